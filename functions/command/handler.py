@@ -1,0 +1,128 @@
+"""The writes: projects, attributes and issues."""
+
+from aws_lambda_powertools import Logger, Metrics
+
+from gridview import attributes, documents, issues, projects
+from gridview.batch import run_batch
+from gridview.catalog import Catalog
+from gridview.catalogs import Catalogs
+from gridview.config import required
+from gridview.http import Operation, Request, Response, written
+from gridview.http import handler as http_handler
+from gridview.idempotency import once
+from gridview.jsontext import dumps
+from gridview.storage import Table
+
+logger = Logger()
+metrics = Metrics()
+table = Table(required("TABLE_NAME"))
+catalogs = Catalogs()
+
+
+def create_project(request: Request) -> Response:
+    """Create a project."""
+    created = projects.create_project(table, request.actor, request.body())
+    return written(201, created, f"/v1/projects/{created['id']}")
+
+
+def update_project(request: Request) -> Response:
+    """Change a project."""
+    project = request.path["project"]
+    return written(
+        200,
+        projects.update_project(table, catalogs, request.actor, project, request.body(), request.expected()),
+    )
+
+
+def delete_project(request: Request) -> Response:
+    """Delete a project."""
+    projects.delete_project(table, catalogs, request.actor, request.path["project"], request.expected())
+    return Response(204)
+
+
+def create_attribute(request: Request) -> Response:
+    """Add an attribute."""
+    project = request.path["project"]
+    created = attributes.create_attribute(table, catalogs, request.actor, project, request.body())
+    return written(201, created, f"/v1/projects/{project}/attributes/{created['id']}")
+
+
+def update_attribute(request: Request) -> Response:
+    """Change an attribute."""
+    project, attribute = request.path["project"], request.path["attribute"]
+    return written(
+        200,
+        attributes.update_attribute(
+            table, catalogs, request.actor, project, attribute, request.body(), request.expected()
+        ),
+    )
+
+
+def delete_attribute(request: Request) -> Response:
+    """Delete an attribute."""
+    project, attribute = request.path["project"], request.path["attribute"]
+    attributes.delete_attribute(table, catalogs, request.actor, project, attribute, request.expected())
+    return Response(204)
+
+
+def create_issue(request: Request) -> Response:
+    """Create an issue."""
+    catalog = _catalog(request)
+    document = issues.create_issue(table, catalog, request.actor, request.body())
+    location = f"/v1/projects/{catalog.project}/issues/{document['num']}"
+    return written(201, documents.to_json(catalog, document), location)
+
+
+def update_issue(request: Request) -> Response:
+    """Change an issue."""
+    catalog = _catalog(request)
+    num = int(request.path["num"])
+    document = issues.update_issue(table, catalog, request.actor, num, request.body(), request.expected())
+    return written(200, documents.to_json(catalog, document))
+
+
+def delete_issue(request: Request) -> Response:
+    """Delete an issue."""
+    issues.delete_issue(table, _catalog(request), int(request.path["num"]), request.expected())
+    return Response(204)
+
+
+def batch(request: Request) -> Response:
+    """Many creates, updates and deletes; with an Idempotency-Key, once."""
+    catalog, actor, body = _catalog(request), request.actor, request.body()
+    key = request.header("idempotency-key")
+    if key is None:
+        return Response(200, run_batch(table, catalog, actor, body, None))
+    scope = (actor.tenant, actor.user, "batch", catalog.project)
+    answer = once(
+        table,
+        scope,
+        key,
+        request.raw_body,
+        request.deadline,
+        lambda attempt: dumps(run_batch(table, catalog, actor, body, attempt)),
+    )
+    return Response(200, answer)
+
+
+def _catalog(request: Request) -> Catalog:
+    return catalogs.get(table, request.actor.tenant, request.path["project"])
+
+
+OPERATIONS: dict[str, Operation] = {
+    operation.__name__: operation
+    for operation in (
+        create_project,
+        update_project,
+        delete_project,
+        create_attribute,
+        update_attribute,
+        delete_attribute,
+        create_issue,
+        update_issue,
+        delete_issue,
+        batch,
+    )
+}
+
+handler = http_handler(OPERATIONS, logger, metrics)

@@ -1,0 +1,38 @@
+"""The stream consumer: derives what a batch of changed issues asks for, and reports the first record that could not be done."""
+
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from gridview.catalogs import Catalogs
+from gridview.config import required
+from gridview.consumer import Poison, consume
+from gridview.deadletters import DeadLetters
+from gridview.storage import Table
+
+logger = Logger()
+metrics = Metrics()
+table = Table(required("TABLE_NAME"))
+catalogs = Catalogs()
+dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
+
+
+def _send(poison: Poison) -> None:
+    logger.error("poison issue", extra=poison._asdict())
+    metrics.add_metric(name="DeadLetters", unit=MetricUnit.Count, value=1)
+    dead_letters.send(poison)
+
+
+@logger.inject_lambda_context(clear_state=True)
+@metrics.log_metrics
+def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
+    """A DynamoDB stream event in, a partial batch response out."""
+    records = event["Records"]
+    metrics.add_metric(name="Records", unit=MetricUnit.Count, value=len(records))
+    failed = consume(table, catalogs, records, _send)
+    if failed is None:
+        return {"batchItemFailures": []}
+    logger.warning("batch not finished", extra={"first_failed": failed})
+    return {"batchItemFailures": [{"itemIdentifier": failed}]}

@@ -1,0 +1,81 @@
+"""The reads: projects, attributes, issues and the grid. This function's role cannot write."""
+
+from aws_lambda_powertools import Logger, Metrics
+
+from gridview import attributes, documents, gridrequest, issues, projects
+from gridview.catalogs import Catalogs
+from gridview.config import CursorSource, required
+from gridview.grid import grid_page
+from gridview.http import Operation, Request, Response, count_capacity, ok
+from gridview.http import handler as http_handler
+from gridview.openapi import document as openapi_document
+from gridview.preconditions import etag
+from gridview.storage import Table
+
+logger = Logger()
+metrics = Metrics()
+table = Table(required("TABLE_NAME"))
+catalogs = Catalogs()
+cursor_source = CursorSource()
+
+
+def health(_: Request) -> Response:
+    """Tell that the function answers; it asks nothing of the table."""
+    return ok({"status": "ok"})
+
+
+def openapi(_: Request) -> Response:
+    """The OpenAPI document."""
+    return ok(openapi_document())
+
+
+def list_projects(request: Request) -> Response:
+    """A page of the tenant's projects."""
+    return ok(
+        projects.list_projects(table, request.actor, request.parameters, cursor_source.cursors("projects"))
+    )
+
+
+def get_project(request: Request) -> Response:
+    """One project."""
+    found = projects.get_project(table, request.actor, request.path["project"])
+    return Response(200, found, {"ETag": etag(found["version"])})
+
+
+def get_attribute(request: Request) -> Response:
+    """One attribute."""
+    found = attributes.get_attribute(table, request.actor, request.path["project"], request.path["attribute"])
+    return Response(200, found, {"ETag": etag(found["version"])})
+
+
+def get_issue(request: Request) -> Response:
+    """One issue."""
+    catalog = catalogs.get(table, request.actor.tenant, request.path["project"])
+    document = issues.get_issue(table, catalog, int(request.path["num"]))
+    return Response(200, documents.to_json(catalog, document), {"ETag": etag(document["version"])})
+
+
+def grid(request: Request) -> Response:
+    """A page of the grid, asked for by a body."""
+    return _grid(request, request.body() if request.raw_body.strip() else {})
+
+
+def grid_get(request: Request) -> Response:
+    """A page of the grid, asked for by query parameters."""
+    return _grid(request, gridrequest.from_parameters(request.parameters))
+
+
+def _grid(request: Request, body: object) -> Response:
+    metered = table.metered()
+    catalog = catalogs.get(metered, request.actor.tenant, request.path["project"])
+    page = grid_page(metered, catalog, gridrequest.resolve(catalog, body), cursor_source.cursors("grid"))
+    count_capacity(metrics, metered.meter)
+    return ok(page)
+
+
+OPERATIONS: dict[str, Operation] = {
+    operation.__name__: operation
+    for operation in (health, openapi, list_projects, get_project, get_attribute, get_issue, grid, grid_get)
+}
+
+handler = http_handler(OPERATIONS, logger, metrics)

@@ -1,0 +1,35 @@
+"""The patterns of identifiers, and making new ones."""
+
+import re
+import secrets
+import string
+import unicodedata
+from collections.abc import Container
+
+TENANT = re.compile(r"[a-z0-9]{2,32}")
+PROJECT = re.compile(r"[a-z0-9]{2,32}")
+ATTRIBUTE = re.compile(r"[a-z0-9_]{1,64}")
+ISSUE = re.compile(r"[1-9][0-9]{0,7}")
+USER = re.compile(r"[A-Za-z0-9_.@+-]{1,128}")
+
+RESERVED_FIELDS = frozenset({"num", "name", "state", "created", "updated"})
+"""The fields that every issue has; no attribute may take their ids."""
+
+_ALPHABET = string.ascii_lowercase + string.digits
+_ATTRIBUTE_LENGTH = 64
+
+
+def new_project_id() -> str:
+    """A random project id (41 bits: a collision is refused by the conditional put and tried again)."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(8))
+
+
+def attribute_id_from(name: str, taken: Container[str]) -> str:
+    """An attribute id made from a name, with a number behind it where it is reserved or taken: `Sign Off` -> `sign_off`."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    stem = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:_ATTRIBUTE_LENGTH] or "attribute"
+    candidate, suffix = stem, 1
+    while candidate in RESERVED_FIELDS or candidate in taken:
+        suffix += 1
+        candidate = f"{stem[: _ATTRIBUTE_LENGTH - len(str(suffix)) - 1]}_{suffix}"
+    return candidate

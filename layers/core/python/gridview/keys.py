@@ -1,0 +1,109 @@
+"""Every key string of the table, and nothing else: ids are a type, a tenant, a project and the rest.
+
+    issue-0807.35e9.00000001
+    ^     ^    ^    ^
+    type  tenant    issue number, zero padded so that string order is number order
+               project
+
+The tenant always comes from the caller's token, so no handler can spell another tenant's key. Ids hold no `.`, `-` separates
+the type, and the entity types are distinct, so two different things never share a key.
+"""
+
+from typing import NamedTuple
+
+from gridview.sortstrings import issue_number
+
+PK = "PK"
+SK = "SK"
+SORT = "sort"
+GSI1 = "GSI1"
+TTL_ATTRIBUTE = "ttl"
+
+ISSUE_PREFIX = "issue-"
+PROJECT_PREFIX = "project-"
+
+TENANT_SELF = "*"
+"""Sort key of the tenant's own item."""
+CATALOG = "catalog"
+"""Sort key of a project's catalog item: the epoch, the display order and the next internal attribute id."""
+COUNTER = "counter"
+"""Sort key of a project's issue counter."""
+LEDGER = "xindex"
+"""Sort key of an issue's ledger: what the stream consumer has derived from it."""
+
+PROJECTED_ATTRIBUTES = (
+    # The issue document and the project: a page in number order and a list of projects are one Query.
+    "num",
+    "name",
+    "state",
+    "fields",
+    "version",
+    "created",
+    "updated",
+    "created_by",
+    "updated_by",
+    "states",
+    # What a directory of blocks needs. A projection cannot be changed later, so these are here before the blocks are.
+    "size",
+    "upper",
+    "next",
+    "write_id",
+)
+"""Non-key attributes that GSI1 projects (INCLUDE). The ledger and a block's set never are."""
+
+
+class IssueKey(NamedTuple):
+    """The parts of an issue's partition key."""
+
+    tenant: str
+    project: str
+    num: int
+
+
+def tenant(tenant_id: str) -> str:
+    """Partition key of a tenant, and index partition of its projects: `tenant-0807`."""
+    return f"tenant-{tenant_id}"
+
+
+def project(tenant_id: str, project_id: str) -> str:
+    """Partition key of a project, and index partition of its issues: `project-0807.35e9`."""
+    return f"{PROJECT_PREFIX}{tenant_id}.{project_id}"
+
+
+ATTRIBUTE_PREFIX = "xattrib-"
+
+
+def attribute(tenant_id: str, project_id: str, attribute_id: str) -> str:
+    """Sort key of an attribute's definition: `xattrib-0807.35e9.3812`."""
+    return f"{ATTRIBUTE_PREFIX}{tenant_id}.{project_id}.{attribute_id}"
+
+
+def issue(tenant_id: str, project_id: str, num: int) -> str:
+    """Partition key of an issue and of all that is derived from it: `issue-0807.35e9.00000001`."""
+    return f"{ISSUE_PREFIX}{tenant_id}.{project_id}.{issue_number(num)}"
+
+
+def order(tenant_id: str, project_id: str, order_id: str) -> str:
+    """Sort key of a sort entry, and index partition of one order: `xvalue-0807.35e9.a1.1`.
+
+    `order_id` is the field's internal id and the generation of its index (`catalog.Field.order_id`).
+    """
+    return f"xvalue-{tenant_id}.{project_id}.{order_id}"
+
+
+def request(digest: str) -> str:
+    """Partition key of what is remembered of a request with an Idempotency-Key."""
+    return f"request-{digest}"
+
+
+def parse_project(partition_key: str) -> str:
+    """The project's id in its partition key."""
+    return partition_key.removeprefix(PROJECT_PREFIX).split(".")[1]
+
+
+def parse_issue(partition_key: str) -> IssueKey:
+    """The parts of an issue's partition key; ValueError when it is none."""
+    if not partition_key.startswith(ISSUE_PREFIX):
+        raise ValueError("not an issue's partition key")
+    tenant_id, project_id, num = partition_key.removeprefix(ISSUE_PREFIX).split(".")
+    return IssueKey(tenant_id, project_id, int(num))

@@ -1,0 +1,184 @@
+"""Projects: creating, reading, changing and deleting them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field as ModelField
+
+from gridview import clock, ids, keys, options, sortstrings
+from gridview.attributes import attribute_json, changed_options
+from gridview.catalog import Catalog, Option
+from gridview.catalogs import Catalogs, raise_epoch, read, settle, to_catalog
+from gridview.cursors import Cursors
+from gridview.errors import Conflict, FieldError, InvalidRequest
+from gridview.identity import Actor
+from gridview.options import OptionsInput
+from gridview.preconditions import Expected, check
+from gridview.storage import ABSENT, Bound, Table, TransactionFailed, put, set_attribute, version_is
+from gridview.validation import RequestModel, parse
+from gridview.values import datetime_json
+
+DEFAULT_STATES: OptionsInput = ["open", "closed"]
+
+
+class ProjectCreate(RequestModel):
+    """POST /v1/projects."""
+
+    name: str = ModelField(min_length=1, max_length=1024)
+    id: str | None = None
+    states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
+
+
+class ProjectPatch(RequestModel):
+    """PATCH /v1/projects/{project}: what is left out stays as it is; `states` are matched by value, or by id where given."""
+
+    name: str = ModelField(default="", min_length=1, max_length=1024)
+    states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
+
+
+def project_json(project_id: str, item: Mapping[str, Any]) -> dict[str, Any]:
+    """A project as the API lists it; `issues` is null until they are counted."""
+    states = [Option.from_item(state) for state in item["states"]]
+    return {
+        "id": project_id,
+        "name": item["name"],
+        "states": [state.value for state in states if not state.retired],
+        "issues": None,
+        "version": item["version"],
+        "created": datetime_json(item["created"]),
+        "updated": datetime_json(item["updated"]),
+        "created_by": item["created_by"],
+        "updated_by": item["updated_by"],
+    }
+
+
+def _whole(catalog: Catalog, item: Mapping[str, Any]) -> dict[str, Any]:
+    attributes = [attribute_json(field, place) for place, field in enumerate(catalog.attributes)]
+    return {**project_json(catalog.project, item), "attributes": attributes}
+
+
+def get_project(table: Table, actor: Actor, project: str) -> dict[str, Any]:
+    """The project with its attributes in display order, strongly consistent; NotFound."""
+    items = read(table, actor.tenant, project)
+    return _whole(to_catalog(actor.tenant, project, items), items.project)
+
+
+class ListParameters(RequestModel):
+    """GET /v1/projects."""
+
+    limit: int = ModelField(default=100, ge=1, le=500)
+    cursor: str | None = None
+
+
+def list_projects(
+    table: Table, actor: Actor, parameters: Mapping[str, str], cursors: Cursors
+) -> dict[str, Any]:
+    """A page of the tenant's projects in name order, as of the index: one Query."""
+    request = parse(ListParameters, {**parameters, **_as_int(parameters, "limit")})
+    binding = actor.tenant.encode()
+    bound = Bound(">", str(cursors.open(request.cursor, binding))) if request.cursor is not None else None
+    page = table.query(keys.tenant(actor.tenant), index=True, bound=bound, limit=request.limit + 1)
+    shown = page.items[: request.limit]
+    more = len(page.items) > len(shown) or (page.last is not None and len(shown) < request.limit)
+    return {
+        "items": [project_json(keys.parse_project(item[keys.PK]), item) for item in shown],
+        "next": cursors.seal(shown[-1][keys.SORT], binding) if more else None,
+    }
+
+
+def _as_int(parameters: Mapping[str, str], name: str) -> dict[str, int]:
+    """A query parameter as a number where it is one; where not, validation says so of the text."""
+    text = parameters.get(name, "")
+    return {name: int(text)} if text.isascii() and text.isdigit() and len(text) < 10 else {}
+
+
+def create_project(table: Table, actor: Actor, body: Any) -> dict[str, Any]:
+    """Create a project: one transaction of three items. Conflict when the id is taken (a deleted project keeps its id)."""
+    request = parse(ProjectCreate, body)
+    if request.id is not None and not ids.PROJECT.fullmatch(request.id):
+        raise InvalidRequest("The request is not valid.", [FieldError("id", "must match ^[a-z0-9]{2,32}$")])
+    states = options.change("states", (), 1, request.states)
+
+    def change() -> dict[str, Any]:
+        project_id = request.id or ids.new_project_id()
+        now = clock.now()
+        item = {
+            keys.PK: keys.project(actor.tenant, project_id),
+            keys.SK: keys.tenant(actor.tenant),
+            keys.SORT: _sort(request.name, project_id),
+            "name": request.name,
+            "states": [state.to_item() for state in states.options],
+            "next_state": states.next_option,
+            "version": 1,
+            "created": now,
+            "created_by": actor.user,
+            "updated": now,
+            "updated_by": actor.user,
+        }
+        catalog = {keys.PK: item[keys.PK], keys.SK: keys.CATALOG, "epoch": 1, "order": [], "next_key": 1}
+        counter = {keys.PK: item[keys.PK], keys.SK: keys.COUNTER, "last": 0}
+        try:
+            table.transact([put(item, ABSENT), put(catalog, ABSENT), put(counter, ABSENT)])
+        except TransactionFailed as error:
+            if request.id is None or not error.failed:
+                raise
+            raise Conflict("The id is taken.") from error
+        return {**project_json(project_id, item), "attributes": []}
+
+    return settle(change)
+
+
+def update_project(
+    table: Table, catalogs: Catalogs, actor: Actor, project: str, body: Any, expected: Expected
+) -> dict[str, Any]:
+    """Change a project's name or states: one transaction. Conflict when a state would be dropped that issues are in."""
+    request = parse(ProjectPatch, body)
+    given = request.model_fields_set
+
+    def change() -> dict[str, Any]:
+        items = read(table, actor.tenant, project)
+        catalog = to_catalog(actor.tenant, project, items)
+        item = dict(items.project)
+        version = item["version"]
+        check(expected, version)
+        if "name" in given:
+            item |= {"name": request.name, keys.SORT: _sort(request.name, project)}
+        if "states" in given:
+            states = changed_options(
+                table, catalog, catalog.state, "states", request.states, item["next_state"]
+            )
+            item |= {
+                "states": [state.to_item() for state in states.options],
+                "next_state": states.next_option,
+            }
+        item |= {"version": version + 1, "updated": clock.now(), "updated_by": actor.user}
+        table.transact([put(item, version_is(version)), raise_epoch(items)])
+        return _whole(catalog, item)
+
+    changed = settle(change)
+    catalogs.forget(actor.tenant, project)
+    return changed
+
+
+def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str, expected: Expected) -> None:
+    """Delete a project: one transaction, after which it answers 404 and takes no issue.
+
+    Its id stays taken, and its counter stays, so that no issue number is ever given twice.
+    """
+
+    def change() -> None:
+        items = read(table, actor.tenant, project)
+        version = items.project["version"]
+        check(expected, version)
+        item = {name: value for name, value in items.project.items() if name != keys.SORT}
+        item |= {"deleted": True, "version": version + 1, "updated": clock.now(), "updated_by": actor.user}
+        close = set_attribute(item[keys.PK], keys.COUNTER, "closed", True)
+        table.transact([put(item, version_is(version)), close, raise_epoch(items)])
+
+    settle(change)
+    catalogs.forget(actor.tenant, project)
+
+
+def _sort(name: str, project_id: str) -> str:
+    """The projects of a tenant sort by folded name, then id."""
+    return sortstrings.text(name) + sortstrings.SEPARATOR + project_id

@@ -1,0 +1,98 @@
+"""Ranks: the short strings by which enum options sort.
+
+A rank is four characters in base 36 (``0-9a-z``), so ranks compare as strings as they do as numbers. Options
+keep their ranks for as long as an order allows: an option that changes its rank makes every issue that has it
+be indexed again. All of this is pure.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+RANK_WIDTH = 4
+RANK_PATTERN = re.compile(rf"[0-9a-z]{{{RANK_WIDTH}}}")
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_CAPACITY = len(_DIGITS) ** RANK_WIDTH
+
+_END_STEP = 2048
+"""Largest step beyond the first or the last rank. Options are mostly appended one at a time; halving the room
+that is left would use it up in twenty of them."""
+
+
+def initial(count: int) -> list[str]:
+    """Return ``count`` ranks, ascending and evenly spaced."""
+    return reorder([None] * count)
+
+
+def reorder(ranks: Sequence[str | None]) -> list[str]:
+    """Return strictly ascending ranks for options in a new order, changing as few existing ones as possible.
+
+    ``ranks`` holds, for each option in the new order, its present rank or None for a new option. No other
+    answer keeps more of them. The others are spaced evenly between the kept ranks around them.
+
+    Raises ``ValueError`` for a malformed rank, or more options than there are ranks (1,679,616).
+    """
+    count = len(ranks)
+    if count > _CAPACITY:
+        raise ValueError("more options than ranks")
+    # Slack is number minus position. Two options can both keep their numbers exactly when there is room
+    # between them for all that stands between them, that is when slack does not fall from one to the other.
+    # Sentinels just outside the ranks, at positions 0 and count + 1, close the gaps at both ends.
+    floor, ceiling = -1, _CAPACITY - count - 1
+    slack = {0: floor}
+    for position, rank in enumerate(ranks, start=1):
+        if rank is not None and floor <= _parse(rank) - position <= ceiling:
+            slack[position] = _parse(rank) - position
+    slack[count + 1] = ceiling
+    kept = _longest_rising(slack)
+    fresh: list[int] = []
+    for left, right in pairwise(kept):
+        low, high = left + slack[left], right + slack[right]
+        fresh += _spread(low, high, right - left - 1, first=left == 0, last=right == count + 1)
+        fresh.append(high)
+    return [_format(number) for number in fresh[:-1]]
+
+
+def _longest_rising(values: Mapping[int, int]) -> list[int]:
+    """Return the keys of a longest subsequence that does not fall (patience sorting, n log n).
+
+    It ends with the last key when, as here, the last value is the largest; likewise for the first.
+    """
+    tails: list[int] = []  # tails[k]: the smallest value in which a subsequence of k + 1 can end
+    tail_keys: list[int] = []
+    previous: dict[int, int | None] = {}
+    for key, value in values.items():
+        length = bisect_right(tails, value)
+        previous[key] = tail_keys[length - 1] if length else None
+        tails[length : length + 1] = [value]
+        tail_keys[length : length + 1] = [key]
+    chosen: list[int] = []
+    key_or_end: int | None = tail_keys[-1]
+    while key_or_end is not None:
+        chosen.append(key_or_end)
+        key_or_end = previous[key_or_end]
+    return chosen[::-1]
+
+
+def _spread(low: int, high: int, count: int, *, first: bool, last: bool) -> list[int]:
+    """Return ``count`` ascending numbers strictly between ``low`` and ``high``; there is room for them."""
+    if first is not last:
+        reach = min(high - low, _END_STEP * (count + 1))
+        low, high = (high - reach, high) if first else (low, low + reach)
+    return [low + (high - low) * (i + 1) // (count + 1) for i in range(count)]
+
+
+def _parse(rank: str) -> int:
+    if RANK_PATTERN.fullmatch(rank) is None:
+        raise ValueError("malformed rank")
+    return int(rank, 36)
+
+
+def _format(number: int) -> str:
+    digits = ""
+    for _ in range(RANK_WIDTH):
+        number, digit = divmod(number, len(_DIGITS))
+        digits = _DIGITS[digit] + digits
+    return digits

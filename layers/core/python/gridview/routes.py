@@ -1,0 +1,68 @@
+"""The HTTP routes, said once: API Gateway's routes, the local server, the handlers and the OpenAPI document are made from this."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+
+class Role(IntEnum):
+    """What a user may do; each role may do all that the ones below it may."""
+
+    VIEWER = 1
+    EDITOR = 2
+    ADMIN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One call of the API. `role` is the lowest that may make it; None: no token is asked for."""
+
+    operation: str
+    method: Literal["GET", "POST", "PATCH", "DELETE"]
+    path: str
+    function: Literal["query", "command"]
+    role: Role | None
+    summary: str
+
+    @property
+    def key(self) -> str:
+        """The route key as API Gateway spells it: `GET /v1/projects/{project}`."""
+        return f"{self.method} {self.path}"
+
+
+_PROJECTS = "/v1/projects"
+_PROJECT = _PROJECTS + "/{project}"
+_ATTRIBUTES = _PROJECT + "/attributes"
+_ATTRIBUTE = _ATTRIBUTES + "/{attribute}"
+_ISSUES = _PROJECT + "/issues"
+_ISSUE = _ISSUES + "/{num}"
+_GRID = _PROJECT + "/grid"
+
+ROUTES: tuple[Route, ...] = (
+    Route("health", "GET", "/v1/health", "query", None, "Tell that the service answers"),
+    Route("openapi", "GET", "/v1/openapi.json", "query", None, "This document"),
+    Route("list_projects", "GET", _PROJECTS, "query", Role.VIEWER, "The tenant's projects in name order"),
+    Route("create_project", "POST", _PROJECTS, "command", Role.ADMIN, "Create a project"),
+    Route(
+        "get_project", "GET", _PROJECT, "query", Role.VIEWER, "A project with its attributes in display order"
+    ),
+    Route("update_project", "PATCH", _PROJECT, "command", Role.ADMIN, "Change a project's name or states"),
+    Route("delete_project", "DELETE", _PROJECT, "command", Role.ADMIN, "Delete a project"),
+    Route("create_attribute", "POST", _ATTRIBUTES, "command", Role.ADMIN, "Add an attribute to a project"),
+    Route("get_attribute", "GET", _ATTRIBUTE, "query", Role.VIEWER, "An attribute of a project"),
+    Route("update_attribute", "PATCH", _ATTRIBUTE, "command", Role.ADMIN, "Change an attribute"),
+    Route("delete_attribute", "DELETE", _ATTRIBUTE, "command", Role.ADMIN, "Delete an attribute"),
+    Route("create_issue", "POST", _ISSUES, "command", Role.EDITOR, "Create an issue"),
+    Route(
+        "batch", "POST", _ISSUES + "/batch", "command", Role.EDITOR, "Up to 500 creates, updates and deletes"
+    ),
+    Route("get_issue", "GET", _ISSUE, "query", Role.VIEWER, "An issue with all its values"),
+    Route(
+        "update_issue", "PATCH", _ISSUE, "command", Role.EDITOR, "Change an issue by a merge patch (RFC 7396)"
+    ),
+    Route("delete_issue", "DELETE", _ISSUE, "command", Role.EDITOR, "Delete an issue"),
+    Route("grid", "POST", _GRID, "query", Role.VIEWER, "A page of issues, sorted by anything"),
+    Route("grid_get", "GET", _GRID, "query", Role.VIEWER, "The same, by query parameters"),
+)
+
+BY_KEY: dict[str, Route] = {route.key: route for route in ROUTES}

@@ -1,0 +1,147 @@
+"""Sort strings: one string per value and issue, whose order is the order of the values.
+
+    >502123 01 00000042        the number 123 of issue 42 (01 is the one character U+0001)
+    body    |  issue number
+            separator
+
+For every type, ``compare(a, b)`` and ``sort_string(a) < sort_string(b)`` agree, ties by number included.
+The specification with its examples, limits and order claims is ``docs/sort-strings.md``; any change of what
+these functions return is a new ``SPEC_VERSION`` and a reindex. Pure functions of stored values (``values``).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from decimal import Decimal
+
+from gridview.ranks import RANK_PATTERN
+from gridview.values import NUMBER_DIGITS, NUMBER_MAX_EXPONENT, NUMBER_MIN_EXPONENT, number_parts
+
+SPEC_VERSION = 1
+SEPARATOR = "\x01"
+ESCAPE = "\x02"
+NUMBER_WIDTH = 8
+"""Digits of an issue number in a sort string."""
+
+TEXT_WIDTH = 240
+"""Characters of a folded text or user id that take part in the order."""
+
+MAX_OPTIONS = 200
+"""Options of one multi_enum value."""
+
+_MAX_NUMBER = 10**NUMBER_WIDTH - 1
+_EXPONENT_BIAS = 500
+_ESCAPES = {control: ESCAPE + chr(0x40 + control) for control in range(0x20)}
+_NINES_COMPLEMENT = str.maketrans("0123456789", "9876543210")
+_ISSUE_NUMBER = re.compile(rf"{SEPARATOR}((?!0+\Z)[0-9]{{{NUMBER_WIDTH}}})\Z")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATETIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+
+
+def sort_string(body: str, num: int) -> str:
+    """Return the sort string of a value of issue ``num``; ``body`` comes from one of the encoders below."""
+    return body + SEPARATOR + issue_number(num)
+
+
+def issue_number(num: int) -> str:
+    """Return the issue number as eight digits; ``ValueError`` outside 1 to 99,999,999."""
+    if not 1 <= num <= _MAX_NUMBER:
+        raise ValueError("issue number out of range")
+    return f"{num:0{NUMBER_WIDTH}d}"
+
+
+def number_of(sort_string: str) -> int:
+    """Return the issue number of a sort string; ``ValueError`` when it is not one."""
+    return int(_ending(sort_string)[1])
+
+
+def body_of(sort_string: str) -> str:
+    """Return what a sort string says about the value; ``ValueError`` when it is not a sort string."""
+    return sort_string[: _ending(sort_string).start()]
+
+
+def fold(text: str) -> str:
+    """Return the text as it is compared: NFKD, marks of a combining class other than 0 dropped, casefolded.
+
+    Works character by character, so ``fold(a + b) == fold(a) + fold(b)``: a prefix folds to a prefix.
+    """
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
+
+
+def text(value: str) -> str:
+    """Return the body of a text: its first 240 folded characters, none for a text of nothing but marks."""
+    return _escape(fold(value)[:TEXT_WIDTH])
+
+
+def user(value: str) -> str:
+    """Return the body of a user id: its first 240 casefolded characters."""
+    return _escape(value.casefold()[:TEXT_WIDTH])
+
+
+def number(value: Decimal) -> str:
+    """Return the body of a number: sign, exponent, digits. Exact; ``ValueError`` for what cannot be stored.
+
+    =             zero
+    >502123       123 = 1.23E+2: 500 + exponent, then the digits without trailing zeros
+    <497876~      -123: all of the above complemented, and a mark that puts fewer digits after more
+    """
+    negative, digits, exponent = number_parts(value)
+    if not digits:
+        return "="
+    if len(digits) > NUMBER_DIGITS or not NUMBER_MIN_EXPONENT <= exponent <= NUMBER_MAX_EXPONENT:
+        raise ValueError("number out of range")
+    magnitude = f"{_EXPONENT_BIAS + exponent:03d}{digits}"
+    return f"<{magnitude.translate(_NINES_COMPLEMENT)}~" if negative else f">{magnitude}"
+
+
+def date(stored: str) -> str:
+    """Return the body of a date: the stored string itself, ``2023-05-01``."""
+    return _fixed(_DATE, stored)
+
+
+def datetime(stored: str) -> str:
+    """Return the body of an instant: the stored string itself, ``2023-05-01T12:34:56.000000Z``."""
+    return _fixed(_DATETIME, stored)
+
+
+def boolean(value: bool) -> str:
+    """Return the body of a boolean: ``0`` for false, ``1`` for true."""
+    return "1" if value else "0"
+
+
+def enum(rank: str) -> str:
+    """Return the body of an option: its rank."""
+    return _fixed(RANK_PATTERN, rank)
+
+
+def multi_enum(ranks: Iterable[str]) -> str:
+    """Return the body of a set of options: their ranks, ascending.
+
+    ``ValueError`` for an empty set, which is no value and so has no sort string.
+    """
+    ordered = sorted(map(enum, ranks))
+    if not 1 <= len(ordered) <= MAX_OPTIONS:
+        raise ValueError("number of options out of range")
+    return "".join(ordered)
+
+
+def _escape(text: str) -> str:
+    # Above the separator and below every printable character, so the order of the texts is kept.
+    return text.translate(_ESCAPES)
+
+
+def _fixed(pattern: re.Pattern[str], stored: str) -> str:
+    # A document that holds anything else is poison: better one refused issue than an index out of order.
+    if pattern.fullmatch(stored) is None:
+        raise ValueError("value is not in its stored form")
+    return stored
+
+
+def _ending(sort_string: str) -> re.Match[str]:
+    match = _ISSUE_NUMBER.search(sort_string)
+    if match is None:
+        raise ValueError("not a sort string")
+    return match

