@@ -1,5 +1,8 @@
 """The writes: projects, attributes and issues."""
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from aws_lambda_powertools import Logger, Metrics
 
 from gridview import attributes, documents, issues, projects
@@ -12,6 +15,8 @@ from gridview.http import handler as http_handler
 from gridview.idempotency import once
 from gridview.jsontext import dumps
 from gridview.storage import Table
+
+Result = TypeVar("Result")
 
 logger = Logger()
 metrics = Metrics()
@@ -67,18 +72,19 @@ def delete_attribute(request: Request) -> Response:
 
 def create_issue(request: Request) -> Response:
     """Create an issue."""
-    catalog = _catalog(request)
-    document = issues.create_issue(table, catalog, request.actor, request.body())
-    location = f"/v1/projects/{catalog.project}/issues/{document['num']}"
-    return written(201, documents.to_json(catalog, document), location)
+    body = request.body()
+    document = _using(request, lambda catalog: issues.create_issue(table, catalog, request.actor, body))
+    location = f"/v1/projects/{request.path['project']}/issues/{document['num']}"
+    return written(201, _issue_json(request, document), location)
 
 
 def update_issue(request: Request) -> Response:
     """Change an issue."""
-    catalog = _catalog(request)
-    num = int(request.path["num"])
-    document = issues.update_issue(table, catalog, request.actor, num, request.body(), request.expected())
-    return written(200, documents.to_json(catalog, document))
+    num, body, expected = int(request.path["num"]), request.body(), request.expected()
+    document = _using(
+        request, lambda catalog: issues.update_issue(table, catalog, request.actor, num, body, expected)
+    )
+    return written(200, _issue_json(request, document))
 
 
 def delete_issue(request: Request) -> Response:
@@ -89,7 +95,9 @@ def delete_issue(request: Request) -> Response:
 
 def batch(request: Request) -> Response:
     """Many creates, updates and deletes; with an Idempotency-Key, once."""
-    catalog, actor, body = _catalog(request), request.actor, request.body()
+    actor, body = request.actor, request.body()
+    # So many writes are worth a read: no operation is judged by a catalog that is a few seconds old.
+    catalog = catalogs.reload(table, actor.tenant, request.path["project"])
     key = request.header("idempotency-key")
     if key is None:
         return Response(200, run_batch(table, catalog, actor, body, None))
@@ -107,6 +115,14 @@ def batch(request: Request) -> Response:
 
 def _catalog(request: Request) -> Catalog:
     return catalogs.get(table, request.actor.tenant, request.path["project"])
+
+
+def _using(request: Request, use: Callable[[Catalog], Result]) -> Result:
+    return catalogs.using(table, request.actor.tenant, request.path["project"], use)
+
+
+def _issue_json(request: Request, document: documents.Document) -> dict[str, Any]:
+    return _using(request, lambda catalog: documents.to_json(catalog, document))
 
 
 OPERATIONS: dict[str, Operation] = {

@@ -1,8 +1,11 @@
 """The reads: projects, attributes, issues and the grid. This function's role cannot write."""
 
+from typing import Any
+
 from aws_lambda_powertools import Logger, Metrics
 
 from gridview import attributes, documents, gridrequest, issues, projects
+from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.config import CursorSource, required
 from gridview.grid import grid_page
@@ -50,9 +53,12 @@ def get_attribute(request: Request) -> Response:
 
 def get_issue(request: Request) -> Response:
     """One issue."""
-    catalog = catalogs.get(table, request.actor.tenant, request.path["project"])
-    document = issues.get_issue(table, catalog, int(request.path["num"]))
-    return Response(200, documents.to_json(catalog, document), {"ETag": etag(document["version"])})
+
+    def found(catalog: Catalog) -> dict[str, Any]:
+        return documents.to_json(catalog, issues.get_issue(table, catalog, int(request.path["num"])))
+
+    issue = catalogs.using(table, request.actor.tenant, request.path["project"], found)
+    return Response(200, issue, {"ETag": etag(issue["version"])})
 
 
 def grid(request: Request) -> Response:
@@ -67,8 +73,11 @@ def grid_get(request: Request) -> Response:
 
 def _grid(request: Request, body: object) -> Response:
     metered = table.metered()
-    catalog = catalogs.get(metered, request.actor.tenant, request.path["project"])
-    page = grid_page(metered, catalog, gridrequest.resolve(catalog, body), cursor_source.cursors("grid"))
+
+    def page_of(catalog: Catalog) -> dict[str, Any]:
+        return grid_page(metered, catalog, gridrequest.resolve(catalog, body), cursor_source.cursors("grid"))
+
+    page = catalogs.using(metered, request.actor.tenant, request.path["project"], page_of)
     count_capacity(metrics, metered.meter)
     return ok(page)
 

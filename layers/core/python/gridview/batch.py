@@ -11,9 +11,9 @@ from pydantic import ConfigDict, model_validator
 from pydantic import Field as ModelField
 
 from gridview import documents, issues
-from gridview.catalog import Catalog
+from gridview.catalog import Catalog, UnknownOption
 from gridview.documents import Changes, Document
-from gridview.errors import PROBLEMS, NotFound, RequestError, TooLarge, problem
+from gridview.errors import NotFound, Overloaded, RequestError, TooLarge, problem, problem_type
 from gridview.idempotency import Attempt
 from gridview.identity import Actor
 from gridview.jsontext import dumps
@@ -176,9 +176,11 @@ def _expected(version: int | None) -> Expected:
 def _attempted(step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
         return step()
+    except UnknownOption:
+        return _refused(Overloaded("The project's definitions are being changed; try again."))
     except RequestError as error:
         return _refused(error)
 
 
 def _refused(error: RequestError) -> dict[str, Any]:
-    return {"status": PROBLEMS[type(error)].status, "problem": problem(error)}
+    return {"status": problem_type(error).status, "problem": problem(error)}

@@ -53,6 +53,10 @@ class Option:
         return {**stored, "retired": True} if self.retired else stored
 
 
+class UnknownOption(LookupError):
+    """A document holds an option that this catalog does not know: the catalog is older than the document."""
+
+
 @dataclass(frozen=True)
 class Field:
     """A built-in field or a custom attribute.
@@ -86,9 +90,15 @@ class Field:
         return tuple(option for option in self.options if not option.retired)
 
     @cached_property
-    def option_by_id(self) -> dict[str, Option]:
-        """Every option that a document may hold, retired ones included."""
+    def _option_by_id(self) -> dict[str, Option]:
         return {option.id: option for option in self.options}
+
+    def option(self, option_id: str) -> Option:
+        """The option that a document holds, retired ones included; UnknownOption."""
+        try:
+            return self._option_by_id[option_id]
+        except KeyError:
+            raise UnknownOption("a document holds an option that the catalog does not know") from None
 
     @cached_property
     def option_by_value(self) -> dict[str, Option]:
@@ -111,13 +121,17 @@ NUM = "num"
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """All fields of a project, as of one epoch. `attributes` are in display order. Compares by identity: `catalogs` keeps one."""
+    """All fields of a project, as of one epoch. `attributes` are in display order; the next one will be `a<next_key>` inside.
+
+    Compares by identity: `catalogs` keeps one.
+    """
 
     tenant: str
     project: str
     epoch: int
     states: tuple[Option, ...]
     attributes: tuple[Field, ...]
+    next_key: int
     builtins: tuple[Field, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -143,6 +157,14 @@ class Catalog:
     def state(self) -> Field:
         """The built-in field of the states."""
         return self._by_id["state"]
+
+    def deleted(self, key: str) -> bool:
+        """Whether the attribute of this internal id was deleted. One that is not here may also be newer than this copy."""
+        return key not in self._keys and int(key.removeprefix("a")) < self.next_key
+
+    @cached_property
+    def _keys(self) -> frozenset[str]:
+        return frozenset(entry.key for entry in self.attributes)
 
     @cached_property
     def indexed(self) -> tuple[Field, ...]:

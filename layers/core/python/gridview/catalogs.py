@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from gridview import keys
-from gridview.catalog import Catalog, Field, FieldType, Option
-from gridview.errors import Conflict, NotFound
+from gridview.catalog import Catalog, Field, FieldType, Option, UnknownOption
+from gridview.errors import Conflict, InvalidRequest, NotFound
 from gridview.storage import Condition, Table, TransactionFailed, Write, put
 
 MAX_AGE = 5.0
@@ -66,6 +66,21 @@ class Catalogs:
                 self._entries.pop(next(iter(self._entries)))
         return catalog
 
+    def using(self, table: Table, tenant: str, project: str, use: Callable[[Catalog], Result]) -> Result:
+        """What `use` makes of the catalog. What an older copy finds wrong is judged again by the current one.
+
+        So a field or an option is known everywhere as soon as it exists, and only what is allowed can be up to `MAX_AGE` late.
+        `use` must not have written anything when it raises InvalidRequest or UnknownOption.
+        """
+        catalog = self.get(table, tenant, project)
+        try:
+            return use(catalog)
+        except (InvalidRequest, UnknownOption):
+            current = self.reload(table, tenant, project)
+            if current is catalog:
+                raise
+            return use(current)
+
     def at_epoch(self, table: Table, tenant: str, project: str, epoch: int) -> Catalog:
         """The catalog of at least this epoch, however old the copy here is: an epoch names one state of the definitions."""
         entry = self._entries.get((tenant, project))
@@ -103,6 +118,7 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         epoch=items.catalog["epoch"],
         states=tuple(Option.from_item(option) for option in items.project["states"]),
         attributes=tuple(by_key[key] for key in items.catalog["order"] if key in by_key),
+        next_key=items.catalog["next_key"],
     )
 
 

@@ -16,7 +16,7 @@ from gridview.errors import NotFound, Overloaded
 from gridview.indexing import sort_entry, sort_strings, tombstone
 from gridview.keys import IssueKey
 from gridview.ledger import Ledger, Order, Plan, plan
-from gridview.storage import Condition, ConditionFailed, Item, Rejected, Table
+from gridview.storage import Condition, ConditionFailed, Item, ItemTooLarge, Table
 from gridview.wire import item_from_wire
 
 ENTRY_TOMBSTONE_DAYS = 7
@@ -85,7 +85,7 @@ def consume(
             _settle(table, catalogs, current[image.project], image, ledger)
         except (Overloaded, Superseded):
             failed.add(image.first)
-        except (ArithmeticError, LookupError, Rejected, TypeError, ValueError) as error:
+        except (ArithmeticError, ItemTooLarge, LookupError, TypeError, ValueError) as error:
             # Derivation is pure: what fails in it fails every time. All else (a lost permission, say) fails the batch.
             send_poison(Poison(image.key, image.order.version, f"{type(error).__name__}: {error}"))
 

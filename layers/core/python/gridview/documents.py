@@ -111,41 +111,68 @@ def _complete(catalog: Catalog, document: Document) -> Document:
 
 
 def to_json(
-    catalog: Catalog, document: Mapping[str, Any], columns: Iterable[str] | None = None
+    catalog: Catalog, document: Mapping[str, Any], columns: frozenset[str] | None = None
 ) -> dict[str, Any]:
-    """The issue as the API answers it; of `columns` (ids of fields), if given, only those, and always number and version."""
-    wanted = None if columns is None else frozenset(columns)
+    """The issue as the API answers it; of `columns` (ids of fields), if given, only those, and always number and version.
+
+    UnknownOption when the catalog is older than the document.
+    """
+    form = _form(catalog, columns)
     issue: dict[str, Any] = {"num": document["num"], "version": document["version"]}
-    for field in catalog.builtins:
-        if wanted is None or field.id in wanted:
-            issue[field.id] = value_json(field, document.get(field.key))
-    if wanted is None:
-        issue["created_by"] = document["created_by"]
-        issue["updated_by"] = document["updated_by"]
+    for field_id, key, formatter in form.builtins:
+        issue[field_id] = formatter(document[key])
+    for name in form.plain:
+        issue[name] = document[name]
     held = document.get("fields", {})
     issue["fields"] = {
-        field.id: value_json(field, held[field.key])
-        for field in catalog.attributes
-        if field.key in held and (wanted is None or field.id in wanted)
+        field_id: formatter(held[key]) for field_id, key, formatter in form.attributes if key in held
     }
     return issue
 
 
-def value_json(field: Field, value: Any) -> Any:
-    """A stored value as the API answers it."""
-    if value is None:
-        return None
-    match field.type:
-        case FieldType.NUMBER:
-            return Decimal(value)
-        case FieldType.DATETIME:
-            return values.datetime_json(value)
-        case FieldType.ENUM:
-            return field.option_by_id[value].value
-        case FieldType.MULTI_ENUM:
-            chosen = sorted((field.option_by_id[one] for one in value), key=lambda option: option.rank)
-            return [option.value for option in chosen]
-    return value
+class _Form(NamedTuple):
+    """What a row shows: API id, internal key and formatter of each field, in display order."""
+
+    builtins: tuple[tuple[str, str, Callable[[Any], Any]], ...]
+    plain: tuple[str, ...]
+    attributes: tuple[tuple[str, str, Callable[[Any], Any]], ...]
+
+
+@lru_cache(maxsize=256)
+def _form(catalog: Catalog, columns: frozenset[str] | None) -> _Form:
+    """Settled once for all rows of a page, and for the next pages."""
+
+    def shown(fields: Iterable[Field]) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
+        return tuple(
+            (field.id, field.key, partial(_FORMATTERS[field.type], field))
+            for field in fields
+            if columns is None or field.id in columns
+        )
+
+    written_by = ("created_by", "updated_by") if columns is None else ()
+    return _Form(shown(catalog.builtins), written_by, shown(catalog.attributes))
+
+
+def _number_json(_: Field, value: int | Decimal) -> int | Decimal:
+    # The JSON encoder takes integers of 64 bits; a Decimal it writes with all its digits.
+    return value if isinstance(value, int) and -(2**63) <= value < 2**63 else Decimal(value)
+
+
+def _options_json(field: Field, value: Iterable[str]) -> list[str]:
+    return [option.value for option in sorted(map(field.option, value), key=lambda option: option.rank)]
+
+
+_FORMATTERS: dict[FieldType, Callable[[Field, Any], Any]] = {
+    FieldType.TEXT: lambda _, value: value,
+    FieldType.NUMBER: _number_json,
+    FieldType.DATE: lambda _, value: value,
+    FieldType.DATETIME: lambda _, value: values.datetime_json(value),
+    FieldType.BOOL: lambda _, value: value,
+    FieldType.ENUM: lambda field, value: field.option(value).value,
+    FieldType.MULTI_ENUM: _options_json,
+    FieldType.USER: lambda _, value: value,
+}
+"""From stored values to the API's."""
 
 
 def _parse_option(field: Field, value: Any) -> str:

@@ -96,10 +96,15 @@ INTERNAL = ProblemType(500, "internal", "Something went wrong here")
 
 def problem(error: RequestError) -> dict[str, object]:
     """The problem document of an error, but for the request's id: `type`, `title`, `status`, `detail` and, if any, `errors`."""
-    document = problem_document(PROBLEMS[type(error)], error.detail)
+    document = problem_document(problem_type(error), error.detail)
     if error.errors:
         document["errors"] = [error._asdict() for error in error.errors]
     return document
+
+
+def problem_type(error: RequestError) -> ProblemType:
+    """How an error is answered: as the table says of its class, or of the nearest above it."""
+    return next(PROBLEMS[kind] for kind in type(error).__mro__ if kind in PROBLEMS)
 
 
 def problem_document(kind: ProblemType, detail: str) -> dict[str, object]:

@@ -64,7 +64,7 @@ def grid_page(table: Table, catalog: Catalog, query: GridQuery, cursors: Cursors
     if query.cursor is not None:
         gap, backward = _opened(query, cursors, binding)
         walk = walk._replace(backward=backward)
-    reading = _Reader(table, catalog, query, walk).read(gap, query.limit + 1)
+    reading = _Reader(table, catalog, query, walk).read(gap)
     rows, taken = _encoded(catalog, query, reading.rows[: query.limit])
     if taken < len(reading.rows):
         end: Gap | None = _beyond(reading.rows[taken - 1], walk)
@@ -145,15 +145,16 @@ class _Reader:
         self._project = keys.project(catalog.tenant, catalog.project)
         self._order = keys.order(catalog.tenant, catalog.project, query.field.order_id) if query.field else ""
         self._field = query.field
+        self._limit = query.limit
         self._walk = walk
         self._paths = _paths(catalog, query)
         self._calls_left = _MAX_READ_CALLS
 
-    def read(self, gap: Gap, wanted: int) -> Reading:
-        """Up to `wanted` rows from a gap on: one stretch after the other."""
+    def read(self, gap: Gap) -> Reading:
+        """The rows of a page from a gap on, one stretch after the other, and one row more if there is one."""
         reading = Reading()
         for stretch, bound in self._walk.ranges_from(gap):
-            missing = wanted - len(reading.rows)
+            missing = self._limit + 1 - len(reading.rows)
             if missing == 0 or reading.stopped_at is not None:
                 break
             if stretch is Stretch.VALUES and self._field is not None:
@@ -177,15 +178,17 @@ class _Reader:
             if page.last is None or len(entries) == missing:
                 break
             bound = self._onward(page.last)
-        wanted: list[Key] = [(entry[keys.PK], self._project) for entry in entries]
+        shown = entries[: self._limit - len(reading.rows)]
+        wanted: list[Key] = [(entry[keys.PK], self._project) for entry in shown]
         fetched = self._table.batch_get(
             wanted, paths=self._paths, enough=lambda found: _fills_a_page(wanted, found)
         )
-        for entry, key in zip(entries, wanted, strict=True):
+        for entry, key in zip(shown, wanted, strict=True):
             if key in fetched.left:
                 reading.stopped_at = _beyond(reading.rows[-1], self._walk)
                 return
             reading.rows.append(Row(entry[keys.SORT], Stretch.VALUES, fetched.items.get(key)))
+        reading.rows += [Row(entry[keys.SORT], Stretch.VALUES, None) for entry in entries[len(shown) :]]
 
     def _read_documents(self, reading: Reading, stretch: Stretch, bound: Bound | None, missing: int) -> None:
         """Documents in number order: all, or those without a value, of which DynamoDB reads all and passes on the few."""

@@ -14,9 +14,9 @@ _BODIES: dict[FieldType, Callable[[Field, Any], str]] = {
     FieldType.DATE: lambda _, value: sortstrings.date(value),
     FieldType.DATETIME: lambda _, value: sortstrings.datetime(value),
     FieldType.BOOL: lambda _, value: sortstrings.boolean(value),
-    FieldType.ENUM: lambda field, value: sortstrings.enum(field.option_by_id[value].rank),
+    FieldType.ENUM: lambda field, value: sortstrings.enum(field.option(value).rank),
     FieldType.MULTI_ENUM: lambda field, value: sortstrings.multi_enum(
-        field.option_by_id[one].rank for one in value
+        field.option(one).rank for one in value
     ),
     FieldType.USER: lambda _, value: sortstrings.user(value),
 }

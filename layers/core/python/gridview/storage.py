@@ -16,7 +16,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from gridview import keys
-from gridview.errors import Overloaded
+from gridview.errors import Overloaded, Unprocessable
 from gridview.wire import item_from_wire, item_to_wire, to_wire
 
 if TYPE_CHECKING:
@@ -56,8 +56,12 @@ class ConditionFailed(Exception):
         self.item = item
 
 
-class Rejected(Exception):
-    """DynamoDB will never take this request: an item larger than 400 KB, say."""
+class ItemTooLarge(Unprocessable):
+    """DynamoDB takes 400 KB as one item."""
+
+
+class Refused(Exception):
+    """DynamoDB takes an item for invalid, and will the next time: too large, above all."""
 
 
 class TransactionFailed(Exception):
@@ -85,6 +89,12 @@ class Meter:
 
     calls: list[Call] = field(default_factory=list)
     rounds: int = 0
+    recording: bool = True
+
+    def record(self, call: Call) -> None:
+        """Remember a call."""
+        if self.recording:
+            self.calls.append(call)
 
     @property
     def capacity(self) -> float:
@@ -152,7 +162,8 @@ class Table:
 
     def __init__(self, name: str, client: "DynamoDBClient | None" = None, meter: Meter | None = None) -> None:
         self.name = name
-        self.meter = meter or Meter()
+        # A container keeps its table for hours: without a meter that somebody reads, no call is remembered.
+        self.meter = meter or Meter(recording=False)
         self._client = client or _connect()
         self._pool = _POOL
 
@@ -182,7 +193,8 @@ class Table:
         """
         projection = _projection(paths)
         found: dict[Key, Item] = {}
-        left: list[Key] = list(wanted)
+        # DynamoDB refuses a key that stands twice; a query of an index that is just being changed may give one.
+        left: list[Key] = list(dict.fromkeys(wanted))
         if not left:
             return Fetched(found, frozenset())
         for attempt in _attempts():
@@ -340,6 +352,8 @@ class Table:
         try:
             return self._call(operation, "table", **request, **_conditions(condition))
         except ClientError as error:
+            if error.response["Error"]["Code"] == "ValidationException":
+                raise Refused(error.response["Error"]["Message"]) from error
             if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
                 raise
             found: Any = error.response.get("Item")
@@ -354,12 +368,12 @@ class Table:
             code = error.response["Error"]["Code"]
             if code in _TRANSIENT:
                 raise Overloaded("The table is busy; try again.") from error
-            if code == "ValidationException":
-                raise Rejected(error.response["Error"].get("Message", code)) from error
+            if code == "ValidationException" and "Item size" in error.response["Error"].get("Message", ""):
+                raise ItemTooLarge("The item would be larger than 400 KB.") from error
             raise
         except BotoCoreError as error:
             raise Overloaded("The table cannot be reached; try again.") from error
-        self.meter.calls.append(
+        self.meter.record(
             Call(
                 operation,
                 target,

@@ -18,7 +18,7 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
     An indexed enum costs 0.5 read units for each option. Otherwise issues are read, up to 20 MB of them; Unprocessable when
     that does not settle it.
     """
-    chosen = [field.option_by_id[one] for one in option_ids]
+    chosen = [field.option(one) for one in option_ids]
     if not chosen:
         return False
     if field.indexed and field.type is FieldType.ENUM:
