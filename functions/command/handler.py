@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from aws_lambda_powertools import Logger, Metrics
 
 from gridview import attributes, documents, issues, projects
-from gridview.batch import run_batch
+from gridview.batch import parse_batch, run_batch
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.config import required
@@ -95,12 +95,12 @@ def delete_issue(request: Request) -> Response:
 
 def batch(request: Request) -> Response:
     """Many creates, updates and deletes; with an Idempotency-Key, once."""
-    actor, body = request.actor, request.body()
+    actor, operations = request.actor, parse_batch(request.body())
     # So many writes are worth a read: no operation is judged by a catalog that is a few seconds old.
     catalog = catalogs.reload(table, actor.tenant, request.path["project"])
     key = request.header("idempotency-key")
     if key is None:
-        return Response(200, run_batch(table, catalog, actor, body, None))
+        return Response(200, run_batch(table, catalog, actor, operations, None))
     scope = (actor.tenant, actor.user, "batch", catalog.project)
     answer = once(
         table,
@@ -108,7 +108,7 @@ def batch(request: Request) -> Response:
         key,
         request.raw_body,
         request.deadline,
-        lambda attempt: dumps(run_batch(table, catalog, actor, body, attempt)),
+        lambda attempt: dumps(run_batch(table, catalog, actor, operations, attempt)),
     )
     return Response(200, answer)
 

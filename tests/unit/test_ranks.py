@@ -3,9 +3,10 @@
 from itertools import combinations, pairwise
 
 import pytest
-from gridview import ranks
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
+from gridview import ranks
 
 property_test = settings(max_examples=300, derandomize=True, database=None, deadline=None)
 

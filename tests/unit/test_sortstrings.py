@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from gridview import ranks, sortstrings, values
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from gridview import ranks, sortstrings, values
 
 GOLDEN = Path(__file__).parent / "golden" / "sort_strings.json"
 SPECIFICATION = Path(__file__).parents[2] / "docs" / "sort-strings.md"

@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Context, Decimal, Inexact, Overflow, Rounded, Subnormal, localcontext
 
 import pytest
-from gridview import values
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
+from gridview import values
 
 property_test = settings(max_examples=300, derandomize=True, database=None, deadline=None)
 

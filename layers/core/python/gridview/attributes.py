@@ -3,6 +3,7 @@
 from typing import Any
 
 from pydantic import Field as ModelField
+from pydantic import ValidationInfo, field_validator
 
 from gridview import clock, ids, keys, options
 from gridview.catalog import INDEXED_BY_DEFAULT, MAX_ATTRIBUTES, Catalog, Field, FieldType
@@ -17,6 +18,7 @@ from gridview.validation import RequestModel, parse
 from gridview.values import datetime_json
 
 MAX_NAME_LENGTH = 256
+_NO_OPTIONS = "only enum and multi_enum have options"
 
 
 class AttributeCreate(RequestModel):
@@ -24,11 +26,19 @@ class AttributeCreate(RequestModel):
 
     name: str = ModelField(min_length=1, max_length=MAX_NAME_LENGTH)
     type: FieldType = ModelField(strict=False)
-    id: str | None = None
+    id: str | None = ModelField(default=None, pattern=f"^{ids.ATTRIBUTE.pattern}$")
     options: OptionsInput | None = None
     required: bool = False
     indexed: bool | None = None
     position: int | None = ModelField(default=None, ge=0)
+
+    @field_validator("options")
+    @classmethod
+    def _only_to_choose_from(cls, given: OptionsInput | None, known: ValidationInfo) -> OptionsInput | None:
+        kind = known.data.get("type")  # not there when it is itself not valid
+        if given is not None and kind is not None and not kind.has_options:
+            raise ValueError(_NO_OPTIONS)
+        return given
 
 
 class AttributePatch(RequestModel):
@@ -71,11 +81,8 @@ def create_attribute(
 ) -> dict[str, Any]:
     """Add an attribute: one transaction of two items. Conflict on a taken or reserved id, Unprocessable beyond 400."""
     request = parse(AttributeCreate, body)
-    _check_id(request.id)
-    if request.options is not None and not request.type.has_options:
-        raise InvalidRequest(
-            "The request is not valid.", [FieldError("options", "only enum and multi_enum have options")]
-        )
+    if request.id in ids.RESERVED_FIELDS:
+        raise Conflict("Every issue has a field of this id already.")
     chosen = options.change("options", (), 1, request.options or [])
 
     def change() -> dict[str, Any]:
@@ -199,20 +206,9 @@ def changed_options(
 
 def _changed_options(table: Table, catalog: Catalog, field: Field, requested: OptionsInput) -> dict[str, Any]:
     if not field.type.has_options:
-        raise InvalidRequest(
-            "The request is not valid.", [FieldError("options", "only enum and multi_enum have options")]
-        )
+        raise InvalidRequest("The request is not valid.", [FieldError("options", _NO_OPTIONS)])
     change = changed_options(table, catalog, field, "options", requested, field.next_option)
     return {"options": [option.to_item() for option in change.options], "next_option": change.next_option}
-
-
-def _check_id(attribute_id: str | None) -> None:
-    if attribute_id is None:
-        return
-    if not ids.ATTRIBUTE.fullmatch(attribute_id):
-        raise InvalidRequest("The request is not valid.", [FieldError("id", "must match ^[a-z0-9_]{1,64}$")])
-    if attribute_id in ids.RESERVED_FIELDS:
-        raise Conflict("Every issue has a field of this id already.")
 
 
 def _find(catalog: Catalog, attribute: str) -> Field:

@@ -16,7 +16,7 @@ from gridview.documents import Changes, Document
 from gridview.errors import NotFound, Overloaded, RequestError, TooLarge, problem, problem_type
 from gridview.idempotency import Attempt
 from gridview.identity import Actor
-from gridview.jsontext import dumps
+from gridview.jsontext import dumps, size_in_response
 from gridview.preconditions import Expected
 from gridview.storage import Table
 from gridview.validation import RequestModel, parse
@@ -77,15 +77,20 @@ class _Budget:
             self._left -= size
 
 
+def parse_batch(body: Any) -> Sequence[Operation]:
+    """The operations of a request, of which only the form is checked; InvalidRequest."""
+    return parse(BatchRequest, body).operations
+
+
 def run_batch(
-    table: Table, catalog: Catalog, actor: Actor, body: Any, attempt: Attempt | None
+    table: Table, catalog: Catalog, actor: Actor, operations: Sequence[Operation], attempt: Attempt | None
 ) -> dict[str, Any]:
     """The results in the order of the operations: status and issue, or status and problem.
 
     Operations on the same issue run in the order given, all others side by side. The numbers of new issues are reserved in one
     call. With an `attempt` (idempotency), what an earlier one has done is recognised and not done again.
     """
-    return {"results": _Batch(table, catalog, actor, attempt).run(parse(BatchRequest, body).operations)}
+    return {"results": _Batch(table, catalog, actor, attempt).run(operations)}
 
 
 class _Batch:
@@ -163,7 +168,7 @@ class _Batch:
         return self._attempt.mark(place) if self._attempt else None
 
     def _spend(self, document: Document) -> None:
-        self._budget.spend(len(dumps(documents.to_json(self._catalog, document))))
+        self._budget.spend(size_in_response(dumps(documents.to_json(self._catalog, document))))
 
     def _written(self, status: int, document: Document) -> dict[str, Any]:
         return {"status": status, "issue": documents.to_json(self._catalog, document)}

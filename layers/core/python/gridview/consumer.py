@@ -54,6 +54,10 @@ class Poison(NamedTuple):
     error: str
 
 
+class Underivable(Exception):
+    """Nothing can be derived from an image. Derivation is pure: what fails in it fails every time."""
+
+
 class Superseded(Exception):
     """Another invocation, or a newer catalog, was faster: read the ledger again and plan anew."""
 
@@ -85,9 +89,9 @@ def consume(
             _settle(table, catalogs, current[image.project], image, ledger)
         except (Overloaded, Superseded):
             failed.add(image.first)
-        except (ArithmeticError, ItemTooLarge, LookupError, TypeError, ValueError) as error:
-            # Derivation is pure: what fails in it fails every time. All else (a lost permission, say) fails the batch.
-            send_poison(Poison(image.key, image.order.version, f"{type(error).__name__}: {error}"))
+        except (ItemTooLarge, Underivable) as error:
+            # All else (a lost permission, say) is no fault of the issue, and fails the batch.
+            send_poison(Poison(image.key, image.order.version, str(error)))
 
     with ThreadPoolExecutor(_CONCURRENCY) as pool:
         list(pool.map(settle, images))
@@ -163,10 +167,18 @@ def index(table: Table, catalog: Catalog | None, image: Image, ledger: Ledger) -
     epoch = catalog.epoch if catalog is not None else ledger.epoch
     if epoch < ledger.epoch:
         raise Superseded
-    target = sort_strings(catalog, image.document) if catalog is not None and not image.order.removed else {}
-    planned = plan(ledger, image.order, target, epoch)
+    planned = plan(ledger, image.order, _target(catalog, image), epoch)
     if planned is not None:
         _carry_out(table, image.key, ledger, planned)
+
+
+def _target(catalog: Catalog | None, image: Image) -> dict[str, str]:
+    if catalog is None or image.order.removed:
+        return {}
+    try:
+        return sort_strings(catalog, image.document)
+    except Exception as error:
+        raise Underivable(f"{type(error).__name__}: {error}") from error
 
 
 def _carry_out(table: Table, key: str, read: Ledger, planned: Plan) -> None:
@@ -182,6 +194,9 @@ def _carry_out(table: Table, key: str, read: Ledger, planned: Plan) -> None:
     )
     ours = Condition("revision = :revision", values={":revision": revision})
     try:
+        if not planned.put and not planned.clear:
+            table.put(planned.done.to_item(key, expires=expires), unchanged)
+            return
         table.put(planned.intent.to_item(key, expires=expires), unchanged)
         for order_id, sort in planned.put.items():
             table.put(sort_entry(key, order_id, sort, version=version, revision=revision), not_overtaken)

@@ -1,6 +1,7 @@
 """Issue documents: made from requests, merged, checked, and turned into the API's JSON. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Annotated, Any, NamedTuple
@@ -61,7 +62,7 @@ def new_document(catalog: Catalog, num: int, changes: Changes, *, user: str, now
             keys.SORT: sortstrings.issue_number(num),
             "num": num,
             "state": catalog.state.live_options[0].id,
-            **changes.builtins,
+            **_without_nulls(changes.builtins),
             "fields": _without_nulls(changes.fields),
             "version": 1,
             "created": now,
@@ -74,11 +75,10 @@ def new_document(catalog: Catalog, num: int, changes: Changes, *, user: str, now
 
 def merged(catalog: Catalog, document: Document, changes: Changes, *, user: str, now: str) -> Document:
     """The next version of an issue, checked as a whole."""
-    known = {field.key for field in catalog.attributes}
     kept = (
         {}
         if changes.replaces_fields
-        else {key: value for key, value in document["fields"].items() if key in known}
+        else {key: value for key, value in document["fields"].items() if not catalog.deleted(key)}
     )
     return _complete(
         catalog,
@@ -225,7 +225,6 @@ def _models(catalog: Catalog) -> _Models:
         return create_model(name, __base__=RequestModel, **slots)
 
     name, state, *_ = catalog.builtins
-    anything_required = any(field.required for field in catalog.attributes)
     create_fields: Any = fields_model("Fields", optional=False)
     patch_fields: Any = fields_model("FieldsPatch", optional=True) | None
     return _Models(
@@ -233,8 +232,9 @@ def _models(catalog: Catalog) -> _Models:
             "IssueCreate",
             __base__=RequestModel,
             name=slot(name, optional=False),
-            state=slot(state, optional=True),
-            fields=(create_fields, ... if anything_required else ModelField(default=None)),
+            state=slot(replace(state, required=False), optional=True),
+            # Left out it is checked as an empty one: each required field that it lacks is an error of its own.
+            fields=(create_fields, ModelField(default_factory=dict, validate_default=True)),
         ),
         patch=create_model(
             "IssuePatch",

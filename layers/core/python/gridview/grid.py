@@ -21,13 +21,16 @@ from gridview.documents import to_json
 from gridview.errors import CursorExpired
 from gridview.gridrequest import GridQuery
 from gridview.indexing import sort_string
-from gridview.jsontext import dumps
+from gridview.jsontext import dumps, size_in_response
 from gridview.storage import Bound, Condition, Item, Key, Meter, Table
 from gridview.walk import Gap, Stretch, Walk
 from gridview.wire import item_size
 
 MAX_PAGE_BYTES = 5_000_000
-"""Of the rows of one answer: Lambda answers at most 6 MB."""
+"""Of the rows of one answer."""
+
+_MAX_RESPONSE_BYTES = 6_000_000
+"""Of the same rows as Lambda counts them, which gives out at most 6 MiB."""
 
 _MAX_READ_CALLS = 64
 """Query calls, of 1 MB at most, that one page makes at most; then it is short, and its cursor goes on from there."""
@@ -119,7 +122,7 @@ def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[l
     A row whose document no longer gives the sort string it was found under is left out.
     """
     shown: list[orjson.Fragment] = []
-    size = 0
+    size, size_in_all = 0, 0
     for taken, row in enumerate(rows):
         if row.document is None or (
             row.stretch is Stretch.VALUES and _sort_key(query.field, row.document) != row.gap_key
@@ -127,7 +130,8 @@ def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[l
             continue
         encoded = dumps(to_json(catalog, row.document, query.columns))
         size += len(encoded)
-        if size > MAX_PAGE_BYTES and shown:
+        size_in_all += size_in_response(encoded)
+        if shown and (size > MAX_PAGE_BYTES or size_in_all > _MAX_RESPONSE_BYTES):
             return shown, taken
         shown.append(orjson.Fragment(encoded))
     return shown, len(rows)
@@ -155,7 +159,7 @@ class _Reader:
         reading = Reading()
         for stretch, bound in self._walk.ranges_from(gap):
             missing = self._limit + 1 - len(reading.rows)
-            if missing == 0 or reading.stopped_at is not None:
+            if missing <= 0 or reading.stopped_at is not None:
                 break
             if stretch is Stretch.VALUES and self._field is not None:
                 self._read_entries(reading, bound, missing)
@@ -193,7 +197,7 @@ class _Reader:
     def _read_documents(self, reading: Reading, stretch: Stretch, bound: Bound | None, missing: int) -> None:
         """Documents in number order: all, or those without a value, of which DynamoDB reads all and passes on the few."""
         only = self._without_value() if stretch is Stretch.NULLS else None
-        limit, examined, found, full_pages = missing, 0, 0, 0
+        limit, examined, found, size = missing, 0, 0, 0
         while True:
             page = self._table.query(
                 self._project,
@@ -207,11 +211,11 @@ class _Reader:
             reading.rows += [Row(item[keys.SORT], stretch, item) for item in page.items]
             examined += page.examined
             found += len(page.items)
-            full_pages += page.examined < limit
             self._calls_left -= 1
             if page.last is None or found >= missing:
                 return
-            if self._calls_left == 0 or (only is None and full_pages * 2**20 > MAX_PAGE_BYTES):
+            size += sum(map(item_size, page.items))
+            if self._calls_left == 0 or size > MAX_PAGE_BYTES:
                 reading.stopped_at = Gap(stretch, page.last, after=not self._walk.backward)
                 return
             bound = self._onward(page.last)

@@ -1,25 +1,40 @@
 """The grid query as a client sends it, checked against the project's fields. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from pydantic import AfterValidator, ValidationInfo, field_validator
 from pydantic import Field as ModelField
 
 from gridview.catalog import NUM, Catalog, Field
-from gridview.errors import FieldError, InvalidRequest, NotAvailable, Unprocessable
+from gridview.errors import InvalidRequest, NotAvailable, Unprocessable
 from gridview.jsontext import dumps, loads
-from gridview.validation import RequestModel, parse
+from gridview.validation import RequestModel, as_integers, parse
 
 MAX_LIMIT = 500
+
+
+def _of_the_project(field_id: str, known: ValidationInfo) -> str:
+    catalog: Any = known.context
+    if field_id != NUM and catalog.get(field_id) is None:
+        raise ValueError("is not a field of the project")
+    return field_id
+
+
+FieldId = Annotated[str, AfterValidator(_of_the_project)]
+"""Names a field of the catalog that is the validation's context."""
 
 
 class SortKey(RequestModel):
     """One key of an order."""
 
-    field: str
+    field: FieldId
     direction: Literal["asc", "desc"] = "asc"
     nulls: Literal["first", "last"] = "last"
+
+
+_BY_NUMBER = SortKey.model_construct(field=NUM)
 
 
 class GridRequest(RequestModel):
@@ -27,12 +42,19 @@ class GridRequest(RequestModel):
 
     sort: list[SortKey] = ModelField(default_factory=list)
     filter: dict[str, Any] | None = None
-    columns: list[str] | None = None
+    columns: list[FieldId] | None = None
     limit: int = ModelField(default=100, ge=1, le=MAX_LIMIT)
     cursor: str | None = None
     offset: int | None = ModelField(default=None, ge=0)
     count: bool = False
     explain: bool = False
+
+    @field_validator("offset")
+    @classmethod
+    def _not_from_a_cursor_on(cls, offset: int | None, known: ValidationInfo) -> int | None:
+        if offset is not None and known.data.get("cursor") is not None:
+            raise ValueError("cannot go together with cursor")
+        return offset
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,45 +76,41 @@ class GridQuery:
 
 
 def from_parameters(parameters: Mapping[str, str]) -> dict[str, Any]:
-    """The body that the query parameters of `GET .../grid` stand for; InvalidRequest on one that cannot be read.
+    """The body that the query parameters of `GET .../grid` stand for. What cannot be read stays text, and is refused as such.
 
     `sort=-created` or a JSON list as in the body, `columns=a,b`, `filter=<JSON>`, `limit`, `offset`, `cursor`, `count`, `explain`.
     """
-    body: dict[str, Any] = {}
-    errors = []
-    for name, text in parameters.items():
-        try:
-            body[name] = _PARAMETERS.get(name, str)(text)
-        except (ValueError, InvalidRequest):
-            errors.append(FieldError(name, "cannot be read"))
-    if errors:
-        raise InvalidRequest("A query parameter is not valid.", errors)
+    body: dict[str, Any] = {**parameters, **as_integers(parameters, "limit", "offset")}
+    for name, read in _PARAMETERS.items():
+        if name in parameters:
+            body[name] = read(parameters[name])
     return body
 
 
 def _sort_parameter(text: str) -> Any:
     if text.startswith("["):
-        return loads(text)
+        return _json_or_text(text)
     return [
         {"field": name.removeprefix("-"), "direction": "desc" if name.startswith("-") else "asc"}
         for name in text.split(",")
     ]
 
 
-def _flag(text: str) -> bool:
-    return {"true": True, "false": False}[text] if text in ("true", "false") else _unreadable()
+def _json_or_text(text: str) -> Any:
+    try:
+        return loads(text)
+    except InvalidRequest:
+        return text
 
 
-def _unreadable() -> bool:
-    raise ValueError
+def _flag(text: str) -> bool | str:
+    return {"true": True, "false": False}.get(text, text)
 
 
-_PARAMETERS: dict[str, Any] = {
+_PARAMETERS: dict[str, Callable[[str], Any]] = {
     "sort": _sort_parameter,
-    "filter": loads,
+    "filter": _json_or_text,
     "columns": lambda text: text.split(","),
-    "limit": int,
-    "offset": int,
     "count": _flag,
     "explain": _flag,
 }
@@ -100,23 +118,9 @@ _PARAMETERS: dict[str, Any] = {
 
 def resolve(catalog: Catalog, body: Any) -> GridQuery:
     """The query over the project's fields; InvalidRequest, Unprocessable or NotAvailable says why it cannot be answered."""
-    request = parse(GridRequest, body)
-    errors = [
-        FieldError(f"sort.{place}.field", "is not a field of the project")
-        for place, key in enumerate(request.sort)
-        if key.field != NUM and catalog.get(key.field) is None
-    ]
-    errors += [
-        FieldError(f"columns.{place}", "is not a field of the project")
-        for place, column in enumerate(request.columns or ())
-        if column != NUM and catalog.get(column) is None
-    ]
-    if request.cursor is not None and request.offset is not None:
-        errors.append(FieldError("offset", "cannot go together with cursor"))
-    if errors:
-        raise InvalidRequest("The query is not valid.", errors)
+    request = parse(GridRequest, body, context=catalog)
     _refuse_unavailable(request)
-    key = request.sort[0] if request.sort else SortKey(field=NUM)
+    key = request.sort[0] if request.sort else _BY_NUMBER
     field = catalog.get(key.field)
     if field is not None and not field.indexed:
         raise Unprocessable(

@@ -27,7 +27,11 @@ from gridview.routes import BY_KEY, Route
 from gridview.storage import Meter
 
 _PATH_PATTERNS = {"project": ids.PROJECT, "attribute": ids.ATTRIBUTE, "num": ids.ISSUE}
-_RETRY_AFTER = {"Retry-After": "1"}
+_PROBLEM_HEADERS = {
+    401: {"WWW-Authenticate": "Bearer"},
+    429: {"Retry-After": "1"},
+    503: {"Retry-After": "1"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +148,14 @@ def _answer(operations: Mapping[str, Operation], event: dict[str, Any], context:
 def _claims(event: APIGatewayProxyEventV2) -> Mapping[str, Any]:
     try:
         claims: Mapping[str, Any] = event["requestContext"]["authorizer"]["jwt"]["claims"]
-    except KeyError:
+    except (KeyError, TypeError):
         raise Unauthenticated("A token is needed.") from None
     return claims
 
 
 def _problem_response(document: dict[str, object], request_id: str) -> Response:
     status = int(str(document["status"]))
-    headers = {"Content-Type": "application/problem+json", **(_RETRY_AFTER if status in (429, 503) else {})}
+    headers = {"Content-Type": "application/problem+json", **_PROBLEM_HEADERS.get(status, {})}
     return Response(status, {**document, "request_id": request_id}, headers)
 
 

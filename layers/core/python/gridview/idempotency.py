@@ -51,7 +51,7 @@ class Attempt:
         packed = zlib.compress(answer)
         parts = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
         for place, part in enumerate(parts):
-            self._table.put({**self._base(_part(place)), "answer": part})
+            self._table.put({**self._base(_part(self._record, place)), "answer": part})
         self._save({"parts": len(parts)})
 
     def _base(self, sort_key: str) -> dict[str, Any]:
@@ -131,10 +131,11 @@ def _held(record: dict[str, Any]) -> Condition:
 
 def _answer(table: Table, record: dict[str, Any]) -> bytes:
     pk = record[keys.PK]
-    names = [_part(place) for place in range(record["parts"])]
+    names = [_part(record, place) for place in range(record["parts"])]
     found = table.batch_get([(pk, name) for name in names], consistent=True).items
     return zlib.decompress(b"".join(found[pk, name]["answer"] for name in names))
 
 
-def _part(place: int) -> str:
-    return f"part-{place:04d}"
+def _part(record: dict[str, Any], place: int) -> str:
+    # Each attempt has its own, so that one that was overtaken spoils nothing of the other's answer.
+    return f"part-{record['lease']}-{place:04d}"

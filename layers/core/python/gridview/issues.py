@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gridview import clock, documents, keys
+from gridview import clock, documents, ids, keys
 from gridview.catalog import Catalog
 from gridview.documents import Changes, Document
 from gridview.errors import Conflict, NotFound, Unprocessable
@@ -144,6 +144,8 @@ def delete_issue(table: Table, catalog: Catalog, num: int, expected: Expected) -
 
 
 def _key(catalog: Catalog, num: int) -> tuple[str, str]:
+    if not ids.ISSUE.fullmatch(str(num)):
+        raise NotFound("There is no such issue.")
     return keys.issue(catalog.tenant, catalog.project, num), keys.project(catalog.tenant, catalog.project)
 
 

@@ -118,7 +118,10 @@ class Ledger:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Write `intent`, then put and clear the entries, then write `done`: in this order, each under its condition."""
+    """Write `intent`, then put and clear the entries, then write `done`: in this order, each under its condition.
+
+    Without entries to put or clear, `done` alone is written.
+    """
 
     intent: Ledger
     put: Mapping[str, str]
@@ -130,12 +133,14 @@ def plan(ledger: Ledger, image: Order, target: Mapping[str, str], epoch: int) ->
     """What to write so that the sort entries become those of `target` (order id -> sort string), derived from `image`.
 
     None when there is nothing to do: the ledger is finished and knows this image or a newer one, or nothing that is indexed
-    differs. An image older than an unfinished ledger finishes what that ledger intended.
+    differs from the version just before it. After a longer step the ledger is written even so: an invocation that is thought
+    dead may be about to derive something else from a version in between, and now finds its ledger changed.
+    An image older than an unfinished ledger finishes what that ledger intended.
     """
     if ledger.intent is None and image <= ledger.order:
         return None
     if ledger.intent is not None and image < ledger.order:
-        image, target = ledger.order, ledger.target()
+        image, target, epoch = ledger.order, ledger.target(), ledger.epoch
     present = ledger.present
     unfinished = ledger.intent or {}
     touched = [
@@ -144,7 +149,7 @@ def plan(ledger: Ledger, image: Order, target: Mapping[str, str], epoch: int) ->
         if order_id in unfinished
         or present.get(order_id) != ((target[order_id],) if order_id in target else None)
     ]
-    if not touched and ledger.removed == image.removed:
+    if not touched and not ledger.removed and image == Order(ledger.version + 1, removed=False):
         return None
     done = Ledger(image.version, image.removed, epoch, ledger.revision + 1, dict(target))
     intents = {

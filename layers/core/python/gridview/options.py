@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+from pydantic import AfterValidator, BeforeValidator
 from pydantic import Field as ModelField
 
 from gridview import ranks
@@ -22,7 +23,22 @@ class OptionInput(RequestModel):
     id: str | None = None
 
 
-OptionsInput = list[str | OptionInput]
+def _spelled_out(one: Any) -> Any:
+    return {"value": one} if isinstance(one, str) else one
+
+
+def _all_different(options: list[OptionInput]) -> list[OptionInput]:
+    values, named = [one.value for one in options], [one.id for one in options if one.id is not None]
+    if len(set(values)) < len(values) or len(set(named)) < len(named):
+        raise ValueError("must not hold a value or an id twice")
+    return options
+
+
+OptionsInput = Annotated[
+    list[Annotated[OptionInput, BeforeValidator(_spelled_out, json_schema_input_type=str | OptionInput)]],
+    AfterValidator(_all_different),
+]
+"""The options of a request, each a text (its value) or an object."""
 
 
 class OptionChange(NamedTuple):
@@ -35,15 +51,15 @@ class OptionChange(NamedTuple):
 
 
 def change(
-    field_name: str, before: Sequence[Option], next_option: int, requested: Iterable[str | OptionInput]
+    field_name: str, before: Sequence[Option], next_option: int, requested: Iterable[OptionInput]
 ) -> OptionChange:
     """Match the requested options with those before: by id, else by value; what matches none is new, what is left out dropped.
 
-    `field_name` names the property in errors. InvalidRequest on an unknown id or a value that stands twice; Unprocessable on
-    more than 200 options.
+    `field_name` names the property in errors. InvalidRequest on an unknown id; Unprocessable on more than 200 options.
     """
-    wanted = [OptionInput(value=one) if isinstance(one, str) else one for one in requested]
-    _check(field_name, wanted)
+    wanted = list(requested)
+    if len(wanted) > MAX_OPTIONS:
+        raise Unprocessable(f"A field can have at most {MAX_OPTIONS} options.")
     live = [option for option in before if not option.retired]
     matches = _matches(field_name, wanted, live)
     placed = ranks.reorder([match.rank if match else None for match in matches])
@@ -64,27 +80,6 @@ def change(
             match.id for match, rank in zip(matches, placed, strict=True) if match and match.rank != rank
         ),
     )
-
-
-def _check(field_name: str, wanted: Sequence[OptionInput]) -> None:
-    """What can be wrong with a list by itself."""
-    if len(wanted) > MAX_OPTIONS:
-        raise Unprocessable(f"A field can have at most {MAX_OPTIONS} options.")
-    errors = [
-        FieldError(f"{field_name}.{place}", f"must have 1 to {MAX_VALUE_LENGTH} characters")
-        for place, one in enumerate(wanted)
-        if not 0 < len(one.value) <= MAX_VALUE_LENGTH
-    ]
-    errors += [
-        FieldError(f"{field_name}.{place}", "stands twice")
-        for place, one in enumerate(wanted)
-        if any(
-            one.value == other.value or (one.id is not None and one.id == other.id)
-            for other in wanted[:place]
-        )
-    ]
-    if errors:
-        raise InvalidRequest("The options are not valid.", errors)
 
 
 def _matches(field_name: str, wanted: Sequence[OptionInput], live: Sequence[Option]) -> list[Option | None]:

@@ -10,22 +10,22 @@ from gridview.attributes import attribute_json, changed_options
 from gridview.catalog import Catalog, Option
 from gridview.catalogs import Catalogs, raise_epoch, read, settle, to_catalog
 from gridview.cursors import Cursors
-from gridview.errors import Conflict, FieldError, InvalidRequest
+from gridview.errors import Conflict
 from gridview.identity import Actor
-from gridview.options import OptionsInput
+from gridview.options import OptionInput, OptionsInput
 from gridview.preconditions import Expected, check
 from gridview.storage import ABSENT, Bound, Table, TransactionFailed, put, set_attribute, version_is
-from gridview.validation import RequestModel, parse
+from gridview.validation import RequestModel, as_integers, parse
 from gridview.values import datetime_json
 
-DEFAULT_STATES: OptionsInput = ["open", "closed"]
+DEFAULT_STATES: OptionsInput = [OptionInput(value="open"), OptionInput(value="closed")]
 
 
 class ProjectCreate(RequestModel):
     """POST /v1/projects."""
 
     name: str = ModelField(min_length=1, max_length=1024)
-    id: str | None = None
+    id: str | None = ModelField(default=None, pattern=f"^{ids.PROJECT.pattern}$")
     states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
 
 
@@ -74,7 +74,7 @@ def list_projects(
     table: Table, actor: Actor, parameters: Mapping[str, str], cursors: Cursors
 ) -> dict[str, Any]:
     """A page of the tenant's projects in name order, as of the index: one Query."""
-    request = parse(ListParameters, {**parameters, **_as_int(parameters, "limit")})
+    request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = actor.tenant.encode()
     bound = Bound(">", str(cursors.open(request.cursor, binding))) if request.cursor is not None else None
     page = table.query(keys.tenant(actor.tenant), index=True, bound=bound, limit=request.limit + 1)
@@ -86,17 +86,9 @@ def list_projects(
     }
 
 
-def _as_int(parameters: Mapping[str, str], name: str) -> dict[str, int]:
-    """A query parameter as a number where it is one; where not, validation says so of the text."""
-    text = parameters.get(name, "")
-    return {name: int(text)} if text.isascii() and text.isdigit() and len(text) < 10 else {}
-
-
 def create_project(table: Table, actor: Actor, body: Any) -> dict[str, Any]:
     """Create a project: one transaction of three items. Conflict when the id is taken (a deleted project keeps its id)."""
     request = parse(ProjectCreate, body)
-    if request.id is not None and not ids.PROJECT.fullmatch(request.id):
-        raise InvalidRequest("The request is not valid.", [FieldError("id", "must match ^[a-z0-9]{2,32}$")])
     states = options.change("states", (), 1, request.states)
 
     def change() -> dict[str, Any]:

@@ -60,10 +60,6 @@ class ItemTooLarge(Unprocessable):
     """DynamoDB takes 400 KB as one item."""
 
 
-class Refused(Exception):
-    """DynamoDB takes an item for invalid, and will the next time: too large, above all."""
-
-
 class TransactionFailed(Exception):
     """A transaction lost a race; `failed` are the places of the writes whose conditions do not hold."""
 
@@ -352,8 +348,6 @@ class Table:
         try:
             return self._call(operation, "table", **request, **_conditions(condition))
         except ClientError as error:
-            if error.response["Error"]["Code"] == "ValidationException":
-                raise Refused(error.response["Error"]["Message"]) from error
             if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
                 raise
             found: Any = error.response.get("Item")

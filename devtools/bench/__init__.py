@@ -1,0 +1,63 @@
+"""`./dev bench`: what pages and writes cost on projects of growing size."""
+
+import argparse
+from pathlib import Path
+
+DESCRIPTION = """\
+Measure the query, command and maintain handlers, in this process, on a DynamoDB Local in memory: projects of 20 attributes, 4 of
+them indexed, are loaded by the bulk path, then a 100-row page by number, by date, by text and of the tail without a value,
+one create, one edit of one field and one delete with all that is derived from them, and issues a second.
+
+Read units, write units and calls are those that DynamoDB reports. Milliseconds are of this machine and of DynamoDB Local: what
+they prove is how they change with the size of the project. All sizes are measured in turn, so that they share good and bad moments.
+"""
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `bench`."""
+    parser = subparsers.add_parser(
+        "bench",
+        help="measure pages and writes on projects of growing size",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--sizes",
+        metavar="N,N",
+        type=_sizes,
+        default=(1_000, 10_000, 100_000),
+        help="issues in each project (default: 1000,10000,100000; the last takes a few minutes to load)",
+    )
+    parser.add_argument(
+        "--repeat", metavar="N", type=_count, default=60, help="pages of each kind and size (default: 60)"
+    )
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures to a file as well")
+    parser.set_defaults(func=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from devtools.bench.command import (
+        run,  # starts an engine and imports the handlers: not for every ./dev command
+    )
+
+    return run(args)
+
+
+def _count(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not number:
+        raise argparse.ArgumentTypeError("must be a whole number above 0")
+    return number
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    sizes = tuple(_count(part) for part in text.split(","))
+    if min(sizes) < MIN_SIZE or list(sizes) != sorted(set(sizes)):
+        raise argparse.ArgumentTypeError(
+            f"must be ascending numbers of at least {MIN_SIZE}, such as 1000,10000"
+        )
+    return sizes
+
+
+MIN_SIZE = 200
+"""Issues: a page of 100 rows has others behind it, in every order."""

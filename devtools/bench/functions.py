@@ -1,0 +1,152 @@
+"""The three handlers in this process, called with the events that Lambda would give them, and what their calls cost."""
+
+import contextlib
+import importlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TextIO
+
+import boto3
+
+from devtools import gateway
+from devtools.container import Context
+from devtools.environment import local
+from devtools.failure import Failure
+from gridview import keys
+from gridview.identity import Actor
+
+_SECONDS: Final = 60.0
+_WRITES: Final = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
+
+Handler = Callable[[Any, Context], Any]
+
+
+@dataclass(slots=True)
+class Units:
+    """Capacity units that DynamoDB reported, of the table and its index together."""
+
+    read: float = 0.0
+    write: float = 0.0
+
+
+class Functions:
+    """The handlers, loaded once. A process has one environment, so it can have one of these."""
+
+    def __init__(self, endpoint: str, table: str, sink: TextIO) -> None:
+        """`sink` takes what the handlers print (metrics): making it is part of their work, reading it is not of ours."""
+        self._sink = sink
+        self._units = Units()
+        environment = _environment(endpoint, table)
+        os.environ.clear()
+        os.environ.update(environment)
+        # The handlers make their clients when they are imported; clients take over the hooks of the default session.
+        boto3.DEFAULT_SESSION = boto3.Session()
+        boto3.DEFAULT_SESSION.events.register("after-call.dynamodb", self._count)
+        self._query, self._command, self._maintain = (
+            _handler(name) for name in ("query", "command", "maintain")
+        )
+
+    def query(self, event: Mapping[str, Any]) -> Any:
+        """The body of an answer of the query function."""
+        return _body(self._call(self._query, event))
+
+    def command(self, event: Mapping[str, Any]) -> Any:
+        """The body of an answer of the command function."""
+        return _body(self._call(self._command, event))
+
+    def maintain(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Have stream records consumed, all of them."""
+        answer = self._call(self._maintain, {"Records": list(records)})
+        if answer["batchItemFailures"]:
+            raise Failure("The maintain function did not finish a batch.")
+
+    @contextlib.contextmanager
+    def metered(self) -> Iterator[Units]:
+        """What is used up by calls inside the block."""
+        self._units = Units()
+        yield self._units
+        self._units = Units()
+
+    def _call(self, handler: Handler, event: Any) -> Any:
+        with contextlib.redirect_stdout(self._sink):
+            return handler(event, Context("gridview-bench", time.monotonic() + _SECONDS))
+
+    def _count(self, parsed: Mapping[str, Any], model: Any, **_: Any) -> None:
+        consumed = parsed.get("ConsumedCapacity") or []
+        units = sum(
+            part.get("CapacityUnits", 0.0)
+            for part in (consumed if isinstance(consumed, list) else [consumed])
+        )
+        if model.name in _WRITES:
+            self._units.write += units
+        else:
+            self._units.read += units
+
+
+def event(actor: Actor, method: str, path: str, body: Any = None) -> dict[str, Any]:
+    """The event of a request."""
+    request = gateway.Request(
+        method=method,
+        path=path,
+        query="",
+        headers={"content-type": "application/json"},
+        body=json.dumps(body).encode() if body is not None else b"",
+    )
+    claims = {
+        "sub": actor.user,
+        "token_use": "id",
+        "custom:tenant": actor.tenant,
+        "custom:role": actor.role.name.lower(),
+    }
+    return gateway.event(request, gateway.match(method, path), claims)
+
+
+def record(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, sequence: int
+) -> dict[str, Any]:
+    """A stream record of an item in DynamoDB's own form: inserted, changed or removed."""
+    image: Any = after or before
+    stream: dict[str, Any] = {
+        "Keys": {name: image[name] for name in (keys.PK, keys.SK)},
+        "SequenceNumber": f"{sequence:021d}",
+        "StreamViewType": "NEW_AND_OLD_IMAGES",
+        "ApproximateCreationDateTime": int(time.time()),
+    }
+    if before is not None:
+        stream["OldImage"] = before
+    if after is not None:
+        stream["NewImage"] = after
+    name = "MODIFY" if before and after else "INSERT" if after else "REMOVE"
+    return {"eventID": str(sequence), "eventName": name, "eventSource": "aws:dynamodb", "dynamodb": stream}
+
+
+def _environment(endpoint: str, table: str) -> dict[str, str]:
+    return local(
+        {
+            "TABLE_NAME": table,
+            "CURSOR_SECRET": "the benchmark's cursors are no secret",
+            "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
+            # A poison issue would be a bug: nothing listens there, and the benchmark ends.
+            "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9",
+            "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/000000000000/none",
+            "POWERTOOLS_SERVICE_NAME": "bench",
+            "POWERTOOLS_METRICS_NAMESPACE": "gridview",
+            "POWERTOOLS_LOG_LEVEL": "ERROR",
+            "POWERTOOLS_TRACE_DISABLED": "true",
+        }
+    )
+
+
+def _handler(name: str) -> Handler:
+    handler: Handler = importlib.import_module(f"functions.{name}.handler").handler
+    return handler
+
+
+def _body(response: Mapping[str, Any]) -> Any:
+    body = json.loads(response["body"]) if response.get("body") else None
+    if response["statusCode"] >= 300:
+        raise Failure(f"A handler answered {response['statusCode']}: {body}")
+    return body

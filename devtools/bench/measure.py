@@ -1,0 +1,172 @@
+"""What is measured: pages, writes, and issues a second."""
+
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from devtools.bench import issues
+from devtools.bench.functions import Functions, event, record
+from devtools.failure import Failure
+from gridview import keys
+from gridview.catalog import Catalog
+from gridview.identity import Actor
+from gridview.storage import Table
+from gridview.wire import item_to_wire
+
+ROWS: Final = 100
+_ROWS_BEFORE: Final = 10
+"""Few, so that the page behind them is full and of one kind even in the smallest project."""
+_WARM_UP: Final = 10
+_WRITES: Final = 20
+_BATCH: Final = 500
+_MOST_WRITTEN: Final = 1_000
+_STREAM_BATCH: Final = 100
+
+PAGES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "by number": {},
+    "by date": {"sort": [{"field": issues.DATE}]},
+    "by text": {"sort": [{"field": issues.TEXT}]},
+    "null tail": {"sort": [{"field": issues.SPARSE, "nulls": "first"}]},
+}
+"""The second page of each is measured, which a cursor leads to."""
+
+
+@dataclass(slots=True)
+class Page:
+    """One kind of page of one project. `milliseconds` and `cpu_milliseconds` are medians of the handler's wall and CPU time."""
+
+    rows: int
+    sequential_calls: int
+    read_units: float
+    milliseconds: float
+    cpu_milliseconds: float
+
+
+@dataclass(slots=True)
+class Writes:
+    """Write units of one write with everything derived from it, index included: means, since issues differ in size."""
+
+    create: float
+    edit: float
+    delete: float
+
+
+@dataclass(slots=True)
+class PerSecond:
+    """Issues a second: accepted by batch calls of 500, one after the other; and indexed by the consumer, 100 records at a time."""
+
+    accepted: float
+    indexed: float
+
+
+@dataclass(slots=True)
+class _Samples:
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
+    units: list[float] = field(default_factory=list)
+    rows: int = 0
+
+
+def pages(
+    functions: Functions, actor: Actor, projects: Sequence[str], repeat: int
+) -> dict[str, dict[str, Page]]:
+    """Project -> kind of page -> its figures. Projects and kinds take turns, so that all see the same engine and machine."""
+    wanted = {
+        (project, kind): _second_page(functions, actor, project, query)
+        for project in projects
+        for kind, query in PAGES.items()
+    }
+    samples = {key: _Samples() for key in wanted}
+    for turn in range(_WARM_UP + repeat):
+        for key, request in wanted.items():
+            _sample(functions, request, samples[key], keep=turn >= _WARM_UP)
+    return {project: {kind: _page(samples[project, kind]) for kind in PAGES} for project in projects}
+
+
+def writes(functions: Functions, actor: Actor, table: Table, catalog: Catalog) -> Writes:
+    """Create issues one at a time, change a field of each, delete them; after each call, the consumer does its part."""
+    path = f"/v1/projects/{catalog.project}/issues"
+    created, edited, deleted = [], [], []
+    for place, body in enumerate(issues.bodies(_WRITES, seed=1)):
+        with functions.metered() as units:
+            num = functions.command(event(actor, "POST", path, body))["num"]
+            first = _image(table, catalog, num)
+            functions.maintain([record(None, first, 1)])
+        created.append(units.write)
+        with functions.metered() as units:
+            functions.command(
+                event(actor, "PATCH", f"{path}/{num}", {"fields": {issues.NUMBER: 10_000_000 + place}})
+            )
+            second = _image(table, catalog, num)
+            functions.maintain([record(first, second, 2)])
+        edited.append(units.write)
+        with functions.metered() as units:
+            functions.command(event(actor, "DELETE", f"{path}/{num}"))
+            functions.maintain([record(second, None, 3)])
+        deleted.append(units.write)
+    return Writes(statistics.mean(created), statistics.mean(edited), statistics.mean(deleted))
+
+
+def per_second(functions: Functions, actor: Actor, table: Table, catalog: Catalog, size: int) -> PerSecond:
+    """Create half as many issues as there are, at most 1,000, by batch calls, then have their stream records consumed."""
+    count = min(size // 2, _MOST_WRITTEN)
+    operations = [{"create": body} for body in issues.bodies(count, seed=2)]
+    path = f"/v1/projects/{catalog.project}/issues/batch"
+    requests = [
+        event(actor, "POST", path, {"operations": operations[at : at + _BATCH]})
+        for at in range(0, count, _BATCH)
+    ]
+    began = time.perf_counter()
+    results = [result for request in requests for result in functions.command(request)["results"]]
+    accepting = time.perf_counter() - began
+    numbers = [result["issue"]["num"] for result in results]
+    records = [record(None, _image(table, catalog, num), place) for place, num in enumerate(numbers, 1)]
+    began = time.perf_counter()
+    for at in range(0, count, _STREAM_BATCH):
+        functions.maintain(records[at : at + _STREAM_BATCH])
+    indexing = time.perf_counter() - began
+    return PerSecond(count / accepting, count / indexing)
+
+
+def _second_page(
+    functions: Functions, actor: Actor, project: str, query: Mapping[str, Any]
+) -> dict[str, Any]:
+    path = f"/v1/projects/{project}/grid"
+    first = functions.query(event(actor, "POST", path, {**query, "limit": _ROWS_BEFORE}))
+    return event(actor, "POST", path, {**query, "limit": ROWS, "explain": True, "cursor": first["next"]})
+
+
+def _sample(functions: Functions, request: Mapping[str, Any], samples: _Samples, *, keep: bool) -> None:
+    began, cpu_began = time.perf_counter(), time.process_time()
+    answer = functions.query(request)
+    wall, cpu = time.perf_counter() - began, time.process_time() - cpu_began
+    samples.rows = len(answer["rows"])
+    if not keep:
+        return
+    samples.wall.append(wall)
+    samples.cpu.append(cpu)
+    samples.calls.append(answer["explain"]["sequential_calls"])
+    samples.units.append(answer["explain"]["read_units"])
+
+
+def _page(samples: _Samples) -> Page:
+    return Page(
+        rows=samples.rows,
+        # Now and then a call finds the catalog more than 5 seconds old and reads it first; most do not.
+        sequential_calls=min(samples.calls),
+        read_units=min(samples.units),
+        milliseconds=statistics.median(samples.wall) * 1000,
+        cpu_milliseconds=statistics.median(samples.cpu) * 1000,
+    )
+
+
+def _image(table: Table, catalog: Catalog, num: int) -> dict[str, Any]:
+    """An issue as the stream would hold it."""
+    key = keys.issue(catalog.tenant, catalog.project, num), keys.project(catalog.tenant, catalog.project)
+    found = table.get(*key, consistent=True)
+    if found is None:
+        raise Failure("An issue that was written is not there.")
+    return item_to_wire(found)

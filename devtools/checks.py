@@ -1,0 +1,76 @@
+"""The subcommands `test` and `check`."""
+
+import argparse
+import itertools
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from devtools.paths import PYTHONPATH, ROOT
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+SUITES = {
+    "unit": "moto, no sockets",
+    "infra": "the synthesized template",
+    "engine": "DynamoDB Local",
+    "deploy": "MiniStack, a real cdk deploy",
+}
+"""The folders of tests, quick ones first, and what each stands on."""
+
+_TYPED = ("layers/core/python/gridview", "functions", "infra", "devtools", "app.py", "tests")
+
+
+def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommands."""
+    parser = subparsers.add_parser(
+        "test",
+        help="run the tests",
+        usage="./dev test [SUITE ...] [pytest arguments ...]",
+        description="Run the tests: all of them, or those of some suites: "
+        + "; ".join(f"{name} ({what})" for name, what in SUITES.items())
+        + ".",
+        epilog="What follows the suites is passed on to pytest: -k WORD, -x, --durations=10, tests/unit/test_ids.py ...",
+    )
+    parser.set_defaults(func=_test, takes_more=True)
+
+    parser = subparsers.add_parser(
+        "check",
+        help="check style, formatting and types",
+        description="Run ruff check, ruff format --check and mypy --strict; all of them, whatever the first ones say.",
+    )
+    parser.set_defaults(func=_check)
+
+
+def _test(args: argparse.Namespace) -> int:
+    suites = list(itertools.takewhile(lambda argument: argument in {*SUITES, "all"}, args.more))
+    others = args.more[len(suites) :]
+    if (not suites and not any(_is_path(argument) for argument in others)) or "all" in suites:
+        suites = list(SUITES)
+    return _python("pytest", *(f"tests/{suite}" for suite in suites), *others)
+
+
+def _is_path(argument: str) -> bool:
+    """Whether an argument for pytest says where the tests are."""
+    return not argument.startswith("-") and ("/" in argument or argument.endswith(".py"))
+
+
+def _check(args: argparse.Namespace) -> int:
+    del args
+    statuses = [
+        _python("ruff", "check", "."),
+        _python("ruff", "format", "--check", "."),
+        _python("mypy", "--strict", *_TYPED),
+    ]
+    return max(statuses)
+
+
+def _python(module: str, *arguments: str) -> int:
+    """Run a module from the repository's root; returns its exit status."""
+    environment = os.environ | {"PYTHONPATH": PYTHONPATH}
+    status = subprocess.run(
+        [sys.executable, "-m", module, *arguments], cwd=ROOT, env=environment, check=False
+    ).returncode
+    return status if status >= 0 else 128 - status  # a signal, as a shell says it

@@ -1,0 +1,73 @@
+"""`./dev`: which module has which subcommand. Only the one that is asked for is imported."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from devtools.failure import Failure
+
+COMMANDS = {
+    "up": ("devtools.local_stack", "start the local stack"),
+    "status": ("devtools.local_stack", "tell whether the local stack runs, and where"),
+    "down": ("devtools.local_stack", "stop the local stack; its data are kept"),
+    "logs": ("devtools.local_stack", "show what the local stack logged"),
+    "reset": ("devtools.local_stack", "stop the local stack and remove its data"),
+    "token": ("devtools.local_stack", "print a bearer token for the local stack"),
+    "import": ("devtools.importer", "import a CSV or NDJSON file through the API"),
+    "test": ("devtools.checks", "run the tests"),
+    "check": ("devtools.checks", "check style, formatting and types"),
+    "bench": ("devtools.bench", "measure pages and writes on projects of growing size"),
+    "synth": ("devtools.deploy", "write the CloudFormation template"),
+    "deploy": ("devtools.deploy", "deploy to an AWS account"),
+    "destroy": ("devtools.deploy", "delete what deploy made"),
+}
+"""Subcommand: the module whose `register` adds it, and what it does."""
+
+_USAGE_STATUS = 2
+_INTERRUPTED_STATUS = 130
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a subcommand; returns the exit status."""
+    name = arguments[0] if arguments else "--help"
+    if name in {"--help", "-h", "help"}:
+        print(_overview())
+        return 0 if arguments else _USAGE_STATUS
+    if name not in COMMANDS:
+        print(f"dev: There is no subcommand {name!r}; see ./dev --help.", file=sys.stderr)
+        return _USAGE_STATUS
+    try:
+        return _run(name, arguments)
+    except Failure as failure:
+        print(f"dev: {failure}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return _INTERRUPTED_STATUS
+    except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _run(name: str, arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="./dev")
+    importlib.import_module(COMMANDS[name][0]).register(
+        parser.add_subparsers(metavar="COMMAND", required=True)
+    )
+    parsed, unknown = parser.parse_known_args(arguments)
+    # A subcommand that hands over to another program says `takes_more`, and finds in `more` what it does not know itself.
+    if unknown and not getattr(parsed, "takes_more", False):
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    parsed.more = unknown
+    status: int = parsed.func(parsed)
+    return status
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items()]
+    lines.append(
+        f"  {'python':<{width}}  run Python as the tools do: with the locked packages and the repository's modules"
+    )
+    return "usage: ./dev COMMAND [--help] ...\n\n" + "\n".join(lines)

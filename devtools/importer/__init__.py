@@ -1,0 +1,121 @@
+"""`./dev import`: a file of rows into a project, through the HTTP API and nothing else."""
+
+import argparse
+from pathlib import Path
+
+from devtools import paths
+
+DESCRIPTION = """\
+Import a CSV or NDJSON file (gzipped or not) into a project, through the HTTP API.
+
+A first pass over the file tells the type of each column from its values: date, datetime, number, bool, enum,
+multi_enum (lists joined by ";"), else text. Column names become attribute ids. The project is created when it is
+missing; when it is there, its attributes must have the same types. The rows are then sent in batches; throttling,
+server errors and lost connections are waited out. Kill the import whenever you like: the same command goes on where
+it was, and creates nothing twice.
+"""
+
+EPILOG = """\
+The types file is a JSON object, column -> text, number, date, datetime, bool, enum, multi_enum, user, or "skip":
+  {"zip": "text", "assignee": "user", "row": "skip"}
+
+Beside the input are left (where its folder cannot be written to: in .data/imports/, with --api in the current one)
+  FILE.<tenant>.<project>.progress.json     what has been sent
+  FILE.<tenant>.<project>.rejected.ndjson   the rows that were refused, with reasons; only if there are any
+
+Ends with 0 when every row is in, 3 when some were refused, 1 when the import could not go on, 130 when interrupted.
+"""
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `import`."""
+    parser = subparsers.add_parser(
+        "import",
+        help="import a CSV or NDJSON file through the API",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "file", metavar="FILE", type=Path, help=".csv, .ndjson or .jsonl, also with .gz behind it"
+    )
+    parser.add_argument(
+        "--project", metavar="ID", help="the project's id (default: made from the file's name)"
+    )
+    parser.add_argument(
+        "--name-column",
+        metavar="C",
+        help="the issue's name (default: title, name or summary, else the first text)",
+    )
+    parser.add_argument(
+        "--state-column",
+        metavar="C",
+        help="the issue's state (default: status or state, if it is like an enum)",
+    )
+    parser.add_argument(
+        "--types",
+        metavar="FILE",
+        type=Path,
+        help="JSON that says what some columns are, whatever they look like",
+    )
+    parser.add_argument("--limit", metavar="N", type=_positive, help="import the first N rows only")
+    parser.add_argument(
+        "--format", choices=("csv", "ndjson"), help="what the file is, when its name does not say"
+    )
+    parser.add_argument(
+        "--delimiter",
+        metavar="CHAR",
+        type=_character,
+        default=",",
+        help="between CSV cells (default: a comma)",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what the columns would become, and send nothing"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="import the whole file once more, whatever was imported before"
+    )
+    parser.add_argument("--rejects", metavar="PATH", type=Path, help="where to write the refused rows")
+    parser.add_argument("--progress", metavar="DIR", type=Path, help="where to keep the progress file")
+    parser.add_argument(
+        "--workers", metavar="N", type=_positive, default=4, help="batches sent at a time (default: 4)"
+    )
+    target = parser.add_argument_group("where to (default: the running local stack)")
+    target.add_argument(
+        "--tenant", metavar="T", default="0807", help="tenant of the local stack (default: 0807)"
+    )
+    target.add_argument(
+        "--data",
+        metavar="DIR",
+        type=Path,
+        default=paths.DEFAULT_DATA,
+        help="the local stack's data folder (default: .data)",
+    )
+    target.add_argument("--api", metavar="URL", help="another API, such as a deployed one")
+    target.add_argument(
+        "--token", metavar="JWT", help="a token for --api, of an admin (default: $GRIDVIEW_TOKEN)"
+    )
+    parser.set_defaults(func=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from devtools.importer.command import (
+        run,
+    )  # the parser is made for every ./dev command: keep httpx and rich out of it
+
+    return run(args)
+
+
+def _positive(text: str) -> int:
+    number = int(text) if text.isascii() and text.isdigit() else 0
+    if not number:
+        raise argparse.ArgumentTypeError("must be a whole number above 0")
+    return number
+
+
+def _character(text: str) -> str:
+    if text == "\\t":
+        return "\t"
+    if len(text) != 1:
+        raise argparse.ArgumentTypeError(r"must be one character (a tab: \t)")
+    return text

@@ -1,0 +1,160 @@
+"""What an import remembers on disk, so that it can be killed at any moment and run again.
+
+`<name>.progress.json` says which batches the API has acknowledged. It is replaced as a whole, never changed
+in place, so a kill leaves the old one or the new one. `<name>.rejected.ndjson` holds a line for each refused
+row; it is written before the batch is marked as acknowledged, and a row that stands in it already is not
+written again.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from devtools import files
+from devtools.failure import Failure
+from devtools.importer.batches import Refusal
+
+_FORMAT = 1
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far an import has come.
+
+    `source` names the file's content and the plan made from it; `project_created` is the instant at which the
+    project was made, so that the progress of an import into a project that is gone is not taken for that of
+    one into its successor.
+    """
+
+    source: str
+    project_created: str
+    import_id: str
+    created: int = 0
+    refused: int = 0
+    complete: bool = False
+    acknowledged: list[list[int]] = field(default_factory=list)
+    """Batches, as ascending ranges [first, last]."""
+
+    def has(self, index: int) -> bool:
+        """Whether a batch has been acknowledged."""
+        return any(first <= index <= last for first, last in self.acknowledged)
+
+    def acknowledge(self, index: int, *, created: int, refused: int) -> None:
+        """Count a batch in."""
+        self.created += created
+        self.refused += refused
+        joined: list[list[int]] = []
+        for first, last in sorted([*self.acknowledged, [index, index]]):
+            if joined and first == joined[-1][1] + 1:
+                joined[-1][1] = last
+            else:
+                joined.append([first, last])
+        self.acknowledged = joined
+
+    def save(self, path: Path) -> None:
+        """Replace the file."""
+        files.write_json(path, {"format": _FORMAT, **asdict(self)})
+
+    @classmethod
+    def load(cls, path: Path) -> Self | None:
+        """What the file says; None when there is none."""
+        try:
+            content = json.loads(path.read_text())
+            if content.pop("format") != _FORMAT:
+                raise ValueError
+            return cls(**content)
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Failure(
+                f"{path} is not the progress file of an import; remove it to begin again."
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where an import keeps its progress and the rows that were refused."""
+
+    progress: Path
+    rejects: Path
+
+
+def files_for(source: Path, label: str, *, folders: Sequence[Path], rejects: Path | None) -> Files:
+    """The two files of an import, in the first of the folders that can be written to; the last is made where it is missing.
+
+    `label` tells imports of one file apart.
+    """
+    folder = next((folder for folder in folders[:-1] if may_write(folder)), folders[-1])
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failure(f"{folder} cannot be made: {error.strerror}.") from error
+    if not may_write(folder):
+        raise Failure(f"{folder} cannot be written to: say with --progress where to keep the progress file.")
+    stem = f"{source.name}.{label}"
+    return Files(folder / f"{stem}.progress.json", rejects or folder / f"{stem}.rejected.ndjson")
+
+
+def may_write(folder: Path) -> bool:
+    """Whether files may be made in a folder.
+
+    Root can anywhere, but leaves a folder alone that nobody else may write to.
+    """
+    writable_bits = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+    return bool(folder.stat().st_mode & writable_bits) and os.access(folder, os.W_OK)
+
+
+class Rejects:
+    """The file of the refused rows. It comes into being with the first of them."""
+
+    def __init__(self, path: Path, *, fresh: bool) -> None:
+        """`fresh`: forget what an earlier import left there; otherwise its lines stay, but for one cut off by
+        a kill.
+        """
+        self.path = path
+        self._rows: set[int] = set()
+        try:
+            if fresh:
+                path.unlink(missing_ok=True)
+            elif path.exists():
+                self._take_over()
+        except OSError as error:
+            raise Failure(f"{path} cannot be used for the refused rows: {error.strerror}.") from error
+
+    def _take_over(self) -> None:
+        content = self.path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        if len(whole) < len(content):
+            with self.path.open("r+b") as file:
+                file.truncate(len(whole))
+        try:
+            self._rows.update(json.loads(line)["row"] for line in whole.splitlines())
+        except (ValueError, KeyError, TypeError) as error:
+            raise Failure(
+                f"{self.path} holds something else than refused rows; move it away or give --rejects."
+            ) from error
+
+    def write(self, refusals: Iterable[Refusal]) -> None:
+        """Append those that do not stand there yet."""
+        new = [refusal for refusal in refusals if refusal.row not in self._rows]
+        if not new:
+            return
+        self._rows.update(refusal.row for refusal in new)
+        try:
+            with self.path.open("ab") as file:
+                file.write(b"".join(_line(refusal) for refusal in new))
+        except OSError as error:
+            raise Failure(f"{self.path} cannot be written to: {error.strerror}.") from error
+
+
+def _line(refusal: Refusal) -> bytes:
+    content: dict[str, Any] = {"row": refusal.row, "reason": refusal.reason}
+    if refusal.errors:
+        content["errors"] = refusal.errors
+    content["values"] = refusal.values
+    # json, not orjson: a row can be refused for half a surrogate pair, which only an escape can spell.
+    return json.dumps(content, default=str).encode() + b"\n"

@@ -1,0 +1,112 @@
+"""Sending batches, several at a time, each exactly once in effect."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, Final, NamedTuple
+
+import httpx
+
+from devtools.failure import Failure
+from devtools.importer.batches import Batch, Refusal, body
+from devtools.importer.client import Api, RefusedError, is_transient
+
+_ROUNDS: Final = 10
+"""How often the operations of a batch that the API could not take just then are sent once more."""
+
+
+class Outcome(NamedTuple):
+    """What became of the rows of a batch."""
+
+    batch: Batch
+    created: int
+    refused: list[Refusal]
+
+
+def deliver(api: Api, project: str, import_id: str, batch: Batch) -> Outcome:
+    """Send a batch until each of its operations has been done or refused.
+
+    The Idempotency-Key is made of the import, the batch and the round, and the API answers the same to the
+    same key: whoever sends the batch again goes through the same rounds, and creates nothing twice.
+    """
+    pending = list(zip(batch.operations, batch.sent, strict=True))
+    refused = list(batch.refused)
+    created = 0
+    for round_number in range(_ROUNDS):
+        if not pending:
+            return Outcome(batch, created, refused)
+        if round_number:
+            api.pause(round_number)
+        key = f"{import_id}-{batch.index}-{round_number}"
+        again = []
+        for (operation, row), result in zip(pending, _results(api, project, key, pending), strict=True):
+            if result["status"] == httpx.codes.CREATED:
+                created += 1
+            elif _may_go_later(result["status"], len(pending)):
+                again.append((operation, row))
+            else:
+                refused.append(_refusal(row.number, dict(row.cells), result["problem"]))
+        pending = again
+    if pending:
+        raise Failure(
+            "The API goes on refusing parts of a batch for now; run the same command again to go on."
+        )
+    return Outcome(batch, created, refused)
+
+
+def send_all(
+    batches: Iterable[Batch],
+    send: Callable[[Batch], Outcome],
+    done: Callable[[Outcome], None],
+    *,
+    workers: int,
+    cancel: Callable[[], None],
+) -> None:
+    """Send all batches, `workers` at a time and no more in memory than that and one; `done` is called here,
+    one at a time.
+
+    On an error, or when interrupted, nothing more is sent, `cancel` ends the waiting of what is under way,
+    and what was acknowledged is still counted before the error goes on.
+    """
+    flying: set[Future[Outcome]] = set()
+
+    def settle(futures: Iterable[Future[Outcome]]) -> None:
+        for future in list(futures):
+            flying.discard(future)
+            done(future.result())
+
+    with ThreadPoolExecutor(workers, thread_name_prefix="sender") as pool:
+        try:
+            for batch in batches:
+                flying.add(pool.submit(send, batch))
+                if len(flying) > workers:
+                    settle(wait(flying, return_when=FIRST_COMPLETED).done)
+            settle(wait(flying).done)
+        except BaseException:
+            cancel()
+            for future in flying:
+                future.cancel()
+            settle([one for one in wait(flying).done if not one.cancelled() and one.exception() is None])
+            raise
+
+
+def _results(api: Api, project: str, key: str, pending: list[Any]) -> list[dict[str, Any]]:
+    try:
+        answer = api.post(
+            f"/v1/projects/{project}/issues/batch", body(operation for operation, _ in pending), key=key
+        )
+    except RefusedError as refused:
+        raise Failure(f"The API refuses a batch: {refused}") from refused
+    results = answer["results"]
+    if len(results) != len(pending):
+        raise Failure("The API answered for another number of operations than were sent.")
+    return list(results)
+
+
+def _may_go_later(status: int, operations: int) -> bool:
+    # 413: the answer would not have held this one too; there is room in the next.
+    return is_transient(status) or (status == httpx.codes.REQUEST_ENTITY_TOO_LARGE and operations > 1)
+
+
+def _refusal(row: int, values: dict[str, Any], problem: dict[str, Any]) -> Refusal:
+    reason = str(problem.get("detail") or problem.get("title"))
+    return Refusal(row, reason, values, problem.get("errors", []))

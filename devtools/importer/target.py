@@ -1,0 +1,89 @@
+"""Making the project that a plan needs, or finding that the one there will do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import orjson
+
+from devtools.failure import Failure
+from devtools.importer.client import Api, RefusedError
+from devtools.importer.plan import Attribute, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The project that is imported into, and the instant at which it was made."""
+
+    project: str
+    created: str
+
+
+def prepare(api: Api, project_id: str, name: str, plan: Plan) -> Target:
+    """Create what is missing of project, states, attributes and options; nothing that is there is changed or
+    dropped.
+
+    Can be run again after being killed in the middle. Failure when an attribute is there with another type.
+    """
+    try:
+        return _prepare(api, project_id, name, plan)
+    except RefusedError as refused:
+        errors = "".join(
+            f" ({error['field']} {error['message']})" for error in refused.problem.get("errors", [])[:3]
+        )
+        raise Failure(f"The project {project_id!r} cannot be set up: {refused}{errors}") from refused
+
+
+def _prepare(api: Api, project_id: str, name: str, plan: Plan) -> Target:
+    path = f"/v1/projects/{project_id}"
+    project = api.get(path)
+    if project is None:
+        project = _create(
+            api, path, {"id": project_id, "name": name, **({"states": plan.states} if plan.states else {})}
+        )
+    unknown = [state for state in plan.states if state not in project["states"]]
+    if unknown:
+        api.patch(path, orjson.dumps({"states": [*project["states"], *unknown]}))
+    there = {attribute["id"]: attribute for attribute in project["attributes"]}
+    _check_types(project_id, there, plan)
+    for attribute in plan.attributes:
+        found = there.get(attribute.id)
+        if found is None:
+            api.post(f"{path}/attributes", orjson.dumps(attribute.definition()))
+        elif missing := _missing_options(attribute, found):
+            options = [*found["options"], *({"value": option} for option in missing)]
+            api.patch(f"{path}/attributes/{attribute.id}", orjson.dumps({"options": options}))
+    return Target(project_id, project["created"])
+
+
+def _create(api: Api, path: str, body: Mapping[str, Any]) -> Any:
+    try:
+        return api.post("/v1/projects", orjson.dumps(body))
+    except RefusedError as refused:
+        if refused.status != httpx.codes.CONFLICT:
+            raise
+        # The answer to an earlier attempt may have been lost: then the project is there now.
+        project = api.get(path)
+        if project is None:
+            raise Failure(
+                f"The project id {body['id']!r} was used by a project that is deleted; choose another."
+            ) from refused
+        return project
+
+
+def _check_types(project_id: str, there: Mapping[str, Any], plan: Plan) -> None:
+    for attribute in plan.attributes:
+        found = there.get(attribute.id)
+        if found is not None and found["type"] != attribute.type.value:
+            raise Failure(
+                f"The project {project_id!r} has an attribute {attribute.id!r} of type {found['type']}, but the column "
+                f"{attribute.column!r} is {attribute.type.value}: say otherwise with --types, or take another project."
+            )
+
+
+def _missing_options(attribute: Attribute, found: Mapping[str, Any]) -> list[str]:
+    if not attribute.type.has_options:
+        return []
+    known = {option["value"] for option in found["options"]}
+    return [option for option in attribute.options if option not in known]

@@ -1,0 +1,100 @@
+"""Starting, recognising and ending the processes of local tools."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+_TETHER = Path(__file__).with_name("tether.py")
+_KILL_SECONDS = 5.0
+
+
+class Known(NamedTuple):
+    """A process that is told from a later one with the same id by when it started."""
+
+    pid: int
+    started: str
+
+    def lives(self) -> bool:
+        """Whether it is still there."""
+        return _started(self.pid) == self.started
+
+
+def known(pid: int) -> Known | None:
+    """A process by its id; None when there is none."""
+    started = _started(pid)
+    return None if started is None else Known(pid, started)
+
+
+def start(
+    program: Sequence[str], *, env: Mapping[str, str], log: IO[bytes] | int, pass_fds: Sequence[int] = ()
+) -> subprocess.Popen[bytes]:
+    """Start a program, with an absolute path, that ends when this process ends; both its outputs go to `log`.
+
+    Linux watches the thread that calls this, so call it from one that lasts.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid()), *program],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        pass_fds=pass_fds,
+        # A group of its own: Ctrl-C at the terminal reaches the supervisor alone, and what the program starts is ended with it.
+        process_group=0,
+    )
+
+
+def stop(process: subprocess.Popen[bytes], *, patience: float) -> None:
+    """End what `start` started, and what that has started: TERM, and KILL after `patience` seconds."""
+    if process.poll() is None:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience)
+    # The group outlives its first process as long as anything is in it.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def end(process: Known, *, patience: float) -> bool:
+    """End a process that is no child of this one: TERM, and KILL after `patience` seconds. False when it was not there."""
+    if not process.lives():
+        return False
+    for number, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, _KILL_SECONDS)):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, number)
+        if wait_until(lambda: not process.lives(), seconds):
+            break
+    return True
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Whether a condition came true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _started(pid: int) -> str | None:
+    """When a process started, in the system's own terms; None when it is not there, or only waits to be reaped."""
+    if sys.platform == "linux":
+        try:
+            # After the program's name, which is in parentheses and may hold any character: the state, ..., and as the 20th
+            # field the start in clock ticks since boot.
+            fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        except OSError:
+            return None
+        return None if fields[0] in {"Z", "X"} else fields[19]
+    found = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout.split(maxsplit=1)
+    return None if len(found) < 2 or found[0].startswith("Z") else found[1].strip()

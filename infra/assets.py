@@ -1,0 +1,17 @@
+"""Where deployed code comes from, and what is never deployed with it."""
+
+from pathlib import Path
+
+from aws_cdk import IgnoreMode
+from aws_cdk import aws_lambda as lambda_
+
+ROOT = Path(__file__).resolve().parents[1]
+"""The repository."""
+
+_NOT_DEPLOYED = ("__pycache__", "*.pyc", ".*")
+"""Patterns that every asset leaves out: what running the code locally leaves beside it."""
+
+
+def code(folder: Path) -> lambda_.Code:
+    """A folder of the repository as the code of a function or a layer."""
+    return lambda_.Code.from_asset(str(folder), exclude=list(_NOT_DEPLOYED), ignore_mode=IgnoreMode.GIT)

@@ -1,0 +1,62 @@
+"""Where the stream consumer's failures end up."""
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.checks import acknowledge
+
+RETENTION = Duration.days(14)
+"""How long either kind is kept: the most that SQS can. What must outlive a redrive is kept for longer than this."""
+
+_NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
+
+
+class DeadLetters(Construct):
+    """A queue and a bucket.
+
+    The queue takes what the consumer itself gives up on: an issue's key, its version and the error. The bucket takes whole batches
+    that the event source mapping gives up on (the consumer crashed, or time ran out); to a queue it would send metadata only.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, protect: bool, tls_only: bool) -> None:
+        super().__init__(scope, construct_id)
+        self.queue = sqs.Queue(
+            self,
+            "Queue",
+            retention_period=RETENTION,
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=tls_only,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        acknowledge(
+            self.queue,
+            {"AwsSolutions-SQS3": "This is the dead-letter queue: the consumer itself sends to it."},
+        )
+        self.bucket = s3.Bucket(
+            self,
+            "Batches",
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=tls_only,
+            lifecycle_rules=[s3.LifecycleRule(expiration=RETENTION)],
+            removal_policy=RemovalPolicy.RETAIN if protect else RemovalPolicy.DESTROY,
+        )
+        acknowledge(
+            self.bucket,
+            {
+                "AwsSolutions-S1": "Only Lambda writes here, a few objects a year, and each of them says which mapping wrote it."
+            },
+        )
+
+        if not tls_only:
+            acknowledge(self.queue, {"AwsSolutions-SQS4": _NO_TLS})
+            acknowledge(self.bucket, {"AwsSolutions-S10": _NO_TLS})
+
+    def grant_send(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Allow to send to the queue."""
+        return iam.Grant.add_to_principal(
+            grantee=grantee, actions=["sqs:SendMessage"], resource_arns=[self.queue.queue_arn]
+        )

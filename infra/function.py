@@ -1,0 +1,117 @@
+"""One Lambda function with its own role and log group, allowed nothing yet but to log and to trace."""
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.assets import ROOT, code
+from infra.checks import acknowledge
+from infra.settings import Architecture, Settings, runtime_snaps
+
+
+class GridFunction(Construct):
+    """The handler in `functions/<folder>`, with the layers that all functions share.
+
+    `role` is what grants go to. `live` is what callers call: the alias of the published version when `published` (SnapStart
+    restores published versions only), else the function itself.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        settings: Settings,
+        folder: str,
+        description: str,
+        layers: Sequence[lambda_.ILayerVersion],
+        environment: Mapping[str, str],
+        memory_mib: int,
+        timeout: Duration,
+        published: bool,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        log_group = logs.LogGroup(
+            self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.DESTROY
+        )
+        self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        log_group.grant(self.role, "logs:CreateLogStream", "logs:PutLogEvents")
+        tracing = self._allow_tracing()
+
+        self.function = lambda_.Function(
+            self,
+            "Function",
+            description=description,
+            runtime=lambda_runtime(settings.runtime),
+            architecture=lambda_architecture(settings.architecture),
+            handler="handler.handler",
+            code=code(ROOT / "functions" / folder),
+            layers=list(layers),
+            environment={
+                "POWERTOOLS_SERVICE_NAME": folder,
+                "POWERTOOLS_METRICS_NAMESPACE": "gridview",
+                "POWERTOOLS_LOG_LEVEL": "INFO",
+                **environment,
+            },
+            memory_size=memory_mib,
+            timeout=timeout,
+            role=self.role,
+            log_group=log_group,
+            snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS
+            if published and settings.snap_start
+            else None,
+        )
+        # NOTE: Lambda refuses a function that is traced by a role that may not, so the policy comes first.
+        self.function.node.add_dependency(tracing)
+        self._finish(folder)
+        self.live: lambda_.IFunction = self.function
+        if published:
+            self.live = lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
+
+    def _allow_tracing(self) -> iam.Policy:
+        # A policy of its own, so that what is acknowledged here covers no other statement.
+        tracing = iam.Policy(
+            self,
+            "Tracing",
+            roles=[self.role],
+            statements=[
+                iam.PolicyStatement(
+                    actions=["xray:PutTraceSegments", "xray:PutTelemetryRecords"], resources=["*"]
+                )
+            ],
+        )
+        acknowledge(
+            tracing,
+            {"AwsSolutions-IAM5[Resource::*]": "X-Ray's two actions for sending traces know no resources."},
+        )
+        return tracing
+
+    def _finish(self, folder: str) -> None:
+        resource = self.function.node.default_child
+        assert isinstance(resource, lambda_.CfnFunction)  # noqa: S101  what a Function is made of
+        # NOTE: `tracing=Tracing.ACTIVE` would do the same and write a wildcard into the role's policy, beside the grants.
+        resource.tracing_config = lambda_.CfnFunction.TracingConfigProperty(mode="Active")
+        # People type this name: `sam local invoke QueryFunction`.
+        resource.override_logical_id(f"{folder.capitalize()}Function")
+        acknowledge(
+            self.function,
+            {
+                "AwsSolutions-L1": "The runtime is a context setting; its default is one that all wheels of the third-party "
+                "layer exist for.",
+                "Annotation::@aws-cdk/aws-lambda:snapStartRequirePublish": "Callers go through the alias of a version.",
+            },
+        )
+
+
+def lambda_runtime(name: str) -> lambda_.Runtime:
+    """A runtime by the name that Lambda gives it, `python3.13`; also one that this CDK does not know yet."""
+    return lambda_.Runtime(name, lambda_.RuntimeFamily.PYTHON, supports_snap_start=runtime_snaps(name))
+
+
+def lambda_architecture(name: Architecture) -> lambda_.Architecture:
+    """An architecture by the name that Lambda gives it."""
+    return lambda_.Architecture.ARM_64 if name == "arm64" else lambda_.Architecture.X86_64

@@ -1,0 +1,134 @@
+"""The HTTP API: a route for each line of `gridview.routes.ROUTES`, and a default one that answers all the rest."""
+
+import json
+
+from aws_cdk import ArnFormat, RemovalPolicy, Stack
+from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_apigatewayv2_authorizers as authorizers
+from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from gridview.routes import ROUTES, Route
+from infra.checks import acknowledge
+from infra.function import GridFunction
+from infra.identity import Identity
+
+REQUESTS_PER_SECOND = 500
+BURST = 1000
+
+_ACCESS_LOG = {
+    "requestId": "$context.requestId",
+    "time": "$context.requestTime",
+    "ip": "$context.identity.sourceIp",
+    "user": "$context.authorizer.claims.sub",
+    # The route and not the path: ids are the tenants' own words.
+    "route": "$context.routeKey",
+    "status": "$context.status",
+    "latency": "$context.responseLatency",
+    "integrationLatency": "$context.integrationLatency",
+    "length": "$context.responseLength",
+    "error": "$context.error.message",
+    "authorizerError": "$context.authorizer.error",
+}
+
+
+class Ingress(Construct):
+    """The API on its `$default` stage, throttled, with access logs; tokens of the user pool are checked before a function runs."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        identity: Identity,
+        query: GridFunction,
+        command: GridFunction,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.api = apigateway.HttpApi(self, "Api", create_default_stage=False)
+        self._add_stage()
+        authorizer = authorizers.HttpUserPoolAuthorizer(
+            "Tokens", identity.pool, user_pool_clients=[identity.client]
+        )
+        targets = {
+            "query": integrations.HttpLambdaIntegration("Query", query.live, scope_permission_to_route=False),
+            "command": integrations.HttpLambdaIntegration(
+                "Command", command.live, scope_permission_to_route=False
+            ),
+        }
+        for route in ROUTES:
+            self._add_route(route, targets[route.function], authorizer)
+        self._add_default_route(query)
+
+    @property
+    def url(self) -> str:
+        """Where the API answers, without a slash at its end."""
+        return self.api.api_endpoint
+
+    def _add_route(
+        self,
+        route: Route,
+        target: apigateway.HttpRouteIntegration,
+        authorizer: authorizers.HttpUserPoolAuthorizer,
+    ) -> None:
+        declared = apigateway.HttpRoute(
+            self,
+            "".join(word.capitalize() for word in route.operation.split("_")),
+            http_api=self.api,
+            route_key=apigateway.HttpRouteKey.with_(route.path, apigateway.HttpMethod[route.method]),
+            integration=target,
+            authorizer=apigateway.HttpNoneAuthorizer() if route.role is None else authorizer,
+        )
+        if route.role is None:
+            acknowledge(
+                declared,
+                {
+                    "AwsSolutions-APIG4": "Answered without a token by contract: it tells nothing of any tenant."
+                },
+            )
+
+    def _add_default_route(self, query: GridFunction) -> None:
+        # NOTE: the permission of an integration for the whole API is `<api>/*/*/*`; a call of the default route has no method and
+        # no path and is outside it. An integration with a permission for its own route is inside its own.
+        declared = apigateway.HttpRoute(
+            self,
+            "AnythingElse",
+            http_api=self.api,
+            route_key=apigateway.HttpRouteKey.DEFAULT,
+            integration=integrations.HttpLambdaIntegration("AnythingElse", query.live),
+            authorizer=apigateway.HttpNoneAuthorizer(),
+        )
+        acknowledge(
+            declared,
+            {"AwsSolutions-APIG4": "It answers 404 to every path that is no route, as a problem document."},
+        )
+
+    def _add_stage(self) -> None:
+        log_group = logs.LogGroup(
+            self,
+            "AccessLogs",
+            retention=logs.RetentionDays.THREE_MONTHS,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        stage = apigateway.HttpStage(
+            self,
+            "Stage",
+            http_api=self.api,
+            stage_name="$default",
+            auto_deploy=True,
+            throttle=apigateway.ThrottleSettings(rate_limit=REQUESTS_PER_SECOND, burst_limit=BURST),
+            detailed_metrics_enabled=True,
+        )
+        resource = stage.node.default_child
+        assert isinstance(resource, apigateway.CfnStage)  # noqa: S101  what an HttpStage is made of
+        resource.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+            # Without the `:*` that a log group's own ARN attribute ends in.
+            destination_arn=Stack.of(self).format_arn(
+                service="logs",
+                resource="log-group",
+                resource_name=log_group.log_group_name,
+                arn_format=ArnFormat.COLON_RESOURCE_NAME,
+            ),
+            format=json.dumps(_ACCESS_LOG),
+        )

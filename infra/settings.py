@@ -1,0 +1,90 @@
+"""What a deployment may choose, read from CDK context (`-c name=value`, or `context` in cdk.json) and checked once."""
+
+import re
+from dataclasses import dataclass, fields
+from typing import Any, Literal, get_args
+
+from constructs import Node
+
+Architecture = Literal["arm64", "x86_64"]
+
+_RUNTIME = re.compile(r"python3\.(\d{1,2})")
+_STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
+_OLDEST_MINOR = 11
+"""The code needs Python 3.11."""
+_SNAP_START_MINOR = 12
+"""Lambda offers SnapStart from Python 3.12 on."""
+
+
+class SettingError(ValueError):
+    """A context value that no deployment can have; the message names it and says what it may be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The context settings of a deployment. Every default is the one for production."""
+
+    stack_name: str = "Gridview"
+    architecture: Architecture = "arm64"
+    runtime: str = "python3.13"
+    snap_start: bool = True
+    protect: bool = True
+    """Deletion protection, and data that outlive the stack. Without it `cdk destroy` takes the table and the users along."""
+    emulator: bool = False
+    """Deploy to an engine on this machine: it has no TLS to insist on and does not know the roles that `cdk bootstrap` makes."""
+
+    def __post_init__(self) -> None:
+        if not _STACK_NAME.fullmatch(self.stack_name):
+            raise SettingError("stack-name: letters, digits and hyphens, beginning with a letter")
+        if self.architecture not in get_args(Architecture):
+            raise SettingError(f"architecture: one of {', '.join(get_args(Architecture))}")
+        if not _RUNTIME.fullmatch(self.runtime) or self.python_minor < _OLDEST_MINOR:
+            raise SettingError(f"runtime: python3.{_OLDEST_MINOR} or later")
+        if self.snap_start and not runtime_snaps(self.runtime):
+            raise SettingError(f"snap-start: needs a runtime of python3.{_SNAP_START_MINOR} or later")
+
+    @property
+    def python_minor(self) -> int:
+        """The 13 of `python3.13`."""
+        return int(self.runtime.rpartition(".")[2])
+
+    @property
+    def python_version(self) -> str:
+        """The `3.13` of `python3.13`."""
+        return self.runtime.removeprefix("python")
+
+    @staticmethod
+    def from_context(node: Node) -> "Settings":
+        """The settings that the context asks for: `stack-name`, `architecture`, and so on with hyphens.
+
+        Raises:
+            SettingError: a value that is not one of those it may be.
+        """
+        asked = {name: node.try_get_context(key) for name, key in _CONTEXT_KEYS.items()}
+        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        for name, value in given.items():
+            given[name] = _switch(_CONTEXT_KEYS[name], value) if name in _SWITCHES else str(value)
+        if "runtime" in given:
+            given.setdefault("snap_start", runtime_snaps(given["runtime"]))
+        return Settings(**given)
+
+
+def runtime_snaps(runtime: str) -> bool:
+    """Whether Lambda can restore this runtime from a snapshot."""
+    matched = _RUNTIME.fullmatch(runtime)
+    return matched is not None and int(matched[1]) >= _SNAP_START_MINOR
+
+
+_CONTEXT_KEYS = {field.name: field.name.replace("_", "-") for field in fields(Settings)}
+_SWITCHES = {field.name for field in fields(Settings) if field.type is bool}
+
+
+def _switch(key: str, value: object) -> bool:
+    # NOTE: `-c name=false` arrives as text, the same line in cdk.json as a boolean.
+    match value:
+        case bool():
+            return value
+        case "true" | "false":
+            return value == "true"
+        case _:
+            raise SettingError(f"{key}: true or false")

@@ -1,0 +1,94 @@
+"""The deployment: table -> functions -> stream and HTTP, and which function may do what."""
+
+from aws_cdk import CfnOutput, CliCredentialsStackSynthesizer, Duration, Stack
+from constructs import Construct
+
+from infra.dead_letters import DeadLetters
+from infra.function import GridFunction
+from infra.identity import Identity
+from infra.ingress import Ingress
+from infra.layers import Layers
+from infra.secrets import CursorSecret
+from infra.settings import Settings
+from infra.stream import StreamMapping
+from infra.table import GridTable
+
+
+class GridviewStack(Stack):
+    """Everything, in one stack that names no account and no region."""
+
+    def __init__(self, scope: Construct, *, settings: Settings) -> None:
+        super().__init__(
+            scope,
+            settings.stack_name,
+            description="gridview: a grid view over DynamoDB",
+            termination_protection=settings.protect,
+            synthesizer=CliCredentialsStackSynthesizer() if settings.emulator else None,
+        )
+
+        table = GridTable(self, "Database", protect=settings.protect)
+        cursor_secret = CursorSecret(self, "Cursors")
+        dead_letters = DeadLetters(
+            self, "DeadLetters", protect=settings.protect, tls_only=not settings.emulator
+        )
+        identity = Identity(self, "Identity", protect=settings.protect)
+        layers = Layers(self, "Layers", settings=settings).all
+
+        query = GridFunction(
+            self,
+            "Query",
+            folder="query",
+            description="gridview: everything that reads",
+            settings=settings,
+            layers=layers,
+            environment={"TABLE_NAME": table.name, "CURSOR_SECRET_ARN": cursor_secret.arn},
+            memory_mib=1769,
+            timeout=Duration.seconds(29),
+            published=True,
+        )
+        command = GridFunction(
+            self,
+            "Command",
+            folder="command",
+            description="gridview: everything that writes for a caller",
+            settings=settings,
+            layers=layers,
+            environment={"TABLE_NAME": table.name},
+            memory_mib=1769,
+            timeout=Duration.seconds(29),
+            published=True,
+        )
+        maintain = GridFunction(
+            self,
+            "Maintain",
+            folder="maintain",
+            description="gridview: derives the index from the stream of issue documents",
+            settings=settings,
+            layers=layers,
+            environment={"TABLE_NAME": table.name, "DEAD_LETTER_QUEUE_URL": dead_letters.queue.queue_url},
+            memory_mib=1769,
+            timeout=Duration.seconds(60),
+            published=False,
+        )
+
+        table.grant(query.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
+        table.grant_index(query.role, "dynamodb:Query")
+        cursor_secret.grant(query.role, "secretsmanager:GetSecretValue")
+
+        table.grant(command.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
+        table.grant(command.role, "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem")
+        table.grant_index(command.role, "dynamodb:Query")
+
+        table.grant(
+            maintain.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem"
+        )
+        dead_letters.grant_send(maintain.role)
+
+        StreamMapping(self, "Stream", table=table, consumer=maintain, dead_letters=dead_letters)
+        ingress = Ingress(self, "Ingress", identity=identity, query=query, command=command)
+
+        CfnOutput(self, "ApiUrl", value=ingress.url)
+        CfnOutput(self, "UserPoolId", value=identity.pool.user_pool_id)
+        CfnOutput(self, "UserPoolClientId", value=identity.client.user_pool_client_id)
+        CfnOutput(self, "TableName", value=table.name)
+        CfnOutput(self, "DeadLetterQueueUrl", value=dead_letters.queue.queue_url)

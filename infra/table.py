@@ -1,0 +1,68 @@
+"""The one table, with its one overloaded index and its stream."""
+
+from aws_cdk import RemovalPolicy
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from gridview import keys
+
+
+class GridTable(Construct):
+    """A `TableV2` on demand; `grant` and `grant_index` give single actions on the table and on GSI1, never a wildcard."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, protect: bool) -> None:
+        super().__init__(scope, construct_id)
+        text = dynamodb.AttributeType.STRING
+        self.table = dynamodb.TableV2(
+            self,
+            "Table",
+            partition_key=dynamodb.Attribute(name=keys.PK, type=text),
+            sort_key=dynamodb.Attribute(name=keys.SK, type=text),
+            billing=dynamodb.Billing.on_demand(),
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
+            time_to_live_attribute=keys.TTL_ATTRIBUTE,
+            deletion_protection=protect,
+            removal_policy=RemovalPolicy.RETAIN if protect else RemovalPolicy.DESTROY,
+            global_secondary_indexes=[
+                dynamodb.GlobalSecondaryIndexPropsV2(
+                    index_name=keys.GSI1,
+                    partition_key=dynamodb.Attribute(name=keys.SK, type=text),
+                    sort_key=dynamodb.Attribute(name=keys.SORT, type=text),
+                    projection_type=dynamodb.ProjectionType.INCLUDE,
+                    non_key_attributes=list(keys.PROJECTED_ATTRIBUTES),
+                )
+            ],
+        )
+
+    @property
+    def name(self) -> str:
+        """The table's name, known at deployment."""
+        return self.table.table_name
+
+    @property
+    def stream_arn(self) -> str:
+        """The stream of new and old images."""
+        arn = self.table.table_stream_arn
+        assert arn is not None  # noqa: S101  the table is declared with a stream
+        return arn
+
+    def grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
+        """Allow `actions` on the table itself, and not on its index."""
+        return iam.Grant.add_to_principal(
+            grantee=grantee, actions=list(actions), resource_arns=[self.table.table_arn]
+        )
+
+    def grant_index(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
+        """Allow `actions` on GSI1."""
+        index_arn = f"{self.table.table_arn}/index/{keys.GSI1}"
+        return iam.Grant.add_to_principal(grantee=grantee, actions=list(actions), resource_arns=[index_arn])
+
+    def grant_stream(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
+        """Allow `actions` on the stream."""
+        return iam.Grant.add_to_principal(
+            grantee=grantee, actions=list(actions), resource_arns=[self.stream_arn]
+        )

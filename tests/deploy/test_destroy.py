@@ -1,0 +1,30 @@
+"""`cdk destroy`, after all that the other tests have left in the stack. Runs last (see conftest)."""
+
+from tests.deploy.conftest import Deployment, succeed
+
+
+def test_destroy_leaves_nothing_of_the_stack(deployment: Deployment) -> None:
+    assert _left(deployment) != []
+    succeed("destroy", "--force", env=deployment.environment)
+    assert _left(deployment) == []
+
+
+def _left(deployment: Deployment) -> list[str]:
+    """The names of everything in the account that is the stack's; what `cdk bootstrap` made stays."""
+    client = deployment.client
+    stacks = client("cloudformation").describe_stacks()["Stacks"]
+    names = [
+        *(stack["StackName"] for stack in stacks if stack["StackStatus"] != "DELETE_COMPLETE"),
+        *client("dynamodb").list_tables()["TableNames"],
+        *(one["FunctionName"] for one in client("lambda").list_functions()["Functions"]),
+        *(one["LayerName"] for one in client("lambda").list_layers()["Layers"]),
+        *(one["Name"] for one in client("apigatewayv2").get_apis()["Items"]),
+        *(one["Name"] for one in client("cognito-idp").list_user_pools(MaxResults=60)["UserPools"]),
+        *client("sqs").list_queues().get("QueueUrls", []),
+        *(one["Name"] for one in client("s3").list_buckets()["Buckets"]),
+        *(one["Name"] for one in client("secretsmanager").list_secrets()["SecretList"]),
+        *(one["logGroupName"] for one in client("logs").describe_log_groups()["logGroups"]),
+        *(one["RoleName"] for one in client("iam").list_roles()["Roles"]),
+    ]
+    mappings = client("lambda").list_event_source_mappings()["EventSourceMappings"]
+    return [name for name in names if "gridview" in name.lower()] + [one["UUID"] for one in mappings]

@@ -1,0 +1,115 @@
+"""Who is let in, and who is not."""
+
+import pytest
+
+from gridview.routes import ROUTES, Route
+from tests.deploy.conftest import PASSWORD, Deployment, Users
+
+WITH_TOKEN = [route for route in ROUTES if route.role is not None]
+WITHOUT_TOKEN = [route for route in ROUTES if route.role is None]
+
+
+def _path(route: Route) -> str:
+    return route.path.format(project="p1", attribute="a1", num=1)
+
+
+@pytest.mark.parametrize("route", WITHOUT_TOKEN, ids=lambda route: route.operation)
+def test_some_calls_need_no_token(deployment: Deployment, route: Route) -> None:
+    with deployment.api() as api:
+        assert api.request(route.method, _path(route)).status_code == 200
+
+
+@pytest.mark.parametrize("route", WITH_TOKEN, ids=lambda route: route.operation)
+def test_all_others_do(deployment: Deployment, route: Route) -> None:
+    with deployment.api() as api:
+        assert api.request(route.method, _path(route)).status_code == 401
+
+
+def test_an_unknown_path_is_a_problem_document(deployment: Deployment) -> None:
+    with deployment.api() as api:
+        answer = api.get("/v2/projects")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("application/problem+json")
+
+
+def test_a_forged_token_is_refused(deployment: Deployment, users: Users) -> None:
+    head, claims, signature = users.tokens("acme", "viewer")["IdToken"].split(".")
+    _, others, _ = users.tokens("acme", "admin")["IdToken"].split(".")
+    for token in (f"{head}.{others}.{signature}", f"{head}.{claims}.", "nonsense"):
+        with deployment.api(token) as api:
+            assert api.get("/v1/projects").status_code == 401
+
+
+def test_a_token_for_another_client_is_refused(deployment: Deployment, users: Users) -> None:
+    users.tokens("acme", "viewer")
+    cognito, pool = deployment.client("cognito-idp"), deployment.outputs["UserPoolId"]
+    other = cognito.create_user_pool_client(
+        UserPoolId=pool, ClientName="other", ExplicitAuthFlows=["ALLOW_USER_PASSWORD_AUTH"]
+    )["UserPoolClient"]["ClientId"]
+    (user, *_) = cognito.list_users(UserPoolId=pool)["Users"]
+    signed_in = cognito.initiate_auth(
+        ClientId=other,
+        AuthFlow="USER_PASSWORD_AUTH",
+        AuthParameters={"USERNAME": user["Username"], "PASSWORD": PASSWORD},
+    )
+    with deployment.api(signed_in["AuthenticationResult"]["IdToken"]) as api:
+        assert api.get("/v1/projects").status_code == 401
+    cognito.delete_user_pool_client(UserPoolId=pool, ClientId=other)
+
+
+def test_an_access_token_is_refused_where_an_id_token_is_taken(deployment: Deployment, users: Users) -> None:
+    """The authorizer takes both; the function looks at `token_use`."""
+    tokens = users.tokens("acme", "viewer")
+    with deployment.api(tokens["IdToken"]) as api:
+        assert api.get("/v1/projects").status_code == 200
+    with deployment.api(tokens["AccessToken"]) as api:
+        answer = api.get("/v1/projects")
+    assert answer.status_code == 401
+    assert answer.headers["content-type"].startswith("application/problem+json")
+
+
+@pytest.mark.parametrize(
+    ("tenant", "role"), [("Not A Tenant", "admin"), ("acme.p1", "admin"), ("acme", "superuser")]
+)
+def test_claims_that_are_no_tenant_or_role_are_refused(users: Users, tenant: str, role: str) -> None:
+    with users.api(tenant, role) as api:
+        assert api.get("/v1/projects").status_code == 401
+
+
+def test_a_role_may_do_what_it_may_and_no_more(users: Users) -> None:
+    project = {"id": "roles", "name": "Roles"}
+    with users.api("acme", "viewer") as viewer, users.api("acme", "editor") as editor:
+        assert viewer.post("/v1/projects", json=project).status_code == 403
+        assert editor.post("/v1/projects", json=project).status_code == 403
+    with users.api("acme", "admin") as admin:
+        assert admin.post("/v1/projects", json=project).status_code == 201
+    with users.api("acme", "viewer") as viewer, users.api("acme", "editor") as editor:
+        assert viewer.post("/v1/projects/roles/issues", json={"name": "One"}).status_code == 403
+        assert editor.post("/v1/projects/roles/issues", json={"name": "One"}).status_code == 201
+        assert viewer.get("/v1/projects/roles/issues/1").json()["name"] == "One"
+        assert viewer.delete("/v1/projects/roles/issues/1").status_code == 403
+        assert editor.patch("/v1/projects/roles", json={"name": "Mine"}).status_code == 403
+
+
+def test_tenants_do_not_see_each_other(users: Users) -> None:
+    with users.api("acme", "admin") as acme, users.api("bigmedia", "admin") as big_media:
+        assert acme.post("/v1/projects", json={"id": "secret", "name": "Secret"}).status_code == 201
+        assert acme.post("/v1/projects/secret/issues", json={"name": "Hidden"}).status_code == 201
+        assert "secret" in [project["id"] for project in acme.get("/v1/projects").json()["items"]]
+        assert big_media.get("/v1/projects").json() == {"items": [], "next": None}
+
+        for call in ("/v1/projects/{}", "/v1/projects/{}/issues/1", "/v1/projects/{}/grid"):
+            theirs, nobodys = big_media.get(call.format("secret")), big_media.get(call.format("nothing"))
+            assert theirs.status_code == nobodys.status_code == 404
+            assert _said(theirs.json()) == _said(nobodys.json())
+        refused = big_media.patch("/v1/projects/secret/issues/1", json={"name": "Seen"})
+        assert refused.status_code == 404
+
+        # The same id is another tenant's to give, and means another project.
+        assert big_media.post("/v1/projects", json={"id": "secret", "name": "Ours"}).status_code == 201
+        assert big_media.get("/v1/projects/secret/issues/1").status_code == 404
+        assert acme.get("/v1/projects/secret/issues/1").json()["name"] == "Hidden"
+
+
+def _said(problem: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in problem.items() if name != "request_id"}

@@ -1,0 +1,43 @@
+"""Engine tests: one DynamoDB Local, in memory, with one stream-enabled table, for all of them.
+
+A second table with a stream would slow the engine down, so tests keep apart by tenant: each takes a fresh `tenant`.
+"""
+
+import secrets
+from collections.abc import Iterator
+
+import pytest
+
+from devtools import engine as engines
+from devtools import table
+from devtools.environment import local
+
+TABLE = "gridview"
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[engines.Engine]:
+    """A running engine."""
+    with engines.running(in_memory=True) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def table_name(engine: engines.Engine) -> str:
+    """The name of its table."""
+    table.ensure(engine.client(), TABLE)
+    return TABLE
+
+
+@pytest.fixture
+def tenant() -> str:
+    """The id of a tenant that no other test uses."""
+    return f"t{secrets.token_hex(8)}"
+
+
+@pytest.fixture(autouse=True)
+def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dummy account of the local stack in the place of the person's own."""
+    for name, value in local().items():
+        if name.startswith("AWS_"):
+            monkeypatch.setenv(name, value)

@@ -1,0 +1,125 @@
+"""The functions on the engine, and the stream delivered to the consumer when a test says so."""
+
+import importlib
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from devtools.delivery import Record
+from devtools.engine import Engine
+from devtools.environment import local
+from devtools.streams import StreamClient
+from gridview import keys
+from gridview.storage import Table
+from tests.http import Client, Context, claims
+
+BATCH = 100
+_AT_ONCE = 1000
+
+
+@dataclass
+class Stack:
+    """The functions of a stack, a tenant in it, and how far the tenant's stream has been delivered."""
+
+    engine: Engine
+    name: str
+    tenant: str
+    modules: dict[str, ModuleType]
+    delivered: int = 0
+    api: Client = field(init=False)
+
+    def __post_init__(self) -> None:
+        handlers = {name: module.handler for name, module in self.modules.items()}
+        self.api = Client(handlers, claims(tenant=self.tenant))
+
+    @property
+    def table(self) -> Table:
+        """The table, with a meter of its own."""
+        return Table(self.name, self.engine.client()).metered()
+
+    def stream(self) -> list[Record]:
+        """All that the mapping's filter lets through of this tenant, from the beginning."""
+        client = StreamClient(self.engine.endpoint)
+        try:
+            arn = client.stream_of(self.name)
+            found = [record for shard in client.shards(arn) for record in _records(client, arn, shard.id)]
+        finally:
+            client.close()
+        return [record for record in found if self._is_ours(record)]
+
+    def deliver(self) -> int:
+        """Deliver what is new to the consumer; tells how many records that was."""
+        records = self.stream()[self.delivered :]
+        for at in range(0, len(records), BATCH):
+            assert self.maintain(records[at : at + BATCH]) == {"batchItemFailures": []}
+        self.delivered += len(records)
+        return len(records)
+
+    def maintain(self, records: Sequence[Record]) -> Any:
+        """One invocation of the consumer."""
+        return self.modules["maintain"].handler({"Records": list(records)}, Context())
+
+    def batch(self, project: str, operations: Sequence[Any]) -> list[dict[str, Any]]:
+        """Up to 500 operations, all of which must go well."""
+        answer = self.api.batch(project, *operations)
+        assert answer.status == 200, answer.text
+        results: list[dict[str, Any]] = answer.body["results"]
+        assert [result for result in results if result["status"] >= 300] == []
+        return results
+
+    def _is_ours(self, record: Record) -> bool:
+        key = record["dynamodb"]["Keys"]
+        return bool(
+            key[keys.PK]["S"].startswith(f"{keys.ISSUE_PREFIX}{self.tenant}.")
+            and key[keys.SK]["S"].startswith(keys.PROJECT_PREFIX)
+        )
+
+
+def _records(client: StreamClient, arn: str, shard: str) -> Iterator[Record]:
+    iterator: str | None = client.iterator(arn, shard, None)
+    while iterator is not None:
+        page = client.read(arn, iterator, _AT_ONCE)
+        if not page.records:
+            return
+        yield from page.records
+        iterator = page.next
+
+
+@contextmanager
+def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
+    """The functions, imported afresh under an environment that leads to the engine."""
+    environment = {
+        **{name: value for name, value in local().items() if name.startswith("AWS_")},
+        "AWS_ENDPOINT_URL_DYNAMODB": engine.endpoint,
+        "TABLE_NAME": table_name,
+        "CURSOR_SECRET": "a secret of the tests",
+        "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/nobody-listens",
+        "POWERTOOLS_SERVICE_NAME": "test",
+        "POWERTOOLS_METRICS_NAMESPACE": "gridview",
+        "POWERTOOLS_LOG_LEVEL": "CRITICAL",
+        "POWERTOOLS_METRICS_DISABLED": "true",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        yield Stack(
+            engine,
+            table_name,
+            tenant,
+            {name: _fresh(f"functions.{name}.handler") for name in ("query", "command", "maintain")},
+        )
+
+
+def _fresh(name: str) -> ModuleType:
+    before = sys.modules.pop(name, None)
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.modules.pop(name, None)
+        if before is not None:
+            sys.modules[name] = before

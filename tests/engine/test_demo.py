@@ -1,0 +1,176 @@
+"""What the first start loads: the worked example as it is written down, and the demo project."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from devtools import bulk, demo, engine, table
+from gridview import issues, keys
+from gridview.catalog import Catalog, FieldType
+from gridview.catalogs import read, to_catalog
+from gridview.cursors import Cursors
+from gridview.documents import to_json
+from gridview.grid import grid_page
+from gridview.gridrequest import resolve
+from gridview.indexing import sort_strings
+from gridview.jsontext import dumps
+from gridview.storage import Bound, Item, Table
+
+NAME = "gridview"
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Iterator[Table]:
+    """A table that a load was killed on half-way, and that was then loaded."""
+    with engine.running(in_memory=True) as running:
+        table.ensure(running.client(), NAME)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bulk, "in_transactions", _dying(bulk.in_transactions, after=12))
+            with pytest.raises(KeyboardInterrupt):
+                demo.load(running.endpoint, NAME)
+        stored = bulk.table_at(running.endpoint, NAME)
+        assert 0 < len(_all(stored, "0807", demo.PROJECT)) < demo.ISSUES
+        demo.load(running.endpoint, NAME)
+        yield stored
+
+
+def _dying(write: bulk.Write, after: int) -> bulk.Write:
+    calls = 0
+
+    def dying(stored: Table, items: Sequence[Item]) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise KeyboardInterrupt
+        write(stored, items)
+
+    return dying
+
+
+def _catalog(stored: Table, tenant: str, project: str) -> Catalog:
+    return to_catalog(tenant, project, read(stored, tenant, project))
+
+
+def _all(stored: Table, tenant: str, project: str) -> list[Item]:
+    """The documents of a project in number order."""
+    return _partition(stored, keys.project(tenant, project))
+
+
+def _partition(stored: Table, partition: str) -> list[Item]:
+    found: list[Item] = []
+    bound = None
+    while True:
+        page = stored.query(partition, index=True, bound=bound)
+        found += page.items
+        if page.last is None:
+            return found
+        bound = Bound(">", page.last)
+
+
+def _order(stored: Table, field: str, direction: str) -> list[int]:
+    catalog = _catalog(stored, "0807", "35e9")
+    query = resolve(catalog, {"sort": [{"field": field, "direction": direction}]})
+    page = grid_page(stored.metered(), catalog, query, Cursors((b"secret",), "grid"))
+    return [row["num"] for row in json.loads(dumps(page["rows"]))]
+
+
+def test_the_worked_example_is_the_one_that_is_written_down(loaded: Table) -> None:
+    catalog = _catalog(loaded, "0807", "35e9")
+    assert [(field.id, field.name, field.type.value) for field in catalog.attributes] == [
+        ("3812", "Start", "date"),
+        ("882a", "End", "date"),
+        ("3fe6", "Num Items", "number"),
+        ("47e5", "Sign Off", "text"),
+    ]
+    assert [state.value for state in catalog.states] == ["open", "closed"]
+    bridge = [(one["num"], one["name"]) for one in _all(loaded, "0807", "35e9")]
+    assert bridge == [(1, "Needs Painting"), (2, "Check for rust"), (3, "Girder needs replacing")]
+    news = [(one["num"], one["name"]) for one in _all(loaded, "3cc8", "7b7e")]
+    assert news == [(1, "Launch new newspaper!"), (2, "Hire reporter for showbiz desk")]
+    assert not _catalog(loaded, "3cc8", "7b7e").attributes
+    for tenant, name in (("0807", "ACME Engineering"), ("3cc8", "Big Media")):
+        item = loaded.get(keys.tenant(tenant), keys.TENANT_SELF)
+        assert item is not None
+        assert item["name"] == name
+
+
+@pytest.mark.parametrize(
+    ("field", "direction", "numbers"),
+    [
+        ("3812", "asc", [1, 2, 3]),
+        ("3812", "desc", [2, 1, 3]),
+        ("3fe6", "asc", [3, 1, 2]),
+        ("47e5", "desc", [3, 2, 1]),
+    ],
+)
+def test_the_worked_example_sorts_as_it_says(
+    loaded: Table, field: str, direction: str, numbers: list[int]
+) -> None:
+    assert _order(loaded, field, direction) == numbers
+
+
+def test_the_demo_has_issues_with_every_type_gaps_and_ties(loaded: Table) -> None:
+    catalog = _catalog(loaded, "0807", demo.PROJECT)
+    documents = _all(loaded, "0807", demo.PROJECT)
+    assert [document["num"] for document in documents] == list(range(1, demo.ISSUES + 1))
+    assert len(catalog.attributes) >= 15
+    assert {field.type for field in catalog.attributes} == set(FieldType)
+    assert _type_of(catalog, demo.DATE_ATTRIBUTE) is FieldType.DATE
+    for field in catalog.attributes:
+        values = Counter(_hashable(field.value_in(document)) for document in documents)
+        nulls = values.pop(None, 0)
+        assert nulls > 0 or field.id == "discipline", field.id
+        assert values, field.id
+        assert max(values.values()) > 1, field.id
+    assert {document["version"] for document in documents} == {1, 2}
+
+
+def test_the_demo_is_indexed_as_its_documents_say(loaded: Table) -> None:
+    catalog = _catalog(loaded, "0807", demo.PROJECT)
+    documents = _all(loaded, "0807", demo.PROJECT)
+    for field in catalog.indexed:
+        entries = _partition(loaded, keys.order("0807", demo.PROJECT, field.order_id))
+        expected = {
+            sort_strings(catalog, document).get(field.order_id): document[keys.PK] for document in documents
+        }
+        expected.pop(None, None)
+        assert {entry[keys.SORT]: entry[keys.PK] for entry in entries} == expected, field.id
+
+
+def test_the_next_issue_gets_the_next_number(loaded: Table) -> None:
+    assert issues.reserve_numbers(loaded, _catalog(loaded, "0807", demo.PROJECT), 1) == range(2001, 2002)
+
+
+def test_the_demo_is_the_same_on_every_machine(loaded: Table) -> None:
+    """Whoever changes the demo on purpose writes down the new digest."""
+    catalog = _catalog(loaded, "0807", demo.PROJECT)
+    content = dumps([to_json(catalog, document) for document in _all(loaded, "0807", demo.PROJECT)])
+    assert (
+        hashlib.sha256(content).hexdigest()
+        == "0be3819334ce281a1fcd1a68f61c4774b22134c2f8d080e8c4a3937d5d4e3672"
+    )
+
+
+def test_loading_again_leaves_what_people_have_edited(loaded: Table) -> None:
+    key = (keys.issue("0807", demo.PROJECT, 7), keys.project("0807", demo.PROJECT))
+    document = loaded.get(*key)
+    assert document is not None
+    loaded.put({**document, "name": "edited"})
+    demo.load(loaded._client.meta.endpoint_url, NAME)
+    edited = loaded.get(*key)
+    assert edited is not None
+    assert edited["name"] == "edited"
+
+
+def _type_of(catalog: Catalog, field_id: str) -> FieldType:
+    field = catalog.get(field_id)
+    assert field is not None
+    return field.type
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

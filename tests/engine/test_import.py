@@ -1,0 +1,426 @@
+"""`./dev import` of real files into a real local stack: everything arrives, in the right types and orders, whatever is killed."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from devtools import bulk, paths
+from devtools.cli import main
+from devtools.folder import Folder
+from gridview import keys
+from gridview.catalog import Catalog
+from gridview.catalogs import MAX_AGE, read, to_catalog
+from gridview.storage import Bound
+
+DATA = paths.ROOT.parent / "shared" / "data"
+TITANIUM = DATA / "titanium_issues.csv"
+NYC = DATA / "nyc_cases.csv.gz"
+TENANT = "0807"
+SECONDS_TO_INDEX = 240
+MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of this test's own is made in it)
+
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+
+Key = Callable[[Any], Any]
+
+
+class Done(NamedTuple):
+    """What a subcommand ended with."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+class Stack:
+    """A local stack with its own data folder, and what the tests ask of it."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.port = 0
+
+    def up(self) -> None:
+        done = self.dev("up", "--detach", "--empty", "--port", str(self.port))
+        assert done.status == 0, done.stderr
+        self.port = int(self.state.api.rpartition(":")[2])
+
+    def kill(self) -> None:
+        """kill -9 of the supervisor; the engine, the server and the pump die with it."""
+        processes = Folder(self.data).processes()
+        os.kill(self.state.pid, signal.SIGKILL)
+        deadline = time.monotonic() + 20
+        while any(process.lives() for process in processes):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    @property
+    def state(self) -> Any:
+        return Folder(self.data).require_running()
+
+    def dev(self, command: str, *arguments: str) -> "Done":
+        """A subcommand in this process: another one would take a second to import everything."""
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
+            patch.setenv("COLUMNS", "200")
+            patch.setenv("PYTHONPATH", paths.PYTHONPATH)  # for the processes of the stack
+            status = main([command, "--data", str(self.data), *arguments])
+        return Done(status, out.getvalue(), err.getvalue())
+
+    def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
+        """A subcommand in a process of its own, to be killed."""
+        return subprocess.Popen(  # noqa: S603  (the arguments are this file's)
+            [sys.executable, "-m", "devtools", command, "--data", str(self.data), *arguments],
+            env=os.environ | {"PYTHONPATH": paths.PYTHONPATH, "COLUMNS": "200"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def client(self) -> httpx.Client:
+        token = self.dev("token", "--tenant", TENANT, "--role", "viewer").stdout.strip()
+        return httpx.Client(base_url=self.state.api, headers={"Authorization": f"Bearer {token}"}, timeout=60)
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """A stack that nobody kills."""
+    with running_stack(tmp_path_factory.mktemp("stack")) as running:
+        yield running
+
+
+@contextmanager
+def running_stack(tmp_path: Path) -> Iterator[Stack]:
+    """In memory where that is possible: the engine waits for the disk at every write, and it is not the disk that is tested."""
+    parent = MEMORY if os.access(MEMORY, os.W_OK) else tmp_path
+    with tempfile.TemporaryDirectory(dir=parent, prefix="gridview-test-") as folder:
+        stack = Stack(Path(folder) / "data")
+        stack.up()
+        try:
+            yield stack
+        finally:
+            stack.dev("down")
+
+
+def walk(client: httpx.Client, project: str, **query: Any) -> list[dict[str, Any]]:
+    """All rows of a grid, page by page along `next`; each page is full but the last."""
+    rows: list[dict[str, Any]] = []
+    cursor: dict[str, str] = {}
+    while True:
+        answer = client.post(f"/v1/projects/{project}/grid", json={"limit": 500, **query, **cursor})
+        assert answer.status_code == 200, answer.text
+        page = answer.json(parse_float=Decimal)
+        rows += page["rows"]
+        if page["next"] is None:
+            return rows
+        assert len(page["rows"]) == 500
+        cursor = {"cursor": page["next"]}
+
+
+def wait_until_indexed(stack: Stack, project: str, expected: Mapping[str, int]) -> Catalog:
+    """Wait until each order (by field id) has as many entries as issues have values. Tells nothing about which ones."""
+    table = bulk.table_at(stack.state.engine, "gridview")
+    catalog = to_catalog(TENANT, project, read(table, TENANT, project))
+    deadline = time.monotonic() + SECONDS_TO_INDEX
+
+    def entries(field: str) -> int:
+        order = keys.order(TENANT, project, _field(catalog, field).order_id)
+        count, bound = 0, None
+        while True:
+            page = table.query(order, index=True, bound=bound, paths=())
+            count += len(page.items)
+            if page.last is None:
+                return count
+            bound = Bound(">", page.last)
+
+    # Backwards: an issue's entries are written in this order, so mostly only the last list is read again and again.
+    for field, count in reversed(list(expected.items())):
+        while (found := entries(field)) < count:
+            assert time.monotonic() < deadline, f"{field}: {found} of {count} entries"
+            time.sleep(2)
+        assert found == count, field
+    return catalog
+
+
+def _field(catalog: Catalog, field_id: str) -> Any:
+    found = catalog.get(field_id)
+    assert found is not None
+    return found
+
+
+def folded(text: str) -> str:
+    """Text as API.md says it sorts: NFKD, marks dropped, casefolded, 240 characters."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return plain.casefold()[:240]
+
+
+def key_of(field_type: str, options: Sequence[str]) -> Key:
+    """How values of a type compare, as API.md says, on values as the CSV spells them."""
+    rank = {option: place for place, option in enumerate(options)}
+    keys_of_types: dict[str, Key] = {
+        "text": folded,
+        "number": Decimal,
+        "date": date.fromisoformat,
+        "datetime": datetime.fromisoformat,
+        "enum": rank.__getitem__,
+        "multi_enum": lambda cell: sorted(rank[part] for part in cell.split(";")),
+    }
+    return keys_of_types[field_type]
+
+
+def expected_order(cells: Mapping[int, str], key: Key, *, descending: bool) -> list[int]:
+    """Issue numbers by value, ties by number in the same direction; those without a value last, in that direction too."""
+    filled = sorted(
+        (num for num in cells if cells[num]), key=lambda num: (key(cells[num]), num), reverse=descending
+    )
+    return [*filled, *sorted((num for num in cells if not cells[num]), reverse=descending)]
+
+
+def as_in_csv(field_type: str, value: Any) -> Any:
+    """A value of the API in the terms of the CSV's, for comparing."""
+    match field_type:
+        case "datetime":
+            return datetime.fromisoformat(value)
+        case "number":
+            return Decimal(value)
+        case "multi_enum":
+            return set(value)
+    return value
+
+
+def from_csv(field_type: str, cell: str) -> Any:
+    """A cell of the CSV in the same terms."""
+    match field_type:
+        case "datetime":
+            return datetime.fromisoformat(cell)
+        case "number":
+            return Decimal(cell)
+        case "multi_enum":
+            return set(cell.split(";"))
+    return cell
+
+
+@needs_data
+def test_titanium_arrives_whole_and_sorts_by_everything_both_ways(stack: Stack, tmp_path: Path) -> None:
+    with TITANIUM.open(encoding="utf-8", newline="") as file:
+        source = {row["key"]: row for row in csv.DictReader(file)}
+    with stack.client() as client:
+        done = stack.dev("import", str(TITANIUM), "--project", "titanium", "--progress", str(tmp_path))
+        assert done.status == 0, done.stderr
+        assert (
+            "2,501 rows read, 2,501 issues created in the project 'titanium', 0 rows refused" in done.stdout
+        )
+
+        # The types, and each value.
+        project = client.get("/v1/projects/titanium").json()
+        attributes = {attribute["id"]: attribute for attribute in project["attributes"]}
+        columns = {attribute["name"]: attribute["id"] for attribute in project["attributes"]}
+        assert columns.keys() == set(next(iter(source.values()))) - {"title", "status"}
+        assert (columns["created"], columns["updated"]) == ("created_2", "updated_2")
+        types = {column: attributes[columns[column]]["type"] for column in columns}
+        assert [
+            types[column]
+            for column in ("created", "resolved", "sprint_end", "components", "labels", "number")
+        ] == [
+            "datetime",
+            "datetime",
+            "date",
+            "multi_enum",
+            "text",
+            "number",
+        ]
+        issues = walk(client, "titanium")
+        assert [issue["num"] for issue in issues] == list(range(1, 2502))
+        assert {issue["fields"]["key"] for issue in issues} == source.keys()
+        for issue in issues:
+            row = source[issue["fields"]["key"]]
+            assert (issue["name"], issue["state"]) == (row["title"], row["status"])
+            assert issue["fields"].keys() == {columns[column] for column in columns if row[column]}
+            for column, field in columns.items():
+                if row[column]:
+                    found = as_in_csv(types[column], issue["fields"][field])
+                    assert found == from_csv(types[column], row[column]), (row["key"], column)
+
+        # Every order, both ways.
+        rows = {issue["num"]: source[issue["fields"]["key"]] for issue in issues}
+        orders = {
+            "name": ("title", key_of("text", [])),
+            "state": ("status", key_of("enum", project["states"])),
+        }
+        for column, field in columns.items():
+            options = [option["value"] for option in attributes[field].get("options", [])]
+            orders[field] = (column, key_of(types[column], options))
+        filled = {
+            field: sum(1 for row in rows.values() if row[column]) for field, (column, _) in orders.items()
+        }
+        wait_until_indexed(stack, "titanium", filled)
+        for field, (column, key) in orders.items():
+            cells = {num: row[column] for num, row in rows.items()}
+            for direction in ("asc", "desc"):
+                walked = walk(
+                    client, "titanium", sort=[{"field": field, "direction": direction}], columns=["num"]
+                )
+                wanted = expected_order(cells, key, descending=direction == "desc")
+                assert [row["num"] for row in walked] == wanted, (field, direction)
+        # Made by the server as the issues arrived: any order that the values themselves have.
+        for field in ("created", "updated"):
+            walked = walk(client, "titanium", sort=[{"field": field}], columns=[field])
+            assert len(walked) == 2501
+            assert walked == sorted(walked, key=lambda row: (datetime.fromisoformat(row[field]), row["num"]))
+
+        again = stack.dev("import", str(TITANIUM), "--project", "titanium", "--progress", str(tmp_path))
+        assert again.status == 0
+        assert "already: 2,501 issues" in again.stdout
+
+
+@needs_data
+def test_nothing_is_lost_or_doubled_when_importer_and_stack_are_killed(tmp_path: Path) -> None:
+    types = tmp_path / "types.json"
+    unwanted = ("row", "account", "complaint_type", "descriptor", "city", "council_dist", "community_board")
+    types.write_text(json.dumps(dict.fromkeys(unwanted, "skip")))
+    options = [
+        "--project",
+        "nyc",
+        "--limit",
+        "2000",
+        "--types",
+        str(types),
+        "--workers",
+        "1",
+        "--progress",
+        str(tmp_path),
+    ]
+    progress_file = tmp_path / f"{NYC.name}.{TENANT}.nyc.progress.json"
+    with gzip.open(NYC, "rt", encoding="utf-8", newline="") as file:
+        source = list(islice(csv.DictReader(file), 2000))
+
+    def wait_for_batches(count: int) -> None:
+        deadline = time.monotonic() + 60
+        while not progress_file.exists() or len(_batches(progress_file)) < count:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+    with running_stack(tmp_path) as stack:
+        importer = stack.start("import", str(NYC), *options)
+        wait_for_batches(1)
+        importer.kill()
+        importer.communicate()
+        sent = len(_batches(progress_file))
+        assert 1 <= sent < 4
+
+        importer = stack.start("import", str(NYC), *options)
+        wait_for_batches(sent + 1)
+        stack.kill()
+        stack.up()
+        output, _ = importer.communicate(timeout=150)
+        assert importer.returncode == 0, output
+        assert "2,000 rows read, 2,000 issues created in the project 'nyc', 0 rows refused" in output
+
+        with stack.client() as client:
+            attributes = client.get("/v1/projects/nyc").json()["attributes"]
+            assert {one["id"]: one["type"] for one in attributes} == {
+                "opendate": "date",
+                "closedate": "date",
+                "zip": "text",
+                "borough": "enum",
+                "days_open": "number",
+            }
+            issues = walk(client, "nyc")
+            assert sorted(issue["name"] for issue in issues) == sorted(row["unique_key"] for row in source)
+            by_key = {row["unique_key"]: row for row in source}
+            cells = {issue["num"]: by_key[issue["name"]]["days_open"] for issue in issues}
+            # The pump goes on where it was: what was accepted before the kill is indexed after it.
+            wait_until_indexed(stack, "nyc", {"days_open": sum(1 for cell in cells.values() if cell)})
+            for direction in ("asc", "desc"):
+                walked = walk(
+                    client, "nyc", sort=[{"field": "days_open", "direction": direction}], columns=["num"]
+                )
+                wanted = expected_order(cells, Decimal, descending=direction == "desc")
+                assert [row["num"] for row in walked] == wanted
+
+
+def _batches(progress_file: Path) -> list[int]:
+    acknowledged = json.loads(progress_file.read_text())["acknowledged"]
+    return [index for first, last in acknowledged for index in range(first, last + 1)]
+
+
+def test_refused_rows_are_reported_and_the_exit_code_says_so(stack: Stack, tmp_path: Path) -> None:
+    file = tmp_path / "small.csv"
+    long = "x" * 1025
+    file.write_text(
+        f'title,weight,day\nfirst,1.50,2024-02-29\n{long},2,\n,3,\n"last, but one",four,2024-01-01\nlast,,\n'
+    )
+    types = tmp_path / "types.json"
+    types.write_text('{"weight": "number"}')
+    arguments = (str(file), "--project", "small", "--name-column", "title", "--types", str(types))
+    with stack.client() as client:
+        done = stack.dev("import", *arguments)
+        assert done.status == 3, done.stderr
+        assert "5 rows read, 2 issues created in the project 'small', 3 rows refused" in done.stdout
+        rejected = tmp_path / f"small.csv.{TENANT}.small.rejected.ndjson"
+        lines = [json.loads(line) for line in rejected.read_text().splitlines()]
+        assert sorted(line["row"] for line in lines) == [2, 3, 4]
+        by_row = {line["row"]: line for line in lines}
+        assert by_row[2]["errors"] == [{"field": "name", "message": "must be at most 1024 characters long"}]
+        assert "no value in 'title'" in by_row[3]["reason"]
+        assert by_row[4]["errors"] == [{"field": "fields.weight", "message": "must be a number"}]
+        assert by_row[4]["values"] == {"title": "last, but one", "weight": "four", "day": "2024-01-01"}
+        found = {issue["name"]: issue["fields"] for issue in walk(client, "small")}
+        assert found == {"first": {"weight": Decimal("1.5"), "day": "2024-02-29"}, "last": {}}
+
+        assert stack.dev("import", *arguments).status == 3
+        assert len(walk(client, "small")) == 2
+        assert stack.dev("import", *arguments, "--again").status == 3
+        assert len(walk(client, "small")) == 4
+
+        # The same project, another file: new options are added, another type is refused before anything is sent.
+        file.write_text(
+            "title,weight,day,kind\n" + "".join(f"t{n},{n},2024-01-01,{'ab'[n % 2]}\n" for n in range(8))
+        )
+        changed = stack.dev("import", *arguments)
+        assert changed.status == 1
+        assert "Another import of small.csv into this project, complete, is on record" in changed.stderr
+        assert stack.dev("import", *arguments, "--again").status == 0
+        file.write_text(
+            "title,weight,day,kind\n" + "".join(f"u{n},{n},2024-01-01,{'bc'[n % 2]}\n" for n in range(8))
+        )
+        assert stack.dev("import", *arguments, "--again").status == 0
+        time.sleep(MAX_AGE)  # until the query function has heard of the new attribute and its options
+        assert [row["fields"].get("kind") for row in walk(client, "small")][-2:] == ["b", "c"]
+        file.write_text("title,weight,day,kind\nv,1,soon,a\n")
+        wrong = stack.dev("import", *arguments, "--again")
+        assert wrong.status == 1
+        assert wrong.stderr.strip().endswith(
+            "The project 'small' has an attribute 'day' of type date, but the column 'day' is text: say otherwise with --types, "
+            "or take another project."
+        )
+        assert len(walk(client, "small")) == 20
+
+
+def test_without_a_stack_or_a_token_one_sentence_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("title\nx\n")
+    stack = Stack(tmp_path / "data")
+    local = stack.dev("import", str(file))
+    assert (local.status, local.stderr.count("\n")) == (1, 1)
+    assert "The local stack is not running" in local.stderr
+    remote = stack.dev("import", str(file), "--api", "http://127.0.0.1:9")
+    assert (remote.status, remote.stderr.count("\n")) == (1, 1)
+    assert "give --token or set GRIDVIEW_TOKEN" in remote.stderr

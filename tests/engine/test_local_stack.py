@@ -1,0 +1,270 @@
+"""`./dev up` and its companions, as a person uses them: started, called, killed in the middle of writes, started again."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from devtools import demo, paths
+from devtools.folder import Folder
+from devtools.processes import known, wait_until
+
+SECONDS = 90
+
+
+def dev(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(  # noqa: S603
+        [str(paths.ROOT / "dev"), *map(str, arguments)],
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def up(data: Path, *arguments: str) -> dict[str, Any]:
+    started = dev("up", "--detach", "--port", "0", "--data", data, *arguments)
+    assert started.returncode == 0, started.stderr
+    return status(data)
+
+
+def status(data: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(dev("status", "--json", "--data", data).stdout)
+    return told
+
+
+def client(data: Path, role: str = "admin") -> httpx.Client:
+    token = dev("token", "--data", data, "--tenant", "0807", "--role", role).stdout.strip()
+    return httpx.Client(
+        base_url=status(data)["api"], headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
+    )
+
+
+def kill(data: Path) -> None:
+    """kill -9 of everything that the stack runs, at once."""
+    processes = Folder(data).processes()
+    assert len(processes) == 4
+    groups = {os.getpgid(process.pid) for process in processes}
+    assert os.getpgid(0) not in groups
+    for group in groups:
+        os.killpg(group, signal.SIGKILL)
+    assert wait_until(lambda: not any(process.lives() for process in processes), 10)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The data folder of a stack without the demo; each test may start and stop it."""
+    folder = tmp_path_factory.mktemp("stack") / "data"
+    yield folder
+    dev("reset", "--data", folder)
+
+
+def walk(api: httpx.Client, project: str, sort: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    cursor = None
+    while True:
+        parameters = {"sort": sort, "limit": 500} | ({"cursor": cursor} if cursor else {})
+        answer = api.get(f"/v1/projects/{project}/grid", params=parameters)
+        assert answer.status_code == 200, answer.text
+        rows += answer.json()["rows"]
+        cursor = answer.json()["next"]
+        if cursor is None:
+            return rows
+
+
+def test_the_first_start_loads_the_demo_and_prints_a_curl_that_works(tmp_path):
+    data = tmp_path / "data"
+    try:
+        started = dev("up", "--detach", "--port", "0", "--data", data)
+        assert started.returncode == 0, started.stderr
+        (line,) = [line for line in started.stdout.splitlines() if line.startswith("curl ")]
+        curl, *arguments = shlex.split(line)
+        url = arguments.pop()
+        assert (curl, arguments[:-1]) == ("curl", ["-sS", "-H"])
+        name, _, value = arguments[-1].partition(": ")
+        rows = httpx.get(url, headers={name: value}, timeout=SECONDS).raise_for_status().json()["rows"]
+        dates = [row["fields"][demo.DATE_ATTRIBUTE] for row in rows]
+        assert len(dates) == 10
+        assert dates == sorted(dates)
+
+        with client(data) as api:
+            assert len(walk(api, demo.PROJECT, "num")) == demo.ISSUES
+            # The orders that WORKED-EXAMPLE.md gives.
+            for sort, order in (
+                ("3812", [1, 2, 3]),
+                ("-3812", [2, 1, 3]),
+                ("3fe6", [3, 1, 2]),
+                ("-47e5", [3, 2, 1]),
+            ):
+                assert [row["num"] for row in walk(api, "35e9", sort)] == order
+        assert not list(data.glob("*.ndjson"))
+        assert not list(Path("/dev/shm").glob("gridview-*"))  # noqa: S108
+    finally:
+        dev("reset", "--data", data)
+    assert not data.exists()
+
+
+def test_a_kill_in_the_middle_of_writes_loses_nothing_and_the_index_catches_up(data):
+    up(data, "--empty")
+    created: dict[int, str | None] = {}
+    with client(data) as api:
+        api.post("/v1/projects", json={"id": "crash", "name": "Crash"}).raise_for_status()
+        attribute = {"id": "due", "name": "Due", "type": "date"}
+        api.post("/v1/projects/crash/attributes", json=attribute).raise_for_status()
+
+        def write(worker: int) -> None:
+            for round_ in range(1000):
+                dates = [
+                    f"20{worker:02d}-{1 + round_ % 12:02d}-{1 + n:02d}" if n % 3 else None for n in range(20)
+                ]
+                operations = [
+                    {"create": {"name": f"n{n}", "fields": {"due": date}}} for n, date in enumerate(dates)
+                ]
+                try:
+                    answer = api.post("/v1/projects/crash/issues/batch", json={"operations": operations})
+                except httpx.HTTPError:
+                    return  # killed: this batch was not acknowledged
+                if answer.status_code == 200:
+                    for date, result in zip(dates, answer.json()["results"], strict=True):
+                        if result["status"] == 201:
+                            created[result["issue"]["num"]] = date
+
+        writers = [threading.Thread(target=write, args=(worker,)) for worker in (10, 11, 12)]
+        for writer in writers:
+            writer.start()
+        assert wait_until(lambda: len(created) >= 400, SECONDS)
+        kill(data)
+        for writer in writers:
+            writer.join()
+    assert status(data) == {"api": None, "engine": None, "pid": None}
+
+    up(data)
+    with client(data) as api:
+        stored = {row["num"]: row["fields"].get("due") for row in walk(api, "crash", "num")}
+        assert {num: stored.get(num) for num in created} == created
+        expected = sorted(stored, key=lambda num: (stored[num] is None, stored[num] or "", num))
+        deadline = time.monotonic() + SECONDS
+        while [row["num"] for row in walk(api, "crash", "due")] != expected:
+            assert time.monotonic() < deadline, "the index did not catch up"
+            time.sleep(0.1)
+        # It goes on working.
+        answer = api.post(
+            "/v1/projects/crash/issues", json={"name": "after", "fields": {"due": "1999-01-01"}}
+        )
+        num = answer.raise_for_status().json()["num"]
+        assert num > max(stored)
+        assert wait_until(lambda: walk(api, "crash", "due")[0]["num"] == num, SECONDS)
+    assert not list(data.glob("*.ndjson"))
+
+
+def test_a_second_up_finds_the_first(data):
+    first = up(data)
+    again = dev("up", "--detach", "--data", data)
+    assert again.returncode == 0
+    assert first["api"] in again.stdout
+    assert status(data) == first
+    other = dev("up", "--detach", "--data", data, "--port", "9")
+    assert other.returncode == 1
+    assert re.fullmatch(r"dev: The stack of .* already runs at .*\n", other.stderr)
+
+
+def test_down_stops_everything_and_the_data_are_kept(data):
+    up(data)
+    with client(data) as api:
+        api.post("/v1/projects", json={"id": "kept", "name": "Kept"}).raise_for_status()
+    token = dev("token", "--data", data, "--tenant", "0807", "--role", "viewer").stdout.strip()
+    processes = Folder(data).processes()
+    stopped = dev("down", "--data", data)
+    assert (stopped.returncode, stopped.stderr) == (0, "Stopped.\n")
+    assert not any(process.lives() for process in processes)
+    assert dev("down", "--data", data).stderr == "It was not running.\n"
+    assert status(data) == {"api": None, "engine": None, "pid": None}
+    api_again = up(data)["api"]
+    answer = httpx.get(
+        f"{api_again}/v1/projects/kept", headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
+    )
+    assert answer.status_code == 200
+
+
+def test_a_part_that_ends_takes_the_stack_down(data):
+    up(data)
+    supervisor, *children = Folder(data).processes()
+    os.kill(children[-1].pid, signal.SIGKILL)
+    assert wait_until(lambda: not any(process.lives() for process in (supervisor, *children)), 20)
+    assert "The stream pump ended by itself" in dev("logs", "--data", data).stdout
+
+
+def test_a_taken_port_is_one_sentence(data):
+    dev("down", "--data", data)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        for detach in (["--detach"], []):
+            refused = dev("up", *detach, "--data", data, "--port", str(port))
+            assert refused.returncode == 1
+            assert refused.stdout == ""
+            assert (
+                refused.stderr
+                == f"dev: Port {port} is taken by another program; choose another with --port.\n"
+            )
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    refused = dev("up", "--detach", "--data", tmp_path)
+    assert refused.returncode == 1
+    assert "not empty" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_everything_listens_on_this_machine_alone(data):
+    told = up(data)
+    for address in (told["api"], told["engine"]):
+        assert address.startswith("http://127.0.0.1:")
+    ports = {int(told[name].rpartition(":")[2]) for name in ("api", "engine")}
+    if sys.platform != "linux":
+        pytest.skip("reads /proc/net")
+    listening = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            local, state = line.split()[1], line.split()[3]
+            address, port = local.split(":")
+            if state == "0A" and int(port, 16) in ports:
+                listening.add(address)
+    loopback = "0100007F"
+    assert listening <= {loopback, "0000000000000000FFFF0000" + loopback}
+    assert listening
+
+
+def test_in_the_foreground_it_ends_with_an_interrupt(data):
+    dev("down", "--data", data)
+    with subprocess.Popen(  # noqa: S603
+        [str(paths.ROOT / "dev"), "up", "--port", "0", "--data", str(data)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as stack:
+        assert stack.stdout is not None
+        assert stack.stderr is not None
+        assert stack.stdout.readline().startswith("gridview runs at http://127.0.0.1:")
+        processes = Folder(data).processes()
+        assert known(stack.pid) == processes[0]
+        stack.send_signal(signal.SIGINT)
+        assert stack.stderr.read().endswith("Stopped.\n")
+    assert stack.returncode == 0
+    assert not any(process.lives() for process in processes)

@@ -1,0 +1,195 @@
+"""The stream pump's parts against the real engine and the real SDK."""
+
+import json
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from devtools import deadletters, engine, pump, table
+from devtools.delivery import sequence_number
+from devtools.environment import REGION
+from devtools.streams import NOT_FOUND, TRIMMED, StreamClient, StreamError
+
+TABLE = "gridview"
+
+
+def put(client: Any, tenant: str, number: int, **values: Any) -> None:
+    item = {"PK": {"S": f"issue-{tenant}.p.{number:08d}"}, "SK": {"S": f"project-{tenant}.p"}} | values
+    client.put_item(TableName=TABLE, Item=item)
+
+
+def records_of(tenant: str, endpoint: str, after: dict[str, str] | None = None) -> list[dict[str, Any]]:
+    """All records of a tenant that the stream has, after a sequence number for each shard."""
+    client = StreamClient(endpoint)
+    stream = client.stream_of(TABLE)
+    found = []
+    for shard in client.shards(stream):
+        iterator: str | None = client.iterator(stream, shard.id, (after or {}).get(shard.id))
+        while iterator:
+            page = client.read(stream, iterator, 1000)
+            found += page.records
+            iterator = page.next if page.records else None
+    return [record for record in found if f"-{tenant}." in record["dynamodb"]["Keys"]["PK"]["S"]]
+
+
+def test_records_are_as_lambda_delivers_them(engine, table_name, tenant):
+    client = engine.client()
+    put(
+        client,
+        tenant,
+        1,
+        num={"N": "1.50"},
+        raw={"B": b"\x00\xff"},
+        none={"NULL": True},
+        many={"SS": ["a", "b"]},
+    )
+    put(client, tenant, 1, num={"N": "2"})
+    client.delete_item(
+        TableName=table_name,
+        Key={"PK": {"S": f"issue-{tenant}.p.00000001"}, "SK": {"S": f"project-{tenant}.p"}},
+    )
+    insert, modify, remove = records_of(tenant, engine.endpoint)
+    assert [one["eventName"] for one in (insert, modify, remove)] == ["INSERT", "MODIFY", "REMOVE"]
+    assert insert.keys() >= {
+        "eventID",
+        "eventName",
+        "eventVersion",
+        "eventSource",
+        "awsRegion",
+        "dynamodb",
+        "eventSourceARN",
+    }
+    assert insert["eventSource"] == "aws:dynamodb"
+    change = insert["dynamodb"]
+    assert change["StreamViewType"] == "NEW_AND_OLD_IMAGES"
+    assert change["SizeBytes"] > 0
+    assert change["ApproximateCreationDateTime"] == pytest.approx(time.time(), abs=120)
+    assert change["NewImage"] == change["Keys"] | {
+        "num": {"N": "1.5"},
+        "raw": {"B": "AP8="},
+        "none": {"NULL": True},
+        "many": {"SS": ["a", "b"]},
+    }
+    assert "OldImage" not in change
+    assert modify["dynamodb"]["OldImage"] == change["NewImage"]
+    assert "NewImage" not in remove["dynamodb"]
+    assert sequence_number(insert) < sequence_number(modify) < sequence_number(remove)
+
+
+def test_refusals_have_the_names_that_the_pump_knows(engine, table_name):
+    client = StreamClient(engine.endpoint)
+    stream = client.stream_of(table_name)
+    with pytest.raises(StreamError) as refused:
+        client.iterator(stream, "shardId-00000000000000000000-00000000", None)
+    assert refused.value.code == NOT_FOUND
+    with pytest.raises(StreamError) as refused:
+        client.stream_of("no-such-table")
+    assert refused.value.code == NOT_FOUND
+    assert TRIMMED  # cannot be provoked: the engine trims after a day
+
+
+def test_the_stream_survives_a_kill_of_the_engine(tmp_path: Path):
+    """What the pump relies on: after kill -9 the engine has every acknowledged write, in the table and in the stream."""
+    first = engine.start(tmp_path, in_memory=False)
+    stream = table.ensure(first.client(), TABLE)
+    acknowledged: list[int] = []
+
+    def write() -> None:
+        client = first.client(Config(retries={"total_max_attempts": 1}))
+        for number in range(1, 100_000):
+            try:
+                put(client, "tt", number)
+            except Exception:  # the engine is gone
+                return
+            acknowledged.append(number)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while len(acknowledged) < 200:
+        time.sleep(0.005)
+    first.process.send_signal(signal.SIGKILL)
+    first.process.wait()
+    writer.join()
+    with engine.running(in_memory=False, folder=tmp_path) as second:
+        client = second.client()
+        assert table.ensure(client, TABLE) == stream
+        records = records_of("tt", second.endpoint)
+        numbers = [int(one["dynamodb"]["Keys"]["PK"]["S"][-8:]) for one in records]
+        assert set(acknowledged) <= set(numbers)
+        assert numbers == sorted(set(numbers))
+        stored = {
+            item["PK"]["S"]
+            for page in client.get_paginator("scan").paginate(TableName=TABLE)
+            for item in page["Items"]
+        }
+        assert {f"issue-tt.p.{number:08d}" for number in numbers} == stored
+        # A position from before the kill goes on being one.
+        (shard,) = StreamClient(second.endpoint).shards(stream)
+        rest = records_of("tt", second.endpoint, {shard.id: sequence_number(records[99])})
+        assert [sequence_number(one) for one in rest] == [sequence_number(one) for one in records[100:]]
+
+
+def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
+    engine, table_name, tenant, tmp_path, monkeypatch
+):
+    """The whole loop, stopped by what the function raises, as a crash would stop it."""
+    client = engine.client()
+    seen: list[int] = []
+
+    class CrashError(BaseException):
+        pass
+
+    def consume(event: Any) -> Any:
+        for record in event["Records"]:
+            key = record["dynamodb"]["Keys"]["PK"]["S"]
+            if f"-{tenant}." in key:
+                seen.append(int(key[-8:]))
+                if len(seen) == 150 or seen[-1] == 300:
+                    raise CrashError
+
+    monkeypatch.setattr(pump, "_IDLE_SECONDS", 0.0)
+    for number in range(1, 201):
+        put(client, tenant, number)
+        client.put_item(
+            TableName=table_name, Item={"PK": {"S": f"issue-{tenant}.p.{number:08d}"}, "SK": {"S": "xindex"}}
+        )
+    with pytest.raises(CrashError):
+        pump.run(engine.endpoint, table_name, tmp_path, consume)
+    for number in range(201, 301):
+        put(client, tenant, number)
+    with pytest.raises(CrashError):
+        pump.run(engine.endpoint, table_name, tmp_path, consume)
+    # At least once, in order, and after the crash no further back than one batch.
+    assert set(seen) == set(range(1, 301))
+    assert seen[:150] == list(range(1, 151))
+    assert seen[150] > 150 - pump.POLICY.batch_size
+    assert seen[150:] == list(range(seen[150], 301))[: len(seen) - 150]
+
+
+def test_boto3_sends_dead_letters(tmp_path):
+    letters = tmp_path / "dead-letters.ndjson"
+    server = deadletters.SqsServer(letters)
+    server.start()
+    client = boto3.client(
+        "sqs",
+        endpoint_url=server.endpoint,
+        region_name=REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",
+    )
+    sent = [
+        client.send_message(QueueUrl=server.queue_url, MessageBody=body)["MessageId"]
+        for body in ("one", "zwö")
+    ]
+    with pytest.raises(client.exceptions.ClientError, match="UnsupportedOperation"):
+        client.receive_message(QueueUrl=server.queue_url)
+    server.shutdown()
+    server.server_close()
+    kept = [json.loads(line) for line in letters.read_text().splitlines()]
+    assert [(letter["id"], letter["body"]) for letter in kept] == list(zip(sent, ("one", "zwö"), strict=True))

@@ -1,0 +1,169 @@
+"""What `npx cdk synth` writes: enough for `cdk deploy` and for `sam local invoke`, and nothing that only runs locally."""
+
+import ast
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App
+
+from infra.assets import ROOT
+from infra.layers import VENDOR_LOCK
+from infra.settings import Settings
+from infra.stack import GridviewStack
+from tests.templates import resources
+
+BUDGET = 50 * 1024 * 1024
+"""Bytes, unzipped, that a function and its layers may take. Lambda's limit is 250 MB; what it loads is what a cold start costs."""
+
+CODE = {"AWS::Lambda::Function", "AWS::Lambda::LayerVersion"}
+OURS = {"gridview", "handler"}
+
+
+@pytest.fixture(scope="module")
+def written(assembly: Path) -> dict[str, Any]:
+    """The template in the assembly."""
+    template: dict[str, Any] = json.loads((assembly / "Gridview.template.json").read_text("utf-8"))
+    return template
+
+
+@pytest.fixture(scope="module")
+def assets(assembly: Path, written: dict[str, Any]) -> dict[str, Path]:
+    """The folder of each function's and layer's code, found as SAM finds it."""
+    found = {}
+    for logical_id, resource in written["Resources"].items():
+        if resource["Type"] in CODE:
+            path = Path(resource["Metadata"]["aws:asset:path"])
+            assert not path.is_absolute()
+            found[logical_id] = (assembly / path).resolve()
+            assert found[logical_id].is_relative_to(assembly.resolve())
+    return found
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file())
+
+
+def _first_party(assets: dict[str, Path]) -> list[Path]:
+    return [folder for logical_id, folder in assets.items() if not logical_id.startswith("LayersVendor")]
+
+
+def test_every_function_and_layer_has_its_code_in_the_assembly(assets: dict[str, Path]) -> None:
+    assert len(assets) == 5
+    for logical_id, folder in assets.items():
+        if logical_id.endswith("Function"):
+            assert (folder / "handler.py").is_file()
+        elif logical_id.startswith("LayersCore"):
+            assert (folder / "python" / "gridview" / "__init__.py").is_file()
+        else:
+            assert (folder / "python" / "pydantic" / "__init__.py").is_file()
+
+
+def test_layers_and_environment_lead_to_resources_of_the_template(written: dict[str, Any]) -> None:
+    """SAM resolves references inside the template; anything else would reach the function as an object."""
+    for function in resources(written, "AWS::Lambda::Function").values():
+        kinds = [written["Resources"][layer["Ref"]]["Type"] for layer in function["Layers"]]
+        assert kinds == ["AWS::Lambda::LayerVersion"] * 2
+        for value in function["Environment"]["Variables"].values():
+            match value:
+                case str():
+                    assert value
+                case {"Ref": logical_id} | {"Fn::GetAtt": [logical_id, _]}:
+                    assert logical_id in written["Resources"]
+                case _:
+                    pytest.fail(f"SAM cannot resolve {value}")
+
+
+def test_code_is_within_its_budget(written: dict[str, Any], assets: dict[str, Path]) -> None:
+    sizes = {
+        logical_id: sum(path.stat().st_size for path in _files(folder))
+        for logical_id, folder in assets.items()
+    }
+    for logical_id, function in resources(written, "AWS::Lambda::Function").items():
+        layers = (layer["Ref"] for layer in function["Layers"])
+        assert sizes[logical_id] + sum(sizes[layer] for layer in layers) < BUDGET
+
+
+def test_nothing_is_deployed_that_running_it_left_behind(assets: dict[str, Path]) -> None:
+    # The layer of third-party packages keeps their files as they are; `test_layers` looks at those.
+    left = {
+        path.name
+        for folder in _first_party(assets)
+        for path in folder.rglob("*")
+        if path.name == "__pycache__" or path.suffix == ".pyc" or path.name.startswith(".")
+    }
+    assert left == set()
+
+
+def test_no_file_of_the_tools_or_tests_is_deployed(assets: dict[str, Path]) -> None:
+    """Neither under its own name nor as a copy under another."""
+    local = {
+        hashlib.sha256(path.read_bytes()).digest(): path
+        for folder in ("devtools", "tests", "infra")
+        for path in (ROOT / folder).rglob("*.py")
+        if path.stat().st_size
+    }
+    assert len(local) > 20
+    deployed = {
+        hashlib.sha256(path.read_bytes()).digest() for folder in assets.values() for path in _files(folder)
+    }
+    assert {str(local[digest]) for digest in local.keys() & deployed} == set()
+
+
+def test_deployed_code_knows_nothing_of_the_tools_and_signs_no_tokens(assets: dict[str, Path]) -> None:
+    for folder in _first_party(assets):
+        for path in _files(folder):
+            assert path.suffix in {".py", ".typed"}, path
+            imported = _imported(path)
+            assert not imported & {"devtools", "infra", "tests", "functions", "jwt", "jose", "authlib"}, path
+            assert "devtools" not in path.read_text("utf-8"), path
+
+
+def test_deployed_code_imports_only_what_is_deployed_or_in_the_runtime(assets: dict[str, Path]) -> None:
+    (vendor,) = (folder for logical_id, folder in assets.items() if logical_id.startswith("LayersVendor"))
+    packaged = {entry.name.removesuffix(".py") for entry in (vendor / "python").iterdir()}
+    for folder in _first_party(assets):
+        for path in _files(folder):
+            if path.suffix == ".py":
+                missing = _imported(path) - packaged - OURS - {"boto3", "botocore"} - sys.stdlib_module_names
+                assert missing == set(), path
+
+
+def test_the_layer_of_third_party_packages_was_really_built(assets: dict[str, Path], vendor: Path) -> None:
+    (deployed,) = (folder for logical_id, folder in assets.items() if logical_id.startswith("LayersVendor"))
+    assert {path.relative_to(deployed) for path in _files(deployed)} == {
+        path.relative_to(vendor) for path in _files(vendor)
+    }
+    assert not (deployed / VENDOR_LOCK.name).exists()
+
+
+def test_the_same_sources_give_the_same_assets(
+    assembly: Path, assets: dict[str, Path], tmp_path: Path
+) -> None:
+    """Wherever and however often: else every deployment would publish new versions of functions that have not changed."""
+    app = App(outdir=str(tmp_path))
+    GridviewStack(app, settings=Settings())
+    app.synth()
+    again = {path.name for path in tmp_path.iterdir() if path.name.startswith("asset.")}
+    assert {folder.name for folder in assets.values()} == again
+
+
+def _imported(path: Path) -> set[str]:
+    """The top-level modules that a file imports when it runs; what only a type checker reads is left out."""
+    if path.suffix != ".py":
+        return set()
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
+    return names

@@ -1,0 +1,113 @@
+"""cdk-nag runs at every synthesis, stops it, and nothing is acknowledged that it does not complain of."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App, Stack, aws_sqs
+from cdk_nag import AwsSolutionsChecks
+from constructs import IConstruct
+
+import infra.checks
+from infra.assets import ROOT
+from infra.checks import add_checks
+from infra.settings import Settings
+from infra.stack import GridviewStack
+from tests.commands import cdk
+
+FAULTY_APP = """\
+from aws_cdk import App, Stack, aws_sqs
+from infra.checks import add_checks
+
+app = App()
+add_checks(app)
+aws_sqs.Queue(Stack(app, "Faulty"), "Queue")
+app.synth()
+"""
+
+
+class Acknowledged:
+    """Stands in for CDK's Validations: notes what is acknowledged where, and acknowledges nothing."""
+
+    def __init__(self) -> None:
+        self.noted: list[tuple[IConstruct, str, str]] = []
+        self._resource: IConstruct | None = None
+
+    def of(self, resource: IConstruct) -> "Acknowledged":
+        self._resource = resource
+        return self
+
+    def acknowledge(self, *rules: Any) -> None:
+        assert self._resource is not None
+        self.noted += [(self._resource, rule.id, rule.reason) for rule in rules]
+
+
+@pytest.fixture(scope="module")
+def acknowledged(tmp_path_factory: pytest.TempPathFactory) -> Acknowledged:
+    """What the stack acknowledges, on a stack that still has all its findings."""
+    noted = Acknowledged()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(infra.checks, "Validations", noted)
+        folder = tmp_path_factory.mktemp("cdk.out")
+        app = App(outdir=str(folder), context={"aws:cdk:bundling-stacks": []})
+        GridviewStack(app, settings=Settings())
+    return noted
+
+
+@pytest.fixture(scope="module")
+def findings(acknowledged: Acknowledged) -> set[tuple[str, str]]:
+    """Every (rule, construct path) of that stack."""
+    app = acknowledged.noted[0][0].node.root
+    report = AwsSolutionsChecks(app).validate_scope(app)
+    return {
+        (violation.rule_name, str(resource.construct_path))
+        for violation in report.violations
+        for resource in violation.violating_resources
+    }
+
+
+def test_a_finding_stops_the_synthesis(tmp_path: Path) -> None:
+    app = App(outdir=str(tmp_path))
+    add_checks(app)
+    aws_sqs.Queue(Stack(app, "Faulty"), "Queue")
+    with pytest.raises(RuntimeError, match="AwsSolutions-SQS4"):
+        app.synth()
+
+
+def test_a_finding_stops_the_command_line(tmp_path: Path, bare_environment: dict[str, str]) -> None:
+    script = tmp_path / "faulty.py"
+    script.write_text(FAULTY_APP, "utf-8")
+    done = cdk(
+        "synth",
+        *("--app", f"{sys.executable} {script}", "--output", str(tmp_path / "out")),
+        env={**bare_environment, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode != 0
+    assert "AwsSolutions-SQS4" in done.stderr
+
+
+def test_all_that_is_found_is_acknowledged_and_the_other_way_round(
+    acknowledged: Acknowledged, findings: set[tuple[str, str]]
+) -> None:
+    needed: dict[tuple[str, str], set[tuple[str, str]]] = {
+        (rule, resource.node.path): {
+            (found, path) for found, path in findings if found == rule and _below(path, resource.node.path)
+        }
+        for resource, rule, _ in acknowledged.noted
+        if rule.startswith("AwsSolutions-")
+    }
+    assert {entry for entry, matches in needed.items() if not matches} == set()
+    assert findings - set().union(*needed.values()) == set()
+
+
+def test_each_acknowledgement_is_of_one_resource_and_says_why(acknowledged: Acknowledged) -> None:
+    for resource, rule, reason in acknowledged.noted:
+        assert not isinstance(resource, (App, Stack))
+        # A construct of ours holds several resources; what it is made of holds one each.
+        assert not type(resource).__module__.startswith("infra."), rule
+        assert len(reason.split()) >= 5, rule
+
+
+def _below(path: str, parent: str) -> bool:
+    return path == parent or path.startswith(f"{parent}/")

@@ -1,0 +1,87 @@
+from typing import Any
+
+from gridview.routes import ROUTES
+from tests.templates import resources
+
+NAMES = {"QueryFunction": "query", "CommandFunction": "command", "MaintainFunction": "maintain"}
+
+
+def test_functions_have_names_that_people_can_type(template: dict[str, Any]) -> None:
+    assert set(resources(template, "AWS::Lambda::Function")) == set(NAMES)
+    assert {route.function for route in ROUTES} < set(NAMES.values())
+
+
+def test_platform_and_tracing(template: dict[str, Any]) -> None:
+    for logical_id, function in resources(template, "AWS::Lambda::Function").items():
+        assert function["Runtime"] == "python3.13"
+        assert function["Architectures"] == ["arm64"]
+        assert function["Handler"] == "handler.handler"
+        assert function["TracingConfig"] == {"Mode": "Active"}
+        assert function["Timeout"] <= (60 if NAMES[logical_id] == "maintain" else 29)
+
+
+def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
+    """Lambda refuses one that is traced by a role that may not send traces."""
+    for logical_id in NAMES:
+        function = template["Resources"][logical_id]
+        role = function["Properties"]["Role"]["Fn::GetAtt"][0]
+        granted = {
+            policy_id
+            for policy_id, policy in resources(template, "AWS::IAM::Policy").items()
+            if {"Ref": role} in policy["Roles"] and not policy_id.startswith("Stream")
+        }
+        assert len(granted) == 2
+        assert granted <= set(function["DependsOn"])
+
+
+def test_environment(template: dict[str, Any]) -> None:
+    extra = {"query": {"CURSOR_SECRET_ARN"}, "command": set[str](), "maintain": {"DEAD_LETTER_QUEUE_URL"}}
+    for logical_id, function in resources(template, "AWS::Lambda::Function").items():
+        name = NAMES[logical_id]
+        variables = function["Environment"]["Variables"]
+        assert set(variables) == extra[name] | {
+            "TABLE_NAME",
+            "POWERTOOLS_SERVICE_NAME",
+            "POWERTOOLS_METRICS_NAMESPACE",
+            "POWERTOOLS_LOG_LEVEL",
+        }
+        assert variables["POWERTOOLS_SERVICE_NAME"] == name
+        assert variables["POWERTOOLS_METRICS_NAMESPACE"] == "gridview"
+
+
+def test_every_log_group_forgets(template: dict[str, Any]) -> None:
+    groups = resources(template, "AWS::Logs::LogGroup")
+    assert all(group["RetentionInDays"] == 90 for group in groups.values())
+    for function in resources(template, "AWS::Lambda::Function").values():
+        assert function["LoggingConfig"]["LogGroup"]["Ref"] in groups
+
+
+def test_functions_behind_the_api_start_from_snapshots(template: dict[str, Any]) -> None:
+    functions = resources(template, "AWS::Lambda::Function")
+    snapped = {logical_id for logical_id, function in functions.items() if "SnapStart" in function}
+    assert snapped == {"QueryFunction", "CommandFunction"}
+    versions = resources(template, "AWS::Lambda::Version")
+    published = {version["FunctionName"]["Ref"] for version in versions.values()}
+    assert published == snapped
+    for alias in resources(template, "AWS::Lambda::Alias").values():
+        assert alias["Name"] == "live"
+        assert alias["FunctionVersion"]["Fn::GetAtt"][0] in versions
+
+
+def test_another_platform(local_template: dict[str, Any]) -> None:
+    for function in resources(local_template, "AWS::Lambda::Function").values():
+        assert function["Runtime"] == "python3.11"
+        assert function["Architectures"] == ["x86_64"]
+        assert "SnapStart" not in function
+    # Callers go through the alias all the same, so that switching snapshots on changes no address.
+    assert len(resources(local_template, "AWS::Lambda::Alias")) == 2
+
+
+def test_outputs(template: dict[str, Any]) -> None:
+    assert set(template["Outputs"]) == {
+        "ApiUrl",
+        "UserPoolId",
+        "UserPoolClientId",
+        "TableName",
+        "DeadLetterQueueUrl",
+    }

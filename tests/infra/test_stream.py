@@ -1,0 +1,76 @@
+import json
+from typing import Any
+
+from gridview import keys
+from gridview.consumer import LEDGER_TOMBSTONE_DAYS
+from tests.templates import only, resources
+
+KIND = "AWS::Lambda::EventSourceMapping"
+
+
+def test_batches_are_bisected_retried_a_bounded_number_of_times_and_then_kept(
+    template: dict[str, Any],
+) -> None:
+    mapping = only(template, KIND)
+    assert mapping["FunctionName"] == {"Fn::GetAtt": ["MaintainFunction", "Arn"]}
+    assert mapping["BatchSize"] == 100
+    assert mapping["BisectBatchOnFunctionError"] is True
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert 0 < mapping["MaximumRetryAttempts"] <= 20
+    assert 0 < mapping["MaximumRecordAgeInSeconds"] < 24 * 3600
+    destination = mapping["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"][0]
+    assert destination in resources(template, "AWS::S3::Bucket")
+
+
+def test_nothing_is_skipped_when_the_mapping_is_new(template: dict[str, Any]) -> None:
+    assert only(template, KIND)["StartingPosition"] == "TRIM_HORIZON"
+
+
+def test_only_issue_documents_wake_the_consumer(template: dict[str, Any]) -> None:
+    (declared,) = only(template, KIND)["FilterCriteria"]["Filters"]
+    wanted = json.loads(declared["Pattern"])["dynamodb"]["Keys"]
+
+    def wakes(pk: str, sk: str) -> bool:
+        return all(
+            value.startswith(rule["prefix"])
+            for name, value in (("PK", pk), ("SK", sk))
+            for rule in wanted[name]["S"]
+        )
+
+    issue, project = keys.issue("0807", "35e9", 1), keys.project("0807", "35e9")
+    assert wakes(issue, project)
+    assert not wakes(issue, keys.LEDGER)
+    assert not wakes(issue, keys.order("0807", "35e9", "3812"))
+    assert not wakes(project, keys.COUNTER)
+    assert not wakes(project, keys.tenant("0807"))
+
+
+def test_the_mapping_waits_for_its_permissions(template: dict[str, Any]) -> None:
+    (mapping,) = (resource for resource in template["Resources"].values() if resource["Type"] == KIND)
+    role = resources(template, "AWS::Lambda::Function")["MaintainFunction"]["Role"]["Fn::GetAtt"][0]
+    stream_or_bucket = {
+        logical_id
+        for logical_id, policy in resources(template, "AWS::IAM::Policy").items()
+        if {"Ref": role} in policy["Roles"] and "xray:" not in json.dumps(policy)
+    }
+    assert stream_or_bucket == set(mapping["DependsOn"])
+
+
+def test_dead_letters_are_kept_encrypted_and_private(template: dict[str, Any]) -> None:
+    queue, bucket = only(template, "AWS::SQS::Queue"), only(template, "AWS::S3::Bucket")
+    assert queue["MessageRetentionPeriod"] == 14 * 24 * 3600
+    assert queue["SqsManagedSseEnabled"] is True
+    for policy in ("AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy"):
+        (statement,) = only(template, policy)["PolicyDocument"]["Statement"]
+        assert statement["Effect"] == "Deny"
+        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    assert bucket["PublicAccessBlockConfiguration"] == dict.fromkeys(
+        ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"), True
+    )
+    assert bucket["LifecycleConfiguration"]["Rules"] == [{"ExpirationInDays": 14, "Status": "Enabled"}]
+
+
+def test_a_removed_issue_is_remembered_longer_than_it_can_come_back(template: dict[str, Any]) -> None:
+    """From the stream, or from a dead letter that somebody sends in again."""
+    kept = only(template, "AWS::SQS::Queue")["MessageRetentionPeriod"] / (24 * 3600)
+    assert kept + 1 < LEDGER_TOMBSTONE_DAYS

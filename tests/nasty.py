@@ -1,0 +1,53 @@
+"""A project with an attribute of every type, and issues whose values are nasty: ties, nulls, and all that could upset an order."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from tests.unit import test_sortstrings as nasty
+
+OPTIONS = ["medium", "Low", "high", "a", "~last"]
+STATES = ["open", "Waiting", "closed"]
+
+ATTRIBUTES: tuple[dict[str, Any], ...] = (
+    {"id": "title", "name": "Title", "type": "text"},
+    {"id": "amount", "name": "Amount", "type": "number"},
+    {"id": "day", "name": "Day", "type": "date"},
+    {"id": "moment", "name": "Moment", "type": "datetime"},
+    {"id": "done", "name": "Done", "type": "bool"},
+    {"id": "level", "name": "Level", "type": "enum", "options": OPTIONS},
+    {"id": "labels", "name": "Labels", "type": "multi_enum", "options": OPTIONS},
+    {"id": "owner", "name": "Owner", "type": "user"},
+    {"id": "rare", "name": "Rare", "type": "date"},
+    {"id": "never", "name": "Never", "type": "number"},
+    {"id": "always", "name": "Always", "type": "bool"},
+)
+FIELDS = ("num", "name", "state", "created", "updated", *(attribute["id"] for attribute in ATTRIBUTES))
+BUILT_IN = 5
+"""How many of the fields every issue has a value in."""
+
+_TEXTS = [text for text in nasty.NASTY_TEXTS if text]
+_VALUES: dict[str, list[Any]] = {
+    "title": _TEXTS,
+    "amount": nasty.NASTY_NUMBERS,
+    "day": nasty.NASTY_DATES,
+    "moment": nasty.NASTY_DATETIMES,
+    "done": [False, True],
+    "level": OPTIONS,
+    "labels": [[OPTIONS[place % 5] for place in places] for places in ([0], [4, 0], [1, 2], [2, 1, 0], [3])],
+    # The order of user ids looks at 240 folded characters.
+    "owner": [user for user in nasty.NASTY_USERS if len(user.casefold()) <= 240],
+}
+
+
+def issues(count: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Bodies that create issues; every nasty value is among enough of them, and many stand twice."""
+    random = Random(seed)  # noqa: S311 - the same issues every time
+    for place in range(count):
+        fields: dict[str, Any] = {"always": random.random() < 0.5}
+        for name, values in _VALUES.items():
+            if random.random() < 0.75:
+                fields[name] = values[place % len(values)] if place % 2 else random.choice(values)
+        if place % 60 == 7:
+            fields["rare"] = random.choice(["2023-05-01", "2023-05-02"])
+        yield {"name": random.choice(_TEXTS), "state": random.choice(STATES), "fields": fields}

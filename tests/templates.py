@@ -1,0 +1,53 @@
+"""The synthesized template, for tests: of the stack with its default settings, made once a session, without network or account."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+from infra.template import synthesize
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.type_defs import CreateTableInputTypeDef
+
+
+@cache
+def template() -> dict[str, Any]:
+    """The CloudFormation template. Nobody changes it: it is shared."""
+    return synthesize()
+
+
+def resources(of: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
+    """The properties of every resource of one type, by logical id."""
+    return {
+        logical_id: resource.get("Properties", {})
+        for logical_id, resource in of["Resources"].items()
+        if resource["Type"] == kind
+    }
+
+
+def only(of: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """The properties of the only resource of one type."""
+    (properties,) = resources(of, kind).values()
+    return properties
+
+
+def table_input(name: str = "gridview") -> "CreateTableInputTypeDef":
+    """CreateTable's arguments for the table that the template declares (its expiry is not among them: CreateTable takes none)."""
+    declared = only(template(), "AWS::DynamoDB::GlobalTable")
+    stream = declared["StreamSpecification"]
+    request = {
+        "TableName": name,
+        "BillingMode": declared["BillingMode"],
+        "AttributeDefinitions": declared["AttributeDefinitions"],
+        "KeySchema": declared["KeySchema"],
+        "GlobalSecondaryIndexes": declared["GlobalSecondaryIndexes"],
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": stream["StreamViewType"]},
+    }
+    return cast("CreateTableInputTypeDef", request)
+
+
+def time_to_live_attribute() -> str:
+    """The attribute that items expire by."""
+    declared = only(template(), "AWS::DynamoDB::GlobalTable")
+    attribute: str = declared["TimeToLiveSpecification"]["AttributeName"]
+    return attribute

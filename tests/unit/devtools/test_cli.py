@@ -1,0 +1,166 @@
+"""The command line: what it has, what it passes on, and how it fails."""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from devtools import checks, cli, local_stack, paths, tokens
+from devtools.failure import Failure
+from devtools.folder import Folder, State
+from devtools.processes import known
+
+
+@pytest.mark.parametrize("command", cli.COMMANDS)
+def test_every_subcommand_has_help(command, capsys):
+    try:
+        status = cli.main([command, "--help"])
+    except SystemExit as exit_:
+        status = exit_.code
+    assert status == 0
+    assert command in capsys.readouterr().out
+
+
+def test_the_overview_names_every_subcommand(capsys):
+    assert cli.main(["--help"]) == 0
+    overview = capsys.readouterr().out
+    for command, (_, summary) in cli.COMMANDS.items():
+        assert command in overview
+        assert summary in overview
+
+
+def test_the_overview_needs_the_standard_library_alone():
+    status = subprocess.run(
+        [sys.executable, "-S", "-m", "devtools", "--help"],
+        env=os.environ | {"PYTHONPATH": paths.PYTHONPATH},
+        capture_output=True,
+        check=False,
+    )
+    assert status.returncode == 0, status.stderr
+
+
+@pytest.mark.parametrize(("arguments", "status"), [([], 2), (["frobnicate"], 2)])
+def test_no_or_an_unknown_subcommand_is_a_mistake(arguments, status):
+    assert cli.main(arguments) == status
+
+
+def test_arguments_that_nobody_takes_are_a_mistake(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["down", "--frobnicate"])
+    assert "--frobnicate" in capsys.readouterr().err
+
+
+def test_a_failure_is_one_sentence(monkeypatch, capsys):
+    def fail(args):
+        raise Failure("It is too late.")
+
+    monkeypatch.setattr(local_stack, "_down", fail)
+    assert cli.main(["down"]) == 1
+    assert capsys.readouterr().err == "dev: It is too late.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ([], ["pytest", "tests/unit", "tests/infra", "tests/engine", "tests/deploy"]),
+        (["all", "-x"], ["pytest", "tests/unit", "tests/infra", "tests/engine", "tests/deploy", "-x"]),
+        (["unit"], ["pytest", "tests/unit"]),
+        (["engine", "unit", "-k", "pump"], ["pytest", "tests/engine", "tests/unit", "-k", "pump"]),
+        (["unit", "-k", "engine"], ["pytest", "tests/unit", "-k", "engine"]),
+        (
+            ["--durations=3", "-k", "pump"],
+            [
+                "pytest",
+                "tests/unit",
+                "tests/infra",
+                "tests/engine",
+                "tests/deploy",
+                "--durations=3",
+                "-k",
+                "pump",
+            ],
+        ),
+        (["tests/unit/test_ids.py::test_x"], ["pytest", "tests/unit/test_ids.py::test_x"]),
+    ],
+)
+def test_which_tests_are_run(arguments, expected, monkeypatch):
+    ran = []
+    monkeypatch.setattr(checks, "_python", lambda *command: ran.append(list(command)) or 5)
+    assert cli.main(["test", *arguments]) == 5
+    assert ran == [expected]
+
+
+def test_every_check_is_run_and_the_worst_counts(monkeypatch):
+    ran = []
+
+    def run(module, *arguments):
+        ran.append((module, arguments[0]))
+        return {"check": 1, "format": 0, "--strict": 0}[arguments[0]]
+
+    monkeypatch.setattr(checks, "_python", run)
+    assert cli.main(["check"]) == 1
+    assert ran == [("ruff", "check"), ("ruff", "format"), ("mypy", "--strict")]
+
+
+def test_every_folder_of_tests_is_a_suite():
+    folders = {path.name for path in (paths.ROOT / "tests").iterdir() if list(path.rglob("test_*.py"))}
+    assert folders <= set(checks.SUITES)
+
+
+def test_the_summaries_are_the_ones_that_the_modules_give():
+    for command, (module, _) in cli.COMMANDS.items():
+        assert callable(importlib.import_module(module).register), command
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = Folder(tmp_path / "data")
+    made.make()
+    return made
+
+
+def test_status_of_a_stack_that_does_not_run(folder, capsys):
+    assert cli.main(["status", "--data", str(folder.path), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == {"api": None, "engine": None, "pid": None}
+
+
+def test_status_of_one_that_does(folder, capsys):
+    state = State("http://127.0.0.1:8420", "http://127.0.0.1:4000", os.getpid())
+    folder.write_processes([known(os.getpid())])
+    folder.write_state(state)
+    assert cli.main(["status", "--data", str(folder.path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == state._asdict()
+
+
+def test_a_token_is_all_that_is_printed(folder, capsys):
+    arguments = ["token", "--data", str(folder.path), "--tenant", "0807", "--role", "admin", "--user", "ada"]
+    assert cli.main(arguments) == 0
+    claims = tokens.claims_of(tokens.key_in(folder.path), capsys.readouterr().out.strip())
+    assert (claims["custom:tenant"], claims["custom:role"], claims["sub"]) == ("0807", "admin", "ada")
+
+
+def test_no_token_without_a_stack(tmp_path, capsys):
+    assert cli.main(["token", "--data", str(tmp_path), "--tenant", "0807", "--role", "admin"]) == 1
+    assert "no local stack" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reset_leaves_other_folders_alone(tmp_path, capsys):
+    (tmp_path / "thesis.tex").touch()
+    assert cli.main(["reset", "--data", str(tmp_path)]) == 1
+    assert (tmp_path / "thesis.tex").exists()
+
+
+def test_reset_removes_the_data(folder):
+    assert cli.main(["reset", "--data", str(folder.path)]) == 0
+    assert not folder.path.exists()
+
+
+@pytest.mark.parametrize("port", ["-1", "65536", "http", "٣"])
+def test_ports_that_are_none(port, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["up", "--port", port])
+    assert "must be a number" in capsys.readouterr().err

@@ -1,0 +1,200 @@
+"""Batches: always the same, and each delivered once in effect."""
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from devtools.failure import Failure
+from devtools.importer.batches import MAX_BYTES, MAX_OPERATIONS, Batch, cut
+from devtools.importer.client import Api
+from devtools.importer.plan import Plan
+from devtools.importer.sender import Outcome, deliver, send_all
+from devtools.importer.source import Row
+
+PLAN = Plan(0, "title", None, (), (), ())
+
+
+def rows(count: int, title: str = "t") -> list[Row]:
+    return [Row(number, {"title": title}) for number in range(1, count + 1)]
+
+
+def test_batches_hold_all_rows_in_order_within_the_limits() -> None:
+    batches = list(cut(rows(1203), PLAN))
+    assert [batch.index for batch in batches] == [0, 1, 2]
+    assert [batch.rows for batch in batches] == [MAX_OPERATIONS, MAX_OPERATIONS, 203]
+    assert [row.number for batch in batches for row in batch.sent] == list(range(1, 1204))
+
+
+def test_batches_are_bounded_by_bytes_too() -> None:
+    batches = list(cut(rows(40, "x" * 100_000), PLAN))
+    assert all(batch.size <= MAX_BYTES for batch in batches)
+    assert sum(batch.rows for batch in batches) == 40
+    assert len(batches) == 5
+
+
+def test_a_row_that_cannot_be_sent_stays_with_its_batch() -> None:
+    (batch,) = cut([Row(1, {"title": "a"}), Row(2, {"title": ""}), Row(3, {"title": "c"})], PLAN)
+    assert [row.number for row in batch.sent] == [1, 3]
+    assert [(refusal.row, refusal.values) for refusal in batch.refused] == [(2, {"title": ""})]
+
+
+def test_rows_that_cannot_be_sent_do_not_pile_up() -> None:
+    assert [batch.rows for batch in cut(rows(1100, ""), PLAN)] == [500, 500, 100]
+
+
+def test_no_rows_make_no_batch() -> None:
+    assert list(cut([], PLAN)) == []
+
+
+class Server:
+    """An API whose results for each title are scripted; it answers the same to the same key."""
+
+    def __init__(self, results: Callable[[str, int], int]) -> None:
+        self.answers: dict[str, Any] = {}
+        self.created: list[str] = []
+        self._results = results
+        self._seen: dict[str, int] = {}
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        key = request.headers["Idempotency-Key"]
+        names = [operation["create"]["name"] for operation in json.loads(request.content)["operations"]]
+        if key not in self.answers:
+            self.answers[key] = {"results": [self._result(name) for name in names]}
+        return httpx.Response(200, json=self.answers[key])
+
+    def _result(self, name: str) -> dict[str, Any]:
+        self._seen[name] = self._seen.get(name, 0) + 1
+        status = self._results(name, self._seen[name])
+        if status != 201:
+            return {"status": status, "problem": {"detail": f"{name}: {status}", "errors": []}}
+        self.created.append(name)
+        return {"status": 201, "issue": {}}
+
+
+def send(server: Callable[[httpx.Request], httpx.Response], batch: Batch) -> Outcome:
+    api = Api("http://api", lambda: "t", transport=httpx.MockTransport(server), sleep=lambda _: None)
+    return deliver(api, "p", "import", batch)
+
+
+def batch_of(*titles: str) -> Batch:
+    (batch,) = cut([Row(number, {"title": title}) for number, title in enumerate(titles, 1)], PLAN)
+    return batch
+
+
+def test_refused_rows_are_reported_and_the_others_created() -> None:
+    server = Server(lambda name, _: 400 if name == "bad" else 201)
+    outcome = send(server, batch_of("a", "bad", "c"))
+    assert outcome.created == 2
+    assert [(refusal.row, refusal.reason, refusal.values) for refusal in outcome.refused] == [
+        (2, "bad: 400", {"title": "bad"})
+    ]
+
+
+@pytest.mark.parametrize("status", [429, 503, 413])
+def test_operations_that_could_not_be_taken_are_sent_again_alone(status: int) -> None:
+    server = Server(lambda name, time: status if name == "late" and time < 3 else 201)
+    outcome = send(server, batch_of("a", "late", "c", "late"))
+    assert outcome.created == 4
+    assert not outcome.refused
+    assert sorted(server.created) == ["a", "c", "late", "late"]
+    assert list(server.answers) == ["import-0-0", "import-0-1", "import-0-2"][: len(server.answers)]
+
+
+def test_an_operation_that_is_too_large_by_itself_is_refused() -> None:
+    outcome = send(Server(lambda name, _: 413 if name == "huge" else 201), batch_of("a", "huge"))
+    assert outcome.created == 1
+    assert [refusal.row for refusal in outcome.refused] == [2]
+
+
+def test_whoever_sends_a_batch_again_goes_the_same_way_and_creates_nothing() -> None:
+    server = Server(lambda name, time: 503 if name == "late" and time == 1 else 201)
+    first = send(server, batch_of("a", "late"))
+    created = list(server.created)
+    assert send(server, batch_of("a", "late")) == first
+    assert server.created == created
+
+
+def test_endless_refusal_for_now_ends() -> None:
+    with pytest.raises(Failure, match="goes on refusing parts"):
+        send(Server(lambda *_: 503), batch_of("a"))
+
+
+def test_a_refused_batch_ends_the_import() -> None:
+    with pytest.raises(Failure, match="refuses a batch: The role is too low"):
+        send(lambda _: httpx.Response(403, json={"detail": "The role is too low."}), batch_of("a"))
+
+
+def test_an_answer_for_another_number_of_operations_ends_the_import() -> None:
+    with pytest.raises(Failure, match="another number of operations"):
+        send(lambda _: httpx.Response(200, json={"results": []}), batch_of("a"))
+
+
+def outcome_of(batch: Batch) -> Outcome:
+    return Outcome(batch, batch.rows, [])
+
+
+def test_all_batches_are_sent_and_counted_once() -> None:
+    done: list[int] = []
+    send_all(
+        (Batch(n) for n in range(50)),
+        outcome_of,
+        lambda outcome: done.append(outcome.batch.index),
+        workers=4,
+        cancel=lambda: None,
+    )
+    assert sorted(done) == list(range(50))
+
+
+def test_no_more_batches_are_made_than_are_under_way() -> None:
+    made: list[int] = []
+    done: list[int] = []
+    ahead: list[int] = []
+
+    def batches() -> Any:
+        for index in range(40):
+            ahead.append(len(made) - len(done))
+            made.append(index)
+            yield Batch(index)
+
+    send_all(
+        batches(),
+        outcome_of,
+        lambda outcome: done.append(outcome.batch.index),
+        workers=3,
+        cancel=lambda: None,
+    )
+    assert max(ahead) <= 3
+
+
+def test_after_a_failure_nothing_is_sent_and_what_was_acknowledged_counts() -> None:
+    done: list[int] = []
+    sent: list[int] = []
+    failing, cancelled = threading.Event(), threading.Event()
+
+    def deliver_one(batch: Batch) -> Outcome:
+        sent.append(batch.index)
+        if batch.index == 2:
+            failing.set()
+            raise Failure("no more")
+        if batch.index in (1, 3):
+            # Under way while the other fails; acknowledged afterwards.
+            failing.wait(5)
+            cancelled.wait(5)
+        return outcome_of(batch)
+
+    with pytest.raises(Failure, match="no more"):
+        send_all(
+            (Batch(n) for n in range(1000)),
+            deliver_one,
+            lambda outcome: done.append(outcome.batch.index),
+            workers=3,
+            cancel=cancelled.set,
+        )
+    assert cancelled.is_set()
+    assert len(sent) < 10
+    assert sorted(done) == sorted(set(sent) - {2})
+    assert len(done) == len(set(done))
