@@ -1,4 +1,4 @@
-"""Install what the lock files name: `python install.py python` into .venv, `python install.py node` into node_modules.
+"""Install what the lock files name: `python install.py python node`, into .venv and node_modules, both at a time.
 
 Run by `./dev` with whatever Python there is, so it uses the standard library alone. It may be killed at any moment and run twice
 at once: a lock file keeps the second waiting, and a copy of the lock file, written last, says that an installation is complete.
@@ -12,8 +12,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
 _WORK = ROOT / ".build"
@@ -22,11 +22,16 @@ _VENV_PYTHON = _VENV / "bin" / "python"
 _COMPLETE = ".installed"
 
 
+class Trouble(Exception):
+    """Why something could not be installed."""
+
+
 def main() -> None:
     """Entry point."""
-    parser = argparse.ArgumentParser(description="Install what a lock file names.")
-    parser.add_argument("what", choices=("python", "node"))
-    what = parser.parse_args().what
+    installers = {"python": install_python, "node": install_node}
+    parser = argparse.ArgumentParser(description="Install what the lock files name.")
+    parser.add_argument("what", nargs="+", choices=installers)
+    wanted = parser.parse_args().what
     _WORK.mkdir(exist_ok=True)
     with (_WORK / "install.lock").open("w") as lock:
         try:
@@ -34,8 +39,9 @@ def main() -> None:
         except BlockingIOError:
             _say("Waiting for another ./dev that is installing ...")
             fcntl.flock(lock, fcntl.LOCK_EX)
-        install = {"python": install_python, "node": install_node}[what]
-        install()
+        with ThreadPoolExecutor() as pool:
+            for running in [pool.submit(installers[what]) for what in wanted]:
+                running.result()
 
 
 def install_python() -> None:
@@ -63,7 +69,8 @@ def install_python() -> None:
                 "--disable-pip-version-check",
                 "--no-input",
             ),
-            *("--require-hashes", "-r", str(wanted)),
+            # The lock file is complete, so there is nothing to resolve; what is compiled on import is a tenth of all.
+            *("--no-deps", "--no-compile", "--require-hashes", "-r", str(wanted)),
         ],
         "The Python packages could not be installed; check the network and try again",
     )
@@ -78,7 +85,7 @@ def install_node() -> None:
         return
     npm = shutil.which("npm")
     if npm is None:
-        _fail("npm is needed, and was not found on the PATH (it comes with Node).")
+        raise Trouble("npm is needed, and was not found on the PATH (it comes with Node).")
     _say("Installing the Node packages (once) ...")
     # npm removes node_modules first, and with it the mark of the last installation.
     _run(
@@ -106,8 +113,8 @@ def _runs(python: Path) -> bool:
 
 
 def _run(command: Sequence[str], trouble: str) -> None:
-    """Run an installer quietly; when it fails, say so in one sentence with its last words, and end."""
-    log = _WORK / "install.log"
+    """Run an installer quietly. Trouble, with its own words, when it fails."""
+    log = _WORK / f"install-{Path(command[0]).name}.log"
     environment = {
         name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME"}
     }
@@ -124,20 +131,18 @@ def _run(command: Sequence[str], trouble: str) -> None:
     if status:
         lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
         errors = [line for line in lines if line.lower().startswith(("error", "npm error", "npm err!"))]
-        last = (errors or [line for line in lines if line] or ["it said nothing"])[0]
-        _fail(f"{trouble}: {last} (all of it: {log})")
+        said = (errors or [line for line in lines if line] or ["it said nothing"])[0]
+        raise Trouble(f"{trouble}: {said} (all of it: {log})")
 
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def _fail(sentence: str) -> NoReturn:
-    sys.exit(f"dev: {sentence}")
-
-
 if __name__ == "__main__":
     try:
         main()
+    except Trouble as trouble:
+        sys.exit(f"dev: {trouble}")
     except KeyboardInterrupt:
         sys.exit(130)

@@ -19,7 +19,7 @@ from devtools.containers import Pool
 from devtools.delivery import Delivery, Policy, Reason, Record
 from devtools.environment import REGION
 from devtools.failure import FunctionError
-from devtools.streams import EXPIRED, NOT_FOUND, TRIMMED, StreamClient, StreamError
+from devtools.streams import EXPIRED, NOT_FOUND, TRIMMED, Source, StreamClient, StreamError
 from gridview.keys import ISSUE_PREFIX, PK, PROJECT_PREFIX, SK
 
 FUNCTION = "maintain"
@@ -101,7 +101,7 @@ class Pump:
     """Moves a stream's records to a function, shard by shard, a parent before its children."""
 
     def __init__(
-        self, client: StreamClient, stream: str, progress: Progress, delivery_of: Callable[[str], Delivery]
+        self, client: Source, stream: str, progress: Progress, delivery_of: Callable[[str], Delivery]
     ) -> None:
         """`delivery_of` gives the delivery for a shard."""
         self._client = client

@@ -30,6 +30,8 @@ _WATCH_SECONDS = 0.5
 _STOP_SECONDS = 3.0
 _SUPERVISOR_STOP_SECONDS = 30.0
 _LOG_KEPT_BYTES = 16 * 1024 * 1024
+_FILLING_BYTES = 512 * 1024 * 1024
+"""Plenty for the demo; a container may have far less in memory."""
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of this user's own is made in it
 
 Say = Callable[[str], None]
@@ -124,8 +126,9 @@ def _fill(folder: Folder, *, empty: bool, say: Say) -> None:
 
     The engine waits for the disk at every write, so where there is a file system in memory they are made there and moved.
     """
-    name = f"gridview-{os.getuid()}-{hashlib.sha256(str(folder.path).encode()).hexdigest()[:16]}"
-    work = _MEMORY / name if os.access(_MEMORY, os.W_OK) else folder.path / "filling"
+    memory = memory_folder(folder)
+    roomy = os.access(memory.parent, os.W_OK) and shutil.disk_usage(memory.parent).free > _FILLING_BYTES
+    work = memory if roomy else folder.path / "filling"
     fresh = folder.path / "tables.new"
     for left_over in (work, fresh):
         shutil.rmtree(left_over, ignore_errors=True)
@@ -143,6 +146,11 @@ def _fill(folder: Folder, *, empty: bool, say: Say) -> None:
     files.write_json(folder.seed, {"demo": not empty})
     folder.engine.mkdir(exist_ok=True)
     fresh.rename(folder.tables)
+
+
+def memory_folder(folder: Folder) -> Path:
+    """Where in memory the tables of a data folder are made; always the same, so that what a killed start left is found."""
+    return _MEMORY / f"gridview-{os.getuid()}-{hashlib.sha256(str(folder.path).encode()).hexdigest()[:16]}"
 
 
 def _environment(folder: Folder, endpoint: str) -> dict[str, str]:

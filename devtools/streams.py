@@ -6,7 +6,7 @@ service sends. For the derived records, which are most of a stream and only filt
 
 import http.client
 import json
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from devtools.delivery import Record
@@ -41,6 +41,19 @@ class Page(NamedTuple):
 
     records: list[Record]
     next: str | None
+
+
+class Source(Protocol):
+    """What the pump asks of a stream."""
+
+    def shards(self, stream: str) -> list[Shard]:
+        """The shards of a stream."""
+
+    def iterator(self, stream: str, shard: str, after: str | None) -> str:
+        """Where to read a shard: after a sequence number, or from its oldest record."""
+
+    def read(self, stream: str, iterator: str, limit: int) -> Page:
+        """Up to `limit` records from an iterator, as Lambda delivers them."""
 
 
 class StreamClient:

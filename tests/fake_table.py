@@ -280,10 +280,9 @@ def holds(condition: Condition | None, item: Mapping[str, Any]) -> bool:
     return condition is None or _Evaluation(condition, item).result()
 
 
-_TOKEN = re.compile(r"\s*(attribute_exists|attribute_not_exists|AND|OR|<=|>=|<>|[<>=().]|[#:]?\w+)")
+_TOKEN = re.compile(r"\s*(attribute_exists|attribute_not_exists|AND|OR|<=|>=|[<>=().]|[#:]?\w+)")
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": lambda a, b: bool(a == b),
-    "<>": lambda a, b: bool(a != b),
     "<": lambda a, b: bool(a < b),
     "<=": lambda a, b: bool(a <= b),
     ">": lambda a, b: bool(a > b),

@@ -152,7 +152,7 @@ class Client:
             {"content-type": "application/json", **(headers or {})},
             b"" if body is _NOTHING else encoded(body),
         )
-        return gateway.event(request, gateway.match(method, path), self.claims)  # type: ignore[arg-type]
+        return gateway.event(request, gateway.match(method, path), self.claims)
 
     def call(self, method: str, path: str, body: Any = _NOTHING, **options: Any) -> Answer:
         """Make a request; options as for `event`."""

@@ -28,7 +28,7 @@ def instant(text: str) -> datetime:
 
 def comparer(kind: str, options: Sequence[str]) -> Callable[[Any], Any]:
     """What values of a type are compared by."""
-    return {
+    by_type: dict[str, Callable[[Any], Any]] = {
         "text": lambda value: folded(value)[:TEXT_CHARACTERS],
         "number": Decimal,
         "date": date.fromisoformat,
@@ -37,7 +37,8 @@ def comparer(kind: str, options: Sequence[str]) -> Callable[[Any], Any]:
         "enum": options.index,
         "multi_enum": lambda value: sorted(map(options.index, value)),
         "user": str.casefold,
-    }[kind]
+    }
+    return by_type[kind]
 
 
 def value_of(row: Row, field: str) -> Any:

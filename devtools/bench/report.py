@@ -57,7 +57,7 @@ def show(console: Console, results: Sequence[Result]) -> None:
     """Print a table for each size, and one of the ratios between the largest and the smallest."""
     for result in results:
         console.print(_pages(result))
-        console.print(_line(result), highlight=False)
+        console.print(_line(result), highlight=False, soft_wrap=True)
     if len(results) > 1:
         console.print(_growth(results))
 

@@ -20,7 +20,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     ProgressColumn,
     Task,
     TextColumn,
@@ -42,7 +41,7 @@ from devtools.importer.plan import Plan, Types, make_plan, parse_types, project_
 from devtools.importer.progress import Files, Progress, Rejects, files_for
 from devtools.importer.sender import Outcome, deliver, send_all
 from devtools.importer.source import Source, open_source
-from devtools.importer.target import Target, prepare
+from devtools.importer.target import created_at, prepare
 from gridview.ids import PROJECT
 
 REFUSED_ROWS: Final = 3
@@ -107,24 +106,21 @@ class _Import:
             rejects=self._args.rejects,
         )
         source_id = _source_id(source, plan, self._args.limit)
-        found = None if self._args.again else Progress.load(files.progress)
-        target = prepare(api, project, source.path.name.split(".")[0], plan)
-        progress = self._resume(found, source_id, target, files)
-        if progress is None:
-            progress = Progress(
-                source_id, target.created, _import_id(source_id, target, again=self._args.again)
-            )
-            rejects = Rejects(files.rejects, fresh=True)
-            progress.save(files.progress)
-        else:
-            rejects = Rejects(files.rejects, fresh=False)
-        if progress.complete:
+        progress = None if self._args.again else self._found(files, source_id, created_at(api, project))
+        if progress is not None and progress.complete:
             self._out.print(
                 f"This file is in the project {project!r} already: {progress.created:,} issues. "
                 "To import it once more, give --again.",
                 highlight=False,
+                soft_wrap=True,
             )
             return REFUSED_ROWS if progress.refused else 0
+        created = prepare(api, project, source.path.name.split(".")[0], plan)
+        rejects = Rejects(files.rejects, fresh=progress is None)
+        if progress is None:
+            import_id = _import_id(source_id, project, created, again=self._args.again)
+            progress = Progress(source_id, created, import_id)
+            progress.save(files.progress)
         before = progress.created + progress.refused
         self._second_pass(source, plan, api, progress, files, rejects, project)
         progress.complete = True
@@ -133,12 +129,12 @@ class _Import:
         self._summarize(plan, progress, files, project, sent=progress.created + progress.refused - before)
         return REFUSED_ROWS if progress.refused else 0
 
-    def _resume(
-        self, found: Progress | None, source_id: str, target: Target, files: Files
-    ) -> Progress | None:
+    def _found(self, files: Files, source_id: str, created: str | None) -> Progress | None:
+        """The progress to go on from; None to begin. Failure, before anything is changed, when it is of another import."""
+        found = Progress.load(files.progress)
         if found is None:
             return None
-        if found.project_created != target.created:
+        if found.project_created != created:
             self._err.print("The project is a new one: the import begins from the start.")
             return None
         if found.source != source_id:
@@ -232,6 +228,7 @@ class _Import:
             f"\n{plan.rows:,} rows read, {progress.created:,} issues created in the project {project!r}, "
             f"{progress.refused:,} rows refused; {seconds:,.1f} s, {sent / seconds:,.0f} rows/s.",
             highlight=False,
+            soft_wrap=True,
         )
         if progress.refused:
             self._out.print(
@@ -274,14 +271,19 @@ def _source_id(source: Source, plan: Plan, limit: int | None) -> str:
     return digest.hexdigest()
 
 
-def _import_id(source_id: str, target: Target, *, again: bool) -> str:
-    """The same for the same import into the same project, so that even one whose progress file is lost
-    repeats its keys.
-    """
+def _import_id(source_id: str, project: str, created: str, *, again: bool) -> str:
+    """The same for the same import into the same project: even one whose progress file is lost repeats its keys."""
     nonce = secrets.token_hex(8) if again else ""
-    return hashlib.sha256(f"{source_id}\0{target.project}\0{target.created}\0{nonce}".encode()).hexdigest()[
-        :32
-    ]
+    return hashlib.sha256("\0".join((source_id, project, created, nonce)).encode()).hexdigest()[:32]
+
+
+class _Done(ProgressColumn):
+    """How much is done: rows as numbers, bytes as a percentage."""
+
+    def render(self, task: Task) -> Text:
+        if task.fields["unit"] == "bytes":
+            return Text(f"{task.percentage:.0f}%")
+        return Text(f"{task.completed:,.0f}/{task.total or 0:,.0f}")
 
 
 class _Rate(ProgressColumn):
@@ -300,7 +302,7 @@ def _bar(console: Console) -> Iterator[Bar]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        _Done(),
         _Rate(),
         TimeRemainingColumn(),
     )

@@ -86,8 +86,8 @@ def to_text(cell: Cell) -> str:
 
 
 def is_empty(cell: Cell) -> bool:
-    """Whether the cell says "no value"."""
-    return cell is None or cell == ""
+    """Whether the cell says "no value": so does one of nothing but spaces."""
+    return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
 def _accepted(text: str, parse: Callable[[object], str]) -> str | None:

@@ -57,7 +57,10 @@ class Progress:
 
     def save(self, path: Path) -> None:
         """Replace the file."""
-        files.write_json(path, {"format": _FORMAT, **asdict(self)})
+        try:
+            files.write_json(path, {"format": _FORMAT, **asdict(self)})
+        except OSError as error:
+            raise Failure(f"{path} cannot be written: {error.strerror}.") from error
 
     @classmethod
     def load(cls, path: Path) -> Self | None:
@@ -126,17 +129,18 @@ class Rejects:
             raise Failure(f"{path} cannot be used for the refused rows: {error.strerror}.") from error
 
     def _take_over(self) -> None:
-        content = self.path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            with self.path.open("r+b") as file:
-                file.truncate(len(whole))
-        try:
-            self._rows.update(json.loads(line)["row"] for line in whole.splitlines())
-        except (ValueError, KeyError, TypeError) as error:
-            raise Failure(
-                f"{self.path} holds something else than refused rows; move it away or give --rejects."
-            ) from error
+        whole = 0
+        with self.path.open("r+b") as file:
+            try:
+                for line in file:
+                    if line.endswith(b"\n"):
+                        self._rows.add(json.loads(line)["row"])
+                        whole += len(line)
+            except (ValueError, KeyError, TypeError) as error:
+                raise Failure(
+                    f"{self.path} holds something else than refused rows; move it away or give --rejects."
+                ) from error
+            file.truncate(whole)
 
     def write(self, refusals: Iterable[Refusal]) -> None:
         """Append those that do not stand there yet."""

@@ -1,7 +1,6 @@
 """Making the project that a plan needs, or finding that the one there will do."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -12,17 +11,15 @@ from devtools.importer.client import Api, RefusedError
 from devtools.importer.plan import Attribute, Plan
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The project that is imported into, and the instant at which it was made."""
-
-    project: str
-    created: str
+def created_at(api: Api, project_id: str) -> str | None:
+    """The instant at which a project was made, which tells it from others that had its id; None when there is none."""
+    project = api.get(_path(project_id))
+    return None if project is None else str(project["created"])
 
 
-def prepare(api: Api, project_id: str, name: str, plan: Plan) -> Target:
+def prepare(api: Api, project_id: str, name: str, plan: Plan) -> str:
     """Create what is missing of project, states, attributes and options; nothing that is there is changed or
-    dropped.
+    dropped. Tells when the project was made.
 
     Can be run again after being killed in the middle. Failure when an attribute is there with another type.
     """
@@ -35,18 +32,17 @@ def prepare(api: Api, project_id: str, name: str, plan: Plan) -> Target:
         raise Failure(f"The project {project_id!r} cannot be set up: {refused}{errors}") from refused
 
 
-def _prepare(api: Api, project_id: str, name: str, plan: Plan) -> Target:
-    path = f"/v1/projects/{project_id}"
+def _prepare(api: Api, project_id: str, name: str, plan: Plan) -> str:
+    path = _path(project_id)
     project = api.get(path)
     if project is None:
-        project = _create(
-            api, path, {"id": project_id, "name": name, **({"states": plan.states} if plan.states else {})}
-        )
+        states = {"states": plan.states} if plan.states else {}
+        project = _create(api, path, {"id": project_id, "name": name, **states})
     unknown = [state for state in plan.states if state not in project["states"]]
-    if unknown:
-        api.patch(path, orjson.dumps({"states": [*project["states"], *unknown]}))
     there = {attribute["id"]: attribute for attribute in project["attributes"]}
     _check_types(project_id, there, plan)
+    if unknown:
+        api.patch(path, orjson.dumps({"states": [*project["states"], *unknown]}))
     for attribute in plan.attributes:
         found = there.get(attribute.id)
         if found is None:
@@ -54,7 +50,11 @@ def _prepare(api: Api, project_id: str, name: str, plan: Plan) -> Target:
         elif missing := _missing_options(attribute, found):
             options = [*found["options"], *({"value": option} for option in missing)]
             api.patch(f"{path}/attributes/{attribute.id}", orjson.dumps({"options": options}))
-    return Target(project_id, project["created"])
+    return str(project["created"])
+
+
+def _path(project_id: str) -> str:
+    return f"/v1/projects/{project_id}"
 
 
 def _create(api: Api, path: str, body: Mapping[str, Any]) -> Any:

@@ -30,8 +30,9 @@ class Stack:
     name: str
     tenant: str
     modules: dict[str, ModuleType]
-    delivered: int = 0
     api: Client = field(init=False)
+    _onward: dict[str, str | None] = field(default_factory=dict)
+    """For each shard of the stream the iterator behind what has been delivered."""
 
     def __post_init__(self) -> None:
         handlers = {name: module.handler for name, module in self.modules.items()}
@@ -44,20 +45,13 @@ class Stack:
 
     def stream(self) -> list[Record]:
         """All that the mapping's filter lets through of this tenant, from the beginning."""
-        client = StreamClient(self.engine.endpoint)
-        try:
-            arn = client.stream_of(self.name)
-            found = [record for shard in client.shards(arn) for record in _records(client, arn, shard.id)]
-        finally:
-            client.close()
-        return [record for record in found if self._is_ours(record)]
+        return self._read({})
 
     def deliver(self) -> int:
         """Deliver what is new to the consumer; tells how many records that was."""
-        records = self.stream()[self.delivered :]
+        records = self._read(self._onward)
         for at in range(0, len(records), BATCH):
             assert self.maintain(records[at : at + BATCH]) == {"batchItemFailures": []}
-        self.delivered += len(records)
         return len(records)
 
     def maintain(self, records: Sequence[Record]) -> Any:
@@ -72,22 +66,31 @@ class Stack:
         assert [result for result in results if result["status"] >= 300] == []
         return results
 
+    def _read(self, onward: dict[str, str | None]) -> list[Record]:
+        """From these iterators on, or the beginning of the shard; they are moved."""
+        found: list[Record] = []
+        client = StreamClient(self.engine.endpoint)
+        try:
+            arn = client.stream_of(self.name)
+            for shard in client.shards(arn):
+                if shard.id not in onward:
+                    onward[shard.id] = client.iterator(arn, shard.id, None)
+                while (iterator := onward[shard.id]) is not None:
+                    page = client.read(arn, iterator, _AT_ONCE)
+                    onward[shard.id] = page.next
+                    found += filter(self._is_ours, page.records)
+                    if not page.records:
+                        break
+        finally:
+            client.close()
+        return found
+
     def _is_ours(self, record: Record) -> bool:
         key = record["dynamodb"]["Keys"]
         return bool(
             key[keys.PK]["S"].startswith(f"{keys.ISSUE_PREFIX}{self.tenant}.")
             and key[keys.SK]["S"].startswith(keys.PROJECT_PREFIX)
         )
-
-
-def _records(client: StreamClient, arn: str, shard: str) -> Iterator[Record]:
-    iterator: str | None = client.iterator(arn, shard, None)
-    while iterator is not None:
-        page = client.read(arn, iterator, _AT_ONCE)
-        if not page.records:
-            return
-        yield from page.records
-        iterator = page.next
 
 
 @contextmanager

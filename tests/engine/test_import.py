@@ -193,101 +193,144 @@ def expected_order(cells: Mapping[int, str], key: Key, *, descending: bool) -> l
     return [*filled, *sorted((num for num in cells if not cells[num]), reverse=descending)]
 
 
-def as_in_csv(field_type: str, value: Any) -> Any:
-    """A value of the API in the terms of the CSV's, for comparing."""
+def comparable(field_type: str, value: Any) -> Any:
+    """A value, as the API answers it or as a cell of the CSV spells it, in one form for both."""
     match field_type:
         case "datetime":
             return datetime.fromisoformat(value)
         case "number":
             return Decimal(value)
         case "multi_enum":
-            return set(value)
+            return set(value.split(";") if isinstance(value, str) else value)
     return value
 
 
-def from_csv(field_type: str, cell: str) -> Any:
-    """A cell of the CSV in the same terms."""
-    match field_type:
-        case "datetime":
-            return datetime.fromisoformat(cell)
-        case "number":
-            return Decimal(cell)
-        case "multi_enum":
-            return set(cell.split(";"))
-    return cell
+class Titanium(NamedTuple):
+    """The real project: what the import said, the rows of the file by their key, and the attributes by their column."""
+
+    done: Done
+    arguments: Sequence[str]
+    source: Mapping[str, Mapping[str, str]]
+    attributes: Mapping[str, Mapping[str, Any]]
+    states: Sequence[str]
 
 
-@needs_data
-def test_titanium_arrives_whole_and_sorts_by_everything_both_ways(stack: Stack, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def titanium(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Titanium:
+    """Imported; the stream is consumed while the tests go on, and the last of them waits for the rest of it."""
+    arguments = (
+        str(TITANIUM),
+        "--project",
+        "titanium",
+        "--progress",
+        str(tmp_path_factory.mktemp("progress")),
+    )
+    done = stack.dev("import", *arguments)
     with TITANIUM.open(encoding="utf-8", newline="") as file:
         source = {row["key"]: row for row in csv.DictReader(file)}
     with stack.client() as client:
-        done = stack.dev("import", str(TITANIUM), "--project", "titanium", "--progress", str(tmp_path))
-        assert done.status == 0, done.stderr
-        assert (
-            "2,501 rows read, 2,501 issues created in the project 'titanium', 0 rows refused" in done.stdout
-        )
-
-        # The types, and each value.
         project = client.get("/v1/projects/titanium").json()
-        attributes = {attribute["id"]: attribute for attribute in project["attributes"]}
-        columns = {attribute["name"]: attribute["id"] for attribute in project["attributes"]}
-        assert columns.keys() == set(next(iter(source.values()))) - {"title", "status"}
-        assert (columns["created"], columns["updated"]) == ("created_2", "updated_2")
-        types = {column: attributes[columns[column]]["type"] for column in columns}
-        assert [
-            types[column]
-            for column in ("created", "resolved", "sprint_end", "components", "labels", "number")
-        ] == [
-            "datetime",
-            "datetime",
-            "date",
-            "multi_enum",
-            "text",
-            "number",
-        ]
+    attributes = {attribute["name"]: attribute for attribute in project["attributes"]}
+    return Titanium(done, arguments, source, attributes, project["states"])
+
+
+@needs_data
+def test_titanium_arrives_whole_in_the_right_types(stack: Stack, titanium: Titanium) -> None:
+    assert titanium.done.status == 0, titanium.done.stderr
+    summary = "2,501 rows read, 2,501 issues created in the project 'titanium', 0 rows refused"
+    assert summary in titanium.done.stdout
+    attributes, source = titanium.attributes, titanium.source
+    assert attributes.keys() == set(next(iter(source.values()))) - {"title", "status"}
+    assert (attributes["created"]["id"], attributes["updated"]["id"]) == ("created_2", "updated_2")
+    types = {column: attribute["type"] for column, attribute in attributes.items()}
+    assert [
+        types[column] for column in ("created", "resolved", "sprint_end", "components", "labels", "number")
+    ] == [
+        "datetime",
+        "datetime",
+        "date",
+        "multi_enum",
+        "text",
+        "number",
+    ]
+    with stack.client() as client:
         issues = walk(client, "titanium")
-        assert [issue["num"] for issue in issues] == list(range(1, 2502))
-        assert {issue["fields"]["key"] for issue in issues} == source.keys()
-        for issue in issues:
-            row = source[issue["fields"]["key"]]
-            assert (issue["name"], issue["state"]) == (row["title"], row["status"])
-            assert issue["fields"].keys() == {columns[column] for column in columns if row[column]}
-            for column, field in columns.items():
-                if row[column]:
-                    found = as_in_csv(types[column], issue["fields"][field])
-                    assert found == from_csv(types[column], row[column]), (row["key"], column)
+    assert [issue["num"] for issue in issues] == list(range(1, 2502))
+    assert {issue["fields"]["key"] for issue in issues} == source.keys()
+    for issue in issues:
+        row = source[issue["fields"]["key"]]
+        assert (issue["name"], issue["state"]) == (row["title"], row["status"])
+        filled = {column: attribute["id"] for column, attribute in attributes.items() if row[column]}
+        assert issue["fields"].keys() == set(filled.values())
+        for column, field in filled.items():
+            found = comparable(types[column], issue["fields"][field])
+            assert found == comparable(types[column], row[column]), (row["key"], column)
 
-        # Every order, both ways.
-        rows = {issue["num"]: source[issue["fields"]["key"]] for issue in issues}
-        orders = {
-            "name": ("title", key_of("text", [])),
-            "state": ("status", key_of("enum", project["states"])),
-        }
-        for column, field in columns.items():
-            options = [option["value"] for option in attributes[field].get("options", [])]
-            orders[field] = (column, key_of(types[column], options))
-        filled = {
-            field: sum(1 for row in rows.values() if row[column]) for field, (column, _) in orders.items()
-        }
-        wait_until_indexed(stack, "titanium", filled)
-        for field, (column, key) in orders.items():
-            cells = {num: row[column] for num, row in rows.items()}
-            for direction in ("asc", "desc"):
-                walked = walk(
-                    client, "titanium", sort=[{"field": field, "direction": direction}], columns=["num"]
-                )
-                wanted = expected_order(cells, key, descending=direction == "desc")
-                assert [row["num"] for row in walked] == wanted, (field, direction)
-        # Made by the server as the issues arrived: any order that the values themselves have.
-        for field in ("created", "updated"):
-            walked = walk(client, "titanium", sort=[{"field": field}], columns=[field])
-            assert len(walked) == 2501
-            assert walked == sorted(walked, key=lambda row: (datetime.fromisoformat(row[field]), row["num"]))
 
-        again = stack.dev("import", str(TITANIUM), "--project", "titanium", "--progress", str(tmp_path))
-        assert again.status == 0
-        assert "already: 2,501 issues" in again.stdout
+def test_refused_rows_are_reported_and_the_exit_code_says_so(stack: Stack, tmp_path: Path) -> None:
+    file = tmp_path / "small.csv"
+    long = "x" * 1025
+    file.write_text(
+        f'title,weight,day\nfirst,1.50,2024-02-29\n{long},2,\n,3,\n"last, but one",four,2024-01-01\nlast,,\n'
+    )
+    types = tmp_path / "types.json"
+    types.write_text('{"weight": "number"}')
+    arguments = (str(file), "--project", "small", "--name-column", "title", "--types", str(types))
+    with stack.client() as client:
+        done = stack.dev("import", *arguments)
+        assert done.status == 3, done.stderr
+        assert "5 rows read, 2 issues created in the project 'small', 3 rows refused" in done.stdout
+        rejected = tmp_path / f"small.csv.{TENANT}.small.rejected.ndjson"
+        lines = [json.loads(line) for line in rejected.read_text().splitlines()]
+        assert sorted(line["row"] for line in lines) == [2, 3, 4]
+        by_row = {line["row"]: line for line in lines}
+        assert by_row[2]["errors"] == [{"field": "name", "message": "must be at most 1024 characters long"}]
+        assert "no value in 'title'" in by_row[3]["reason"]
+        assert by_row[4]["errors"] == [{"field": "fields.weight", "message": "must be a number"}]
+        assert by_row[4]["values"] == {"title": "last, but one", "weight": "four", "day": "2024-01-01"}
+        found = {issue["name"]: issue["fields"] for issue in walk(client, "small")}
+        assert found == {"first": {"weight": Decimal("1.5"), "day": "2024-02-29"}, "last": {}}
+
+        assert stack.dev("import", *arguments).status == 3
+        assert len(walk(client, "small")) == 2
+        assert stack.dev("import", *arguments, "--again").status == 3
+        assert len(walk(client, "small")) == 4
+
+        # The same project, another file: new options are added, another type is refused before anything is sent.
+        file.write_text(
+            "title,weight,day,kind\n" + "".join(f"t{n},{n},2024-01-01,{'ab'[n % 2]}\n" for n in range(8))
+        )
+        changed = stack.dev("import", *arguments)
+        assert changed.status == 1
+        assert "Another import of small.csv into this project, complete, is on record" in changed.stderr
+        assert len(client.get("/v1/projects/small").json()["attributes"]) == 2
+        assert stack.dev("import", *arguments, "--again").status == 0
+        file.write_text(
+            "title,weight,day,kind\n" + "".join(f"u{n},{n},2024-01-01,{'bc'[n % 2]}\n" for n in range(8))
+        )
+        assert stack.dev("import", *arguments, "--again").status == 0
+        time.sleep(MAX_AGE)  # until the query function has heard of the new attribute and its options
+        assert [row["fields"].get("kind") for row in walk(client, "small")][-2:] == ["b", "c"]
+        file.write_text("title,weight,day,kind\nv,1,soon,a\n")
+        wrong = stack.dev("import", *arguments, "--again")
+        assert wrong.status == 1
+        assert wrong.stderr.strip().endswith(
+            "The project 'small' has an attribute 'day' of type date, but the column 'day' is text: say otherwise with --types, "
+            "or take another project."
+        )
+        assert len(walk(client, "small")) == 20
+
+
+def test_without_a_stack_or_a_token_one_sentence_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("title\nx\n")
+    stack = Stack(tmp_path / "data")
+    local = stack.dev("import", str(file))
+    assert (local.status, local.stderr.count("\n")) == (1, 1)
+    assert "The local stack is not running" in local.stderr
+    remote = stack.dev("import", str(file), "--api", "http://127.0.0.1:9")
+    assert (remote.status, remote.stderr.count("\n")) == (1, 1)
+    assert "give --token or set GRIDVIEW_TOKEN" in remote.stderr
 
 
 @needs_data
@@ -361,66 +404,39 @@ def _batches(progress_file: Path) -> list[int]:
     return [index for first, last in acknowledged for index in range(first, last + 1)]
 
 
-def test_refused_rows_are_reported_and_the_exit_code_says_so(stack: Stack, tmp_path: Path) -> None:
-    file = tmp_path / "small.csv"
-    long = "x" * 1025
-    file.write_text(
-        f'title,weight,day\nfirst,1.50,2024-02-29\n{long},2,\n,3,\n"last, but one",four,2024-01-01\nlast,,\n'
-    )
-    types = tmp_path / "types.json"
-    types.write_text('{"weight": "number"}')
-    arguments = (str(file), "--project", "small", "--name-column", "title", "--types", str(types))
+@needs_data
+def test_titanium_sorts_by_everything_both_ways(stack: Stack, titanium: Titanium) -> None:
+    orders = {
+        "name": ("title", key_of("text", [])),
+        "state": ("status", key_of("enum", titanium.states)),
+    }
+    for column, attribute in titanium.attributes.items():
+        options = [option["value"] for option in attribute.get("options", [])]
+        orders[attribute["id"]] = (column, key_of(attribute["type"], options))
+    filled = {
+        field: sum(1 for row in titanium.source.values() if row[column])
+        for field, (column, _) in orders.items()
+    }
+    wait_until_indexed(stack, "titanium", filled)
     with stack.client() as client:
-        done = stack.dev("import", *arguments)
-        assert done.status == 3, done.stderr
-        assert "5 rows read, 2 issues created in the project 'small', 3 rows refused" in done.stdout
-        rejected = tmp_path / f"small.csv.{TENANT}.small.rejected.ndjson"
-        lines = [json.loads(line) for line in rejected.read_text().splitlines()]
-        assert sorted(line["row"] for line in lines) == [2, 3, 4]
-        by_row = {line["row"]: line for line in lines}
-        assert by_row[2]["errors"] == [{"field": "name", "message": "must be at most 1024 characters long"}]
-        assert "no value in 'title'" in by_row[3]["reason"]
-        assert by_row[4]["errors"] == [{"field": "fields.weight", "message": "must be a number"}]
-        assert by_row[4]["values"] == {"title": "last, but one", "weight": "four", "day": "2024-01-01"}
-        found = {issue["name"]: issue["fields"] for issue in walk(client, "small")}
-        assert found == {"first": {"weight": Decimal("1.5"), "day": "2024-02-29"}, "last": {}}
-
-        assert stack.dev("import", *arguments).status == 3
-        assert len(walk(client, "small")) == 2
-        assert stack.dev("import", *arguments, "--again").status == 3
-        assert len(walk(client, "small")) == 4
-
-        # The same project, another file: new options are added, another type is refused before anything is sent.
-        file.write_text(
-            "title,weight,day,kind\n" + "".join(f"t{n},{n},2024-01-01,{'ab'[n % 2]}\n" for n in range(8))
-        )
-        changed = stack.dev("import", *arguments)
-        assert changed.status == 1
-        assert "Another import of small.csv into this project, complete, is on record" in changed.stderr
-        assert stack.dev("import", *arguments, "--again").status == 0
-        file.write_text(
-            "title,weight,day,kind\n" + "".join(f"u{n},{n},2024-01-01,{'bc'[n % 2]}\n" for n in range(8))
-        )
-        assert stack.dev("import", *arguments, "--again").status == 0
-        time.sleep(MAX_AGE)  # until the query function has heard of the new attribute and its options
-        assert [row["fields"].get("kind") for row in walk(client, "small")][-2:] == ["b", "c"]
-        file.write_text("title,weight,day,kind\nv,1,soon,a\n")
-        wrong = stack.dev("import", *arguments, "--again")
-        assert wrong.status == 1
-        assert wrong.stderr.strip().endswith(
-            "The project 'small' has an attribute 'day' of type date, but the column 'day' is text: say otherwise with --types, "
-            "or take another project."
-        )
-        assert len(walk(client, "small")) == 20
+        issues = walk(client, "titanium", columns=["key"])
+        rows = {issue["num"]: titanium.source[issue["fields"]["key"]] for issue in issues}
+        for field, (column, key) in orders.items():
+            cells = {num: row[column] for num, row in rows.items()}
+            for direction in ("asc", "desc"):
+                sort = [{"field": field, "direction": direction}]
+                walked = walk(client, "titanium", sort=sort, columns=["num"])
+                wanted = expected_order(cells, key, descending=direction == "desc")
+                assert [row["num"] for row in walked] == wanted, (field, direction)
+        # The built-in ones hold the server's time of arrival: any order that the values themselves have.
+        for field in ("created", "updated"):
+            walked = walk(client, "titanium", sort=[{"field": field}], columns=[field])
+            assert len(walked) == 2501
+            assert walked == sorted(walked, key=lambda row: (datetime.fromisoformat(row[field]), row["num"]))
 
 
-def test_without_a_stack_or_a_token_one_sentence_says_so(tmp_path: Path) -> None:
-    file = tmp_path / "a.csv"
-    file.write_text("title\nx\n")
-    stack = Stack(tmp_path / "data")
-    local = stack.dev("import", str(file))
-    assert (local.status, local.stderr.count("\n")) == (1, 1)
-    assert "The local stack is not running" in local.stderr
-    remote = stack.dev("import", str(file), "--api", "http://127.0.0.1:9")
-    assert (remote.status, remote.stderr.count("\n")) == (1, 1)
-    assert "give --token or set GRIDVIEW_TOKEN" in remote.stderr
+@needs_data
+def test_an_import_that_is_complete_is_not_done_again(stack: Stack, titanium: Titanium) -> None:
+    again = stack.dev("import", *titanium.arguments)
+    assert again.status == 0
+    assert "This file is in the project 'titanium' already: 2,501 issues" in again.stdout

@@ -11,7 +11,8 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from devtools import deadletters, engine, pump, table
+from devtools import deadletters, pump, table
+from devtools import engine as engines
 from devtools.delivery import sequence_number
 from devtools.environment import REGION
 from devtools.streams import NOT_FOUND, TRIMMED, StreamClient, StreamError
@@ -38,7 +39,7 @@ def records_of(tenant: str, endpoint: str, after: dict[str, str] | None = None) 
     return [record for record in found if f"-{tenant}." in record["dynamodb"]["Keys"]["PK"]["S"]]
 
 
-def test_records_are_as_lambda_delivers_them(engine, table_name, tenant):
+def test_records_are_as_lambda_delivers_them(engine: engines.Engine, table_name: str, tenant: str) -> None:
     client = engine.client()
     put(
         client,
@@ -82,7 +83,7 @@ def test_records_are_as_lambda_delivers_them(engine, table_name, tenant):
     assert sequence_number(insert) < sequence_number(modify) < sequence_number(remove)
 
 
-def test_refusals_have_the_names_that_the_pump_knows(engine, table_name):
+def test_refusals_have_the_names_that_the_pump_knows(engine: engines.Engine, table_name: str) -> None:
     client = StreamClient(engine.endpoint)
     stream = client.stream_of(table_name)
     with pytest.raises(StreamError) as refused:
@@ -94,9 +95,9 @@ def test_refusals_have_the_names_that_the_pump_knows(engine, table_name):
     assert TRIMMED  # cannot be provoked: the engine trims after a day
 
 
-def test_the_stream_survives_a_kill_of_the_engine(tmp_path: Path):
+def test_the_stream_survives_a_kill_of_the_engine(tmp_path: Path) -> None:
     """What the pump relies on: after kill -9 the engine has every acknowledged write, in the table and in the stream."""
-    first = engine.start(tmp_path, in_memory=False)
+    first = engines.start(tmp_path, in_memory=False)
     stream = table.ensure(first.client(), TABLE)
     acknowledged: list[int] = []
 
@@ -116,7 +117,7 @@ def test_the_stream_survives_a_kill_of_the_engine(tmp_path: Path):
     first.process.send_signal(signal.SIGKILL)
     first.process.wait()
     writer.join()
-    with engine.running(in_memory=False, folder=tmp_path) as second:
+    with engines.running(in_memory=False, folder=tmp_path) as second:
         client = second.client()
         assert table.ensure(client, TABLE) == stream
         records = records_of("tt", second.endpoint)
@@ -136,8 +137,8 @@ def test_the_stream_survives_a_kill_of_the_engine(tmp_path: Path):
 
 
 def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
-    engine, table_name, tenant, tmp_path, monkeypatch
-):
+    engine: engines.Engine, table_name: str, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The whole loop, stopped by what the function raises, as a crash would stop it."""
     client = engine.client()
     seen: list[int] = []
@@ -172,7 +173,7 @@ def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
     assert seen[150:] == list(range(seen[150], 301))[: len(seen) - 150]
 
 
-def test_boto3_sends_dead_letters(tmp_path):
+def test_boto3_sends_dead_letters(tmp_path: Path) -> None:
     letters = tmp_path / "dead-letters.ndjson"
     server = deadletters.SqsServer(letters)
     server.start()

@@ -15,17 +15,17 @@ _DUMMY_AWS = {
 
 # Hooks and not a fixture, so that the fixtures of every scope of a test run without sockets too.
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
+def pytest_runtest_setup(item: pytest.Item) -> None:
     disable_socket(allow_unix_socket=True)
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown(item, nextitem):
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
     enable_socket()
 
 
 @pytest.fixture(autouse=True)
-def dummy_account(monkeypatch):
+def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
     """An account that leads nowhere: a call that gets past moto fails instead of reaching somebody's AWS."""
     for name, value in _DUMMY_AWS.items():
         monkeypatch.setenv(name, value)

@@ -53,6 +53,11 @@ def new(number: int, made: Item) -> dict[str, Any]:
     return record(number, None, made)
 
 
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumer, "_PAUSE", 0.0)
+
+
 class Consumer:
     """A container of the consumer: its catalogs stay from batch to batch."""
 

@@ -122,6 +122,18 @@ def test_a_first_attempt_knows_that_it_is_the_first(table: Table) -> None:
     assert run(table, never) == b"False"
 
 
+def test_an_attempt_that_is_left_open_is_not_remembered_and_the_next_one_need_not_wait(table: Table) -> None:
+    def half(attempt: Attempt) -> bytes:
+        attempt.leave_open()
+        return b"half"
+
+    assert run(table, half) == b"half"
+    assert run(table, lambda attempt: str(attempt.again).encode()) == b"True"
+    assert run(table, never) == b"True"
+    with pytest.raises(Conflict):
+        run(table, never, body=b"other")
+
+
 def test_numbers_reserved_by_a_dead_attempt_are_used_by_the_next(table: Table) -> None:
     def reserve_and_die(attempt: Attempt) -> bytes:
         assert attempt.numbers(lambda: range(5, 8)) == range(5, 8)
@@ -144,7 +156,7 @@ def test_the_mark_of_an_operation_is_the_same_in_every_attempt_and_no_other_requ
 
     for options in ({"alive_for": -1}, {"alive_for": -1}, {"key": "another"}):
         with pytest.raises(Killed):
-            run(table, note, **options)  # type: ignore[arg-type]
+            run(table, note, **options)
     assert marks[:2] == marks[2:4]
     assert len(set(marks)) == 4
 
@@ -172,7 +184,7 @@ def test_an_attempt_that_was_overtaken_cannot_take_numbers(table: Table) -> None
 def test_all_that_is_remembered_expires_after_a_day(table: Table, account: cloud.Cloud) -> None:
     before = time.time()
     run(table, lambda attempt: str(attempt.numbers(lambda: range(1, 3))).encode())
-    expiries = [int(item["ttl"]["N"]) for item in account.items()]  # type: ignore[index]
+    expiries = [int(item["ttl"]["N"]) for item in account.items()]
     assert len(expiries) == 2
     assert all(before + 86_399 <= expiry <= time.time() + 86_400 for expiry in expiries)
     assert KEPT_DAYS == 1
@@ -193,7 +205,8 @@ def test_of_two_that_take_over_at_once_one_is_told_to_wait(
 ) -> None:
     with pytest.raises(Killed):
         run(table, die, alive_for=-1)
-    put, raced = table.put, []
+    put = table.put
+    raced: list[bool] = []
 
     def put_after_another(item: dict[str, object], condition: object) -> None:
         if item.get("again") and not raced:
@@ -223,4 +236,4 @@ def test_any_other_text_is_a_key(table: Table, key: str) -> None:
 def test_a_key_is_kept_as_a_hash_only(table: Table, account: cloud.Cloud) -> None:
     run(table, lambda _: b"first", key="a-secret-of-the-client")
     assert "a-secret-of-the-client" not in str(account.items())
-    assert all(item["PK"]["S"].startswith(keys.request("")) for item in account.items())  # type: ignore[index]
+    assert all(item["PK"]["S"].startswith(keys.request("")) for item in account.items())

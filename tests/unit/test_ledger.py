@@ -202,6 +202,7 @@ ALIVE = 3
 def one_call_at_a_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(consumer, "ThreadPoolExecutor", SerialExecutor)
+        patch.setattr(consumer, "_PAUSE", 0.0)
         yield
 
 

@@ -36,8 +36,9 @@ def test_a_value_comes_back_as_it_went(value: Any) -> None:
 @given(values)
 @settings(max_examples=200, derandomize=True, database=None, deadline=None)
 def test_the_wire_form_is_the_one_of_the_sdk(value: Any) -> None:
-    assert TypeDeserializer().deserialize(to_wire(value)) == value
-    assert from_wire(TypeSerializer().serialize(value)) == value
+    wire: Any = to_wire(value)
+    theirs: Any = TypeSerializer().serialize(value)
+    assert TypeDeserializer().deserialize(wire) == from_wire(theirs) == value
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_binary_comes_as_bytes_or_as_base64_text() -> None:
 
 def test_a_whole_item_goes_attribute_by_attribute() -> None:
     item = {"PK": "issue-1", "num": 1, "fields": {"a1": Decimal("1.5"), "a2": ["o1"]}}
-    wire = {
+    wire: Any = {
         "PK": {"S": "issue-1"},
         "num": {"N": "1"},
         "fields": {"M": {"a1": {"N": "1.5"}, "a2": {"L": [{"S": "o1"}]}}},

@@ -14,9 +14,8 @@ from tests.http import Client
 
 @pytest.fixture(scope="module")
 def shared_account() -> Iterator[cloud.Cloud]:
-    """An account with a table. Between any two requests as much time seems to pass as catalogs are kept."""
-    with cloud.running() as running, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gridview.catalogs.MAX_AGE", 0.0)
+    """An account with a table."""
+    with cloud.running() as running:
         running.reset()
         yield running
 

@@ -249,7 +249,8 @@ def test_a_message_is_for_people_and_repeats_nothing_that_was_sent(owner: Client
     )
     assert error_fields(answer) == {"name", "state", "fields.3812"}
     assert "secret" not in answer.text
-    for body in ({"name": "x", "fields": 3}, {"name": {}, "fields": []}):
+    wrong: list[dict[str, Any]] = [{"name": "x", "fields": 3}, {"name": {}, "fields": []}]
+    for body in wrong:
         text = send(owner, "create_issue", body).text
         assert "Fields" not in text
         assert "instance" not in text

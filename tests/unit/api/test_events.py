@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gridview.openapi import document as openapi_document
 from gridview.routes import BY_KEY, ROUTES
 from tests import schemas
 from tests.cloud import Cloud
@@ -97,7 +98,7 @@ def test_every_route_is_tried_by_its_event() -> None:
     "route", [route for route in ROUTES if "body" in load(route.operation)], ids=lambda route: route.operation
 )
 def test_the_body_of_an_event_has_the_form_that_the_openapi_document_asks_for(route: Any) -> None:
-    operation = schemas.openapi_document()["paths"][route.path][route.method.lower()]
+    operation = openapi_document()["paths"][route.path][route.method.lower()]
     schema = operation["requestBody"]["content"]["application/json"]["schema"]
     assert schemas.violations(schema, json.loads(load(route.operation)["body"])) == []
 

@@ -108,12 +108,13 @@ def test_each_required_value_that_is_missing_is_named(api: Client, bridge: str) 
     require(api, bridge, "3812")
     require(api, bridge, "3fe6")
     missing = {"fields.3812", "fields.3fe6"}
-    for body in (
+    lacking: list[dict[str, Any]] = [
         {},
         {"fields": {}},
         {"fields": {"3812": None, "3fe6": ""}},
         {"fields": {"47e5": "x", "3812": ""}},
-    ):
+    ]
+    for body in lacking:
         answer = api.post(f"{bridge}/issues", {"name": "x", **body})
         assert answer.errors == dict.fromkeys(missing, "is required")
     assert api.post(f"{bridge}/issues", {"fields": {"3812": "soon"}}).errors.keys() == {"name", *missing}

@@ -139,7 +139,6 @@ def test_the_id_of_a_deleted_project_stays_taken(api: Client, bridge: str) -> No
 def test_a_function_that_does_not_know_of_the_deletion_yet_still_creates_nothing(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gridview.catalogs.MAX_AGE", 60.0)
     command = account.modules["command"]
     known = command.catalogs.get(command.table, api.claims["custom:tenant"], "35e9")  # type: ignore[index]
     api.delete(bridge)

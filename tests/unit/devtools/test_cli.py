@@ -1,10 +1,12 @@
 """The command line: what it has, what it passes on, and how it fails."""
 
+import argparse
 import importlib
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,16 +17,14 @@ from devtools.processes import known
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)
-def test_every_subcommand_has_help(command, capsys):
-    try:
-        status = cli.main([command, "--help"])
-    except SystemExit as exit_:
-        status = exit_.code
-    assert status == 0
+def test_every_subcommand_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main([command, "--help"])
+    assert ended.value.code == 0
     assert command in capsys.readouterr().out
 
 
-def test_the_overview_names_every_subcommand(capsys):
+def test_the_overview_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     overview = capsys.readouterr().out
     for command, (_, summary) in cli.COMMANDS.items():
@@ -32,7 +32,7 @@ def test_the_overview_names_every_subcommand(capsys):
         assert summary in overview
 
 
-def test_the_overview_needs_the_standard_library_alone():
+def test_the_overview_needs_the_standard_library_alone() -> None:
     status = subprocess.run(
         [sys.executable, "-S", "-m", "devtools", "--help"],
         env=os.environ | {"PYTHONPATH": paths.PYTHONPATH},
@@ -43,18 +43,20 @@ def test_the_overview_needs_the_standard_library_alone():
 
 
 @pytest.mark.parametrize(("arguments", "status"), [([], 2), (["frobnicate"], 2)])
-def test_no_or_an_unknown_subcommand_is_a_mistake(arguments, status):
+def test_no_or_an_unknown_subcommand_is_a_mistake(arguments: list[str], status: int) -> None:
     assert cli.main(arguments) == status
 
 
-def test_arguments_that_nobody_takes_are_a_mistake(capsys):
+def test_arguments_that_nobody_takes_are_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["down", "--frobnicate"])
     assert "--frobnicate" in capsys.readouterr().err
 
 
-def test_a_failure_is_one_sentence(monkeypatch, capsys):
-    def fail(args):
+def test_a_failure_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(args: argparse.Namespace) -> int:
         raise Failure("It is too late.")
 
     monkeypatch.setattr(local_stack, "_down", fail)
@@ -86,17 +88,24 @@ def test_a_failure_is_one_sentence(monkeypatch, capsys):
         (["tests/unit/test_ids.py::test_x"], ["pytest", "tests/unit/test_ids.py::test_x"]),
     ],
 )
-def test_which_tests_are_run(arguments, expected, monkeypatch):
+def test_which_tests_are_run(
+    arguments: list[str], expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     ran = []
-    monkeypatch.setattr(checks, "_python", lambda *command: ran.append(list(command)) or 5)
+
+    def run(*command: str) -> int:
+        ran.append(list(command))
+        return 5
+
+    monkeypatch.setattr(checks, "_python", run)
     assert cli.main(["test", *arguments]) == 5
     assert ran == [expected]
 
 
-def test_every_check_is_run_and_the_worst_counts(monkeypatch):
+def test_every_check_is_run_and_the_worst_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     ran = []
 
-    def run(module, *arguments):
+    def run(module: str, *arguments: str) -> int:
         ran.append((module, arguments[0]))
         return {"check": 1, "format": 0, "--strict": 0}[arguments[0]]
 
@@ -105,62 +114,64 @@ def test_every_check_is_run_and_the_worst_counts(monkeypatch):
     assert ran == [("ruff", "check"), ("ruff", "format"), ("mypy", "--strict")]
 
 
-def test_every_folder_of_tests_is_a_suite():
+def test_every_folder_of_tests_is_a_suite() -> None:
     folders = {path.name for path in (paths.ROOT / "tests").iterdir() if list(path.rglob("test_*.py"))}
     assert folders <= set(checks.SUITES)
 
 
-def test_the_summaries_are_the_ones_that_the_modules_give():
+def test_the_summaries_are_the_ones_that_the_modules_give() -> None:
     for command, (module, _) in cli.COMMANDS.items():
         assert callable(importlib.import_module(module).register), command
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path: Path) -> Folder:
     made = Folder(tmp_path / "data")
     made.make()
     return made
 
 
-def test_status_of_a_stack_that_does_not_run(folder, capsys):
+def test_status_of_a_stack_that_does_not_run(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["status", "--data", str(folder.path), "--json"]) == 1
     assert json.loads(capsys.readouterr().out) == {"api": None, "engine": None, "pid": None}
 
 
-def test_status_of_one_that_does(folder, capsys):
+def test_status_of_one_that_does(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     state = State("http://127.0.0.1:8420", "http://127.0.0.1:4000", os.getpid())
-    folder.write_processes([known(os.getpid())])
+    me = known(os.getpid())
+    assert me is not None
+    folder.write_processes([me])
     folder.write_state(state)
     assert cli.main(["status", "--data", str(folder.path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == state._asdict()
 
 
-def test_a_token_is_all_that_is_printed(folder, capsys):
+def test_a_token_is_all_that_is_printed(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["token", "--data", str(folder.path), "--tenant", "0807", "--role", "admin", "--user", "ada"]
     assert cli.main(arguments) == 0
     claims = tokens.claims_of(tokens.key_in(folder.path), capsys.readouterr().out.strip())
     assert (claims["custom:tenant"], claims["custom:role"], claims["sub"]) == ("0807", "admin", "ada")
 
 
-def test_no_token_without_a_stack(tmp_path, capsys):
+def test_no_token_without_a_stack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["token", "--data", str(tmp_path), "--tenant", "0807", "--role", "admin"]) == 1
     assert "no local stack" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_reset_leaves_other_folders_alone(tmp_path, capsys):
+def test_reset_leaves_other_folders_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "thesis.tex").touch()
     assert cli.main(["reset", "--data", str(tmp_path)]) == 1
     assert (tmp_path / "thesis.tex").exists()
 
 
-def test_reset_removes_the_data(folder):
+def test_reset_removes_the_data(folder: Folder) -> None:
     assert cli.main(["reset", "--data", str(folder.path)]) == 0
     assert not folder.path.exists()
 
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http", "٣"])
-def test_ports_that_are_none(port, capsys):
+def test_ports_that_are_none(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         cli.main(["up", "--port", port])
     assert "must be a number" in capsys.readouterr().err

@@ -2,12 +2,16 @@
 
 import os
 import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from devtools import paths, processes
 from devtools.containers import Pool
 from devtools.failure import FunctionError
+
+PoolOf = Callable[..., Pool]
 
 HANDLER = """\
 import os, sys, time
@@ -45,14 +49,14 @@ def handler(event, context):
 
 
 @pytest.fixture
-def pool_of(tmp_path):
+def pool_of(tmp_path: Path) -> Iterator[PoolOf]:
     folder = tmp_path / "functions" / "standin"
     folder.mkdir(parents=True)
     (folder / "handler.py").write_text(HANDLER)
     env = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), paths.PYTHONPATH)), "NAME": "x"}
     pools = []
 
-    def make(size=1, timeout=30.0, **changes):
+    def make(size: int = 1, timeout: float = 30.0, **changes: str) -> Pool:
         pools.append(Pool("standin", env=env | changes, size=size, timeout=timeout))
         return pools[-1]
 
@@ -61,7 +65,7 @@ def pool_of(tmp_path):
         pool.close()
 
 
-def test_an_event_goes_in_and_a_result_comes_out(pool_of):
+def test_an_event_goes_in_and_a_result_comes_out(pool_of: PoolOf) -> None:
     result = pool_of().invoke({"a": ["é", 1.5, None]})
     assert result["echo"] == {"a": ["é", 1.5, None]}
     assert result["name"] == "x"
@@ -72,7 +76,7 @@ def test_an_event_goes_in_and_a_result_comes_out(pool_of):
     assert result["pid"] != os.getpid()
 
 
-def test_an_environment_is_used_again_with_its_globals(pool_of):
+def test_an_environment_is_used_again_with_its_globals(pool_of: PoolOf) -> None:
     pool = pool_of()
     first, second = pool.invoke({}), pool.invoke({})
     assert (first["pid"], first["calls"], second["calls"]) == (second["pid"], 1, 2)
@@ -80,7 +84,7 @@ def test_an_environment_is_used_again_with_its_globals(pool_of):
 
 
 @pytest.mark.parametrize("action", ["raise", "unserializable"])
-def test_an_error_leaves_the_environment(pool_of, action):
+def test_an_error_leaves_the_environment(pool_of: PoolOf, action: str) -> None:
     pool = pool_of()
     before = pool.invoke({})
     with pytest.raises(FunctionError):
@@ -89,7 +93,7 @@ def test_an_error_leaves_the_environment(pool_of, action):
 
 
 @pytest.mark.parametrize("action", ["exit", "kill"])
-def test_a_crash_costs_the_environment_and_no_more(pool_of, action):
+def test_a_crash_costs_the_environment_and_no_more(pool_of: PoolOf, action: str) -> None:
     pool = pool_of()
     before = pool.invoke({})
     with pytest.raises(FunctionError, match="ended"):
@@ -98,7 +102,7 @@ def test_a_crash_costs_the_environment_and_no_more(pool_of, action):
     assert (after["calls"], after["pid"] != before["pid"]) == (1, True)
 
 
-def test_a_function_that_takes_too_long_is_ended(pool_of):
+def test_a_function_that_takes_too_long_is_ended(pool_of: PoolOf) -> None:
     pool = pool_of(timeout=0.2)
     process = processes.known(pool.invoke({})["pid"])
     assert process is not None
@@ -107,14 +111,14 @@ def test_a_function_that_takes_too_long_is_ended(pool_of):
     assert not process.lives()
 
 
-def test_a_function_that_cannot_be_loaded(pool_of):
+def test_a_function_that_cannot_be_loaded(pool_of: PoolOf) -> None:
     pool = pool_of(PYTHONPATH=paths.PYTHONPATH)
     for _ in range(2):
         with pytest.raises(FunctionError, match="ended"):
             pool.invoke({})
 
 
-def test_events_at_once_have_an_environment_each_up_to_the_size(pool_of):
+def test_events_at_once_have_an_environment_each_up_to_the_size(pool_of: PoolOf) -> None:
     pool = pool_of(size=2)
     results = []
     threads = [
@@ -129,7 +133,7 @@ def test_events_at_once_have_an_environment_each_up_to_the_size(pool_of):
     assert len({result["pid"] for result in results}) == 2
 
 
-def test_an_environment_ends_when_nobody_talks_to_it_any_more(pool_of):
+def test_an_environment_ends_when_nobody_talks_to_it_any_more(pool_of: PoolOf) -> None:
     pool = pool_of()
     process = processes.known(pool.invoke({})["pid"])
     assert process is not None

@@ -1,5 +1,8 @@
 import hashlib
 import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,8 +10,8 @@ from devtools import deadletters
 from devtools.delivery import Reason
 
 
-def test_a_message_is_kept_before_it_is_answered():
-    kept = []
+def test_a_message_is_kept_before_it_is_answered() -> None:
+    kept: list[Mapping[str, Any]] = []
     status, answer = deadletters.send_message(
         "AmazonSQS.SendMessage", {"QueueUrl": "http://queue", "MessageBody": "pöison"}, kept.append
     )
@@ -29,13 +32,13 @@ def test_a_message_is_kept_before_it_is_answered():
         ("AmazonSQS.SendMessage", None),
     ],
 )
-def test_anything_else_is_refused_and_not_kept(target, request_):
+def test_anything_else_is_refused_and_not_kept(target: str, request_: Any) -> None:
     status, answer = deadletters.send_message(target, request_, lambda letter: pytest.fail(f"kept {letter}"))
     assert status == 400
     assert answer["__type"].startswith("com.amazonaws.sqs#")
 
 
-def test_a_batch_is_kept_whole(tmp_path):
+def test_a_batch_is_kept_whole(tmp_path: Path) -> None:
     records = [{"dynamodb": {"SequenceNumber": f"{n:021d}"}} for n in (4, 5)]
     path = tmp_path / "failed-batches.ndjson"
     for _ in range(2):

@@ -82,7 +82,7 @@ def report(*poison: int) -> Callable[[list[int]], Any]:
     return respond
 
 
-def test_records_come_in_order_in_batches_and_each_batch_is_settled():
+def test_records_come_in_order_in_batches_and_each_batch_is_settled() -> None:
     world = World(succeed, batch_size=3)
     assert world.deliver([record(n) for n in range(1, 9)]) == [3, 6, 8]
     assert world.invocations == [[1, 2, 3], [4, 5, 6], [7, 8]]
@@ -90,24 +90,24 @@ def test_records_come_in_order_in_batches_and_each_batch_is_settled():
     assert world.pauses == []
 
 
-def test_unwanted_records_are_dropped_and_settled():
+def test_unwanted_records_are_dropped_and_settled() -> None:
     world = World(succeed, batch_size=2)
     records = [record(n, wanted=n in {2, 5, 6}) for n in range(1, 9)]
     assert world.deliver(records) == [5, 6, 8]
     assert world.invocations == [[2, 5], [6]]
 
 
-def test_nothing_wanted_invokes_nothing_and_settles_all():
+def test_nothing_wanted_invokes_nothing_and_settles_all() -> None:
     world = World(fail)
     assert world.deliver([record(n, wanted=False) for n in (1, 2)]) == [2]
     assert world.invocations == []
 
 
-def test_no_records():
+def test_no_records() -> None:
     assert World(fail).deliver([]) == []
 
 
-def test_a_partial_response_settles_what_is_before_the_first_failure_and_retries_the_rest():
+def test_a_partial_response_settles_what_is_before_the_first_failure_and_retries_the_rest() -> None:
     failing = {4}
 
     def once(batch: list[int]) -> Any:
@@ -122,13 +122,13 @@ def test_a_partial_response_settles_what_is_before_the_first_failure_and_retries
     assert world.discarded == []
 
 
-def test_of_several_failures_the_first_in_the_batch_counts_whatever_their_order():
+def test_of_several_failures_the_first_in_the_batch_counts_whatever_their_order() -> None:
     batch = [record(n) for n in range(1, 6)]
     response = {"batchItemFailures": [{"itemIdentifier": f"{n:021d}"} for n in (4, 2, 5)]}
     assert settled_by(response, batch) == 1
 
 
-def test_a_partial_failure_that_stays_is_given_up_with_all_that_follows_it_in_the_batch():
+def test_a_partial_failure_that_stays_is_given_up_with_all_that_follows_it_in_the_batch() -> None:
     world = World(report(3), batch_size=5, retries=2)
     assert world.deliver([record(n) for n in range(1, 8)]) == [2, 5, 7]
     assert world.invocations == [[1, 2, 3, 4, 5], [3, 4, 5], [3, 4, 5], [6, 7]]
@@ -136,7 +136,7 @@ def test_a_partial_failure_that_stays_is_given_up_with_all_that_follows_it_in_th
     assert world.pauses == [1, 2]
 
 
-def test_a_rest_that_starts_later_has_its_retries_anew():
+def test_a_rest_that_starts_later_has_its_retries_anew() -> None:
     left = {2: 2, 4: 2}
 
     def respond(batch: list[int]) -> Any:
@@ -151,7 +151,7 @@ def test_a_rest_that_starts_later_has_its_retries_anew():
     assert world.discarded == []
 
 
-def test_a_failed_batch_is_split_down_to_the_record_that_fails():
+def test_a_failed_batch_is_split_down_to_the_record_that_fails() -> None:
     world = World(fail_with(6), batch_size=8, retries=2)
     assert world.deliver([record(n) for n in range(1, 9)]) == [4, 5, 6, 8]
     assert world.invocations == [
@@ -170,21 +170,21 @@ def test_a_failed_batch_is_split_down_to_the_record_that_fails():
     assert world.pauses == [1, 2]
 
 
-def test_without_bisection_the_whole_batch_is_retried_and_given_up():
+def test_without_bisection_the_whole_batch_is_retried_and_given_up() -> None:
     world = World(fail, batch_size=2, retries=1, bisect=False)
     assert world.deliver([record(n) for n in (1, 2)]) == [2]
     assert world.invocations == [[1, 2], [1, 2]]
     assert world.discarded == [([1, 2], Reason.RETRIES, 2)]
 
 
-def test_without_retries_a_record_is_invoked_once():
+def test_without_retries_a_record_is_invoked_once() -> None:
     world = World(fail, retries=0)
     assert world.deliver([record(1)]) == [1]
     assert world.invocations == [[1]]
     assert world.discarded == [([1], Reason.RETRIES, 1)]
 
 
-def test_old_records_are_discarded_without_an_invocation():
+def test_old_records_are_discarded_without_an_invocation() -> None:
     world = World(succeed, max_age=100.0)
     records = [record(1, created=800.0), record(2, created=899.9), record(3, created=900.0), record(4)]
     assert world.deliver(records) == [2, 4]
@@ -192,7 +192,7 @@ def test_old_records_are_discarded_without_an_invocation():
     assert world.discarded == [([1, 2], Reason.AGE, 0)]
 
 
-def test_a_record_that_grows_too_old_between_retries_is_discarded():
+def test_a_record_that_grows_too_old_between_retries_is_discarded() -> None:
     clock = iter([1000.0, 1050.0, 1101.0])
     world = World(fail, max_age=100.0, retries=10)
     delivery = Delivery(
@@ -209,7 +209,7 @@ def test_a_record_that_grows_too_old_between_retries_is_discarded():
 
 
 @pytest.mark.parametrize("response", [None, {}, {"batchItemFailures": []}, {"batchItemFailures": None}])
-def test_responses_that_settle_all(response):
+def test_responses_that_settle_all(response: Any) -> None:
     assert settled_by(response, [record(1), record(2)]) == 2
 
 
@@ -226,12 +226,12 @@ def test_responses_that_settle_all(response):
         [],
     ],
 )
-def test_responses_that_lambda_takes_for_a_failure_of_the_batch(response):
+def test_responses_that_lambda_takes_for_a_failure_of_the_batch(response: Any) -> None:
     with pytest.raises(FunctionError):
         settled_by(response, [record(1), record(2)])
 
 
-def test_an_invalid_response_is_bisected_like_an_error():
+def test_an_invalid_response_is_bisected_like_an_error() -> None:
     def respond(batch: list[int]) -> Any:
         return {"batchItemFailures": [{"itemIdentifier": ""}]} if 2 in batch else None
 
@@ -240,34 +240,36 @@ def test_an_invalid_response_is_bisected_like_an_error():
     assert world.discarded == [([2], Reason.RETRIES, 1)]
 
 
-def test_batches_stay_under_the_payload_limit():
+def test_batches_stay_under_the_payload_limit() -> None:
     records = [record(n, padding=1000) for n in range(10)]
     cut = list(batches(records, size=100, max_bytes=4000))
     assert [one for batch in cut for one in batch] == records
     assert {len(batch) for batch in cut} == {1, 3}
 
 
-def test_a_record_above_the_payload_limit_travels_alone():
+def test_a_record_above_the_payload_limit_travels_alone() -> None:
     cut = list(batches([record(1), record(2, padding=5000), record(3)], size=100, max_bytes=1000))
     assert [numbers(batch) for batch in cut] == [[1], [2], [3]]
 
 
-def test_a_delivery_that_is_stopped_goes_on_from_what_it_settled():
+def test_a_delivery_that_is_stopped_goes_on_from_what_it_settled() -> None:
     seen: list[int] = []
 
     def respond(batch: list[int]) -> Any:
         seen.extend(batch)
 
     records = [record(n) for n in range(1, 10)]
-    first = World(respond, batch_size=2).delivery.deliver(records)
+    first = iter(World(respond, batch_size=2).delivery.deliver(records))
     settled = [int(next(first)), int(next(first))][-1]
-    first.close()
+    del first
     World(respond, batch_size=2).deliver([one for one in records if int(sequence_number(one)) > settled])
     assert seen == list(range(1, 10))
 
 
 @given(data=st.data())
-def test_whatever_fails_every_wanted_record_is_settled_or_discarded_once_and_in_order(data):
+def test_whatever_fails_every_wanted_record_is_settled_or_discarded_once_and_in_order(
+    data: st.DataObject,
+) -> None:
     total = data.draw(st.integers(0, 30))
     records = [record(n, wanted=data.draw(st.booleans())) for n in range(total)]
     wanted = {int(sequence_number(one)) for one in records if one["wanted"]}

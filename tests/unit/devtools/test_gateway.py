@@ -3,16 +3,24 @@
 import base64
 import json
 import re
+from typing import Any
 
 import pytest
 
 from devtools import gateway
 from devtools.gateway import BadResponseError, Request
 from gridview.errors import PROBLEMS, Unauthenticated
-from gridview.routes import ROUTES
+from gridview.routes import ROUTES, Route
 
 
-def event(method="GET", path="/v1/health", query="", headers=None, body=b"", claims=None):
+def event(
+    method: str = "GET",
+    path: str = "/v1/health",
+    query: str = "",
+    headers: dict[str, str] | None = None,
+    body: bytes = b"",
+    claims: dict[str, str] | None = None,
+) -> dict[str, Any]:
     request = Request(
         method=method, path=path, query=query, headers=headers or {}, body=body, id="the-request"
     )
@@ -20,7 +28,7 @@ def event(method="GET", path="/v1/health", query="", headers=None, body=b"", cla
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.key)
-def test_every_route_matches_its_own_path(route):
+def test_every_route_matches_its_own_path(route: Route) -> None:
     path = re.sub(r"\{(\w+)\}", r"a-\1", route.path)
     matched = gateway.match(route.method, path)
     assert matched.route is route
@@ -29,7 +37,7 @@ def test_every_route_matches_its_own_path(route):
     assert matched.parameters == {name: f"a-{name}" for name in re.findall(r"\{(\w+)\}", route.path)}
 
 
-def test_a_literal_segment_goes_before_a_parameter():
+def test_a_literal_segment_goes_before_a_parameter() -> None:
     route = gateway.match("POST", "/v1/projects/p/issues/batch").route
     assert route is not None
     assert route.operation == "batch"
@@ -48,7 +56,7 @@ def test_a_literal_segment_goes_before_a_parameter():
         ("GET", "/V1/health"),
     ],
 )
-def test_what_no_route_matches_goes_to_the_default_route(method, path):
+def test_what_no_route_matches_goes_to_the_default_route(method: str, path: str) -> None:
     matched = gateway.match(method, path)
     assert (matched.route, matched.key, matched.function) == (None, "$default", "query")
     assert "pathParameters" not in gateway.event(
@@ -56,20 +64,20 @@ def test_what_no_route_matches_goes_to_the_default_route(method, path):
     )
 
 
-def test_parameters_are_decoded_after_the_match():
+def test_parameters_are_decoded_after_the_match() -> None:
     made = event(path="/v1/projects/a%2Fb%20c/issues/%C3%A9")
     assert made["routeKey"] == "GET /v1/projects/{project}/issues/{num}"
     assert made["pathParameters"] == {"project": "a/b c", "num": "é"}
     assert made["rawPath"] == made["requestContext"]["http"]["path"] == "/v1/projects/a/b c/issues/é"
 
 
-def test_query_parameters_are_decoded_and_joined():
+def test_query_parameters_are_decoded_and_joined() -> None:
     made = event(query="sort=-due&a=1&a=2&b=&c=%2C+x&d")
     assert made["rawQueryString"] == "sort=-due&a=1&a=2&b=&c=%2C+x&d"
     assert made["queryStringParameters"] == {"sort": "-due", "a": "1,2", "b": "", "c": ", x", "d": ""}
 
 
-def test_what_is_not_there_is_left_out():
+def test_what_is_not_there_is_left_out() -> None:
     made = event()
     for absent in ("queryStringParameters", "pathParameters", "cookies", "body"):
         assert absent not in made
@@ -78,7 +86,7 @@ def test_what_is_not_there_is_left_out():
     assert "authorizer" not in made["requestContext"]
 
 
-def test_cookies_are_taken_out_of_the_headers():
+def test_cookies_are_taken_out_of_the_headers() -> None:
     made = event(headers={"cookie": "a=1; b=2", "accept": "*/*"})
     assert made["cookies"] == ["a=1", "b=2"]
     assert made["headers"] == {"accept": "*/*"}
@@ -94,7 +102,7 @@ def test_cookies_are_taken_out_of_the_headers():
         "Application/JSON",
     ],
 )
-def test_a_text_body_is_passed_as_it_is(content_type):
+def test_a_text_body_is_passed_as_it_is(content_type: str) -> None:
     made = event("POST", "/v1/projects", headers={"content-type": content_type}, body='{"name":"é"}'.encode())
     assert (made["body"], made["isBase64Encoded"]) == ('{"name":"é"}', False)
 
@@ -108,13 +116,13 @@ def test_a_text_body_is_passed_as_it_is(content_type):
         ("image/png", b"x"),
     ],
 )
-def test_any_other_body_is_passed_in_base64(content_type, body):
+def test_any_other_body_is_passed_in_base64(content_type: str, body: bytes) -> None:
     made = event("POST", "/v1/projects", headers={"content-type": content_type}, body=body)
     assert made["isBase64Encoded"] is True
     assert base64.b64decode(made["body"]) == body
 
 
-def test_the_request_context():
+def test_the_request_context() -> None:
     made = event(headers={"user-agent": "curl/8", "host": "127.0.0.1:8420"}, claims={"sub": "ada"})
     context = made["requestContext"]
     assert made["version"] == "2.0"
@@ -133,7 +141,7 @@ def test_the_request_context():
     assert isinstance(context["timeEpoch"], int)
 
 
-def test_a_response_with_everything():
+def test_a_response_with_everything() -> None:
     made = gateway.response(
         {
             "statusCode": 201,
@@ -152,12 +160,12 @@ def test_a_response_with_everything():
     assert made.body == '{"é":1}'.encode()
 
 
-def test_a_response_in_base64():
+def test_a_response_in_base64() -> None:
     body = base64.b64encode(b"\x00\xff").decode()
     assert gateway.response({"statusCode": 200, "body": body, "isBase64Encoded": True}).body == b"\x00\xff"
 
 
-def test_a_response_without_a_status_is_a_body():
+def test_a_response_without_a_status_is_a_body() -> None:
     made = gateway.response({"status": "ok"})
     assert (made.status, made.headers) == (200, [("content-type", "application/json")])
     assert json.loads(made.body) == {"status": "ok"}
@@ -173,12 +181,12 @@ def test_a_response_without_a_status_is_a_body():
     ],
     ids=["status", "headers", "base64", "size"],
 )
-def test_responses_that_cannot_be_passed_on(result):
+def test_responses_that_cannot_be_passed_on(result: Any) -> None:
     with pytest.raises(BadResponseError):
         gateway.response(result)
 
 
-def test_a_problem_of_the_gateway():
+def test_a_problem_of_the_gateway() -> None:
     made = gateway.problem(PROBLEMS[Unauthenticated], "No.", "the-request", [("www-authenticate", "Bearer")])
     assert made.status == 401
     assert dict(made.headers) == {"content-type": "application/problem+json", "www-authenticate": "Bearer"}

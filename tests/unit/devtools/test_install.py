@@ -12,7 +12,7 @@ from devtools import paths
 
 
 @pytest.fixture
-def front(tmp_path):
+def front(tmp_path: Path) -> Path:
     """A folder with `dev`, the installer, lock files, and tools that are stand-ins."""
     root = tmp_path / "with space"
     for name in ("dev", "devtools/install.py", "devtools/__init__.py"):
@@ -26,12 +26,14 @@ def front(tmp_path):
 
 
 @pytest.fixture
-def tools(tmp_path):
+def tools(tmp_path: Path) -> Path:
     """A folder for the PATH, with the shell's own tools and nothing else."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "dirname", "cmp", "env"):
-        (folder / name).symlink_to(shutil.which(name))
+        found = shutil.which(name)
+        assert found is not None
+        (folder / name).symlink_to(found)
     return folder
 
 
@@ -41,7 +43,7 @@ def tool(folder: Path, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def run(front, tools, *arguments):
+def run(front: Path, tools: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603
         [str(front / "dev"), *arguments],
         env={"PATH": str(tools), "HOME": str(front)},
@@ -52,18 +54,21 @@ def run(front, tools, *arguments):
     )
 
 
-def python(tools):
+def python(tools: Path) -> None:
     (tools / "python3").symlink_to(sys.executable)
 
 
-def python_packages(front):
-    """Stands for a virtual environment in which everything is installed."""
+def python_packages(front: Path, *, pip: str = "exit 1", current: bool = True) -> None:
+    """Stands for a virtual environment, with what is wanted now or long ago installed."""
     (front / ".venv" / "bin").mkdir(parents=True)
-    tool(front / ".venv" / "bin", "python", f'exec "{sys.executable}" "$@"')
-    shutil.copy(front / "requirements" / "dev.txt", front / ".venv" / ".installed")
+    script = f'case "$*" in "-m pip "*) {pip} ;; esac\nexec "{sys.executable}" "$@"'
+    tool(front / ".venv" / "bin", "python", script)
+    (front / ".venv" / ".installed").write_text(
+        (front / "requirements" / "dev.txt").read_text() if current else ""
+    )
 
 
-def one_sentence(done, *words):
+def one_sentence(done: subprocess.CompletedProcess[str], *words: str) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     lines = [line for line in done.stderr.splitlines() if not line.startswith("Installing")]
@@ -74,11 +79,11 @@ def one_sentence(done, *words):
         assert word in lines[0]
 
 
-def test_no_python(front, tools):
+def test_no_python(front: Path, tools: Path) -> None:
     one_sentence(run(front, tools, "status"), "Python 3.11 or newer")
 
 
-def test_only_an_old_python_or_one_that_does_not_run(front, tools):
+def test_only_an_old_python_or_one_that_does_not_run(front: Path, tools: Path) -> None:
     tool(tools, "python3", "exit 1")
     tool(tools, "python", "exit 127")
     one_sentence(run(front, tools, "status"), "Python 3.11 or newer")
@@ -86,49 +91,56 @@ def test_only_an_old_python_or_one_that_does_not_run(front, tools):
 
 @pytest.mark.parametrize("node", [None, "exit 1"])
 @pytest.mark.parametrize("command", ["up", "test", "deploy", "bench"])
-def test_no_node_or_an_old_one(front, tools, node, command):
+def test_no_node_or_an_old_one(front: Path, tools: Path, node: str | None, command: str) -> None:
     python_packages(front)
+    python(tools)
     if node:
         tool(tools, "node", node)
     one_sentence(run(front, tools, command), "Node 20 or newer")
 
 
-def test_no_npm(front, tools):
+def test_no_npm(front: Path, tools: Path) -> None:
     python_packages(front)
+    python(tools)
     tool(tools, "node", "exit 0")
     one_sentence(run(front, tools, "up"), "npm is needed")
 
 
-def test_a_broken_download_of_node_packages(front, tools):
+def test_a_broken_download_of_node_packages(front: Path, tools: Path) -> None:
     python_packages(front)
+    python(tools)
     tool(tools, "node", "exit 0")
     tool(tools, "npm", "echo 'npm warn old' >&2; echo 'npm error network request failed' >&2; exit 1")
     one_sentence(run(front, tools, "up"), "Node packages could not be installed", "network request failed")
     assert not (front / "node_modules" / ".installed").exists()
 
 
-def test_a_broken_download_of_python_packages(front, tools):
+def test_a_broken_download_of_python_packages(front: Path, tools: Path) -> None:
     python(tools)
-    (front / "requirements" / "dev.txt").write_text("./there-is-no-such-folder\n")
-    one_sentence(run(front, tools, "status"), "Python packages could not be installed")
+    python_packages(front, pip="echo 'ERROR: No matching distribution' >&2; exit 1", current=False)
+    one_sentence(
+        run(front, tools, "status"), "Python packages could not be installed", "No matching distribution"
+    )
     assert not (front / ".venv" / ".installed").exists()
+    # The next try does not trust what this one left.
+    assert (front / ".venv" / ".installing").exists()
 
 
-def test_help_installs_nothing(front, tools):
+def test_help_installs_nothing(front: Path, tools: Path) -> None:
     python(tools)
     assert run(front, tools, "--help").stdout == "ran ['--help']\n"
     assert not (front / ".venv").exists()
 
 
-def test_everything_is_installed_once_and_again_when_a_lock_file_changes(front, tools):
+def test_everything_is_installed_once_and_again_when_it_must_be(front: Path, tools: Path) -> None:
     python(tools)
     tool(tools, "node", "exit 0")
     tool(tools, "npm", f'echo "$@" >> "{front}/npm.log"; "{shutil.which("mkdir")}" -p node_modules')
     first = run(front, tools, "up", "--port", "1 2")
     assert first.stdout == "ran ['up', '--port', '1 2']\n", first.stderr
-    assert first.stderr.splitlines() == [
-        "Installing the Python packages (once) ...",
+    assert sorted(first.stderr.splitlines()) == [
         "Installing the Node packages (once) ...",
+        "Installing the Python packages (once) ...",
     ]
     second = run(front, tools, "up")
     assert second.stderr == ""
@@ -137,10 +149,20 @@ def test_everything_is_installed_once_and_again_when_a_lock_file_changes(front, 
     (front / "requirements" / "dev.txt").write_text("# nothing else\n")
     assert "Python packages" in run(front, tools, "up").stderr
     assert run(front, tools, "up").stderr == ""
+    # What one that was killed in the middle has left is made anew, not taken for whole.
+    half = front / ".venv" / "half-a-package"
+    half.touch()
+    (front / ".venv" / ".installed").unlink()
+    (front / ".venv" / ".installing").touch()
+    assert run(front, tools, "status").stdout == "ran ['status']\n"
+    assert not half.exists()
+    assert not (front / ".venv" / ".installing").exists()
     assert [line.split()[0] for line in (front / "npm.log").read_text().splitlines()] == ["ci", "ci"]
 
 
-def test_python_is_the_environments_with_the_repositorys_path_and_says_nothing_itself(front, tools):
+def test_python_is_the_environments_with_the_repositorys_path_and_says_nothing_itself(
+    front: Path, tools: Path
+) -> None:
     python_packages(front)
     code = "import os, sys; print(os.environ['PYTHONPATH']); print(sys.argv[1:])"
     done = run(front, tools, "python", "-c", code, "a b", "--help")
@@ -148,8 +170,9 @@ def test_python_is_the_environments_with_the_repositorys_path_and_says_nothing_i
     assert done.stderr == ""
 
 
-def test_the_second_of_two_at_once_waits_and_a_killed_one_is_repaired(front, tools):
+def test_the_second_of_two_at_once_waits(front: Path, tools: Path) -> None:
     python(tools)
+    python_packages(front, pip="exit 0", current=False)
     (front / ".build").mkdir()
     with (front / ".build" / "install.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -162,16 +185,7 @@ def test_the_second_of_two_at_once_waits_and_a_killed_one_is_repaired(front, too
         )
         assert second.stderr is not None
         assert "Waiting for another" in second.stderr.readline()
-        assert not (front / ".venv").exists()
+        assert (front / ".venv" / ".installed").read_text() == ""
         fcntl.flock(lock, fcntl.LOCK_UN)
         stdout, _ = second.communicate(timeout=60)
     assert stdout == "ran ['status']\n"
-
-    # And one that was killed in the middle is made anew, not taken for whole.
-    half = front / ".venv" / "half-a-package"
-    half.touch()
-    (front / ".venv" / ".installed").unlink()
-    (front / ".venv" / ".installing").touch()
-    assert run(front, tools, "status").stdout == "ran ['status']\n"
-    assert not half.exists()
-    assert not (front / ".venv" / ".installing").exists()

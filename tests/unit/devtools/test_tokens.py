@@ -2,6 +2,8 @@ import base64
 import json
 import stat
 import time
+from pathlib import Path
+from typing import Any
 
 import jwt
 import pytest
@@ -14,7 +16,7 @@ from gridview.routes import Role
 KEY = b"k" * 64
 
 
-def signed(**changes):
+def signed(**changes: Any) -> dict[str, Any]:
     claims = {
         "iss": tokens.ISSUER,
         "aud": tokens.AUDIENCE,
@@ -29,7 +31,7 @@ def signed(**changes):
     return {name: value for name, value in claims.items() if value is not None}
 
 
-def test_an_issued_token_is_accepted_and_its_claims_are_strings():
+def test_an_issued_token_is_accepted_and_its_claims_are_strings() -> None:
     claims = tokens.claims_of(KEY, tokens.issue(KEY, tenant="0807", role="editor", user="ada"))
     assert claims["token_use"] == "id"
     assert claims["exp"].isdigit()
@@ -37,7 +39,7 @@ def test_an_issued_token_is_accepted_and_its_claims_are_strings():
 
 
 @pytest.mark.parametrize("role", Role)
-def test_the_core_takes_the_claims_for_an_actor(role):
+def test_the_core_takes_the_claims_for_an_actor(role: Role) -> None:
     token = tokens.issue(KEY, tenant="0807", role=role.name.lower(), user="ada")
     assert from_claims(tokens.claims_of(KEY, token)) == ("0807", "ada", role)
 
@@ -55,17 +57,17 @@ def test_the_core_takes_the_claims_for_an_actor(role):
         {"nbf": int(time.time()) + 600},
     ],
 )
-def test_a_token_with_other_claims_is_refused(changes):
+def test_a_token_with_other_claims_is_refused(changes: Any) -> None:
     with pytest.raises(tokens.InvalidTokenError):
         tokens.claims_of(KEY, jwt.encode(signed(**changes), KEY, algorithm="HS256"))
 
 
-def test_a_good_set_of_claims_is_what_the_refused_ones_deviate_from():
+def test_a_good_set_of_claims_is_what_the_refused_ones_deviate_from() -> None:
     assert tokens.claims_of(KEY, jwt.encode(signed(), KEY, algorithm="HS256"))["sub"] == "ada"
 
 
-def test_another_key_algorithm_or_no_signature_is_refused():
-    def part(value):
+def test_another_key_algorithm_or_no_signature_is_refused() -> None:
+    def part(value: Any) -> str:
         return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
 
     unsigned = f"{part({'alg': 'none', 'typ': 'JWT'})}.{part(signed())}."
@@ -88,12 +90,12 @@ def test_another_key_algorithm_or_no_signature_is_refused():
         {"user": ""},
     ],
 )
-def test_no_token_is_issued_for_what_the_api_would_refuse(wrong):
+def test_no_token_is_issued_for_what_the_api_would_refuse(wrong: dict[str, Any]) -> None:
     with pytest.raises(Failure):
         tokens.issue(KEY, **({"tenant": "0807", "role": "viewer", "user": "ada"} | wrong))
 
 
-def test_the_secrets_of_a_folder_are_random_private_and_kept(tmp_path):
+def test_the_secrets_of_a_folder_are_random_private_and_kept(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
     two.mkdir()

@@ -24,7 +24,7 @@ def observed(cells: Iterable[Cell], column: str = "c") -> Profile:
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [
-        (["1", "", "-2.50", "1e3", " 7 "], FieldType.NUMBER),
+        (["1", "", "-2.50", "1e3", " 7 ", "  "], FieldType.NUMBER),
         ([1, Decimal("2.5")], FieldType.NUMBER),
         (["0", "1"], FieldType.NUMBER),
         (["2024-02-29", None, "0001-01-01"], FieldType.DATE),

@@ -13,7 +13,16 @@ from pydantic import Field as ModelField
 from gridview import documents, issues
 from gridview.catalog import Catalog, UnknownOption
 from gridview.documents import Changes, Document
-from gridview.errors import NotFound, Overloaded, RequestError, TooLarge, problem, problem_type
+from gridview.errors import (
+    PROBLEMS,
+    Conflict,
+    NotFound,
+    Overloaded,
+    RequestError,
+    TooLarge,
+    problem,
+    problem_type,
+)
 from gridview.idempotency import Attempt
 from gridview.identity import Actor
 from gridview.jsontext import dumps, size_in_response
@@ -25,6 +34,7 @@ MAX_OPERATIONS = 500
 MAX_ANSWER_BYTES = 5_000_000
 """Lambda answers at most 6 MB."""
 _CONCURRENCY = 16
+_TRANSIENT = PROBLEMS[Overloaded].status
 
 
 class UpdateOperation(RequestModel):
@@ -88,9 +98,13 @@ def run_batch(
     """The results in the order of the operations: status and issue, or status and problem.
 
     Operations on the same issue run in the order given, all others side by side. The numbers of new issues are reserved in one
-    call. With an `attempt` (idempotency), what an earlier one has done is recognised and not done again.
+    call. With an `attempt` (idempotency), what an earlier one has done is recognised and not done again; it is left open when an
+    operation failed that may succeed later.
     """
-    return {"results": _Batch(table, catalog, actor, attempt).run(operations)}
+    results = _Batch(table, catalog, actor, attempt).run(operations)
+    if attempt and any(result["status"] == _TRANSIENT for result in results):
+        attempt.leave_open()
+    return {"results": results}
 
 
 class _Batch:
@@ -131,7 +145,11 @@ class _Batch:
         if not count:
             return ()
         reserve = partial(issues.reserve_numbers, self._table, self._catalog, count)
-        return self._attempt.numbers(reserve) if self._attempt else reserve()
+        numbers = self._attempt.numbers(reserve) if self._attempt else reserve()
+        if len(numbers) != count:
+            # Another catalog makes other creates valid, and their numbers would no longer be those of the first attempt.
+            raise Conflict("The project's definitions were changed since the first attempt at this request.")
+        return numbers
 
     def _check_create(self, place: int, body: dict[str, Any], new: dict[int, Changes]) -> dict[str, Any]:
         new[place] = issues.parse_new(self._catalog, body)

@@ -42,12 +42,20 @@ class CursorSource:
     def cursors(self, purpose: str) -> Cursors:
         """The cursors of this purpose. Two calls to Secrets Manager every five minutes."""
         if time.time() >= self._expires:
-            self._secrets = _fetched(self._arn)
-            self._expires = time.time() + _SECRET_MAX_AGE
-            self._cursors = {}
+            self._refresh()
         if purpose not in self._cursors:
             self._cursors[purpose] = Cursors(self._secrets, purpose)
         return self._cursors[purpose]
+
+    def _refresh(self) -> None:
+        try:
+            self._secrets = _fetched(self._arn)
+        except GetParameterError:
+            if not self._secrets:
+                raise
+            # Those at hand are good: better a rotation known late than pages refused.
+        self._expires = time.time() + _SECRET_MAX_AGE
+        self._cursors = {}
 
 
 def _fetched(arn: str) -> tuple[bytes, ...]:

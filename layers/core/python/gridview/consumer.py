@@ -4,6 +4,8 @@ A batch is folded to the newest image of each issue; ledgers and the catalog's e
 says what to write; and each write carries a condition that a newer one makes fail. `ledger` tells why this holds.
 """
 
+import random
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -28,6 +30,9 @@ LEDGER_TOMBSTONE_DAYS = 30
 _CONCURRENCY = 8
 _ATTEMPTS = 6
 """How often an issue is planned anew because another invocation was at work on it."""
+
+_PAUSE = 0.05
+"""Seconds, at most, before it is planned the second time; twice as many each time after that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +156,12 @@ def _current(table: Table, catalogs: Catalogs, tenant: str, project: str) -> Cat
 
 def _settle(table: Table, catalogs: Catalogs, catalog: Catalog | None, image: Image, ledger: Ledger) -> None:
     """Bring one issue's entries to its image; again with a fresh ledger and catalog as long as others get in between."""
-    for _ in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS):
         try:
             index(table, catalog, image, ledger)
         except Superseded:
+            # Two that overtake each other at every step would go on so: let one of them finish.
+            time.sleep(random.uniform(0, _PAUSE * 2**attempt))  # noqa: S311  (not a secret)
             ledger = Ledger.from_item(table.get(image.key, keys.LEDGER, consistent=True))
             catalog = _current(table, catalogs, *image.project)
         else:

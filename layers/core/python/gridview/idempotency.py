@@ -29,6 +29,7 @@ class Attempt:
     def __init__(self, table: Table, record: dict[str, Any]) -> None:
         self._table = table
         self._record = record
+        self._open = False
 
     @property
     def again(self) -> bool:
@@ -46,8 +47,18 @@ class Attempt:
             self._save({"first": reserved.start, "count": len(reserved)})
         return range(self._record["first"], self._record["first"] + self._record["count"])
 
-    def finish(self, answer: bytes) -> None:
-        """Remember the answer: a write unit for each KB of it, compressed."""
+    def leave_open(self) -> None:
+        """Not to remember the answer: some of the work may succeed if it is tried again."""
+        self._open = True
+
+    def end(self, answer: bytes) -> None:
+        """Remember the answer (a write unit for each KB of it, compressed), or let the next attempt go on at once."""
+        if self._open:
+            self._save({"lease": 0, "again": True})
+        else:
+            self._remember(answer)
+
+    def _remember(self, answer: bytes) -> None:
         packed = zlib.compress(answer)
         parts = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
         for place, part in enumerate(parts):
@@ -91,7 +102,7 @@ def once(
         return _answer(table, record)
     attempt = Attempt(table, record)
     answer = work(attempt)
-    attempt.finish(answer)
+    attempt.end(answer)
     return answer
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import boto3
 import orjson
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ConnectionError as NoConnectionError
 
 from gridview import keys
 from gridview.errors import Overloaded, Unprocessable
@@ -317,7 +318,10 @@ class Table:
         except ClientError as error:
             if error.response["Error"]["Code"] != "TransactionCanceledException":
                 raise
-            codes = [reason.get("Code") for reason in error.response.get("CancellationReasons", [])]
+            reasons = error.response.get("CancellationReasons", [])
+            codes = [reason.get("Code") for reason in reasons]
+            if any("Item size" in str(reason.get("Message")) for reason in reasons):
+                raise ItemTooLarge("The item would be larger than 400 KB.") from error
             if not {"ConditionalCheckFailed", "TransactionConflict"} & set(codes):
                 raise Overloaded("The table is busy; try again.") from error
             raise TransactionFailed(
@@ -365,7 +369,7 @@ class Table:
             if code == "ValidationException" and "Item size" in error.response["Error"].get("Message", ""):
                 raise ItemTooLarge("The item would be larger than 400 KB.") from error
             raise
-        except BotoCoreError as error:
+        except (NoConnectionError, HTTPClientError) as error:
             raise Overloaded("The table cannot be reached; try again.") from error
         self.meter.record(
             Call(

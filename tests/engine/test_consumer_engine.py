@@ -1,0 +1,155 @@
+"""The consumer on the engine: the same records many times, by many at once, and what an edit costs."""
+
+import secrets
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+from typing import Any
+
+import pytest
+
+from devtools.delivery import Record, sequence_number
+from devtools.engine import Engine
+from gridview import keys
+from gridview.catalogs import Catalogs
+from gridview.consumer import Poison, consume
+from gridview.indexing import derived_items, sort_strings
+from gridview.ledger import Ledger
+from gridview.storage import Item, Table
+from tests import nasty
+from tests.engine.local import Stack, stack
+
+PROJECT = "nasty"
+CREATED = 40
+
+
+@pytest.fixture
+def written(engine: Engine, table_name: str) -> Iterator[Stack]:
+    """A project whose issues were created, edited and deleted; nothing is delivered yet."""
+    with stack(engine, table_name, f"t{secrets.token_hex(8)}") as running:
+        running.api.made("/v1/projects", {"name": "Nasty", "id": PROJECT, "states": nasty.STATES})
+        for attribute in nasty.ATTRIBUTES:
+            running.api.made(f"/v1/projects/{PROJECT}/attributes", attribute)
+        running.batch(PROJECT, [{"create": body} for body in nasty.issues(CREATED, seed=1)])
+        edits = enumerate(nasty.issues(CREATED // 2, seed=2), start=1)
+        running.batch(PROJECT, [{"update": {"num": num, **body}} for num, body in edits])
+        cleared = {"fields": dict.fromkeys(("title", "amount", "labels"))}
+        running.batch(PROJECT, [{"update": {"num": num, **cleared}} for num in range(5, 15)])
+        running.batch(PROJECT, [{"delete": {"num": num}} for num in range(10, 18)])
+        yield running
+
+
+def no_poison(poison: Poison) -> None:
+    raise AssertionError(poison)
+
+
+def deliver_until_done(table: Table, records: list[Record]) -> None:
+    """As the event source mapping does: what was not done is delivered again."""
+    while records:
+        failed = consume(table, Catalogs(), records, no_poison)
+        done = len(records) if failed is None else [sequence_number(one) for one in records].index(failed)
+        records = records[done:]
+
+
+def issue_items(running: Stack) -> dict[tuple[str, str], Item]:
+    """All items of the tenant's issues, documents, ledgers, entries and tombstones."""
+    table = running.table
+    prefix = keys.issue(running.tenant, PROJECT, 1)[:-8]
+    return {
+        (item[keys.PK], item[keys.SK]): item
+        for num in range(1, CREATED + 1)
+        for item in table.query_all(f"{prefix}{num:08d}", consistent=True)
+    }
+
+
+def assert_right(running: Stack) -> None:
+    """What is derived is what the documents give; ledgers are finished; removed issues left tombstones only."""
+    catalog = Catalogs().get(running.table, running.tenant, PROJECT)
+    items = issue_items(running)
+    project = keys.project(running.tenant, PROJECT)
+    documents = {pk: item for (pk, sk), item in items.items() if sk == project}
+    assert len(documents) == CREATED - 8
+    for num in range(1, CREATED + 1):
+        pk = keys.issue(running.tenant, PROJECT, num)
+        document = documents.get(pk)
+        ledger = Ledger.from_item(items[pk, keys.LEDGER])
+        expected = {} if document is None else sort_strings(catalog, document)
+        assert ledger.applied == expected
+        assert ledger.intent is None
+        assert ledger.removed is (document is None)
+        found = {
+            sk.removeprefix(keys.order(running.tenant, PROJECT, "")): item[keys.SORT]
+            for (owner, sk), item in items.items()
+            if owner == pk and sk not in (project, keys.LEDGER) and keys.SORT in item
+        }
+        assert found == expected
+
+
+def writes(table: Table) -> int:
+    return sum(call.operation in ("put_item", "delete_item") for call in table.meter.calls)
+
+
+def test_the_whole_stream_twice_writes_nothing_the_second_time(written: Stack) -> None:
+    stream = written.stream()
+    assert len(stream) == CREATED + CREATED // 2 + 10 + 8
+    first = written.table
+    deliver_until_done(first, stream)
+    assert writes(first) > CREATED
+    assert_right(written)
+    before = issue_items(written)
+    for size in (len(stream), 7, 1):
+        again = written.table
+        for at in range(0, len(stream), size):
+            deliver_until_done(again, stream[at : at + size])
+        assert writes(again) == 0
+    assert issue_items(written) == before
+
+
+def test_record_by_record_ends_as_all_at_once(written: Stack) -> None:
+    for one in written.stream():
+        deliver_until_done(written.table, [one])
+    assert_right(written)
+
+
+def test_concurrent_consumers_of_the_same_records_end_right(written: Stack) -> None:
+    """Each with other borders. Where they get into each other's way, they report it and try again."""
+    contended = {keys.issue(written.tenant, PROJECT, num) for num in range(5, 18)}
+    everything = written.stream()
+    stream = [one for one in everything if one["dynamodb"]["Keys"][keys.PK]["S"] in contended]
+    tables = [written.table for _ in range(3)]
+
+    def run(place: int) -> None:
+        random = Random(place)  # noqa: S311
+        at = 0
+        while at < len(stream):
+            size = random.choice([5, 20, 40])
+            deliver_until_done(tables[place], stream[at : at + size])
+            at += size
+
+    with ThreadPoolExecutor(len(tables)) as pool:
+        list(pool.map(run, range(len(tables))))
+    deliver_until_done(written.table, everything)
+    assert_right(written)
+    again = written.table
+    deliver_until_done(again, everything)
+    assert writes(again) == 0
+
+
+def test_what_the_stream_derives_is_what_bulk_loads_write(written: Stack) -> None:
+    """But for revisions and versions, which tell how often an issue was derived."""
+    deliver_until_done(written.table, written.stream())
+    catalog = Catalogs().get(written.table, written.tenant, PROJECT)
+    items = issue_items(written)
+    project = keys.project(written.tenant, PROJECT)
+    bulk = {
+        (item[keys.PK], item[keys.SK]): item
+        for (_, sk), document in items.items()
+        if sk == project
+        for item in derived_items(catalog, document)
+    }
+    for key, item in bulk.items():
+        assert bare(items[key]) == bare(item)
+
+
+def bare(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name not in ("revision", "version")}

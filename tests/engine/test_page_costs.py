@@ -1,0 +1,145 @@
+"""What a page costs: calls in sequence and read units, as DynamoDB reports them, and that they do not grow with the project."""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from devtools import bulk
+from devtools.engine import Engine
+from gridview import documents
+from gridview.catalogs import Catalogs
+from gridview.documents import Changes
+from tests.engine.local import Stack, stack
+
+SIZES = (300, 3_000)
+NULL_TAIL = 60
+"""Issues of each project without a day; they have the highest numbers."""
+
+
+def fill(running: Stack, project: str, size: int) -> None:
+    """Issues of the same length each, indexed as the consumer would; days in no order of the numbers."""
+    running.api.made("/v1/projects", {"name": project, "id": project})
+    for body in (
+        {"id": "day", "name": "Day", "type": "date"},
+        {"id": "note", "name": "Note", "type": "text"},
+    ):
+        running.api.made(f"/v1/projects/{project}/attributes", body)
+    table = running.table
+    catalog = Catalogs().get(table, running.tenant, project)
+    day, note = (field.key for field in catalog.attributes)
+    bulk.take_numbers(table, catalog, size)
+    made = []
+    for num in range(1, size + 1):
+        fields = {note: f"{num * 7919 % 10_007:05d}" + "x" * 200}
+        if num <= size - NULL_TAIL:
+            fields[day] = f"20{num * 31 % 90 + 10}-{num * 7 % 12 + 1:02d}-{num * 11 % 28 + 1:02d}"
+        changes = Changes({"name": f"issue {num:05d}"}, fields)
+        made.append(
+            documents.new_document(catalog, num, changes, user="ann", now=f"2024-01-01T00:00:00.{num:06d}Z")
+        )
+    assert bulk.load(table, catalog, made, bulk.in_batches) == size
+
+
+class Cost(NamedTuple):
+    """Of one page."""
+
+    sequential: int
+    operations: tuple[str, ...]
+    units: float
+    rows: int
+
+
+@pytest.fixture(scope="module")
+def filled(engine: Engine, table_name: str) -> Iterator[Stack]:
+    """A project of each size."""
+    with (
+        stack(engine, table_name, f"t{secrets.token_hex(8)}") as running,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr("gridview.catalogs.MAX_AGE", 3600.0)  # warm, however slow the machine is
+        for size in SIZES:
+            fill(running, f"p{size}", size)
+        yield running
+
+
+def pages(running: Stack, size: int, field: str, *, limit: int = 100, **options: Any) -> list[Cost]:
+    """The cost of each page of a whole walk. The catalog is warm."""
+    path = f"/v1/projects/p{size}/grid"
+    body = {"sort": [{"field": field, **options}], "limit": limit, "explain": True}
+    running.api.post(path, {"limit": 1})
+    found = []
+    cursor = None
+    while True:
+        answer = running.api.post(path, body if cursor is None else {**body, "cursor": cursor})
+        assert answer.status == 200, answer.text
+        explain = answer.body["explain"]
+        operations = tuple(call["operation"] for call in explain["calls"])
+        units = float(explain["read_units"])
+        assert units == sum(float(call["read_units"]) for call in explain["calls"])
+        found.append(Cost(explain["sequential_calls"], operations, units, len(answer.body["rows"])))
+        cursor = answer.body["next"]
+        if cursor is None:
+            return found
+
+
+def first(running: Stack, field: str) -> Sequence[Cost]:
+    """The first page of 100 in each project."""
+    return [pages(running, size, field)[0] for size in SIZES]
+
+
+def test_a_page_by_number_is_one_query(filled: Stack) -> None:
+    small, large = first(filled, "num")
+    assert small == large
+    assert (small.sequential, small.operations) == (1, ("query",))
+    # 101 documents of some 600 bytes at 0.5 units for each 4 KB of the whole page.
+    assert 5 < small.units < 12
+
+
+@pytest.mark.parametrize("field", ["day", "note", "name", "state", "created"])
+def test_a_page_by_a_field_is_a_query_and_then_one_batch_of_documents(filled: Stack, field: str) -> None:
+    small, large = first(filled, field)
+    assert small == large
+    assert (small.sequential, small.operations) == (2, ("query", "batch_get_item"))
+    # 100 documents at 0.5 units each, and 101 index entries of some 150 to 400 bytes.
+    assert 50 < small.units < 56
+
+
+def test_no_page_of_a_walk_costs_more_than_the_first(filled: Stack) -> None:
+    """But the last, which is full here, and looks for an issue without a value to know whether the order goes on."""
+    *found, _ = pages(filled, 3_000, "note")
+    assert len(found) == 29
+    assert {cost.operations for cost in found} == {("query", "batch_get_item")}
+    assert max(cost.units for cost in found) <= found[0].units + 0.5
+
+
+def test_a_page_of_500_takes_two_calls_in_sequence(filled: Stack) -> None:
+    (cost, *_) = pages(filled, 3_000, "day", limit=500)
+    assert cost.sequential == 2
+    assert cost.operations == ("query", *("batch_get_item",) * 5)
+
+
+def test_columns_that_are_not_asked_for_cost_no_more_calls(filled: Stack) -> None:
+    answer = filled.api.post(
+        "/v1/projects/p300/grid", {"sort": [{"field": "day"}], "columns": ["day"], "explain": True}
+    )
+    assert [call["operation"] for call in answer.body["explain"]["calls"]][-2:] == ["query", "batch_get_item"]
+
+
+def test_the_pages_of_the_null_tail_are_full_and_read_each_issue_at_most_about_twice(filled: Stack) -> None:
+    """The values come last; the issues without one are the last of all numbers, so all of the project is read to find them."""
+    for size in SIZES:
+        head, *rest = pages(filled, size, "day", limit=20, nulls="first")
+        full, last = divmod(size, 20)
+        assert [cost.rows for cost in (head, *rest)] == [20] * full + ([last] if last else [])
+        reading_all = pages(filled, size, "num", limit=500)
+        assert head.units < 2 * sum(cost.units for cost in reading_all)
+
+
+def test_a_dense_null_tail_reads_little_more_than_it_shows(filled: Stack) -> None:
+    """Backwards the issues without a value come at once."""
+    head, *_ = pages(filled, 3_000, "day", limit=20, direction="desc", nulls="first")
+    assert head.operations == ("query",)
+    assert head.rows == 20
+    assert head.units < 3

@@ -1,0 +1,414 @@
+"""What the core may rely on of its table: the real one over moto and the tests' fake alike. And DynamoDB's bad days."""
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+from moto import mock_aws
+
+from devtools.table import create_table_input
+from gridview import keys, storage
+from gridview.errors import Overloaded
+from gridview.storage import (
+    ABSENT,
+    PRESENT,
+    Bound,
+    Condition,
+    ConditionFailed,
+    ItemTooLarge,
+    Table,
+    TransactionFailed,
+    version_is,
+)
+from tests.fake_table import FakeTable
+
+NAME = "gridview"
+Item = dict[str, Any]
+
+
+@pytest.fixture(params=["moto", "fake"])
+def table(request: pytest.FixtureRequest) -> Iterator[Table]:
+    if request.param == "fake":
+        yield FakeTable()
+        return
+    with mock_aws():
+        made = Table(NAME, storage._connect())
+        made._client.create_table(**create_table_input(NAME))
+        yield made.metered()
+
+
+def item(pk: str, sk: str, sort: str | None = None, **attributes: Any) -> Item:
+    placed = {} if sort is None else {keys.SORT: sort}
+    return {keys.PK: pk, keys.SK: sk, **placed, **attributes}
+
+
+# One interface
+
+
+def test_an_item_comes_back_as_it_was_put(table: Table) -> None:
+    everything = item(
+        "a", "b", "c", text="", number=Decimal("1.50"), whole=7, huge=Decimal("1E+120"), flag=True, none=None,
+        raw=b"\x00\xff", fields={"a1": ["x", 1, {}], "a2": {}},
+    )  # fmt: skip
+    table.put(everything)
+    assert table.get("a", "b") == everything
+    assert table.get("a", "b", consistent=True) == everything
+    assert table.get("a", "c") is None
+    with pytest.raises(TypeError):
+        table.put(item("a", "b", number=1.5))
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds_for_nothing", "holds_at"),
+    [
+        (ABSENT, True, ()),
+        (PRESENT, False, (1, 2, 3)),
+        (version_is(2), False, (2,)),
+        (Condition("attribute_not_exists(PK) OR version <= :v", values={":v": 2}), True, (1, 2)),
+        (
+            Condition(
+                "attribute_exists(PK) AND attribute_not_exists(closed) AND #v <= :v",
+                {"#v": "version"},
+                {":v": 2},
+            ),
+            False,
+            (1, 2),
+        ),
+        (Condition("version = :v", values={":v": "2"}), False, ()),
+        (Condition("nothing = :v", values={":v": 2}), False, ()),
+        (Condition("#f.#k >= :v", {"#f": "fields", "#k": "a1"}, {":v": 2}), False, (2, 3)),
+        (Condition("attribute_not_exists(#f.#k)", {"#f": "fields", "#k": "a2"}), True, (1, 2, 3)),
+        (Condition("(version < :a OR version > :b) AND attribute_exists(PK)", values={":a": 2, ":b": 2}), False, (1, 3)),
+    ],
+)  # fmt: skip
+def test_conditions(
+    table: Table, condition: Condition, holds_for_nothing: bool, holds_at: tuple[int, ...]
+) -> None:
+    new = item("a", "b", written=True)
+    for version in (None, 1, 2, 3):
+        writes: tuple[Callable[[], None], ...] = (
+            lambda: table.put(new, condition),
+            lambda: table.delete("a", "b", condition),
+        )
+        for write in writes:
+            old = None if version is None else item("a", "b", version=version, fields={"a1": version})
+            if old is not None:
+                table.put(old)
+            elif table.get("a", "b") is not None:
+                table.delete("a", "b")
+            if holds_for_nothing if version is None else version in holds_at:
+                write()
+                assert table.get("a", "b") in (new, None)
+            else:
+                with pytest.raises(ConditionFailed) as failed:
+                    write()
+                assert failed.value.item == old
+                assert table.get("a", "b") == old
+
+
+def test_adding_counts_and_keeps_the_rest(table: Table) -> None:
+    with pytest.raises(ConditionFailed):
+        table.add("a", "counter", "last", 1, PRESENT)
+    table.put(item("a", "counter", last=5, other="x"))
+    assert table.add("a", "counter", "last", 3, PRESENT) == 8
+    assert table.get("a", "counter") == item("a", "counter", last=8, other="x")
+
+
+def test_many_items_by_key_in_one_round_and_none_that_is_not_there(table: Table) -> None:
+    table.batch_put([item(f"p{num}", "s", num=num, fields={"a1": num, "a2": num}) for num in range(230)])
+    before = table.meter.rounds
+    wanted = [(f"p{num}", "s") for num in range(229, -20, -1)]
+    found = table.batch_get(wanted, consistent=True)
+    assert found.left == frozenset()
+    assert found.items == {
+        (f"p{num}", "s"): item(f"p{num}", "s", num=num, fields={"a1": num, "a2": num}) for num in range(230)
+    }
+    assert table.meter.rounds == before + 1
+    assert table.batch_get([]).items == {}
+    narrow = table.batch_get(wanted[:1], paths=[("num",), ("fields", "a2"), ("fields", "a9")])
+    assert list(narrow.items.values()) == [item("p229", "s", num=229, fields={"a2": 229})]
+
+
+def test_a_partition_of_the_table_in_the_order_of_its_sort_keys(table: Table) -> None:
+    table.batch_put([item("p", sk) for sk in ("c", "a", "é", "b", "😀", "\uffff", "B")] + [item("q", "a")])
+    assert [one[keys.SK] for one in table.query_all("p", consistent=True)] == [
+        "B", "a", "b", "c", "é", "\uffff", "😀",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("bound", "expected"),
+    [
+        (None, "bcde"),
+        (Bound(">", "c"), "de"),
+        (Bound(">=", "c"), "cde"),
+        (Bound("<", "c"), "b"),
+        (Bound("<=", "c"), "bc"),
+        (Bound("begins_with", "d"), "d"),
+        (Bound(">", "cc"), "de"),
+        (Bound("<", "b"), ""),
+    ],
+)
+def test_a_range_of_the_index_both_ways_in_pages(table: Table, bound: Bound | None, expected: str) -> None:
+    table.batch_put([item(f"p{sort}", "order", sort, num=1) for sort in "debc"])
+    table.batch_put([item("px", "order"), item("py", "other", "c")])
+    for forward in (True, False):
+        wanted = expected if forward else expected[::-1]
+        for limit in (None, 1, 2, 9):
+            page = table.query("order", index=True, bound=bound, forward=forward, limit=limit)
+            assert "".join(one[keys.SORT] for one in page.items) == wanted[:limit]
+            assert page.examined == len(wanted[:limit])
+            if limit is not None and limit < len(wanted):
+                assert page.last == wanted[limit - 1]
+            if limit is None or limit > len(wanted):
+                assert page.last is None
+
+
+def test_a_filter_is_applied_to_what_was_examined(table: Table) -> None:
+    table.batch_put(
+        [item(f"p{num}", "order", f"{num}", num=num, fields={"a1": 1} if num % 3 else {}) for num in range(9)]
+    )
+    only = Condition("attribute_not_exists(#a.#b)", {"#a": "fields", "#b": "a1"})
+    page = table.query("order", index=True, limit=5, only=only, paths=[("num",)])
+    assert page.items == [item("p0", "order", "0", num=0), item("p3", "order", "3", num=3)]
+    assert (page.examined, page.last) == (5, "4")
+
+
+def test_the_index_gives_what_it_projects_and_nothing_else(table: Table) -> None:
+    table.put(item("p", "order", "x", num=1, fields={"a": 1}, revision=5, ttl=9))
+    (found,) = table.query("order", index=True).items
+    assert found == item("p", "order", "x", num=1, fields={"a": 1})
+    (bare,) = table.query("order", index=True, paths=()).items
+    assert bare == item("p", "order", "x")
+
+
+def test_a_query_reads_a_megabyte(table: Table) -> None:
+    table.batch_put([item(f"p{num}", "order", f"{num:02d}", name="x" * 300_000) for num in range(8)])
+    page = table.query("order", index=True)
+    # Whether the item that crosses the limit is among them DynamoDB does not say.
+    assert len(page.items) == page.examined
+    assert page.examined in (3, 4)
+    assert page.last is not None
+    assert page.last == page.items[-1][keys.SORT]
+    rest = table.query("order", index=True, bound=Bound(">", page.last), limit=2)
+    assert rest.items[0][keys.SORT] == f"{page.examined:02d}"
+
+
+def test_a_transaction_is_all_or_nothing_and_names_what_failed(table: Table) -> None:
+    for name in ("a", "d"):
+        table.put(item(name, "s", version=1))
+    with pytest.raises(TransactionFailed) as failed:
+        table.transact(
+            [
+                storage.put(item("b", "s"), ABSENT),
+                storage.put(item("a", "s", version=2), version_is(7)),
+                storage.delete("d", "s", ABSENT),
+            ]
+        )
+    assert failed.value.failed == (1, 2)
+    assert table.get("b", "s") is None
+    table.transact(
+        [
+            storage.put(item("b", "s"), ABSENT),
+            storage.set_attribute("a", "s", "closed", True),
+            storage.delete("d", "s"),
+        ]
+    )
+    assert table.get("a", "s") == item("a", "s", version=1, closed=True)
+    assert table.get("b", "s") == item("b", "s")
+    assert table.get("d", "s") is None
+
+
+def test_calls_are_metered_in_rounds(table: Table) -> None:
+    start = table.meter.rounds, len(table.meter.calls)
+    table.put(item("a", "s"))
+    table.get("a", "s")
+    table.query("a")
+    table.batch_get([("a", "s")])
+    calls = table.meter.calls[start[1] :]
+    assert [call.operation for call in calls] == ["put_item", "get_item", "query", "batch_get_item"]
+    assert [call.round - start[0] for call in calls] == [1, 2, 3, 4]
+    assert [call.items for call in calls[1:]] == [1, 1, 1]
+    assert table.metered().meter.calls == []
+
+
+# DynamoDB's bad days
+
+
+class Script:
+    """A DynamoDB client that answers what a test says."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+        self.requests: list[Any] = []
+
+    def __getattr__(self, operation: str) -> Callable[..., Any]:
+        def call(**request: Any) -> Any:
+            self.requests.append(request)
+            answer = self.answers.pop(0)
+            if callable(answer):
+                answer = answer(request)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return call
+
+
+def scripted(*answers: Any) -> tuple[Table, Script]:
+    script = Script(*answers)
+    client: Any = script
+    return Table(NAME, client), script
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gridview.storage.time.sleep", lambda _: None)
+
+
+def refused(code: str, message: str = "no") -> ClientError:
+    return ClientError({"Error": {"Code": code, "Message": message}}, "PutItem")
+
+
+def some(count: int) -> Callable[[Any], Any]:
+    """An answer of BatchGetItem with the first keys that were asked for; the others are unprocessed."""
+
+    def answer(request: Any) -> Any:
+        wanted = request["RequestItems"][NAME]["Keys"]
+        return {
+            "Responses": {NAME: wanted[:count]},
+            "UnprocessedKeys": {NAME: {"Keys": wanted[count:]}} if wanted[count:] else {},
+        }
+
+    return answer
+
+
+KEYS = [(f"p{num}", "s") for num in range(5)]
+
+
+def test_what_a_batch_leaves_out_is_asked_for_again() -> None:
+    table, script = scripted(some(2), some(0), some(2), some(1))
+    found = table.batch_get(KEYS, paths=[("num",)])
+    assert found.items.keys() == set(KEYS)
+    assert found.left == frozenset()
+    requests = [request["RequestItems"][NAME] for request in script.requests]
+    assert [len(request["Keys"]) for request in requests] == [5, 3, 3, 1]
+    assert all(request["ProjectionExpression"] for request in requests)
+    assert table.meter.rounds == 4
+
+
+def test_it_is_not_asked_for_again_when_enough_has_come() -> None:
+    table, script = scripted(some(2), some(2))
+    found = table.batch_get(KEYS, enough=lambda items: len(items) >= 4)
+    assert found.items.keys() == set(KEYS[:4])
+    assert found.left == frozenset(KEYS[4:])
+    assert len(script.requests) == 2
+
+
+def test_a_batch_that_never_gets_on_is_given_up() -> None:
+    table, script = scripted(*[some(0)] * 100)
+    with pytest.raises(Overloaded):
+        table.batch_get(KEYS)
+    assert len(script.requests) == 8
+
+
+def test_a_key_that_stands_twice_is_asked_for_once() -> None:
+    """An index that is just being changed may give an issue at its old and at its new place."""
+    table, script = scripted(some(9))
+    assert table.batch_get([*KEYS, *KEYS[::-1]]).items.keys() == set(KEYS)
+    assert len(script.requests[0]["RequestItems"][NAME]["Keys"]) == len(KEYS)
+
+
+def test_what_a_batch_does_not_write_is_sent_again() -> None:
+    sent: list[str] = []
+
+    def writing(count: int) -> Callable[[Any], Any]:
+        def answer(request: Any) -> Any:
+            requests = request["RequestItems"][NAME]
+            sent.extend(one["PutRequest"]["Item"][keys.PK]["S"] for one in requests[:count])
+            return {"UnprocessedItems": {NAME: requests[count:]} if requests[count:] else {}}
+
+        return answer
+
+    table, _ = scripted(writing(3), writing(0), writing(9))
+    table.batch_put([item(f"p{num}", "s") for num in range(7)])
+    assert sent == [f"p{num}" for num in range(7)]
+    table, _ = scripted(*[writing(0)] * 100)
+    with pytest.raises(Overloaded):
+        table.batch_put([item("p", "s")])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        refused("ProvisionedThroughputExceededException"),
+        refused("ThrottlingException"),
+        refused("RequestLimitExceeded"),
+        refused("InternalServerError"),
+        refused("TransactionConflictException"),
+        EndpointConnectionError(endpoint_url="http://nowhere"),
+    ],
+    ids=lambda error: (
+        type(error).__name__ if not hasattr(error, "response") else error.response["Error"]["Code"]
+    ),
+)
+def test_a_busy_table_is_overloaded_whatever_is_asked_of_it(error: Exception) -> None:
+    calls: list[Callable[[Table], Any]] = [
+        lambda table: table.get("a", "s"),
+        lambda table: table.batch_get([("a", "s")]),
+        lambda table: table.query("a"),
+        lambda table: table.put(item("a", "s"), ABSENT),
+        lambda table: table.delete("a", "s"),
+        lambda table: table.add("a", "s", "n", 1, PRESENT),
+        lambda table: table.transact([storage.put(item("a", "s"))]),
+        lambda table: table.batch_put([item("a", "s")]),
+    ]
+    for call in calls:
+        table, _ = scripted(error)
+        with pytest.raises(Overloaded):
+            call(table)
+
+
+def test_a_bug_or_a_lost_permission_is_not_taken_for_load() -> None:
+    for code in ("AccessDeniedException", "ValidationException", "ResourceNotFoundException"):
+        table, _ = scripted(refused(code))
+        with pytest.raises(ClientError):
+            table.put(item("a", "s"))
+
+
+def test_an_item_that_is_too_large_is_told_apart() -> None:
+    table, _ = scripted(refused("ValidationException", "Item size has exceeded the maximum allowed size"))
+    with pytest.raises(ItemTooLarge):
+        table.put(item("a", "s"))
+
+
+def test_a_transaction_that_meets_another_is_overloaded_and_not_refused() -> None:
+    answer = refused("TransactionCanceledException")
+    answer.response["CancellationReasons"] = [{"Code": "None"}, {"Code": "TransactionConflict"}]
+    table, _ = scripted(answer)
+    with pytest.raises((Overloaded, TransactionFailed)):
+        table.transact([storage.put(item("a", "s")), storage.put(item("b", "s"))])
+
+
+def test_a_table_without_a_meter_of_its_own_remembers_no_calls() -> None:
+    """A container keeps it for hours."""
+    table, _ = scripted(*[{}] * 50)
+    for _ in range(50):
+        table.get("a", "s")
+    assert table.meter.calls == []
+
+
+def test_what_capacity_dynamodb_reports_is_added_up() -> None:
+    table, _ = scripted(
+        {"ConsumedCapacity": {"CapacityUnits": 1.5}},
+        {"ConsumedCapacity": [{"CapacityUnits": 0.5}, {"CapacityUnits": 2}], "Responses": {NAME: []}},
+        {},
+    )
+    metered = table.metered()
+    metered.get("a", "s")
+    metered.batch_get([("a", "s")])
+    metered.get("a", "s")
+    assert [call.capacity for call in metered.meter.calls] == [1.5, 2.5, 0.0]
+    assert metered.meter.capacity == 4.0
