@@ -93,8 +93,8 @@ def in_pages(expected: list[int], limit: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: "-".join(order))
 def test_every_page_of_every_order_both_ways(filled: Filled, order: Order) -> None:
-    expected = in_pages(filled.expected(order), 29)
-    forwards, backwards = walk(filled, order, 29)
+    expected = in_pages(filled.expected(order), 47)
+    forwards, backwards = walk(filled, order, 47)
     assert forwards == expected
     assert backwards == expected[:-1]
     assert walk(filled, order, 500) == (in_pages(filled.expected(order), 500), [])

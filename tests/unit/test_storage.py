@@ -196,6 +196,11 @@ def test_a_query_reads_a_megabyte(table: Table) -> None:
     assert rest.items[0][keys.SORT] == f"{page.examined:02d}"
 
 
+def test_a_whole_partition_is_read_call_after_call(table: Table) -> None:
+    table.batch_put([item("p", f"{num:02d}", name="x" * 300_000) for num in range(8)])
+    assert [one[keys.SK] for one in table.query_all("p")] == [f"{num:02d}" for num in range(8)]
+
+
 def test_a_transaction_is_all_or_nothing_and_names_what_failed(table: Table) -> None:
     for name in ("a", "d"):
         table.put(item(name, "s", version=1))
@@ -390,6 +395,21 @@ def test_a_transaction_that_meets_another_is_overloaded_and_not_refused() -> Non
     table, _ = scripted(answer)
     with pytest.raises((Overloaded, TransactionFailed)):
         table.transact([storage.put(item("a", "s")), storage.put(item("b", "s"))])
+
+
+def test_reads_are_as_consistent_as_they_are_asked_to_be() -> None:
+    for consistent in (False, True):
+        table, script = scripted(
+            {}, some(9), {"Items": [], "ScannedCount": 0}, {"Items": [], "ScannedCount": 0}
+        )
+        table.get("a", "s", consistent=consistent)
+        table.batch_get(KEYS, consistent=consistent)
+        table.query("a", consistent=consistent)
+        list(table.query_all("a", consistent=consistent))
+        get, batch, *queries = script.requests
+        assert get["ConsistentRead"] is consistent
+        assert batch["RequestItems"][NAME]["ConsistentRead"] is consistent
+        assert [query["ConsistentRead"] for query in queries] == [consistent, consistent]
 
 
 def test_a_table_without_a_meter_of_its_own_remembers_no_calls() -> None:

@@ -192,6 +192,8 @@ class _Reader:
                 reading.stopped_at = _beyond(reading.rows[-1], self._walk)
                 return
             reading.rows.append(Row(entry[keys.SORT], Stretch.VALUES, fetched.items.get(key)))
+        if len(entries) < missing and _fills_a_page(wanted, fetched.items):
+            reading.stopped_at = _beyond(reading.rows[-1], self._walk)  # no need to read on behind the values
         reading.rows += [Row(entry[keys.SORT], Stretch.VALUES, None) for entry in entries[len(shown) :]]
 
     def _read_documents(self, reading: Reading, stretch: Stretch, bound: Bound | None, missing: int) -> None:
