@@ -24,7 +24,10 @@ NUMBER_WIDTH = 8
 """Digits of an issue number in a sort string."""
 
 TEXT_WIDTH = 240
-"""Characters of a folded text or user id that take part in the order."""
+"""Characters of a folded text that take part in the order."""
+
+USER_BYTES = 1008
+"""Bytes of a casefolded user id in which a character has to begin to take part in the order."""
 
 MAX_OPTIONS = 200
 """Options of one multi_enum value."""
@@ -77,8 +80,8 @@ def text(value: str) -> str:
 
 
 def user(value: str) -> str:
-    """Return the body of a user id: its first 240 casefolded characters."""
-    return _escape(value.casefold()[:TEXT_WIDTH])
+    """Return the body of a user id: its casefolded characters that begin within the first 1,008 bytes."""
+    return _escape(_beginning(value.casefold(), USER_BYTES))
 
 
 def number(value: Decimal) -> str:
@@ -126,6 +129,18 @@ def multi_enum(ranks: Iterable[str]) -> str:
     if not 1 <= len(ordered) <= MAX_OPTIONS:
         raise ValueError("number of options out of range")
     return "".join(ordered)
+
+
+def _beginning(text: str, size: int) -> str:
+    # Whether a character is in depends on those before it alone, so ids that differ in it are cut at the same place.
+    if len(text) * 4 <= size:
+        return text
+    begins = 0
+    for place, character in enumerate(text):
+        if begins >= size:
+            return text[:place]
+        begins += len(_escape(character).encode())
+    return text
 
 
 def _escape(text: str) -> str:
