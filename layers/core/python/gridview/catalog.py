@@ -1,6 +1,6 @@
 """A project's catalog: the fields that its issues have, built-in and custom, as values without behaviour of storage."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -170,11 +170,3 @@ class Catalog:
     def indexed(self) -> tuple[Field, ...]:
         """The fields that have sort entries."""
         return tuple(entry for entry in (*self.builtins, *self.attributes) if entry.indexed)
-
-
-def options_from(values: Iterable[str], ranks: Iterable[str], first: int = 1) -> tuple[Option, ...]:
-    """New options with fresh ids `o1`, `o2`, ... in the order given."""
-    return tuple(
-        Option(f"o{number}", value, rank)
-        for number, (value, rank) in enumerate(zip(values, ranks, strict=True), first)
-    )
