@@ -1,7 +1,5 @@
 """The functions in an account of moto's: imported afresh under its environment, on a table made from the synthesized template."""
 
-import importlib
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,11 +14,11 @@ from gridview import keys
 from gridview.catalogs import Catalogs
 from gridview.routes import BY_KEY, Role
 from gridview.storage import BATCH_WRITE, Table
+from tests.functions import freshly_imported
 from tests.http import Client, Context, Handler, Handlers, claims
 from tests.templates import table_input
 
 TABLE = "gridview"
-FUNCTIONS = ("query", "command", "maintain")
 _ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
@@ -137,18 +135,8 @@ def running() -> Iterator[Cloud]:
         queue_url = boto3.client("sqs").create_queue(QueueName="dead-letters")["QueueUrl"]
         patch.setenv("DEAD_LETTER_QUEUE_URL", queue_url)
         yield Cloud(
-            modules={name: _fresh(f"functions.{name}.handler") for name in FUNCTIONS},
+            modules=freshly_imported(),
             queue_url=queue_url,
             client=boto3.client("dynamodb"),
             table=Table(TABLE),
         )
-
-
-def _fresh(name: str) -> ModuleType:
-    before = sys.modules.pop(name, None)
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.modules.pop(name, None)
-        if before is not None:
-            sys.modules[name] = before

@@ -1,7 +1,5 @@
 """The functions on the engine, and the stream delivered to the consumer when a test says so."""
 
-import importlib
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ from devtools.environment import local
 from devtools.streams import StreamClient
 from gridview import keys
 from gridview.storage import Table
+from tests.functions import freshly_imported
 from tests.http import Client, Context, claims
 
 BATCH = 100
@@ -114,15 +113,5 @@ def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
             engine,
             table_name,
             tenant,
-            {name: _fresh(f"functions.{name}.handler") for name in ("query", "command", "maintain")},
+            freshly_imported(),
         )
-
-
-def _fresh(name: str) -> ModuleType:
-    before = sys.modules.pop(name, None)
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.modules.pop(name, None)
-        if before is not None:
-            sys.modules[name] = before

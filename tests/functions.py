@@ -1,0 +1,22 @@
+"""The functions' modules, imported anew: each reads its environment and makes its clients when it is imported, as on Lambda."""
+
+import importlib
+import sys
+from types import ModuleType
+
+FUNCTIONS = ("query", "command", "maintain")
+
+
+def freshly_imported() -> dict[str, ModuleType]:
+    """The handler modules by the name of their function, under the environment of now; `sys.modules` stays as it was."""
+    return {name: _fresh(f"functions.{name}.handler") for name in FUNCTIONS}
+
+
+def _fresh(name: str) -> ModuleType:
+    before = sys.modules.pop(name, None)
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.modules.pop(name, None)
+        if before is not None:
+            sys.modules[name] = before
