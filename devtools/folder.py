@@ -22,6 +22,8 @@ class State(NamedTuple):
     engine: str
     pid: int
     """Of the supervisor: ending it ends the stack."""
+    queue: str
+    """The URL of the dead-letter queue."""
 
 
 class Folder:
@@ -32,7 +34,7 @@ class Folder:
     seed.json                    what the tables were first filled with
     progress.json                how far the stream has been consumed
     dead-letters.ndjson          what the consumer sent to the dead-letter queue
-    failed-batches.ndjson        what the stream pump gave up
+    failed-batches/              what the stream pump gave up, a file for each batch
     stack.log                    the log of the functions, the server and the pump
     state.json, processes.json   while it runs
     """
@@ -43,6 +45,9 @@ class Folder:
         self.engine = self.path / "engine"
         self.tables = self.engine / "tables"
         self.seed = self.path / "seed.json"
+        self.progress = self.path / "progress.json"
+        self.dead_letters = self.path / "dead-letters.ndjson"
+        self.failed_batches = self.path / "failed-batches"
         self.log = self.path / "stack.log"
         self._state = self.path / "state.json"
         self._processes = self.path / "processes.json"
@@ -95,7 +100,10 @@ class Folder:
         kept = files.read_json(self._state)
         if not isinstance(kept, dict):
             return None
-        state = State(**kept)
+        try:
+            state = State(**kept)
+        except TypeError:  # what another version of the tools wrote
+            return None
         return (
             state
             if any(process.pid == state.pid and process.lives() for process in self.processes())

@@ -56,7 +56,9 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = subparsers.add_parser(
         "status", parents=[data], help="tell whether the local stack runs, and where"
     )
-    parser.add_argument("--json", action="store_true", help='as {"api": URL, "engine": URL, "pid": ...}')
+    parser.add_argument(
+        "--json", action="store_true", help='as {"api": URL, "engine": URL, "pid": ..., "queue": URL}'
+    )
     parser.set_defaults(func=_status)
 
     parser = subparsers.add_parser("down", parents=[data], help="stop the local stack; its data are kept")
@@ -173,7 +175,9 @@ def _status(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(state._asdict() if state else dict.fromkeys(State._fields)))
     elif state:
-        print(f"running\napi     {state.api}\nengine  {state.engine}\npid     {state.pid}")
+        print(
+            f"running\napi     {state.api}\nengine  {state.engine}\nqueue   {state.queue}\npid     {state.pid}"
+        )
     else:
         print("not running")
     return 0 if state else 1

@@ -1,6 +1,7 @@
 """The stream pump: what Lambda's event source mapping is in the cloud, between the table's stream and the maintain function.
 
 It keeps in a file, after each batch, how far each shard is settled, so that after a crash of everything it goes on from there.
+Its process also holds the dead-letter queue that the function sends to, and keeps the upkeep function going.
 """
 
 import argparse
@@ -8,22 +9,25 @@ import functools
 import http.client
 import logging
 import os
+import socket
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from devtools import deadletters, files
+from devtools import deadletters, files, upkeep
 from devtools.container import ACCOUNT
 from devtools.containers import Pool
 from devtools.delivery import Delivery, Policy, Reason, Record
 from devtools.environment import REGION
 from devtools.failure import FunctionError
+from devtools.folder import Folder
 from devtools.streams import EXPIRED, NOT_FOUND, TRIMMED, Source, StreamClient, StreamError
 from gridview.keys import ISSUE_PREFIX, PK, PROJECT_PREFIX, SK
+from infra.limits import BATCH_SIZE, RETRIES, TIMEOUTS
 
 FUNCTION = "maintain"
-FUNCTION_SECONDS = 60.0
 READ_LIMIT = 1000
 """What GetRecords gives at most."""
 
@@ -32,7 +36,7 @@ _ENGINE_AWAY_SECONDS = 1.0
 _LOOK_FOR_SHARDS_SECONDS = 5.0
 _LONGEST_PAUSE_SECONDS = 10.0
 
-POLICY = Policy(batch_size=100, retries=5, bisect=True)
+POLICY = Policy(batch_size=BATCH_SIZE, retries=RETRIES, bisect=True)
 """As the cloud's mapping, but without an age: a laptop that slept for a day has a stream that is a day old."""
 
 _log = logging.getLogger("gridview.pump")
@@ -166,8 +170,8 @@ def pause(retry: int) -> None:
     time.sleep(min(_LONGEST_PAUSE_SECONDS, 0.1 * 2**retry))
 
 
-def run(endpoint: str, table: str, data: Path, invoke: Callable[[Any], Any]) -> None:
-    """Pump for ever; `invoke` calls the function with an event. Progress and failed batches are kept in the folder `data`."""
+def run(endpoint: str, table: str, folder: Folder, invoke: Callable[[Any], Any]) -> None:
+    """Pump for ever; `invoke` calls the function with an event. Progress and failed batches are kept in the data folder."""
     client = StreamClient(endpoint)
     stream = client.stream_of(table)
 
@@ -181,7 +185,7 @@ def run(endpoint: str, table: str, data: Path, invoke: Callable[[Any], Any]) -> 
     def discard(shard: str, records: list[Record], reason: Reason, invocations: int) -> None:
         _log.error("A batch was given up.", extra={"records": len(records), "reason": reason})
         deadletters.keep_batch(
-            data / "failed-batches.ndjson",
+            folder.failed_batches,
             stream=stream,
             shard=shard,
             function=f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:gridview-{FUNCTION}",
@@ -200,7 +204,7 @@ def run(endpoint: str, table: str, data: Path, invoke: Callable[[Any], Any]) -> 
             pause=pause,
         )
 
-    pump = Pump(client, stream, Progress(data / "progress.json", stream), delivery_of)
+    pump = Pump(client, stream, Progress(folder.progress, stream), delivery_of)
     while True:
         try:
             if not pump.step(time.monotonic()):
@@ -214,17 +218,22 @@ def main() -> None:
     """`python -m devtools.pump`, started by the supervisor; the environment is the function's."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--letters", type=int, required=True, help="file descriptor of the queue's socket")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    sqs = deadletters.SqsServer(arguments.data / "dead-letters.ndjson")
+    folder = Folder(arguments.data)
+    sqs = deadletters.SqsServer(folder.dead_letters, socket.socket(fileno=arguments.letters))
     sqs.start()
-    env = os.environ | {
-        "POWERTOOLS_SERVICE_NAME": FUNCTION,
-        "AWS_ENDPOINT_URL_SQS": sqs.endpoint,
-        "DEAD_LETTER_QUEUE_URL": sqs.queue_url,
-    }
-    pool = Pool(FUNCTION, env=env, size=1, timeout=FUNCTION_SECONDS)
-    run(os.environ["AWS_ENDPOINT_URL_DYNAMODB"], os.environ["TABLE_NAME"], arguments.data, pool.invoke)
+    queue = {"AWS_ENDPOINT_URL_SQS": sqs.endpoint, "DEAD_LETTER_QUEUE_URL": sqs.queue_url}
+    jobs = _pool(upkeep.FUNCTION, queue)
+    threading.Thread(target=upkeep.run, args=(jobs.invoke,), daemon=True, name="upkeep").start()
+    records = _pool(FUNCTION, queue)
+    run(os.environ["AWS_ENDPOINT_URL_DYNAMODB"], os.environ["TABLE_NAME"], folder, records.invoke)
+
+
+def _pool(function: str, queue: dict[str, str]) -> Pool:
+    env = os.environ | {"POWERTOOLS_SERVICE_NAME": function} | queue
+    return Pool(function, env=env, size=1, timeout=TIMEOUTS[function])
 
 
 if __name__ == "__main__":

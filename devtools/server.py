@@ -19,12 +19,11 @@ from devtools.failure import FunctionError
 from devtools.gateway import Request, Response
 from gridview.errors import INTERNAL, PROBLEMS, TooLarge, Unauthenticated
 from gridview.routes import ROUTES
+from infra.limits import TIMEOUTS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-FUNCTION_SECONDS = 29.0
-"""An HTTP API gives up after 30 seconds."""
 _ENVIRONMENTS = 4
 _THREADS = 16
 _MAX_READ_BYTES = 64 * 1024 * 1024
@@ -124,7 +123,7 @@ def main() -> None:
             function,
             env=os.environ | {"POWERTOOLS_SERVICE_NAME": function},
             size=_ENVIRONMENTS,
-            timeout=FUNCTION_SECONDS,
+            timeout=TIMEOUTS[function],
         )
         for function in sorted({route.function for route in ROUTES} | {gateway.DEFAULT_FUNCTION})
     }

@@ -17,11 +17,12 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from devtools import demo, engine, files, journal, processes, table, tokens
+from devtools import deadletters, demo, engine, files, journal, processes, table, tokens
 from devtools.environment import local
 from devtools.failure import Failure
 from devtools.folder import Folder, State
 from devtools.processes import Known
+from infra.limits import SETTLE_SECONDS
 
 TABLE = "gridview"
 
@@ -50,6 +51,7 @@ def run(folder: Folder, *, port: int, empty: bool, say: Say, ready: Callable[[St
     with (
         folder.held(),
         _listener(port) as listener,
+        _listener(0) as letters,
         contextlib.suppress(_StopRequestedError),
         _stop_on_signals(),
     ):
@@ -70,10 +72,11 @@ def run(folder: Folder, *, port: int, empty: bool, say: Say, ready: Callable[[St
             env = _environment(folder, started.endpoint)
             with _open_log(folder) as log:
                 _start_server(folder, listener, env, log, children)
-                _start_pump(folder, env, log, children)
+                _start_pump(folder, letters, env, log, children)
             api = f"http://127.0.0.1:{listener.getsockname()[1]}"
             _wait_until_healthy(api, children)
-            state = State(api=api, engine=started.endpoint, pid=os.getpid())
+            queue = deadletters.queue_url(letters.getsockname()[1])
+            state = State(api=api, engine=started.endpoint, pid=os.getpid(), queue=queue)
             folder.write_state(state)
             ready(state)
             while True:
@@ -158,6 +161,8 @@ def _environment(folder: Folder, endpoint: str) -> dict[str, str]:
     return local(
         {
             "TABLE_NAME": TABLE,
+            # As deployed; a test that cannot wait for so long says otherwise.
+            "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
             "CURSOR_SECRET": tokens.cursor_secret_in(folder.path),
             "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",
@@ -175,9 +180,12 @@ def _start_server(
     children.add("The API server", processes.start(program, env=env, log=log, pass_fds=[descriptor]))
 
 
-def _start_pump(folder: Folder, env: dict[str, str], log: IO[bytes], children: _Children) -> None:
-    program = _module("devtools.pump", "--data", str(folder.path))
-    children.add("The stream pump", processes.start(program, env=env, log=log))
+def _start_pump(
+    folder: Folder, letters: socket.socket, env: dict[str, str], log: IO[bytes], children: _Children
+) -> None:
+    descriptor = letters.fileno()
+    program = _module("devtools.pump", "--data", str(folder.path), "--letters", str(descriptor))
+    children.add("The stream pump", processes.start(program, env=env, log=log, pass_fds=[descriptor]))
 
 
 def _module(name: str, *arguments: str) -> list[str]:

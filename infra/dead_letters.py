@@ -1,4 +1,4 @@
-"""Where the stream consumer's failures end up."""
+"""Where the failures of what derives the index end up."""
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
@@ -7,9 +7,9 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from infra.checks import acknowledge
+from infra.limits import RETENTION_DAYS
 
-RETENTION = Duration.days(14)
-"""How long either kind is kept: the most that SQS can. What must outlive a redrive is kept for longer than this."""
+RETENTION = Duration.days(RETENTION_DAYS)
 
 _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
 
@@ -17,8 +17,9 @@ _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interfac
 class DeadLetters(Construct):
     """A queue and a bucket.
 
-    The queue takes what the consumer itself gives up on: an issue's key, its version and the error. The bucket takes whole batches
-    that the event source mapping gives up on (the consumer crashed, or time ran out); to a queue it would send metadata only.
+    The queue takes what the consumer itself, or upkeep, gives up on: an issue's key, its version and the error. The bucket takes
+    whole batches that the event source mapping gives up on (the consumer crashed, or time ran out); to a queue it would send
+    metadata only.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, protect: bool, tls_only: bool) -> None:
@@ -33,7 +34,7 @@ class DeadLetters(Construct):
         )
         acknowledge(
             self.queue,
-            {"AwsSolutions-SQS3": "This is the dead-letter queue: the consumer itself sends to it."},
+            {"AwsSolutions-SQS3": "This is the dead-letter queue: the functions themselves send to it."},
         )
         self.bucket = s3.Bucket(
             self,

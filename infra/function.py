@@ -10,6 +10,7 @@ from constructs import Construct
 
 from infra.assets import ROOT, code
 from infra.checks import acknowledge
+from infra.limits import TIMEOUTS
 from infra.settings import Architecture, Settings, runtime_snaps
 
 
@@ -31,7 +32,6 @@ class GridFunction(Construct):
         layers: Sequence[lambda_.ILayerVersion],
         environment: Mapping[str, str],
         memory_mib: int,
-        timeout: Duration,
         published: bool,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -58,7 +58,7 @@ class GridFunction(Construct):
                 **environment,
             },
             memory_size=memory_mib,
-            timeout=timeout,
+            timeout=Duration.seconds(TIMEOUTS[folder]),
             role=self.role,
             log_group=log_group,
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS

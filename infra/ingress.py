@@ -47,7 +47,7 @@ class Ingress(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self.api = apigateway.HttpApi(self, "Api", create_default_stage=False)
-        self._add_stage()
+        self.stage = self._add_stage()
         authorizer = authorizers.HttpUserPoolAuthorizer(
             "Tokens", identity.pool, user_pool_clients=[identity.client]
         )
@@ -104,7 +104,7 @@ class Ingress(Construct):
             {"AwsSolutions-APIG4": "It answers 404 to every path that is no route, as a problem document."},
         )
 
-    def _add_stage(self) -> None:
+    def _add_stage(self) -> apigateway.HttpStage:
         log_group = logs.LogGroup(
             self,
             "AccessLogs",
@@ -132,3 +132,4 @@ class Ingress(Construct):
             ),
             format=json.dumps(_ACCESS_LOG),
         )
+        return stage

@@ -10,6 +10,8 @@ Architecture = Literal["arm64", "x86_64"]
 
 _RUNTIME = re.compile(r"python3\.(\d{1,2})")
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
+_SCHEDULE = re.compile(r"(?:cron|rate)\([^()]+\)")
 _OLDEST_MINOR = 11
 """The code needs Python 3.11."""
 _SNAP_START_MINOR = 12
@@ -31,7 +33,14 @@ class Settings:
     protect: bool = True
     """Deletion protection, and data that outlive the stack. Without it `cdk destroy` takes the table and the users along."""
     emulator: bool = False
-    """Deploy to an engine on this machine: it has no TLS to insist on and does not know the roles that `cdk bootstrap` makes."""
+    """Deploy to an engine on this machine: it has no TLS to insist on, does not know the roles that `cdk bootstrap` makes, and
+    refuses alarms on expressions."""
+    alarm_email: str = ""
+    """Who is mailed when an alarm goes off; they confirm the subscription once. Empty: nobody, but others may subscribe to the
+    topic."""
+    check_schedule: str = "cron(17 3 * * ? *)"
+    """When the index is compared with the issues, as EventBridge writes it, in UTC. A schedule of less than once a day is told of
+    by the alarm on missing checks."""
 
     def __post_init__(self) -> None:
         if not _STACK_NAME.fullmatch(self.stack_name):
@@ -42,6 +51,10 @@ class Settings:
             raise SettingError(f"runtime: python3.{_OLDEST_MINOR} or later")
         if self.snap_start and not runtime_snaps(self.runtime):
             raise SettingError(f"snap-start: needs a runtime of python3.{_SNAP_START_MINOR} or later")
+        if self.alarm_email and not _EMAIL.fullmatch(self.alarm_email):
+            raise SettingError("alarm-email: an address")
+        if not _SCHEDULE.fullmatch(self.check_schedule):
+            raise SettingError("check-schedule: cron(...) or rate(...), as EventBridge writes it")
 
     @property
     def python_minor(self) -> int:

@@ -1,17 +1,21 @@
 """The deployment: table -> functions -> stream and HTTP, and which function may do what."""
 
-from aws_cdk import CfnOutput, CliCredentialsStackSynthesizer, Duration, Stack
+from aws_cdk import CfnOutput, CliCredentialsStackSynthesizer, Stack
 from constructs import Construct
 
+from infra.alarms import Alarms
+from infra.dashboard import Dashboard
 from infra.dead_letters import DeadLetters
 from infra.function import GridFunction
 from infra.identity import Identity
 from infra.ingress import Ingress
 from infra.layers import Layers
+from infra.limits import SETTLE_SECONDS
 from infra.secrets import CursorSecret
 from infra.settings import Settings
 from infra.stream import StreamMapping
 from infra.table import GridTable
+from infra.upkeep import UpkeepSchedules
 
 
 class GridviewStack(Stack):
@@ -34,6 +38,9 @@ class GridviewStack(Stack):
         identity = Identity(self, "Identity", protect=settings.protect)
         layers = Layers(self, "Layers", settings=settings).all
 
+        settling = {"SETTLE_SECONDS": str(SETTLE_SECONDS)}
+        poison = {"DEAD_LETTER_QUEUE_URL": dead_letters.queue.queue_url}
+
         query = GridFunction(
             self,
             "Query",
@@ -43,7 +50,6 @@ class GridviewStack(Stack):
             layers=layers,
             environment={"TABLE_NAME": table.name, "CURSOR_SECRET_ARN": cursor_secret.arn},
             memory_mib=1769,
-            timeout=Duration.seconds(29),
             published=True,
         )
         command = GridFunction(
@@ -53,9 +59,8 @@ class GridviewStack(Stack):
             description="gridview: everything that writes for a caller",
             settings=settings,
             layers=layers,
-            environment={"TABLE_NAME": table.name},
+            environment={"TABLE_NAME": table.name, **settling},
             memory_mib=1769,
-            timeout=Duration.seconds(29),
             published=True,
         )
         maintain = GridFunction(
@@ -65,9 +70,19 @@ class GridviewStack(Stack):
             description="gridview: derives the index from the stream of issue documents",
             settings=settings,
             layers=layers,
-            environment={"TABLE_NAME": table.name, "DEAD_LETTER_QUEUE_URL": dead_letters.queue.queue_url},
+            environment={"TABLE_NAME": table.name, **poison},
             memory_mib=1769,
-            timeout=Duration.seconds(60),
+            published=False,
+        )
+        upkeep = GridFunction(
+            self,
+            "Upkeep",
+            folder="upkeep",
+            description="gridview: builds and sweeps in the background, and checks the index",
+            settings=settings,
+            layers=layers,
+            environment={"TABLE_NAME": table.name, **settling, **poison},
+            memory_mib=1769,
             published=False,
         )
 
@@ -84,11 +99,41 @@ class GridviewStack(Stack):
         )
         dead_letters.grant_send(maintain.role)
 
-        StreamMapping(self, "Stream", table=table, consumer=maintain, dead_letters=dead_letters)
+        table.grant(
+            upkeep.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:Scan"
+        )
+        table.grant(upkeep.role, "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem")
+        table.grant_index(upkeep.role, "dynamodb:Query")
+        dead_letters.grant_send(upkeep.role)
+
+        stream = StreamMapping(self, "Stream", table=table, consumer=maintain, dead_letters=dead_letters)
+        UpkeepSchedules(self, "Schedules", upkeep=upkeep, check_schedule=settings.check_schedule)
         ingress = Ingress(self, "Ingress", identity=identity, query=query, command=command)
+
+        functions = {"query": query, "command": command, "maintain": maintain, "upkeep": upkeep}
+        alarms = Alarms(
+            self,
+            "Alarms",
+            settings=settings,
+            table=table,
+            functions=functions,
+            mapping=stream.mapping,
+            dead_letters=dead_letters,
+            ingress=ingress,
+        )
+        Dashboard(
+            self,
+            "Overview",
+            alarms=alarms,
+            table=table,
+            functions=functions,
+            ingress=ingress,
+        )
 
         CfnOutput(self, "ApiUrl", value=ingress.url)
         CfnOutput(self, "UserPoolId", value=identity.pool.user_pool_id)
         CfnOutput(self, "UserPoolClientId", value=identity.client.user_pool_client_id)
         CfnOutput(self, "TableName", value=table.name)
         CfnOutput(self, "DeadLetterQueueUrl", value=dead_letters.queue.queue_url)
+        CfnOutput(self, "FailedBatchesBucket", value=dead_letters.bucket.bucket_name)
+        CfnOutput(self, "AlarmTopicArn", value=alarms.topic.topic_arn)

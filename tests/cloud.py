@@ -30,6 +30,7 @@ _ENVIRONMENT = {
     "POWERTOOLS_LOG_LEVEL": "INFO",
     "TABLE_NAME": TABLE,
     "CURSOR_SECRET": "a secret of the tests",
+    "SETTLE_SECONDS": "0",
 }
 
 
@@ -103,6 +104,12 @@ class Cloud:
         ]
         result = self.modules["maintain"].handler({"Records": records}, Context())
         assert result == {"batchItemFailures": []}
+
+    def upkeep(self) -> dict[str, Any]:
+        """Work on the background jobs until nothing is left to do; then as much time seems to pass as catalogs are kept."""
+        result: dict[str, Any] = self.modules["upkeep"].handler({"task": "jobs"}, Context())
+        self.forget()
+        return result
 
 
 def _changes_definitions(event: Mapping[str, Any]) -> bool:

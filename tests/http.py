@@ -91,7 +91,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _check(answer: Answer, event: Mapping[str, Any], operation: Mapping[str, Any] | None) -> None:
     if answer.status >= 400:
         assert answer.headers["content-type"] == "application/problem+json"
-        assert answer.body.keys() - {"errors"} == {"type", "title", "status", "detail", "request_id"}
+        assert answer.body.keys() - {"errors", "build"} == {"type", "title", "status", "detail", "request_id"}
         assert answer.body["status"] == answer.status
         assert answer.body["request_id"] == event["requestContext"]["requestId"]
         assert answer.body.get("errors") != []

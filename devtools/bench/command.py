@@ -4,14 +4,17 @@ import argparse
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from rich.console import Console
 
 from devtools import bulk, engine, table
-from devtools.bench import issues, measure, report
+from devtools.bench import background, edits, issues, measure, report
+from devtools.bench.apart import Place
 from devtools.bench.functions import Functions
+from devtools.bench.work import Work
 from devtools.failure import Failure
 from gridview.catalog import Catalog
 from gridview.identity import Actor
@@ -26,6 +29,7 @@ class _Loaded(NamedTuple):
     catalog: Catalog
     issues: int
     seconds: float
+    checks: Mapping[str, Work]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,36 +39,45 @@ def run(args: argparse.Namespace) -> int:
         table.ensure(running.client(), _TABLE)
         functions = Functions(running.endpoint, _TABLE, sink)
         stored = bulk.table_at(running.endpoint, _TABLE)
+        place = Place(running.endpoint, _TABLE)
         loaded = []
         for size in args.sizes:
-            progress.print(f"Loading {size:,} issues ...", highlight=False)
-            loaded.append(_load(stored, size))
+            progress.print(f"Loading {size:,} issues, and checking them ...", highlight=False)
+            loaded.append(_load(place, stored, size))
         progress.print("Measuring pages ...")
         pages = measure.pages(functions, _ACTOR, [one.catalog.project for one in loaded], args.repeat)
         results = []
         for one in loaded:
-            progress.print(f"Measuring writes at {one.issues:,} issues ...", highlight=False)
+            progress.print(f"Measuring writes and passes at {one.issues:,} issues ...", highlight=False)
             results.append(
                 report.Result(
                     issues=one.issues,
                     load_seconds=one.seconds,
                     pages=pages[one.catalog.project],
                     writes=measure.writes(functions, _ACTOR, stored, one.catalog),
-                    per_second=measure.per_second(functions, _ACTOR, stored, one.catalog, one.issues),
+                    work=measure.streams(functions, _ACTOR, stored, one.catalog, one.issues)
+                    | one.checks
+                    | background.passes(place, _ACTOR, stored, one.catalog),
                 )
             )
-    report.show(console, results)
+        progress.print("Measuring edits ...")
+        edited = edits.edits(functions, _ACTOR, stored)
+    report.show(console, results, edited)
     if args.json is not None:
         try:
-            args.json.write_text(json.dumps(report.to_json(results), indent=2) + "\n", encoding="utf-8")
+            args.json.write_text(
+                json.dumps(report.to_json(results, edited), indent=2) + "\n", encoding="utf-8"
+            )
         except OSError as error:
             raise Failure(f"{args.json} cannot be written: {error.strerror}.") from error
     return 0
 
 
-def _load(stored: Table, size: int) -> _Loaded:
+def _load(place: Place, stored: Table, size: int) -> _Loaded:
+    """Load a project and check what is there by now, before anything of it is changed."""
     began = time.monotonic()
     catalog = issues.make_project(stored, _ACTOR, f"n{size}")
     bulk.take_numbers(stored, catalog, size)
     bulk.load(stored, catalog, issues.generate(catalog, size), bulk.in_batches)
-    return _Loaded(catalog, size, time.monotonic() - began)
+    seconds = time.monotonic() - began
+    return _Loaded(catalog, size, seconds, background.checks(place, catalog))

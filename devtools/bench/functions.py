@@ -5,13 +5,11 @@ import importlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TextIO
 
-import boto3
-
 from devtools import gateway
+from devtools.bench.capacity import Counter, Units
 from devtools.container import Context
 from devtools.environment import local
 from devtools.failure import Failure
@@ -19,17 +17,8 @@ from gridview import keys
 from gridview.identity import Actor
 
 _SECONDS: Final = 60.0
-_WRITES: Final = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 
 Handler = Callable[[Any, Context], Any]
-
-
-@dataclass(slots=True)
-class Units:
-    """Capacity units that DynamoDB reported, of the table and its index together."""
-
-    read: float = 0.0
-    write: float = 0.0
 
 
 class Functions:
@@ -38,13 +27,10 @@ class Functions:
     def __init__(self, endpoint: str, table: str, sink: TextIO) -> None:
         """`sink` takes what the handlers print (metrics): making it is part of their work, reading it is not of ours."""
         self._sink = sink
-        self._units = Units()
         environment = _environment(endpoint, table)
         os.environ.clear()
         os.environ.update(environment)
-        # The handlers make their clients when they are imported; clients take over the hooks of the default session.
-        boto3.DEFAULT_SESSION = boto3.Session()
-        boto3.DEFAULT_SESSION.events.register("after-call.dynamodb", self._count)
+        self._counter = Counter()  # the handlers make their clients when they are imported
         self._query, self._command, self._maintain = (
             _handler(name) for name in ("query", "command", "maintain")
         )
@@ -63,27 +49,13 @@ class Functions:
         if answer["batchItemFailures"]:
             raise Failure("The maintain function did not finish a batch.")
 
-    @contextlib.contextmanager
-    def metered(self) -> Iterator[Units]:
+    def metered(self) -> contextlib.AbstractContextManager[Units]:
         """What is used up by calls inside the block."""
-        self._units = Units()
-        yield self._units
-        self._units = Units()
+        return self._counter.metered()
 
     def _call(self, handler: Handler, event: Any) -> Any:
         with contextlib.redirect_stdout(self._sink):
             return handler(event, Context("gridview-bench", time.monotonic() + _SECONDS))
-
-    def _count(self, parsed: Mapping[str, Any], model: Any, **_: Any) -> None:
-        consumed = parsed.get("ConsumedCapacity") or []
-        units = sum(
-            part.get("CapacityUnits", 0.0)
-            for part in (consumed if isinstance(consumed, list) else [consumed])
-        )
-        if model.name in _WRITES:
-            self._units.write += units
-        else:
-            self._units.read += units
 
 
 def event(actor: Actor, method: str, path: str, body: Any = None) -> dict[str, Any]:
@@ -127,6 +99,7 @@ def _environment(endpoint: str, table: str) -> dict[str, str]:
     return local(
         {
             "TABLE_NAME": table,
+            "SETTLE_SECONDS": "0",
             "CURSOR_SECRET": "the benchmark's cursors are no secret",
             "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
             # A poison issue would be a bug: nothing listens there, and the benchmark ends.

@@ -1,19 +1,21 @@
-"""What is measured: pages, writes, and issues a second."""
+"""What is measured of the handlers: pages, writes, and issues a second."""
 
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from devtools.bench import issues
 from devtools.bench.functions import Functions, event, record
+from devtools.bench.work import Work
 from devtools.failure import Failure
 from gridview import keys
 from gridview.catalog import Catalog
 from gridview.identity import Actor
 from gridview.storage import Table
 from gridview.wire import item_to_wire
+from infra.limits import BATCH_SIZE
 
 ROWS: Final = 100
 _ROWS_BEFORE: Final = 10
@@ -22,7 +24,10 @@ _WARM_UP: Final = 10
 _WRITES: Final = 20
 _BATCH: Final = 500
 _MOST_WRITTEN: Final = 1_000
-_STREAM_BATCH: Final = 100
+
+ACCEPTED: Final = "accepted by the API"
+CONSUMED_NEW: Final = "consumer: new issues"
+CONSUMED_EDITS: Final = "consumer: edits of one field"
 
 PAGES: Final[Mapping[str, Mapping[str, Any]]] = {
     "by number": {},
@@ -51,14 +56,6 @@ class Writes:
     create: float
     edit: float
     delete: float
-
-
-@dataclass(slots=True)
-class PerSecond:
-    """Issues a second: accepted by batch calls of 500, one after the other; and indexed by the consumer, 100 records at a time."""
-
-    accepted: float
-    indexed: float
 
 
 @dataclass(slots=True)
@@ -93,14 +90,14 @@ def writes(functions: Functions, actor: Actor, table: Table, catalog: Catalog) -
     for place, body in enumerate(issues.bodies(_WRITES, seed=1)):
         with functions.metered() as units:
             num = functions.command(event(actor, "POST", path, body))["num"]
-            first = _image(table, catalog, num)
+            first = image(table, catalog, num)
             functions.maintain([record(None, first, 1)])
         created.append(units.write)
         with functions.metered() as units:
             functions.command(
                 event(actor, "PATCH", f"{path}/{num}", {"fields": {issues.NUMBER: 10_000_000 + place}})
             )
-            second = _image(table, catalog, num)
+            second = image(table, catalog, num)
             functions.maintain([record(first, second, 2)])
         edited.append(units.write)
         with functions.metered() as units:
@@ -110,25 +107,66 @@ def writes(functions: Functions, actor: Actor, table: Table, catalog: Catalog) -
     return Writes(statistics.mean(created), statistics.mean(edited), statistics.mean(deleted))
 
 
-def per_second(functions: Functions, actor: Actor, table: Table, catalog: Catalog, size: int) -> PerSecond:
-    """Create half as many issues as there are, at most 1,000, by batch calls, then have their stream records consumed."""
+def streams(functions: Functions, actor: Actor, table: Table, catalog: Catalog, size: int) -> dict[str, Work]:
+    """Create half as many issues as there are, at most 1,000, by batch calls of 500, one after the other; have their stream records
+    consumed in batches as large as Lambda makes them; then change an indexed field of each, and have those consumed."""
     count = min(size // 2, _MOST_WRITTEN)
-    operations = [{"create": body} for body in issues.bodies(count, seed=2)]
+    created, accepted = _accepted(
+        functions, actor, catalog, [{"create": body} for body in issues.bodies(count, seed=2)]
+    )
+    numbers = [result["issue"]["num"] for result in created]
+    new = _images(table, catalog, numbers)
+    consumed_new = _consumed(functions, [record(None, image, at) for at, image in enumerate(new, 1)])
+    edits = [
+        {"update": {"num": num, "fields": {issues.NUMBER: 20_000_000 + place}}}
+        for place, num in enumerate(numbers)
+    ]
+    _accepted(functions, actor, catalog, edits)
+    edited = _images(table, catalog, numbers)
+    records = [record(*images, at) for at, images in enumerate(zip(new, edited, strict=True), count + 1)]
+    return {
+        ACCEPTED: accepted,
+        CONSUMED_NEW: consumed_new,
+        CONSUMED_EDITS: _consumed(functions, records),
+    }
+
+
+def image(table: Table, catalog: Catalog, num: int) -> dict[str, Any]:
+    """An issue as the stream would hold it."""
+    return _images(table, catalog, [num])[0]
+
+
+def _accepted(
+    functions: Functions, actor: Actor, catalog: Catalog, operations: Sequence[Mapping[str, Any]]
+) -> tuple[list[dict[str, Any]], Work]:
     path = f"/v1/projects/{catalog.project}/issues/batch"
     requests = [
         event(actor, "POST", path, {"operations": operations[at : at + _BATCH]})
-        for at in range(0, count, _BATCH)
+        for at in range(0, len(operations), _BATCH)
     ]
-    began = time.perf_counter()
-    results = [result for request in requests for result in functions.command(request)["results"]]
-    accepting = time.perf_counter() - began
-    numbers = [result["issue"]["num"] for result in results]
-    records = [record(None, _image(table, catalog, num), place) for place, num in enumerate(numbers, 1)]
-    began = time.perf_counter()
-    for at in range(0, count, _STREAM_BATCH):
-        functions.maintain(records[at : at + _STREAM_BATCH])
-    indexing = time.perf_counter() - began
-    return PerSecond(count / accepting, count / indexing)
+    results: list[dict[str, Any]] = []
+
+    def accept() -> None:
+        for request in requests:
+            results.extend(functions.command(request)["results"])
+
+    return results, _worked(functions, len(operations), accept)
+
+
+def _consumed(functions: Functions, records: Sequence[Mapping[str, Any]]) -> Work:
+    def consume() -> None:
+        for at in range(0, len(records), BATCH_SIZE):
+            functions.maintain(records[at : at + BATCH_SIZE])
+
+    return _worked(functions, len(records), consume)
+
+
+def _worked(functions: Functions, count: int, do: Callable[[], None]) -> Work:
+    with functions.metered() as units:
+        began, cpu_began = time.perf_counter(), time.process_time()
+        do()
+        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu_began
+    return Work(count, True, seconds, cpu, units.calls, units.read, units.write)
 
 
 def _second_page(
@@ -163,10 +201,10 @@ def _page(samples: _Samples) -> Page:
     )
 
 
-def _image(table: Table, catalog: Catalog, num: int) -> dict[str, Any]:
-    """An issue as the stream would hold it."""
-    key = keys.issue(catalog.tenant, catalog.project, num), keys.project(catalog.tenant, catalog.project)
-    found = table.get(*key, consistent=True)
-    if found is None:
+def _images(table: Table, catalog: Catalog, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    partition = keys.project(catalog.tenant, catalog.project)
+    wanted = [(keys.issue(catalog.tenant, catalog.project, num), partition) for num in numbers]
+    found = table.batch_get(wanted, consistent=True).items
+    if len(found) != len(wanted):
         raise Failure("An issue that was written is not there.")
-    return item_to_wire(found)
+    return [item_to_wire(found[key]) for key in wanted]

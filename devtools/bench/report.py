@@ -7,7 +7,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from devtools.bench.measure import PAGES, Page, PerSecond, Writes
+from devtools.bench.edits import Edit
+from devtools.bench.measure import PAGES, Page, Writes
+from devtools.bench.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,7 @@ class Result:
     load_seconds: float
     pages: Mapping[str, Page]
     writes: Writes
-    per_second: PerSecond
+    work: Mapping[str, Work]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +47,33 @@ def growth(results: Sequence[Result]) -> dict[str, Growth]:
     }
 
 
-def to_json(results: Sequence[Result]) -> dict[str, Any]:
+def to_json(results: Sequence[Result], edits: Sequence[Edit]) -> dict[str, Any]:
     """Everything, by name."""
     return {
-        "results": [asdict(result) for result in results],
+        "results": [
+            asdict(result) | {"work": {name: work.to_json() for name, work in result.work.items()}}
+            for result in results
+        ],
+        "edits": [asdict(edit) for edit in edits],
         "growth": {kind: asdict(one) for kind, one in growth(results).items()},
     }
 
 
-def show(console: Console, results: Sequence[Result]) -> None:
-    """Print a table for each size, and one of the ratios between the largest and the smallest."""
+def show(console: Console, results: Sequence[Result], edits: Sequence[Edit]) -> None:
+    """Print the tables of each size, that of edits, and the ratios between the largest size and the smallest."""
     for result in results:
         console.print(_pages(result))
         console.print(_line(result), highlight=False, soft_wrap=True)
+        console.print(_work(result))
+    console.print(_edits(edits))
     if len(results) > 1:
         console.print(_growth(results))
+        console.print(_memory(results))
 
 
 def _pages(result: Result) -> Table:
     table = _table(f"\n{result.issues:,} issues (loaded in {result.load_seconds:,.0f} s)")
-    for heading in ("100-row page", "rows", "sequential calls", "read units", "ms", "handler CPU ms"):
-        table.add_column(heading, justify="left" if heading == "100-row page" else "right")
+    _columns(table, "100-row page", "rows", "sequential calls", "read units", "ms", "handler CPU ms")
     for kind, page in result.pages.items():
         table.add_row(
             kind,
@@ -79,18 +87,71 @@ def _pages(result: Result) -> Table:
 
 
 def _line(result: Result) -> str:
-    writes, rate = result.writes, result.per_second
+    writes = result.writes
     return (
         f"Write units with everything derived: create {writes.create:.1f}, edit of one field {writes.edit:.1f}, "
-        f"delete {writes.delete:.1f}.\n"
-        f"Issues per second: {rate.accepted:,.0f} accepted, {rate.indexed:,.0f} indexed."
+        f"delete {writes.delete:.1f}."
     )
+
+
+def _work(result: Result) -> Table:
+    table = _table(f"\nWork on many issues, at {result.issues:,}")
+    _columns(
+        table,
+        "for each issue",
+        "issues",
+        "per second",
+        "CPU ms",
+        "calls",
+        "read units",
+        "write units",
+        "memory",
+    )
+    for name, work in result.work.items():
+        table.add_row(
+            name,
+            f"{work.issues:,}{'' if work.finished else ' (part)'}",
+            f"{work.per_second:,.0f}",
+            f"{work.cpu_milliseconds:.2f}",
+            f"{work.calls_each:.2f}",
+            f"{work.read_units_each:.2f}",
+            f"{work.write_units_each:.2f}",
+            _megabytes(work),
+        )
+    return table
+
+
+def _edits(edits: Sequence[Edit]) -> Table:
+    table = _table("\nWrite units of an edit of one field")
+    _columns(table, "field", "`updated`", "the document's put alone", "with everything derived")
+    for edit in edits:
+        after = ", first after a change of definitions" if edit.after_change else ""
+        table.add_row(
+            f"{'indexed' if edit.indexed else 'not indexed'}{after}",
+            "indexed" if edit.updated_indexed else "not indexed",
+            f"{edit.document:.1f}",
+            f"{edit.everything:.1f}",
+        )
+    return table
+
+
+def _memory(results: Sequence[Result]) -> Table:
+    table = _table("\nBy how much the process grows at most")
+    _columns(table, "of the issues at", *(f"{result.issues:,}" for result in results))
+    for name, work in results[0].work.items():
+        if work.memory is not None:
+            found = (result.work.get(name) for result in results)
+            table.add_row(name, *("" if one is None else _megabytes(one) for one in found))
+    return table
+
+
+def _megabytes(work: Work) -> str:
+    return "" if work.megabytes is None else f"{work.megabytes:.1f} MB"
 
 
 def _growth(results: Sequence[Result]) -> Table:
     table = _table(f"\n{results[-1].issues:,} issues against {results[0].issues:,}")
-    for heading in ("100-row page", "sequential calls", "read units", "time", "handler CPU"):
-        table.add_column(heading, justify="left" if heading == "100-row page" else "right")
+    _columns(table, "100-row page", "sequential calls", "read units", "time", "handler CPU")
     for kind, one in growth(results).items():
         ratios = (one.sequential_calls, one.read_units, one.milliseconds, one.cpu_milliseconds)
         table.add_row(kind, *(f"{ratio:.2f} x" for ratio in ratios))
@@ -99,3 +160,9 @@ def _growth(results: Sequence[Result]) -> Table:
 
 def _table(title: str) -> Table:
     return Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 3, 0, 0))
+
+
+def _columns(table: Table, first: str, *others: str) -> None:
+    table.add_column(first)
+    for heading in others:
+        table.add_column(heading, justify="right")

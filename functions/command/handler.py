@@ -22,6 +22,7 @@ logger = Logger()
 metrics = Metrics()
 table = Table(required("TABLE_NAME"))
 catalogs = Catalogs()
+settling = float(required("SETTLE_SECONDS"))
 
 
 def create_project(request: Request) -> Response:
@@ -35,13 +36,22 @@ def update_project(request: Request) -> Response:
     project = request.path["project"]
     return written(
         200,
-        projects.update_project(table, catalogs, request.actor, project, request.body(), request.expected()),
+        projects.update_project(
+            table,
+            catalogs,
+            request.actor,
+            project,
+            request.body(),
+            request.expected(),
+            settling=settling,
+        ),
     )
 
 
 def delete_project(request: Request) -> Response:
     """Delete a project."""
-    projects.delete_project(table, catalogs, request.actor, request.path["project"], request.expected())
+    project = request.path["project"]
+    projects.delete_project(table, catalogs, request.actor, project, request.expected(), settling=settling)
     return Response(204)
 
 
@@ -58,7 +68,14 @@ def update_attribute(request: Request) -> Response:
     return written(
         200,
         attributes.update_attribute(
-            table, catalogs, request.actor, project, attribute, request.body(), request.expected()
+            table,
+            catalogs,
+            request.actor,
+            project,
+            attribute,
+            request.body(),
+            request.expected(),
+            settling=settling,
         ),
     )
 
@@ -66,7 +83,9 @@ def update_attribute(request: Request) -> Response:
 def delete_attribute(request: Request) -> Response:
     """Delete an attribute."""
     project, attribute = request.path["project"], request.path["attribute"]
-    attributes.delete_attribute(table, catalogs, request.actor, project, attribute, request.expected())
+    attributes.delete_attribute(
+        table, catalogs, request.actor, project, attribute, request.expected(), settling=settling
+    )
     return Response(204)
 
 

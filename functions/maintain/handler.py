@@ -8,8 +8,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from gridview.catalogs import Catalogs
 from gridview.config import required
-from gridview.consumer import Poison, consume
+from gridview.consumer import consume
 from gridview.deadletters import DeadLetters
+from gridview.derive import Poison
 from gridview.storage import Table
 
 logger = Logger()

@@ -9,6 +9,7 @@ from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.config import CursorSource, required
 from gridview.grid import grid_page
+from gridview.gridrequest import IndexNotReady
 from gridview.http import Operation, Request, Response, count_capacity, ok
 from gridview.http import handler as http_handler
 from gridview.openapi import document as openapi_document
@@ -77,7 +78,11 @@ def _grid(request: Request, body: object) -> Response:
     def page_of(catalog: Catalog) -> dict[str, Any]:
         return grid_page(metered, catalog, gridrequest.resolve(catalog, body), cursor_source.cursors("grid"))
 
-    page = catalogs.using(metered, request.actor.tenant, request.path["project"], page_of)
+    project = request.path["project"]
+    try:
+        page = catalogs.using(metered, request.actor.tenant, project, page_of)
+    except IndexNotReady as error:
+        raise attributes.with_progress(table, request.actor, project, error) from error
     count_capacity(metrics, metered.meter)
     return ok(page)
 

@@ -66,12 +66,19 @@ class Deployment:
 
     def role(self, function: str) -> str:
         """The ARN of a function's role."""
+        return self._function(function)["Role"]
+
+    def name(self, function: str) -> str:
+        """The name that CloudFormation has given a function."""
+        return self._function(function)["FunctionName"]
+
+    def _function(self, function: str) -> dict[str, str]:
         (found,) = (
-            one["Role"]
+            one
             for one in self.client("lambda").list_functions()["Functions"]
             if one["FunctionName"].startswith(f"Gridview-{function}Function")
         )
-        assert isinstance(found, str)
+        assert isinstance(found, dict)
         return found
 
 

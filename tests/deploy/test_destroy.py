@@ -24,6 +24,10 @@ def _left(deployment: Deployment) -> list[str]:
         *(one["Name"] for one in client("s3").list_buckets()["Buckets"]),
         *(one["Name"] for one in client("secretsmanager").list_secrets()["SecretList"]),
         *(one["logGroupName"] for one in client("logs").describe_log_groups()["logGroups"]),
+        *(one["TopicArn"] for one in client("sns").list_topics()["Topics"]),
+        *(one["Name"] for one in client("events").list_rules()["Rules"]),
+        *(one["AlarmName"] for one in client("cloudwatch").describe_alarms()["MetricAlarms"]),
+        *(one["DashboardName"] for one in client("cloudwatch").list_dashboards()["DashboardEntries"]),
         *(one["RoleName"] for one in client("iam").list_roles()["Roles"]),
     ]
     mappings = client("lambda").list_event_source_mappings()["EventSourceMappings"]

@@ -31,6 +31,16 @@ ALLOWED = {
     "Query": READS | {"query_index", "get_secret_value"},
     "Command": READS | {"query_index", "put_item", "update_item", "delete_item", "transact_write_items"},
     "Maintain": READS | {"put_item", "transact_write_items", "send_message"},
+    "Upkeep": READS
+    | {
+        "query_index",
+        "scan",
+        "put_item",
+        "update_item",
+        "delete_item",
+        "transact_write_items",
+        "send_message",
+    },
 }
 
 Probe = Callable[[str, str, dict[str, Any]], str]

@@ -100,6 +100,7 @@ def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
         "AWS_ENDPOINT_URL_DYNAMODB": engine.endpoint,
         "TABLE_NAME": table_name,
         "CURSOR_SECRET": "a secret of the tests",
+        "SETTLE_SECONDS": "0",
         "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/nobody-listens",
         "POWERTOOLS_SERVICE_NAME": "test",
         "POWERTOOLS_METRICS_NAMESPACE": "gridview",

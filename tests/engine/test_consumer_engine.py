@@ -12,7 +12,8 @@ from devtools.delivery import Record, sequence_number
 from devtools.engine import Engine
 from gridview import keys
 from gridview.catalogs import Catalogs
-from gridview.consumer import Poison, consume
+from gridview.consumer import consume
+from gridview.derive import Poison
 from gridview.indexing import derived_items, sort_strings
 from gridview.ledger import Ledger
 from gridview.storage import Item, Table

@@ -132,13 +132,13 @@ def test_the_demo_has_issues_with_every_type_gaps_and_ties(loaded: Table) -> Non
 def test_the_demo_is_indexed_as_its_documents_say(loaded: Table) -> None:
     catalog = _catalog(loaded, "0807", demo.PROJECT)
     documents = _all(loaded, "0807", demo.PROJECT)
-    for field in catalog.indexed:
-        entries = _partition(loaded, keys.order("0807", demo.PROJECT, field.order_id))
+    for order in catalog.orders:
+        entries = _partition(loaded, keys.order("0807", demo.PROJECT, order.order_id))
         expected = {
-            sort_strings(catalog, document).get(field.order_id): document[keys.PK] for document in documents
+            sort_strings(catalog, document).get(order.order_id): document[keys.PK] for document in documents
         }
         expected.pop(None, None)
-        assert {entry[keys.SORT]: entry[keys.PK] for entry in entries} == expected, field.id
+        assert {entry[keys.SORT]: entry[keys.PK] for entry in entries} == expected, order.field.id
 
 
 def test_the_next_issue_gets_the_next_number(loaded: Table) -> None:

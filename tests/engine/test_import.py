@@ -141,7 +141,9 @@ def wait_until_indexed(stack: Stack, project: str, expected: Mapping[str, int]) 
     deadline = time.monotonic() + SECONDS_TO_INDEX
 
     def entries(field: str) -> int:
-        order = keys.order(TENANT, project, _field(catalog, field).order_id)
+        served = _field(catalog, field).served
+        assert served is not None
+        order = keys.order(TENANT, project, served.order_id)
         count, bound = 0, None
         while True:
             page = table.query(order, index=True, bound=bound, paths=())

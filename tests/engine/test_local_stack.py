@@ -12,17 +12,25 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
+import boto3
 import httpx
 import pytest
 
-from devtools import demo, paths, stack
+from devtools import demo, engine, paths, stack
+from devtools.environment import REGION
 from devtools.folder import Folder
 from devtools.processes import known, wait_until
 
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
 SECONDS = 300
 """How long anything is waited for: far longer than it takes, for machines that are slow or busy."""
+
+
+NOT_RUNNING = dict.fromkeys(("api", "engine", "pid", "queue"))
 
 
 def dev(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -53,6 +61,12 @@ def client(data: Path, role: str = "admin") -> httpx.Client:
     return httpx.Client(
         base_url=status(data)["api"], headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
     )
+
+
+def given_up(data: Path) -> list[Path]:
+    """Files of dead letters and of failed batches."""
+    folder = Folder(data)
+    return [path for path in (folder.dead_letters, *folder.failed_batches.rglob("*")) if path.is_file()]
 
 
 def kill(data: Path) -> None:
@@ -114,7 +128,7 @@ def test_the_first_start_loads_the_demo_and_prints_a_curl_that_works(tmp_path: P
                 ("-47e5", [3, 2, 1]),
             ):
                 assert [row["num"] for row in walk(api, "35e9", sort)] == order
-        assert not list(data.glob("*.ndjson"))
+        assert given_up(data) == []
         assert not stack.memory_folder(Folder(data)).exists()
     finally:
         dev("reset", "--data", data)
@@ -153,7 +167,7 @@ def test_a_kill_in_the_middle_of_writes_loses_nothing_and_the_index_catches_up(d
         kill(data)
         for writer in writers:
             writer.join()
-    assert status(data) == {"api": None, "engine": None, "pid": None}
+    assert status(data) == NOT_RUNNING
 
     up(data)
     with client(data) as api:
@@ -171,7 +185,43 @@ def test_a_kill_in_the_middle_of_writes_loses_nothing_and_the_index_catches_up(d
         num = answer.raise_for_status().json()["num"]
         assert num > max(stored)
         assert wait_until(lambda: walk(api, "crash", "due")[0]["num"] == num, SECONDS)
-    assert not list(data.glob("*.ndjson"))
+    assert given_up(data) == []
+
+
+def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed(data: Path) -> None:
+    told = up(data)
+    key = {"PK": {"S": "issue-0807.poison.00000001"}, "SK": {"S": "project-0807.poison"}}
+    engine.client(told["engine"]).put_item(TableName=stack.TABLE, Item={**key, "fields": {"S": "no map"}})
+    deadline = time.monotonic() + SECONDS
+    while letters(told) == 0:
+        assert time.monotonic() < deadline, "no dead letter came"
+        time.sleep(0.1)
+    kill(data)
+    told = up(data)
+    queue = sqs(told)
+    (message,) = queue.receive_message(QueueUrl=told["queue"], MaxNumberOfMessages=10)["Messages"]
+    assert json.loads(message["Body"])["key"] == key["PK"]["S"]
+    queue.delete_message(QueueUrl=told["queue"], ReceiptHandle=message["ReceiptHandle"])
+    kill(data)
+    assert letters(up(data)) == 0
+
+
+def sqs(told: dict[str, Any]) -> "SQSClient":
+    """A client of the stack's queue."""
+    return boto3.client(
+        "sqs",
+        endpoint_url=told["queue"].rsplit("/", 2)[0],
+        region_name=REGION,
+        aws_access_key_id="local",
+        aws_secret_access_key="local",
+    )
+
+
+def letters(told: dict[str, Any]) -> int:
+    """How many dead letters can be received."""
+    name: Literal["ApproximateNumberOfMessages"] = "ApproximateNumberOfMessages"
+    answer = sqs(told).get_queue_attributes(QueueUrl=told["queue"], AttributeNames=[name])
+    return int(answer["Attributes"][name])
 
 
 def test_a_second_up_finds_the_first(data: Path) -> None:
@@ -195,7 +245,7 @@ def test_down_stops_everything_and_the_data_are_kept(data: Path) -> None:
     assert (stopped.returncode, stopped.stderr) == (0, "Stopped.\n")
     assert not any(process.lives() for process in processes)
     assert dev("down", "--data", data).stderr == "It was not running.\n"
-    assert status(data) == {"api": None, "engine": None, "pid": None}
+    assert status(data) == NOT_RUNNING
     api_again = up(data)["api"]
     answer = httpx.get(
         f"{api_again}/v1/projects/kept", headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
@@ -236,9 +286,9 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
 
 def test_everything_listens_on_this_machine_alone(data: Path) -> None:
     told = up(data)
-    for address in (told["api"], told["engine"]):
-        assert address.startswith("http://127.0.0.1:")
-    ports = {int(told[name].rpartition(":")[2]) for name in ("api", "engine")}
+    addresses = [httpx.URL(told[name]) for name in ("api", "engine", "queue")]
+    assert {(address.scheme, address.host) for address in addresses} == {("http", "127.0.0.1")}
+    ports = {address.port for address in addresses}
     if sys.platform != "linux":
         pytest.skip("reads /proc/net")
     listening = set()

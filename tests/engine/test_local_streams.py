@@ -2,10 +2,13 @@
 
 import json
 import signal
+import socket
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import pytest
@@ -15,9 +18,18 @@ from devtools import deadletters, pump, table
 from devtools import engine as engines
 from devtools.delivery import sequence_number
 from devtools.environment import REGION
+from devtools.failure import FunctionError
+from devtools.folder import Folder
 from devtools.streams import NOT_FOUND, TRIMMED, StreamClient, StreamError
 
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
 TABLE = "gridview"
+
+
+class CrashError(BaseException):
+    """The process that pumps is gone."""
 
 
 def put(client: Any, tenant: str, number: int, **values: Any) -> None:
@@ -143,9 +155,6 @@ def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
     client = engine.client()
     seen: list[int] = []
 
-    class CrashError(BaseException):
-        pass
-
     def consume(event: Any) -> Any:
         for record in event["Records"]:
             key = record["dynamodb"]["Keys"]["PK"]["S"]
@@ -161,11 +170,11 @@ def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
             TableName=table_name, Item={"PK": {"S": f"issue-{tenant}.p.{number:08d}"}, "SK": {"S": "xindex"}}
         )
     with pytest.raises(CrashError):
-        pump.run(engine.endpoint, table_name, tmp_path, consume)
+        pump.run(engine.endpoint, table_name, Folder(tmp_path), consume)
     for number in range(201, 301):
         put(client, tenant, number)
     with pytest.raises(CrashError):
-        pump.run(engine.endpoint, table_name, tmp_path, consume)
+        pump.run(engine.endpoint, table_name, Folder(tmp_path), consume)
     # At least once, in order, and after the crash no further back than one batch.
     assert set(seen) == set(range(1, 301))
     assert seen[:150] == list(range(1, 151))
@@ -173,24 +182,91 @@ def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
     assert seen[150:] == list(range(seen[150], 301))[: len(seen) - 150]
 
 
-def test_boto3_sends_dead_letters(tmp_path: Path) -> None:
+def test_what_the_pump_gives_up_is_kept_and_the_rest_delivered(
+    engine: engines.Engine, table_name: str, tenant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Folder(tmp_path)
+    seen: set[str] = set()
+
+    def consume(event: Any) -> None:
+        keys = {record["dynamodb"]["Keys"]["PK"]["S"] for record in event["Records"]}
+        if f"issue-{tenant}.p.00000004" in keys:
+            raise FunctionError("it crashes at this one")
+        seen.update(key for key in keys if f"-{tenant}." in key)
+        if f"issue-{tenant}.p.00000010" in keys:
+            raise CrashError
+
+    monkeypatch.setattr(pump, "pause", lambda _: None)
+    for number in range(1, 11):
+        put(engine.client(), tenant, number)
+    with pytest.raises(CrashError):
+        pump.run(engine.endpoint, table_name, folder, consume)
+    assert seen == {f"issue-{tenant}.p.{number:08d}" for number in range(1, 11) if number != 4}
+    (kept,) = (path for path in folder.failed_batches.rglob("*") if path.is_file())
+    batch = json.loads(kept.read_text())
+    assert batch["requestContext"]["approximateInvokeCount"] == pump.POLICY.retries + 1
+    (record,) = json.loads(batch["payload"])["Records"]
+    assert record["dynamodb"]["Keys"]["PK"]["S"] == f"issue-{tenant}.p.00000004"
+
+
+def test_boto3_takes_the_local_queue_for_sqs(tmp_path: Path) -> None:
     letters = tmp_path / "dead-letters.ndjson"
-    server = deadletters.SqsServer(letters)
+    with sqs(letters) as (client, queue):
+        sent = [
+            client.send_message(QueueUrl=queue, MessageBody=body)["MessageId"] for body in ("one", "zwö", "3")
+        ]
+        assert counted(client, queue) == (3, 0)
+        # boto3 checks the digests of what it sends and receives.
+        got = client.receive_message(QueueUrl=queue, MaxNumberOfMessages=10, VisibilityTimeout=600)[
+            "Messages"
+        ]
+        assert [(one["MessageId"], one["Body"]) for one in got] == list(
+            zip(sent, ("one", "zwö", "3"), strict=True)
+        )
+        assert "Messages" not in client.receive_message(QueueUrl=queue)
+        assert counted(client, queue) == (0, 3)
+        client.delete_message(QueueUrl=queue, ReceiptHandle=got[0]["ReceiptHandle"])
+        client.change_message_visibility(
+            QueueUrl=queue, ReceiptHandle=got[1]["ReceiptHandle"], VisibilityTimeout=0
+        )
+        assert counted(client, queue) == (1, 1)
+        with pytest.raises(client.exceptions.ClientError, match="UnsupportedOperation"):
+            client.purge_queue(QueueUrl=queue)
+    # What was not deleted is still there for the next, whoever had received it.
+    with sqs(letters) as (client, queue):
+        got = client.receive_message(QueueUrl=queue, MaxNumberOfMessages=10)["Messages"]
+        assert [one["MessageId"] for one in got] == sent[1:]
+        for one in got:
+            client.delete_message(QueueUrl=queue, ReceiptHandle=one["ReceiptHandle"])
+    with sqs(letters) as (client, queue):
+        assert counted(client, queue) == (0, 0)
+
+
+@contextmanager
+def sqs(letters: Path) -> Iterator[tuple["SQSClient", str]]:
+    """A client of a queue on a socket that somebody else has bound, as the supervisor does for the pump."""
+    server = deadletters.SqsServer(letters, socket.create_server(("127.0.0.1", 0)))
     server.start()
-    client = boto3.client(
-        "sqs",
-        endpoint_url=server.endpoint,
-        region_name=REGION,
-        aws_access_key_id="local",
-        aws_secret_access_key="local",
+    try:
+        yield (
+            boto3.client(
+                "sqs",
+                endpoint_url=server.endpoint,
+                region_name=REGION,
+                aws_access_key_id="local",
+                aws_secret_access_key="local",
+            ),
+            server.queue_url,
+        )
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def counted(client: "SQSClient", queue: str) -> tuple[int, int]:
+    """How many messages the queue shows, and how many it hides."""
+    attributes = client.get_queue_attributes(QueueUrl=queue, AttributeNames=["All"])["Attributes"]
+    return (
+        int(attributes["ApproximateNumberOfMessages"]),
+        int(attributes["ApproximateNumberOfMessagesNotVisible"]),
     )
-    sent = [
-        client.send_message(QueueUrl=server.queue_url, MessageBody=body)["MessageId"]
-        for body in ("one", "zwö")
-    ]
-    with pytest.raises(client.exceptions.ClientError, match="UnsupportedOperation"):
-        client.receive_message(QueueUrl=server.queue_url)
-    server.shutdown()
-    server.server_close()
-    kept = [json.loads(line) for line in letters.read_text().splitlines()]
-    assert [(letter["id"], letter["body"]) for letter in kept] == list(zip(sent, ("one", "zwö"), strict=True))

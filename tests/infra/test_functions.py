@@ -1,9 +1,16 @@
 from typing import Any
 
+from gridview import catalogs
 from gridview.routes import ROUTES
+from infra.limits import CLOCK_MARGIN, SETTLE_SECONDS
 from tests.templates import resources
 
-NAMES = {"QueryFunction": "query", "CommandFunction": "command", "MaintainFunction": "maintain"}
+NAMES = {
+    "QueryFunction": "query",
+    "CommandFunction": "command",
+    "MaintainFunction": "maintain",
+    "UpkeepFunction": "upkeep",
+}
 
 
 def test_functions_have_names_that_people_can_type(template: dict[str, Any]) -> None:
@@ -17,7 +24,25 @@ def test_platform_and_tracing(template: dict[str, Any]) -> None:
         assert function["Architectures"] == ["arm64"]
         assert function["Handler"] == "handler.handler"
         assert function["TracingConfig"] == {"Mode": "Active"}
-        assert function["Timeout"] <= (60 if NAMES[logical_id] == "maintain" else 29)
+        behind_the_api = any(route.function == NAMES[logical_id] for route in ROUTES)
+        assert function["Timeout"] <= (29 if behind_the_api else 60)
+
+
+def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict[str, Any]) -> None:
+    """Whoever took up a catalog before a change has used it for as long as it may be kept, and an invocation more."""
+    functions = resources(template, "AWS::Lambda::Function")
+    told = {
+        NAMES[logical_id]: function["Environment"]["Variables"].get("SETTLE_SECONDS")
+        for logical_id, function in functions.items()
+    }
+    assert told == {
+        "query": None,
+        "command": str(SETTLE_SECONDS),
+        "maintain": None,
+        "upkeep": str(SETTLE_SECONDS),
+    }
+    for function in functions.values():
+        assert function["Timeout"] + catalogs.MAX_AGE + CLOCK_MARGIN <= SETTLE_SECONDS
 
 
 def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
@@ -35,7 +60,12 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
 
 
 def test_environment(template: dict[str, Any]) -> None:
-    extra = {"query": {"CURSOR_SECRET_ARN"}, "command": set[str](), "maintain": {"DEAD_LETTER_QUEUE_URL"}}
+    extra = {
+        "query": {"CURSOR_SECRET_ARN"},
+        "command": {"SETTLE_SECONDS"},
+        "maintain": {"DEAD_LETTER_QUEUE_URL"},
+        "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL"},
+    }
     for logical_id, function in resources(template, "AWS::Lambda::Function").items():
         name = NAMES[logical_id]
         variables = function["Environment"]["Variables"]
@@ -84,4 +114,6 @@ def test_outputs(template: dict[str, Any]) -> None:
         "UserPoolClientId",
         "TableName",
         "DeadLetterQueueUrl",
+        "FailedBatchesBucket",
+        "AlarmTopicArn",
     }

@@ -38,6 +38,17 @@ EXPECTED = {
         ("s3:ListBucket", "bucket"),
         ("s3:PutObject", "bucket/aws/lambda/*"),
     },
+    "Upkeep": LOGGING
+    | TRACING
+    | READING
+    | {
+        ("dynamodb:Query", "table/index/GSI1"),
+        ("dynamodb:Scan", "table"),
+        ("dynamodb:PutItem", "table"),
+        ("dynamodb:UpdateItem", "table"),
+        ("dynamodb:DeleteItem", "table"),
+        ("sqs:SendMessage", "queue"),
+    },
 }
 
 

@@ -18,6 +18,8 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         snap_start=True,
         protect=True,
         emulator=False,
+        alarm_email="",
+        check_schedule="cron(17 3 * * ? *)",
     )
 
 
@@ -46,6 +48,8 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"protect": "no"}, "protect"),
         ({"protect": 0}, "protect"),
         ({"stack_name": "grid view"}, "stack-name"),
+        ({"alarm_email": "ann"}, "alarm-email"),
+        ({"check_schedule": "17 3 * * *"}, "check-schedule"),
     ],
 )
 def test_another_value_is_refused_by_name(context: dict[str, object], named: str) -> None:

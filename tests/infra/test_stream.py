@@ -1,8 +1,9 @@
 import json
 from typing import Any
 
+from devtools import pump
 from gridview import keys
-from gridview.consumer import LEDGER_TOMBSTONE_DAYS
+from gridview.derive import LEDGER_TOMBSTONE_DAYS
 from tests.templates import only, resources
 
 KIND = "AWS::Lambda::EventSourceMapping"
@@ -17,9 +18,28 @@ def test_batches_are_bisected_retried_a_bounded_number_of_times_and_then_kept(
     assert mapping["BisectBatchOnFunctionError"] is True
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert 0 < mapping["MaximumRetryAttempts"] <= 20
-    assert 0 < mapping["MaximumRecordAgeInSeconds"] < 24 * 3600
+    assert 0 < mapping["MaximumRecordAgeInSeconds"] <= 24 * 3600 / 2
     destination = mapping["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"][0]
     assert destination in resources(template, "AWS::S3::Bucket")
+
+
+def test_records_are_not_held_back_and_their_order_is_kept_by_item_alone(template: dict[str, Any]) -> None:
+    mapping = only(template, KIND)
+    assert mapping["MaximumBatchingWindowInSeconds"] == 0
+    assert 1 < mapping["ParallelizationFactor"] <= 10
+    # A window of state would have one invocation a shard at a time.
+    assert "TumblingWindowInSeconds" not in mapping
+
+
+def test_the_mapping_tells_what_it_gave_up(template: dict[str, Any]) -> None:
+    assert only(template, KIND)["MetricsConfig"] == {"Metrics": ["EventCount"]}
+
+
+def test_the_local_pump_delivers_as_the_mapping_does(template: dict[str, Any]) -> None:
+    mapping = only(template, KIND)
+    assert pump.POLICY.batch_size == mapping["BatchSize"]
+    assert pump.POLICY.retries == mapping["MaximumRetryAttempts"]
+    assert pump.POLICY.bisect is mapping["BisectBatchOnFunctionError"]
 
 
 def test_nothing_is_skipped_when_the_mapping_is_new(template: dict[str, Any]) -> None:

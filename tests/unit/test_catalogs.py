@@ -164,7 +164,7 @@ def test_a_project_that_is_not_there_is_not_found_and_not_remembered(table: Tabl
 
 
 def test_a_deleted_project_is_not_found(table: Table) -> None:
-    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY)
+    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY, settling=0)
     with pytest.raises(NotFound):
         Catalogs().get(table, "0807", "35e9")
 

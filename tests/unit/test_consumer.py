@@ -6,33 +6,35 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from gridview import attributes, consumer, documents, keys, projects
+from devtools.faults.adversary import SerialExecutor, record
+from devtools.faults.memory_table import MemoryTable
+from devtools.faults.watched import Attempted
+from gridview import attributes, consumer, derive, documents, keys, projects
 from gridview.catalogs import Catalogs
-from gridview.consumer import Poison, consume, fold
+from gridview.consumer import consume, fold
+from gridview.derive import Poison
 from gridview.documents import Changes
 from gridview.errors import Overloaded
 from gridview.identity import Actor
 from gridview.indexing import derived_items, sort_strings
 from gridview.ledger import Ledger, Order
 from gridview.routes import Role
-from gridview.storage import Item, ItemTooLarge
-from tests.adversary import SerialExecutor, record
-from tests.fake_table import Attempted, FakeTable
+from gridview.storage import Item, ItemTooLarge, Table
 
 TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
 
 
 @pytest.fixture
-def table() -> FakeTable:
-    table = FakeTable()
+def table() -> MemoryTable:
+    table = MemoryTable()
     projects.create_project(table, ADMIN, {"name": "Bridge", "id": PROJECT})
     add_attribute(table, name="Start", type="date")
     add_attribute(table, name="Kind", type="enum", options=["a", "b"])
     return table
 
 
-def add_attribute(table: FakeTable, **body: Any) -> None:
+def add_attribute(table: MemoryTable, **body: Any) -> None:
     attributes.create_attribute(table, Catalogs(), ADMIN, PROJECT, body)
 
 
@@ -40,7 +42,7 @@ def issue_key(num: int) -> str:
     return keys.issue(TENANT, PROJECT, num)
 
 
-def document(table: FakeTable, num: int, version: int = 1, **fields: Any) -> Item:
+def document(table: MemoryTable, num: int, version: int = 1, **fields: Any) -> Item:
     """An issue with these values in stored form."""
     catalog = Catalogs().get(table, TENANT, PROJECT)
     by_id = {field.id: field.key for field in catalog.attributes}
@@ -55,7 +57,7 @@ def new(number: int, made: Item) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consumer, "_PAUSE", 0.0)
+    monkeypatch.setattr(derive, "_PAUSE", 0.0)
 
 
 class Consumer:
@@ -65,11 +67,11 @@ class Consumer:
         self.catalogs = Catalogs()
         self.poison: list[Poison] = []
 
-    def __call__(self, table: FakeTable, *records: dict[str, Any]) -> str | None:
+    def __call__(self, table: Table, *records: dict[str, Any]) -> str | None:
         return consume(table, self.catalogs, records, self.poison.append)
 
 
-def entries(table: FakeTable, num: int) -> dict[str, str]:
+def entries(table: MemoryTable, num: int) -> dict[str, str]:
     """Order id -> sort string of the issue's entries in the index."""
     prefix = keys.order(TENANT, PROJECT, "")
     return {
@@ -79,11 +81,11 @@ def entries(table: FakeTable, num: int) -> dict[str, str]:
     }
 
 
-def ledger(table: FakeTable, num: int) -> Ledger:
+def ledger(table: MemoryTable, num: int) -> Ledger:
     return Ledger.from_item(table.get(issue_key(num), keys.LEDGER))
 
 
-def target(table: FakeTable, made: Item) -> dict[str, str]:
+def target(table: MemoryTable, made: Item) -> dict[str, str]:
     return sort_strings(Catalogs().get(table, TENANT, PROJECT), made)
 
 
@@ -105,7 +107,7 @@ def busy() -> Exception:
 # Folding
 
 
-def test_a_batch_is_folded_to_the_newest_image_of_each_issue(table: FakeTable) -> None:
+def test_a_batch_is_folded_to_the_newest_image_of_each_issue(table: MemoryTable) -> None:
     one, two, three = (document(table, 7, version) for version in (1, 2, 3))
     other = document(table, 8)
     images, poison = fold(
@@ -118,13 +120,13 @@ def test_a_batch_is_folded_to_the_newest_image_of_each_issue(table: FakeTable) -
     ]
 
 
-def test_an_older_image_that_comes_after_a_newer_one_changes_nothing(table: FakeTable) -> None:
+def test_an_older_image_that_comes_after_a_newer_one_changes_nothing(table: MemoryTable) -> None:
     one, two = document(table, 7, 1), document(table, 7, 2)
     images, _ = fold([record(5, two, None), record(3, one, two), new(1, one)])
     assert [(image.order, image.first) for image in images] == [(Order(2, True), f"{5:021d}")]
 
 
-def test_records_of_other_items_are_passed_over(table: FakeTable) -> None:
+def test_records_of_other_items_are_passed_over(table: MemoryTable) -> None:
     made = document(table, 7)
     catalog = Catalogs().get(table, TENANT, PROJECT)
     others = list(table.items.values()) + derived_items(catalog, made)
@@ -134,7 +136,7 @@ def test_records_of_other_items_are_passed_over(table: FakeTable) -> None:
 # Deriving
 
 
-def test_a_new_issue_gets_its_entries_and_a_finished_ledger(table: FakeTable) -> None:
+def test_a_new_issue_gets_its_entries_and_a_finished_ledger(table: MemoryTable) -> None:
     made = document(table, 7, start="2023-05-01", kind="o2")
     assert Consumer()(table, new(1, made)) is None
     assert entries(table, 7) == target(table, made)
@@ -143,7 +145,7 @@ def test_a_new_issue_gets_its_entries_and_a_finished_ledger(table: FakeTable) ->
     assert ledger(table, 7).intent is None
 
 
-def test_what_the_consumer_derives_is_what_bulk_loads_write(table: FakeTable) -> None:
+def test_what_the_consumer_derives_is_what_bulk_loads_write(table: MemoryTable) -> None:
     made = document(table, 7, start="2023-05-01")
     assert Consumer()(table, new(1, made)) is None
     derived = {key: item for key, item in table.items.items() if key[0] == issue_key(7)}
@@ -151,7 +153,7 @@ def test_what_the_consumer_derives_is_what_bulk_loads_write(table: FakeTable) ->
     assert derived == {(item[keys.PK], item[keys.SK]): item for item in bulk}
 
 
-def test_a_cleared_value_leaves_a_tombstone_that_the_table_forgets(table: FakeTable) -> None:
+def test_a_cleared_value_leaves_a_tombstone_that_the_table_forgets(table: MemoryTable) -> None:
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2)
     work = Consumer()
     work(table, new(1, one))
@@ -164,7 +166,7 @@ def test_a_cleared_value_leaves_a_tombstone_that_the_table_forgets(table: FakeTa
 
 
 @pytest.mark.parametrize("expired", [False, True], ids=["deleted", "expired"])
-def test_a_removed_issue_keeps_its_ledger_as_a_tombstone(table: FakeTable, expired: bool) -> None:
+def test_a_removed_issue_keeps_its_ledger_as_a_tombstone(table: MemoryTable, expired: bool) -> None:
     made = document(table, 7, 3, start="2023-05-01")
     work = Consumer()
     work(table, new(1, made))
@@ -181,7 +183,7 @@ def test_a_removed_issue_keeps_its_ledger_as_a_tombstone(table: FakeTable, expir
     assert table.items == before
 
 
-def test_a_restored_issue_is_indexed_again_and_its_ledger_stays(table: FakeTable) -> None:
+def test_a_restored_issue_is_indexed_again_and_its_ledger_stays(table: MemoryTable) -> None:
     one, two = document(table, 7, 1), document(table, 7, 2, start="2023-05-01")
     work = Consumer()
     work(table, new(1, one), record(2, one, None))
@@ -190,7 +192,7 @@ def test_a_restored_issue_is_indexed_again_and_its_ledger_stays(table: FakeTable
     assert keys.TTL_ATTRIBUTE not in table.items[issue_key(7), keys.LEDGER]
 
 
-def test_what_was_delivered_before_writes_nothing(table: FakeTable) -> None:
+def test_what_was_delivered_before_writes_nothing(table: MemoryTable) -> None:
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2)
     stream = [new(1, one), record(2, one, two), new(3, document(table, 8))]
     work = Consumer()
@@ -200,11 +202,11 @@ def test_what_was_delivered_before_writes_nothing(table: FakeTable) -> None:
         assert work(silent, *batch) is None
 
 
-def test_issues_of_a_deleted_project_lose_their_entries(table: FakeTable) -> None:
+def test_issues_of_a_deleted_project_lose_their_entries(table: MemoryTable) -> None:
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2)
     work = Consumer()
     work(table, new(1, one))
-    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None)
+    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None, settling=0)
     assert work(table, record(2, one, two), new(3, document_of_deleted(two, 8))) is None
     assert entries(table, 7) == entries(table, 8) == {}
     assert work.poison == []
@@ -215,7 +217,7 @@ def document_of_deleted(like: Item, num: int) -> Item:
 
 
 def test_issues_of_a_project_that_never_was_derive_nothing() -> None:
-    empty = FakeTable()
+    empty = MemoryTable()
     made = {
         keys.PK: issue_key(7),
         keys.SK: keys.project(TENANT, PROJECT),
@@ -230,10 +232,12 @@ def test_issues_of_a_project_that_never_was_derive_nothing() -> None:
 # Catalogs
 
 
-def test_a_container_with_an_older_catalog_reads_it_again(table: FakeTable) -> None:
+def test_a_container_with_an_older_catalog_reads_it_again(table: MemoryTable) -> None:
     work = Consumer()
     work(table, new(1, document(table, 7)))
-    attributes.update_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", {"options": ["a", "b", "c"]}, None)
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, PROJECT, "kind", {"options": ["a", "b", "c"]}, None, settling=0
+    )
     add_attribute(table, name="Cost", type="number")
     made = document(table, 8, kind="o3", cost=12)
     assert work(table, new(2, made)) is None
@@ -242,7 +246,7 @@ def test_a_container_with_an_older_catalog_reads_it_again(table: FakeTable) -> N
     assert ledger(table, 8).epoch == Catalogs().get(table, TENANT, PROJECT).epoch
 
 
-def test_a_ledger_of_a_newer_epoch_is_not_written_under_an_older_catalog(table: FakeTable) -> None:
+def test_a_ledger_of_a_newer_epoch_is_not_written_under_an_older_catalog(table: MemoryTable) -> None:
     """The definitions change, and another invocation uses the new ones, after this one has asked for the epoch."""
     one, two = document(table, 7, 1, kind="o1"), document(table, 7, 2, kind="o2")
     changed: list[bool] = []
@@ -263,7 +267,7 @@ def test_a_ledger_of_a_newer_epoch_is_not_written_under_an_older_catalog(table: 
     assert entries(table, 7) == sort_strings(newest, two)
 
 
-def test_a_ledger_whose_epoch_nobody_else_knows_is_never_overwritten(table: FakeTable) -> None:
+def test_a_ledger_whose_epoch_nobody_else_knows_is_never_overwritten(table: MemoryTable) -> None:
     one, two = document(table, 7, 1), document(table, 7, 2)
     work = Consumer()
     work(table, new(1, one))
@@ -274,7 +278,7 @@ def test_a_ledger_whose_epoch_nobody_else_knows_is_never_overwritten(table: Fake
     assert table.items == before
 
 
-def test_ledgers_and_epochs_are_read_strongly_consistent(table: FakeTable) -> None:
+def test_ledgers_and_epochs_are_read_strongly_consistent(table: MemoryTable) -> None:
     reads: list[Attempted] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -302,7 +306,7 @@ def about(num: int) -> Callable[[Attempted], bool]:
 @pytest.mark.usefixtures("one_after_the_other")
 @pytest.mark.parametrize(("unlucky", "reported"), [((7,), 1), ((8,), 2), ((9,), 4), ((8, 9), 2), ((9, 7), 1)])
 def test_the_first_record_of_the_first_failed_issue_is_reported_and_all_others_are_done(
-    table: FakeTable, unlucky: Sequence[int], reported: int
+    table: MemoryTable, unlucky: Sequence[int], reported: int
 ) -> None:
     made = {num: document(table, num, 2) for num in (7, 8, 9)}
     stream = [
@@ -326,7 +330,7 @@ def test_the_first_record_of_the_first_failed_issue_is_reported_and_all_others_a
         assert entries(table, num) == target(table, made[num])
 
 
-def test_a_table_that_is_busy_at_any_call_gets_the_first_record_reported(table: FakeTable) -> None:
+def test_a_table_that_is_busy_at_any_call_gets_the_first_record_reported(table: MemoryTable) -> None:
     """One call after the other, until a batch goes through."""
     stream = [new(1, document(table, 7, start="2023-05-01")), new(2, document(table, 8))]
     calls = 0
@@ -366,7 +370,7 @@ def test_a_table_that_is_busy_at_any_call_gets_the_first_record_reported(table: 
     ids=["unknown option", "no date", "a number", "a map", "no number", "no map of fields", "a list"],
 )
 def test_a_poison_issue_goes_to_the_dead_letters_and_the_batch_goes_on(
-    table: FakeTable, spoil: Callable[[Item], Any]
+    table: MemoryTable, spoil: Callable[[Item], Any]
 ) -> None:
     spoilt = document(table, 7, 4, start="2023-05-01", kind="o1")
     spoil(spoilt)
@@ -381,7 +385,7 @@ def test_a_poison_issue_goes_to_the_dead_letters_and_the_batch_goes_on(
 
 @pytest.mark.parametrize("version", [None, "x"], ids=["missing", "no number"])
 def test_an_issue_without_a_version_is_poison_and_the_batch_goes_on(
-    table: FakeTable, version: str | None
+    table: MemoryTable, version: str | None
 ) -> None:
     spoilt = {**document(table, 7), "version": version}
     good = document(table, 8)
@@ -391,7 +395,7 @@ def test_an_issue_without_a_version_is_poison_and_the_batch_goes_on(
     assert entries(table, 8) == target(table, good)
 
 
-def test_an_issue_whose_ledger_does_not_fit_an_item_is_poison(table: FakeTable) -> None:
+def test_an_issue_whose_ledger_does_not_fit_an_item_is_poison(table: MemoryTable) -> None:
     too_large = failing(lambda: ItemTooLarge("The item would be larger than 400 KB."), on=about(7))
     work = Consumer()
     stream = [new(1, document(table, 7, 3)), new(2, document(table, 8))]
@@ -400,7 +404,7 @@ def test_an_issue_whose_ledger_does_not_fit_an_item_is_poison(table: FakeTable) 
     assert entries(table, 8) == target(table, document(table, 8))
 
 
-def test_a_lost_permission_is_no_fault_of_an_issue(table: FakeTable) -> None:
+def test_a_lost_permission_is_no_fault_of_an_issue(table: MemoryTable) -> None:
     denied = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "PutItem")
     work = Consumer()
     with pytest.raises(ClientError):
@@ -408,7 +412,7 @@ def test_a_lost_permission_is_no_fault_of_an_issue(table: FakeTable) -> None:
     assert work.poison == []
 
 
-def test_a_dead_letter_that_cannot_be_sent_fails_the_batch(table: FakeTable) -> None:
+def test_a_dead_letter_that_cannot_be_sent_fails_the_batch(table: MemoryTable) -> None:
     def refuse(_: Poison) -> None:
         raise ConnectionError
 
@@ -417,7 +421,7 @@ def test_a_dead_letter_that_cannot_be_sent_fails_the_batch(table: FakeTable) -> 
         consume(table, Catalogs(), [new(1, spoilt)], refuse)
 
 
-def test_an_issue_that_others_keep_changing_is_reported_and_not_lost(table: FakeTable) -> None:
+def test_an_issue_that_others_keep_changing_is_reported_and_not_lost(table: MemoryTable) -> None:
     """Another invocation gets in between whatever this one reads and writes."""
     one = document(table, 7, 1)
     stream = new(1, one)
@@ -433,14 +437,14 @@ def test_an_issue_that_others_keep_changing_is_reported_and_not_lost(table: Fake
     assert entries(table, 7) == target(table, one)
 
 
-def test_many_issues_side_by_side(table: FakeTable) -> None:
+def test_many_issues_side_by_side(table: MemoryTable) -> None:
     made = [document(table, num, start="2023-05-01") for num in range(1, 41)]
     assert Consumer()(table, *(new(place, one) for place, one in enumerate(made))) is None
     for one in made:
         assert entries(table, one["num"]) == target(table, one)
 
 
-def writes_of(table: FakeTable, work: Consumer, *stream: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def writes_of(table: MemoryTable, work: Consumer, *stream: dict[str, Any]) -> Iterator[tuple[str, str]]:
     written: list[tuple[str, str]] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -452,7 +456,7 @@ def writes_of(table: FakeTable, work: Consumer, *stream: dict[str, Any]) -> Iter
     return (key for key in written)
 
 
-def test_an_edit_of_one_field_writes_the_ledger_twice_and_two_entries(table: FakeTable) -> None:
+def test_an_edit_of_one_field_writes_the_ledger_twice_and_two_entries(table: MemoryTable) -> None:
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2, start="2023-05-02")
     work = Consumer()
     work(table, new(1, one))

@@ -25,11 +25,18 @@ IO = {
     "catalogs",
     "config",
     "consumer",
+    "derive",
+    "fsck",
+    "fsckrun",
     "grid",
     "http",
     "idempotency",
     "issues",
+    "jobs",
+    "mend",
+    "passes",
     "projects",
+    "upkeep",
     "usage",
 }
 """The modules that have a part in reading and writing. All others compute."""

@@ -7,22 +7,25 @@ from typing import Any
 
 import pytest
 
+from devtools.faults.adversary import record
+from devtools.faults.memory_table import MemoryTable
 from gridview import attributes, documents, grid, keys, projects
 from gridview.catalogs import Catalogs, raise_epoch, read
-from gridview.consumer import Poison, consume
+from gridview.consumer import consume
 from gridview.cursors import Cursors
+from gridview.derive import Poison
 from gridview.documents import Changes
 from gridview.errors import CursorExpired, InvalidRequest
 from gridview.grid import MAX_PAGE_BYTES, grid_page
 from gridview.gridrequest import resolve
 from gridview.identity import Actor
+from gridview.indexes import Index, Indexes, IndexState
 from gridview.indexing import derived_items
 from gridview.jsontext import dumps
 from gridview.routes import Role
+from gridview.sortstrings import SPEC_VERSION
 from gridview.storage import Item
 from tests import reference
-from tests.adversary import record
-from tests.fake_table import FakeTable
 
 TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
@@ -42,7 +45,7 @@ class Grid:
     """A project with a date and a text, its issues, and its grid."""
 
     def __init__(self) -> None:
-        self.table = FakeTable()
+        self.table = MemoryTable()
         self.cursors = Cursors([b"a secret of the tests"], "grid")
         self.project = projects.create_project(self.table, ADMIN, {"name": "Bridge", "id": PROJECT})
         self.add_attribute(id="day", name="Day", type="date")
@@ -301,7 +304,8 @@ def test_a_cursor_of_another_generation_of_the_index_has_expired(few: Grid) -> N
     items = read(few.table, TENANT, PROJECT)
     few.table.transact([raise_epoch(items)])
     rebuilt = next(item for item in items.attributes if item["id"] == "day")
-    few.table.put({**rebuilt, "generation": 2})
+    second = Indexes((Index(2, IndexState.READY, 2, SPEC_VERSION),), 3)
+    few.table.put({**rebuilt, **second.to_items()})
     with pytest.raises(CursorExpired):
         few.page(cursor, **by_day(), limit=1)
     assert nums(few.page(by_number, limit=1)) == [2]
@@ -355,7 +359,7 @@ def test_documents_that_do_not_fit_a_page_are_not_waited_for(empty: Grid) -> Non
 def test_rows_whose_documents_did_not_come_with_the_page_are_on_the_next(empty: Grid) -> None:
     """The documents are large by what is not shown any more, so the page is cut by what was read and not by what it holds."""
     empty.fill(large(num, empty, size=390_000) for num in range(1, 91))
-    attributes.delete_attribute(empty.table, Catalogs(), ADMIN, PROJECT, "note", None)
+    attributes.delete_attribute(empty.table, Catalogs(), ADMIN, PROJECT, "note", None, settling=0)
     pages = empty.walk(**by_day(), limit=90)
     assert flat(pages) == list(range(1, 91))
     assert len(pages[0]) < 90

@@ -9,16 +9,18 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from gridview import attributes, consumer, documents, keys, projects
+from devtools.faults.adversary import Invocation, SerialExecutor, Verdict, record
+from devtools.faults.memory_table import MemoryTable
+from gridview import attributes, consumer, derive, documents, keys, projects
 from gridview.catalogs import Catalogs
+from gridview.consumer import consume
+from gridview.derive import Poison
 from gridview.documents import Changes
 from gridview.identity import Actor
 from gridview.indexing import sort_strings
 from gridview.ledger import Intent, Ledger, Order, plan
 from gridview.routes import Role
 from gridview.storage import Item
-from tests.adversary import Invocation, SerialExecutor, Verdict, record
-from tests.fake_table import FakeTable
 
 TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
@@ -61,7 +63,26 @@ def test_a_finished_ledger_leaves_no_work_for_an_image_that_is_not_newer(image: 
 
 
 def test_an_edit_of_nothing_that_is_indexed_writes_nothing() -> None:
-    assert plan(Ledger(4, False, 1, 5, {"a": "x"}), Order(5, False), {"a": "x"}, epoch=2) is None
+    assert plan(Ledger(4, False, 1, 5, {"a": "x"}), Order(5, False), {"a": "x"}, epoch=1) is None
+
+
+@pytest.mark.parametrize("image", [Order(4, False), Order(5, False)], ids=["the same version", "the next"])
+def test_under_a_newer_epoch_the_ledger_is_written_though_nothing_differs(image: Order) -> None:
+    """Else an invocation that is thought dead could go on to derive by the older definitions."""
+    planned = plan(Ledger(4, False, 1, 5, {"a": "x"}), image, {"a": "x"}, epoch=2)
+    assert planned is not None
+    assert (dict(planned.put), planned.clear) == ({}, ())
+    assert planned.done == Ledger(*image, 2, 6, {"a": "x"})
+
+
+def test_what_is_indexed_by_newer_definitions_is_derived_from_the_same_version_again() -> None:
+    planned = plan(Ledger(4, False, 1, 5, {"a": "x"}), Order(4, False), {"b": "y"}, epoch=2)
+    assert planned is not None
+    assert (dict(planned.put), planned.clear) == ({"b": "y"}, ("a",))
+
+
+def test_an_older_image_says_nothing_under_a_newer_epoch_either() -> None:
+    assert plan(Ledger(4, False, 1, 5, {"a": "x"}), Order(3, False), {"b": "y"}, epoch=2) is None
 
 
 @pytest.mark.parametrize(
@@ -164,7 +185,7 @@ def test_every_small_plan_reaches_its_target_and_raises_the_revision() -> None:
     ],
 )
 def test_a_ledger_survives_being_stored(stored: Ledger) -> None:
-    table = FakeTable()
+    table = MemoryTable()
     table.put(stored.to_item("issue-acme.bridge.00000001", expires=5 if stored.removed else None))
     found = table.get("issue-acme.bridge.00000001", keys.LEDGER)
     assert found is not None
@@ -175,8 +196,8 @@ def test_a_ledger_survives_being_stored(stored: Ledger) -> None:
 # The adversary
 
 
-def project_with_attributes() -> FakeTable:
-    table = FakeTable()
+def project_with_attributes() -> MemoryTable:
+    table = MemoryTable()
     projects.create_project(table, ADMIN, {"name": "Bridge", "id": PROJECT})
     catalogs = Catalogs()
     attributes.create_attribute(
@@ -202,7 +223,7 @@ ALIVE = 3
 def one_call_at_a_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(consumer, "ThreadPoolExecutor", SerialExecutor)
-        patch.setattr(consumer, "_PAUSE", 0.0)
+        patch.setattr(derive, "_PAUSE", 0.0)
         yield
 
 
@@ -215,7 +236,7 @@ HISTORIES = {
 }
 
 
-def history(table: FakeTable, values: list[str | None]) -> tuple[list[dict[str, Any]], list[Item | None]]:
+def history(table: MemoryTable, values: list[str | None]) -> tuple[list[dict[str, Any]], list[Item | None]]:
     """The stream of an issue whose start date takes these values, and its documents after each of them."""
     catalog = Catalogs().get(table, TENANT, PROJECT)
     start = next(field.key for field in catalog.attributes if field.id == "start")
@@ -230,7 +251,7 @@ def history(table: FakeTable, values: list[str | None]) -> tuple[list[dict[str, 
     return [record(place, *pair) for place, pair in enumerate(pairwise(found))], found[1:]
 
 
-def entries_of(table: FakeTable, key: str) -> dict[str, str]:
+def entries_of(table: MemoryTable, key: str) -> dict[str, str]:
     """Order id -> sort string, of the entries that are in the index."""
     prefix = keys.order(TENANT, PROJECT, "")
     return {
@@ -240,7 +261,7 @@ def entries_of(table: FakeTable, key: str) -> dict[str, str]:
     }
 
 
-def assert_right(table: FakeTable, num: int, document: Item | None, version: int) -> None:
+def assert_right(table: MemoryTable, num: int, document: Item | None, version: int) -> None:
     """What is derived from an issue is what its document gives, and the ledger is finished and knows it."""
     catalog = Catalogs().get(table, TENANT, PROJECT)
     expected = {} if document is None else sort_strings(catalog, document)
@@ -250,6 +271,21 @@ def assert_right(table: FakeTable, num: int, document: Item | None, version: int
     assert found.intent is None
     assert found.order == Order(version, document is None)
     assert found.applied == expected
+
+
+class Consuming(Invocation):
+    """One run of the consumer over some records."""
+
+    def __init__(self, table: MemoryTable, catalogs: Catalogs, records: list[dict[str, Any]]) -> None:
+        self.poison: list[Poison] = []
+        super().__init__(
+            lambda around: consume(table.seen_through(around), catalogs, records, self.poison.append)
+        )
+
+    @property
+    def first_failed(self) -> str | None:
+        found: str | None = self.result
+        return found
 
 
 class Scenario(NamedTuple):
@@ -263,18 +299,18 @@ class Scenario(NamedTuple):
     dies_at: int
     lands_at: int
 
-    def play(self, stream: list[dict[str, Any]]) -> FakeTable | None:
+    def play(self, stream: list[dict[str, Any]]) -> MemoryTable | None:
         """The table afterwards; None when an invocation has no such call."""
         table, catalogs = EMPTY_PROJECT.copy(), Catalogs()
         if self.known:
-            Invocation(table, catalogs, stream[: self.known]).finish()
-        first = Invocation(table, catalogs, stream[self.known : self.first_end])
+            Consuming(table, catalogs, stream[: self.known]).finish()
+        first = Consuming(table, catalogs, stream[self.known : self.first_end])
         for _ in range(self.dies_at):
             first.step()
         if first.call is None:
             return None
         land = first.kill()
-        second = Invocation(table, catalogs, stream[self.known : self.second_end])
+        second = Consuming(table, catalogs, stream[self.known : self.second_end])
         for _ in range(self.lands_at):
             second.step()
         if second.call is None:
@@ -284,7 +320,7 @@ class Scenario(NamedTuple):
         second.finish()
         assert second.first_failed is None
         if self.second_end < len(stream):
-            Invocation(table, catalogs, stream[self.second_end :]).finish()
+            Consuming(table, catalogs, stream[self.second_end :]).finish()
         if self.lands_at < 0:
             land()
         return table
@@ -330,8 +366,8 @@ class Faults(RuleBasedStateMachine):
         self.stream: list[dict[str, Any]] = []
         self.settled = 0
         self.delivered = 0
-        self.official: tuple[Invocation, int] | None = None
-        self.others: list[Invocation] = []
+        self.official: tuple[Consuming, int] | None = None
+        self.others: list[Consuming] = []
         self.in_flight: list[Callable[[], None]] = []
         self.options = ["a", "b"]
         self.poison: list[Any] = []
@@ -367,7 +403,7 @@ class Faults(RuleBasedStateMachine):
         """A new epoch, and options that containers with an older catalog do not know."""
         self.options.append(f"new {len(self.options)}")
         attributes.update_attribute(
-            self.table, Catalogs(), ADMIN, PROJECT, "kind", {"options": list(self.options)}, None
+            self.table, Catalogs(), ADMIN, PROJECT, "kind", {"options": list(self.options)}, None, settling=0
         )
 
     @precondition(lambda self: self.official is None and self.settled < len(self.stream))
@@ -376,7 +412,7 @@ class Faults(RuleBasedStateMachine):
         end = min(self.settled + size, len(self.stream))
         self.delivered = max(self.delivered, end)
         batch = self.stream[self.settled : end]
-        self.official = (Invocation(self.table, self.containers[container], batch), end)
+        self.official = (Consuming(self.table, self.containers[container], batch), end)
 
     @precondition(lambda self: len(self.others) < ALIVE - 1 and self.delivered)
     @rule(start=st.integers(0, 99), size=st.integers(1, 4), container=st.sampled_from([0, 1]))
@@ -384,10 +420,10 @@ class Faults(RuleBasedStateMachine):
         """What was delivered before, with other borders; Lambda does not wait for this one."""
         start %= self.delivered
         batch = self.stream[start : min(start + size, self.delivered)]
-        self.others.append(Invocation(self.table, self.containers[container], batch))
+        self.others.append(Consuming(self.table, self.containers[container], batch))
 
     @property
-    def alive(self) -> list[Invocation]:
+    def alive(self) -> list[Consuming]:
         return ([self.official[0]] if self.official else []) + self.others
 
     @precondition(lambda self: self.alive)

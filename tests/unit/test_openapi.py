@@ -80,7 +80,7 @@ def test_no_schema_shows_the_names_of_our_classes() -> None:
         ("Operation", {"create", "update", "delete"}),
         ("GridRequest", {"sort", "filter", "columns", "limit", "cursor", "offset", "count", "explain"}),
         ("SortKey", {"field", "direction", "nulls"}),
-        ("Problem", {"type", "title", "status", "detail", "request_id", "errors"}),
+        ("Problem", {"type", "title", "status", "detail", "request_id", "errors", "build"}),
     ],
 )
 def test_a_schema_has_the_properties_of_the_contract(schema: str, expected: set[str]) -> None:

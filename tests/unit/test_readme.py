@@ -41,10 +41,11 @@ ENTITIES = {
     "catalog": (keys.project("0807", "35e9"), keys.CATALOG, ""),
     "issue counter": (keys.project("0807", "35e9"), keys.COUNTER, ""),
     "attribute": (keys.project("0807", "35e9"), keys.attribute("0807", "35e9", "3812"), ""),
+    "background work": (keys.project("0807", "35e9"), keys.JOB, "2026-11-21T08:00:00.000000Z"),
     "issue": (keys.issue("0807", "35e9", 1), keys.project("0807", "35e9"), sortstrings.issue_number(1)),
     "sort entry": (
         keys.issue("0807", "35e9", 1),
-        keys.order("0807", "35e9", START.order_id),
+        keys.order("0807", "35e9", f"{START.key}.1"),
         sortstrings.sort_string(sortstrings.date("2023-05-01"), 1),
     ),
     "ledger": (keys.issue("0807", "35e9", 1), keys.LEDGER, ""),

@@ -8,6 +8,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from moto import mock_aws
 
+from devtools.faults.memory_table import MemoryTable
 from devtools.table import create_table_input
 from gridview import keys, storage
 from gridview.errors import Overloaded
@@ -22,7 +23,6 @@ from gridview.storage import (
     TransactionFailed,
     version_is,
 )
-from tests.fake_table import FakeTable
 
 NAME = "gridview"
 Item = dict[str, Any]
@@ -31,7 +31,7 @@ Item = dict[str, Any]
 @pytest.fixture(params=["moto", "fake"])
 def table(request: pytest.FixtureRequest) -> Iterator[Table]:
     if request.param == "fake":
-        yield FakeTable()
+        yield MemoryTable()
         return
     with mock_aws():
         made = Table(NAME, storage._connect())

@@ -163,7 +163,7 @@ def test_two_tenants_may_use_the_same_ids(owner: Client, stranger: Client) -> No
         ("project", ["A", "a", "35E9", "a" * 33, "a.b", "a-b", "35e9%0A", "%2E%2E", "caf%C3%A9"]),
         (
             "attribute",
-            ["Start", "a" * 65, "a-b", "a.b", "3812%0A", "name", "num", "state", "created", "updated"],
+            ["Start", "a" * 65, "a-b", "a.b", "3812%0A", "num"],
         ),
         ("num", ["0", "01", "-1", "1.0", "1e1", "abc", "123456789", "1%0A", "%D9%A1", "+1"]),
     ],

@@ -101,16 +101,6 @@ def test_an_option_that_an_issue_uses_cannot_be_dropped(
     assert options(api, severity, "low", "high") == [("o1", "low"), ("o3", "high")]
 
 
-def test_an_option_that_an_issue_uses_cannot_be_moved_yet(
-    api: Client, account: Cloud, project: str, severity: str, kind: str
-) -> None:
-    use(api, project, kind, "low", "medium", "high")
-    account.derive()
-    before = account.items()
-    assert api.patch(severity, {"options": ["high", "low", "medium"]}).kind == (501, "not-available")
-    assert account.items() == before
-
-
 def test_a_dropped_option_that_a_late_writer_still_used_shows_and_goes_when_it_is_replaced(
     api: Client, account: Cloud, project: str, severity: str, kind: str
 ) -> None:

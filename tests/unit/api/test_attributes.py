@@ -38,6 +38,7 @@ def test_a_new_attribute_is_answered_whole(api: Client, project: str, kind: str)
         "type": kind,
         "required": False,
         "indexed": True,
+        "build": None,
         "position": 0,
         "version": 1,
         "created": created,
@@ -143,12 +144,6 @@ def test_the_type_is_fixed(api: Client, project: str) -> None:
     assert api.patch(f"{project}/attributes/a", {"type": "text"}).errors.keys() == {"type"}
 
 
-def test_an_index_cannot_be_switched_yet(api: Client, project: str) -> None:
-    add(api, project, id="a")
-    assert api.patch(f"{project}/attributes/a", {"indexed": False}).kind == (501, "not-available")
-    assert api.patch(f"{project}/attributes/a", {"indexed": True}).status == 200
-
-
 def test_what_is_not_indexed_cannot_be_sorted_by(api: Client, project: str) -> None:
     add(api, project, id="a", indexed=False)
     assert api.get(f"{project}/grid", query={"sort": "a"}).kind == (422, "unprocessable")
@@ -164,17 +159,31 @@ def test_the_values_of_a_deleted_attribute_are_gone_and_do_not_come_back_with_it
     assert api.get(f"{bridge}/issues/1").body["fields"] == {"882a": "2023-06-01"}
     assert api.get(f"{bridge}/grid", query={"sort": "3812"}).errors.keys() == {"sort.0.field"}
     assert api.patch(f"{bridge}/issues/1", {"fields": {"3812": None}}).errors.keys() == {"fields.3812"}
+    account.upkeep()
     add(api, bridge, id="3812", type="date")
     assert api.get(f"{bridge}/issues/1").body["fields"] == {"882a": "2023-06-01"}
     rows = api.get(f"{bridge}/grid", query={"sort": "3812"}).body["rows"]
     assert [row["num"] for row in rows] == [1, 2, 3]
 
 
-def test_a_built_in_field_is_no_attribute(api: Client, project: str) -> None:
-    for field in ("num", "name", "state", "created", "updated"):
-        path = f"{project}/attributes/{field}"
-        answers = [api.get(path), api.patch(path, {"name": "x"}), api.delete(path)]
-        assert {answer.kind for answer in answers} == {(404, "not-found")}
+@pytest.mark.parametrize("field", ["name", "state", "created", "updated"])
+def test_a_built_in_field_can_be_looked_at_and_only_its_index_be_switched(
+    api: Client, project: str, field: str
+) -> None:
+    path = f"{project}/attributes/{field}"
+    shown = api.get(path).body
+    assert (shown["id"], shown["position"], shown["indexed"], shown["version"]) == (field, None, True, 1)
+    assert api.patch(path, {"name": "x", "required": False}).errors.keys() == {"name", "required"}
+    assert api.delete(path).kind == (409, "conflict")
+    assert api.patch(path, {"indexed": False}).body["indexed"] is False
+    assert api.get(path).body["version"] == 2
+    assert order(api, project) == []
+
+
+def test_the_number_is_no_attribute(api: Client, project: str) -> None:
+    path = f"{project}/attributes/num"
+    answers = [api.get(path), api.patch(path, {"indexed": False}), api.delete(path)]
+    assert {answer.kind for answer in answers} == {(404, "not-found")}
 
 
 @pytest.mark.parametrize("kind", sorted({*TYPES} - {"enum", "multi_enum"}))

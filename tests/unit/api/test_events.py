@@ -16,6 +16,7 @@ from tests.worked_example import PATH
 
 EVENTS = Path(__file__).parents[3] / "events"
 STREAM = ("stream_insert", "stream_modify", "stream_remove", "stream_ttl_removal")
+SCHEDULES = ("upkeep_jobs", "upkeep_check")
 START = "xvalue-0807.35e9.a1.1"
 END = "xvalue-0807.35e9.a2.1"
 
@@ -25,9 +26,9 @@ def load(name: str) -> dict[str, Any]:
     return event
 
 
-def test_every_route_has_an_event_file_and_every_event_file_a_route_or_a_place_in_the_stream() -> None:
+def test_every_route_has_an_event_file_and_every_event_file_a_route_or_another_source() -> None:
     assert sorted(path.stem for path in EVENTS.iterdir()) == sorted(
-        [*(route.operation for route in ROUTES), *STREAM]
+        [*(route.operation for route in ROUTES), *STREAM, *SCHEDULES]
     )
 
 

@@ -110,12 +110,6 @@ def test_states_are_added_and_unused_ones_dropped(api: Client, account: Cloud, b
     assert api.patch(f"{bridge}/issues/2", {"state": "closed"}).errors.keys() == {"state"}
 
 
-def test_states_that_issues_are_in_cannot_be_moved_yet(api: Client, account: Cloud, bridge: str) -> None:
-    account.derive()
-    assert api.patch(bridge, {"states": ["closed", "open"]}).kind == (501, "not-available")
-    assert api.get(bridge).body["states"] == ["open", "closed"]
-
-
 def test_a_deleted_project_is_gone_with_all_that_is_in_it(api: Client, bridge: str) -> None:
     answer = api.delete(bridge)
     assert (answer.status, answer.text) == (204, "")

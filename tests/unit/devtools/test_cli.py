@@ -133,11 +133,13 @@ def folder(tmp_path: Path) -> Folder:
 
 def test_status_of_a_stack_that_does_not_run(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["status", "--data", str(folder.path), "--json"]) == 1
-    assert json.loads(capsys.readouterr().out) == {"api": None, "engine": None, "pid": None}
+    assert json.loads(capsys.readouterr().out) == dict.fromkeys(State._fields)
 
 
 def test_status_of_one_that_does(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    state = State("http://127.0.0.1:8420", "http://127.0.0.1:4000", os.getpid())
+    state = State(
+        "http://127.0.0.1:8420", "http://127.0.0.1:4000", os.getpid(), "http://127.0.0.1:4001/1/queue"
+    )
     me = known(os.getpid())
     assert me is not None
     folder.write_processes([me])

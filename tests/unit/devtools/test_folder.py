@@ -73,7 +73,7 @@ def test_a_stack_runs_while_its_supervisor_lives(folder: Folder) -> None:
     assert folder.running() is None
     with pytest.raises(Failure, match="not running"):
         folder.require_running()
-    state = State("http://127.0.0.1:1", "http://127.0.0.1:2", os.getpid())
+    state = State("http://127.0.0.1:1", "http://127.0.0.1:2", os.getpid(), "http://127.0.0.1:3/1/queue")
     me = living(os.getpid())
     folder.write_state(state)
     assert folder.running() is None  # nobody said which process this is
@@ -89,6 +89,8 @@ def test_a_stack_runs_while_its_supervisor_lives(folder: Folder) -> None:
 def test_damaged_files_are_none(folder: Folder) -> None:
     (folder.path / "processes.json").write_text("[[1,")
     (folder.path / "state.json").write_text("")
+    assert folder.running() is None
+    (folder.path / "state.json").write_text('{"api": "what another version wrote"}')
     assert folder.running() is None
     assert folder.processes() == []
 

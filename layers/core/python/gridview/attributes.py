@@ -1,5 +1,8 @@
 """Attributes of a project: creating, changing and deleting them."""
 
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pydantic import Field as ModelField
@@ -7,17 +10,40 @@ from pydantic import ValidationInfo, field_validator
 
 from gridview import clock, ids, keys, options
 from gridview.catalog import INDEXED_BY_DEFAULT, MAX_ATTRIBUTES, Catalog, Field, FieldType
-from gridview.catalogs import Catalogs, ProjectItems, raise_epoch, read, settle, to_catalog, to_field
-from gridview.errors import Conflict, FieldError, InvalidRequest, NotAvailable, NotFound, Unprocessable
+from gridview.catalogs import (
+    Catalogs,
+    ProjectItems,
+    raise_epoch,
+    read,
+    settle,
+    to_catalog,
+    to_field,
+    to_item,
+)
+from gridview.errors import (
+    Conflict,
+    FieldError,
+    InvalidRequest,
+    NotFound,
+    NotReady,
+    Unprocessable,
+)
+from gridview.gridrequest import IndexNotReady
 from gridview.identity import Actor
+from gridview.indexes import Indexes
+from gridview.jobs import Job, Progress, save
 from gridview.options import OptionsInput
 from gridview.preconditions import Expected, check
-from gridview.storage import ABSENT, Table, delete, put, version_is
+from gridview.storage import ABSENT, Table, Write, put, version_is
 from gridview.usage import options_in_use
 from gridview.validation import RequestModel, parse
 from gridview.values import datetime_json
 
 MAX_NAME_LENGTH = 256
+_AT_ONCE = 50
+"""Definitions that one transaction changes at most."""
+_MOVES = 16
+"""Changes of the order of options that may wait for their issues to follow."""
 _NO_OPTIONS = "only enum and multi_enum have options"
 
 
@@ -51,35 +77,70 @@ class AttributePatch(RequestModel):
     position: int = ModelField(default=0, ge=0)
 
 
-def attribute_json(field: Field, position: int) -> dict[str, Any]:
-    """An attribute as the API answers it; `position` is its place in the display order, from 0."""
+def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
+    """An attribute, or a built-in field, as the API answers it.
+
+    `position` is its place in the display order, from 0 (null for a built-in field); `build` tells what is being made of it.
+    """
+    order = items.catalog["order"]
     attribute: dict[str, Any] = {
         "id": field.id,
         "name": field.name,
         "type": field.type.value,
         "required": field.required,
         "indexed": field.indexed,
-        "position": position,
+        "build": build_json(items, field),
+        "position": None if field.builtin else order.index(field.key),
         "version": field.version,
-        "created": datetime_json(field.created),
-        "updated": datetime_json(field.updated),
+        "created": datetime_json(field.created or items.project["created"]),
+        "updated": datetime_json(field.updated or items.project["created"]),
     }
     if field.type.has_options:
         attribute["options"] = options.options_json(field)
     return attribute
 
 
+def build_json(items: ProjectItems, field: Field) -> dict[str, Any] | None:
+    """What is being made of a field in the background, and how far that has come; None when it is as it should be.
+
+    `building` cannot be sorted by yet; while it is `rebuilding` or `reordering` the present order is served; `removing` takes away
+    what an index or a deleted attribute has left.
+    """
+    indexes = field.indexes
+    if field.deleted:
+        state, since = "removing", field.deleted
+    elif indexes.building is not None:
+        state, since = "building" if indexes.ready is None else "rebuilding", indexes.building.since
+    elif field.moving:
+        state, since = "reordering", field.moving
+    elif indexes.leaving:
+        state, since = "removing", indexes.pending
+    else:
+        return None
+    progress = items.job.progress_of(since, items.numbers) if items.job else Progress(0, items.numbers)
+    return {"state": state, **progress._asdict()}
+
+
 def get_attribute(table: Table, actor: Actor, project: str, attribute: str) -> dict[str, Any]:
-    """The attribute as the API answers it, strongly consistent; NotFound."""
-    catalog = to_catalog(actor.tenant, project, read(table, actor.tenant, project))
-    field = _find(catalog, attribute)
-    return attribute_json(field, catalog.attributes.index(field))
+    """The attribute or built-in field as the API answers it, strongly consistent; NotFound."""
+    items = read(table, actor.tenant, project)
+    return attribute_json(items, _find(to_catalog(actor.tenant, project, items), attribute))
+
+
+def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady) -> NotReady:
+    """The same error with how far the index that it misses has come."""
+    build = get_attribute(table, actor, project, error.attribute)["build"]
+    told = f"{build['done']:,} of {build['of']:,} issues are done." if build else "It is ready now."
+    return NotReady(f"{error.detail} {told}", members={"build": build})
 
 
 def create_attribute(
     table: Table, catalogs: Catalogs, actor: Actor, project: str, body: Any
 ) -> dict[str, Any]:
-    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id, Unprocessable beyond 400."""
+    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id, Unprocessable beyond 400.
+
+    An id is taken until everything of the attribute that had it has been removed.
+    """
     request = parse(AttributeCreate, body)
     if request.id in ids.RESERVED_FIELDS:
         raise Conflict("Every issue has a field of this id already.")
@@ -88,34 +149,31 @@ def create_attribute(
     def change() -> dict[str, Any]:
         items = read(table, actor.tenant, project)
         order = list(items.catalog["order"])
-        taken = {item["id"] for item in items.attributes}
         if len(order) >= MAX_ATTRIBUTES:
             raise Unprocessable(f"A project can have at most {MAX_ATTRIBUTES} attributes.")
-        if request.id in taken:
-            raise Conflict("The project has an attribute with this id already.")
+        known = {item["id"]: to_field(item) for item in items.attributes}
+        if request.id in known:
+            raise _taken(items, known[request.id])
         place = _place(request.position, len(order))
+        indexed = len(order) < INDEXED_BY_DEFAULT if request.indexed is None else request.indexed
         now = clock.now()
-        item = {
-            keys.PK: items.project[keys.PK],
-            "id": request.id or ids.attribute_id_from(request.name, taken),
-            "key": f"a{items.catalog['next_key']}",
-            "name": request.name,
-            "type": request.type.value,
-            "options": [option.to_item() for option in chosen.options],
-            "next_option": chosen.next_option,
-            "required": request.required,
-            "indexed": len(order) < INDEXED_BY_DEFAULT if request.indexed is None else request.indexed,
-            "generation": 1,
-            "version": 1,
-            "created": now,
-            "updated": now,
-        }
-        item[keys.SK] = keys.attribute(actor.tenant, project, item["id"])
-        order.insert(place, item["key"])
-        table.transact(
-            [put(item, ABSENT), raise_epoch(items, order=order, next_key=items.catalog["next_key"] + 1)]
+        field = Field(
+            id=request.id or ids.attribute_id_from(request.name, known),
+            key=f"a{items.catalog['next_key']}",
+            name=request.name,
+            type=request.type,
+            options=chosen.options,
+            next_option=chosen.next_option,
+            required=request.required,
+            indexes=Indexes.complete() if indexed else Indexes(),
+            created=now,
+            updated=now,
         )
-        return attribute_json(to_field(item), place)
+        order.insert(place, field.key)
+        epoch = raise_epoch(items, order=order, next_key=items.catalog["next_key"] + 1)
+        table.transact([put(to_item(actor.tenant, project, field), ABSENT), epoch])
+        items.catalog["order"] = order
+        return attribute_json(items, field)
 
     created = settle(change)
     catalogs.forget(actor.tenant, project)
@@ -130,10 +188,13 @@ def update_attribute(
     attribute: str,
     body: Any,
     expected: Expected,
+    *,
+    settling: float,
 ) -> dict[str, Any]:
-    """Change an attribute: one transaction of two items.
+    """Change an attribute, or switch the index of a built-in field: one transaction of two items, or three.
 
-    Conflict when an option would be dropped that issues use. NotAvailable for what would need the issues to be indexed anew.
+    What concerns issues that nobody edits (an index switched on or off, options moved) becomes true of them in the background,
+    which begins after `settling` seconds. Conflict when an option would be dropped that issues use.
     """
     request = parse(AttributePatch, body)
     given = request.model_fields_set
@@ -141,23 +202,35 @@ def update_attribute(
     def change() -> dict[str, Any]:
         items = read(table, actor.tenant, project)
         catalog = to_catalog(actor.tenant, project, items)
-        field = _find(catalog, attribute)
-        check(expected, field.version)
-        item = dict(_stored(items, field))
+        before = _find(catalog, attribute)
+        check(expected, before.version)
+        field = before
+        if before.builtin and given - {"indexed"}:
+            errors = [
+                FieldError(name, "cannot be changed of a field that every issue has")
+                for name in sorted(given - {"indexed"})
+            ]
+            raise InvalidRequest("The request is not valid.", errors)
         if "options" in given:
-            item |= _changed_options(table, catalog, field, request.options)
-        if "indexed" in given and request.indexed != field.indexed:
-            raise NotAvailable(
-                "An existing attribute's index cannot be switched on or off yet. Create an attribute with `indexed` as needed."
-            )
-        item |= {name: getattr(request, name) for name in given & {"name", "required"}}
-        item |= {"version": field.version + 1, "updated": clock.now()}
+            if not field.type.has_options:
+                raise InvalidRequest("The request is not valid.", [FieldError("options", _NO_OPTIONS)])
+            changed = changed_options(table, catalog, field, "options", request.options, items.next_epoch)
+            field = replace(field, options=changed.options, next_option=changed.next_option)
+        if "indexed" in given:
+            switched = field.indexes.on if request.indexed else field.indexes.off
+            field = replace(field, indexes=switched(items.next_epoch))
+        field = replace(field, **{name: getattr(request, name) for name in given & {"name", "required"}})
         order = list(items.catalog["order"])
         if "position" in given:
             order.remove(field.key)
             order.insert(_place(request.position, len(order)), field.key)
-        table.transact([put(item, version_is(field.version)), raise_epoch(items, order=order)])
-        return attribute_json(to_field(item), order.index(field.key))
+        field = _next_version(field)
+        writes = [_put(items, catalog, field), raise_epoch(items, order=order)]
+        if field.pending != before.pending:
+            writes.append(wanted(items, settling))
+        table.transact(writes)
+        items.catalog["order"] = order
+        return attribute_json(items, field)
 
     changed = settle(change)
     catalogs.forget(actor.tenant, project)
@@ -165,61 +238,125 @@ def update_attribute(
 
 
 def delete_attribute(
-    table: Table, catalogs: Catalogs, actor: Actor, project: str, attribute: str, expected: Expected
+    table: Table,
+    catalogs: Catalogs,
+    actor: Actor,
+    project: str,
+    attribute: str,
+    expected: Expected,
+    *,
+    settling: float,
 ) -> None:
-    """Delete an attribute: one transaction of two items.
+    """Delete an attribute: one transaction of three items.
 
-    Its internal id is never used again, so the values that documents still hold under it are out of reach at once; a document
-    loses them with its next edit, and with them its sort entry.
+    Its internal id is never used again, so its values are out of reach at once. They and its sort entries are removed in the
+    background, which begins after `settling` seconds; its id stays taken until that is over.
     """
 
     def change() -> None:
         items = read(table, actor.tenant, project)
-        field = _find(to_catalog(actor.tenant, project, items), attribute)
+        catalog = to_catalog(actor.tenant, project, items)
+        field = _find(catalog, attribute)
+        if field.builtin:
+            raise Conflict("Every issue has this field; it cannot be deleted.")
         check(expected, field.version)
-        stored = _stored(items, field)
+        epoch = items.next_epoch
+        deleted = _next_version(replace(field, deleted=epoch, indexes=field.indexes.off(epoch)))
         order = [key for key in items.catalog["order"] if key != field.key]
         table.transact(
-            [
-                delete(stored[keys.PK], stored[keys.SK], version_is(field.version)),
-                raise_epoch(items, order=order),
-            ]
+            [_put(items, catalog, deleted), raise_epoch(items, order=order), wanted(items, settling)]
         )
 
     settle(change)
     catalogs.forget(actor.tenant, project)
 
 
+def rebuild(
+    table: Table,
+    catalogs: Catalogs,
+    tenant: str,
+    project: str,
+    attributes: Collection[str] | None,
+    *,
+    rate: int,
+    settling: float,
+) -> list[str]:
+    """Have indexes built anew in the background, all of the project's or those of the `attributes`; tells the ids of their fields.
+
+    The present ones are served until then. `rate`: issues a second at most, 0 for as many as it can. NotFound.
+    """
+
+    catalog = catalogs.reload(table, tenant, project)
+    fields = (
+        [*catalog.builtins, *catalog.attributes]
+        if attributes is None
+        else [_find(catalog, one) for one in attributes]
+    )
+    chosen = [field.id for field in fields if field.indexed]
+
+    def change(some: Collection[str]) -> None:
+        items = read(table, tenant, project)
+        current = to_catalog(tenant, project, items)
+        found = [field for one in some if (field := current.get(one)) is not None]
+        rebuilt = [replace(field, indexes=field.indexes.rebuilt(items.next_epoch)) for field in found]
+        writes = [_put(items, current, _next_version(field)) for field in rebuilt]
+        table.transact([*writes, raise_epoch(items), wanted(items, settling, rate)])
+
+    for at in range(0, len(chosen), _AT_ONCE):
+        settle(partial(change, chosen[at : at + _AT_ONCE]))
+    catalogs.forget(tenant, project)
+    return chosen
+
+
+def wanted(items: ProjectItems, settling: float, rate: int = 0) -> Write:
+    """The write that has a change of definitions made true of all issues: a part of the transaction that makes the change."""
+    due = clock.after(settling)
+    job = Job(items.next_epoch, due, rate=rate)
+    if items.job is not None:
+        job = items.job.wanted(items.next_epoch, due, rate)
+    return save(items.project[keys.PK], items.job, job)
+
+
 def changed_options(
-    table: Table, catalog: Catalog, field: Field, name: str, requested: OptionsInput, next_option: int
+    table: Table, catalog: Catalog, field: Field, name: str, requested: OptionsInput, epoch: int
 ) -> options.OptionChange:
-    """What a request makes of a field's options; Conflict or NotAvailable when issues stand against it."""
-    change = options.change(name, field.options, next_option, requested)
+    """What a request makes of a field's options at `epoch`; Conflict when issues use one that would be dropped."""
+    moved_at = epoch if field.indexed else None
+    change = options.change(name, field.options, field.next_option, requested, moved_at=moved_at)
+    if change.moved and len(field.former) >= _MOVES:
+        raise Conflict("The options were moved often, and their issues have yet to follow; try again later.")
     if options_in_use(table, catalog, field, change.dropped):
         raise Conflict("An issue uses an option that would be dropped.")
-    if options_in_use(table, catalog, field, change.moved):
-        raise NotAvailable(
-            "An option that issues use cannot be moved yet: their order would have to be derived anew."
-        )
     return change
-
-
-def _changed_options(table: Table, catalog: Catalog, field: Field, requested: OptionsInput) -> dict[str, Any]:
-    if not field.type.has_options:
-        raise InvalidRequest("The request is not valid.", [FieldError("options", _NO_OPTIONS)])
-    change = changed_options(table, catalog, field, "options", requested, field.next_option)
-    return {"options": [option.to_item() for option in change.options], "next_option": change.next_option}
 
 
 def _find(catalog: Catalog, attribute: str) -> Field:
     field = catalog.get(attribute)
-    if field is None or field.builtin:
+    if field is None:
         raise NotFound("There is no such attribute.")
     return field
 
 
-def _stored(items: ProjectItems, field: Field) -> dict[str, Any]:
-    return next(item for item in items.attributes if item["key"] == field.key)
+def _next_version(field: Field) -> Field:
+    return replace(field, version=field.version + 1, updated=clock.now())
+
+
+def _put(items: ProjectItems, catalog: Catalog, field: Field) -> Write:
+    """The write of a field that was changed, on condition that it stands as it was read."""
+    stored = any(item["key"] == field.key for item in items.attributes)
+    condition = version_is(field.version - 1) if stored else ABSENT
+    return put(to_item(catalog.tenant, catalog.project, field), condition)
+
+
+def _taken(items: ProjectItems, field: Field) -> Conflict:
+    build = build_json(items, field)
+    if not field.deleted or build is None:
+        return Conflict("The project has an attribute with this id already.")
+    return NotReady(
+        "The attribute that had this id was deleted, and what is left of it is still being removed. "
+        f"{build['done']:,} of {build['of']:,} issues are done.",
+        members={"build": build},
+    )
 
 
 def _place(position: int | None, count: int) -> int:

@@ -1,10 +1,12 @@
 """A project's catalog: the fields that its issues have, built-in and custom, as values without behaviour of storage."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
+
+from gridview.indexes import Index, Indexes
 
 MAX_ATTRIBUTES = 400
 INDEXED_BY_DEFAULT = 40
@@ -29,28 +31,62 @@ class FieldType(StrEnum):
         return self in (FieldType.ENUM, FieldType.MULTI_ENUM)
 
 
+class FormerRank(NamedTuple):
+    """The rank that an option had until an epoch."""
+
+    until: int
+    rank: str
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One choice of an enum. Documents hold `id`, which is never reused; `rank` gives the order (`ranks`).
 
     A retired option was dropped from the list: no new value may be it, but an issue that got it from a writer who had not yet
-    heard still shows and sorts by it.
+    heard still shows and sorts by it. `former` are the ranks, oldest first, under which issues may stand until the pass over them
+    is over; `moved` is the epoch of the last move.
     """
 
     id: str
     value: str
     rank: str
     retired: bool = False
+    former: tuple[FormerRank, ...] = ()
+    moved: int = 0
+
+    def moved_to(self, rank: str, epoch: int) -> Self:
+        """With another rank from this epoch on."""
+        return replace(self, rank=rank, former=(*self.former, FormerRank(epoch, self.rank)), moved=epoch)
+
+    def rank_before(self, epoch: int) -> str:
+        """The rank that it had until this epoch, as far as that still matters."""
+        return next((former.rank for former in self.former if former.until >= epoch), self.rank)
+
+    @property
+    def ranks(self) -> frozenset[str]:
+        """The ranks under which issues may stand."""
+        return frozenset((self.rank, *(former.rank for former in self.former)))
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """From the map stored in the definition."""
-        return cls(item["id"], item["value"], item["rank"], item.get("retired", False))
+        return cls(
+            item["id"],
+            item["value"],
+            item["rank"],
+            item.get("retired", False),
+            tuple(FormerRank(*former) for former in item.get("former", ())),
+            item.get("moved", 0),
+        )
 
     def to_item(self) -> dict[str, Any]:
         """The map stored in the definition."""
-        stored = {"id": self.id, "value": self.value, "rank": self.rank}
-        return {**stored, "retired": True} if self.retired else stored
+        stored: dict[str, Any] = {"id": self.id, "value": self.value, "rank": self.rank}
+        if self.retired:
+            stored["retired"] = True
+        if self.former:
+            stored["former"] = [list(former) for former in self.former]
+        return {**stored, "moved": self.moved} if self.moved else stored
 
 
 class UnknownOption(LookupError):
@@ -71,18 +107,67 @@ class Field:
     type: FieldType
     options: tuple[Option, ...] = ()
     required: bool = False
-    indexed: bool = True
-    generation: int = 1
+    indexes: Indexes = field(default_factory=Indexes.complete)
     builtin: bool = False
     version: int = 1
     created: str = ""
     updated: str = ""
     next_option: int = 1
+    deleted: int = 0
+    """The epoch with which it was deleted; its definition stays until no issue holds a value of it."""
 
     @property
-    def order_id(self) -> str:
-        """Names the order of this field in sort entries: the internal id and the generation of its index, `a1.1`."""
-        return f"{self.key}.{self.generation}"
+    def indexed(self) -> bool:
+        """Whether issues get sort entries, be it for an index that is not complete yet."""
+        return bool(self.indexes.written)
+
+    @cached_property
+    def served(self) -> "FieldOrder | None":
+        """The order that is served; None when there is none, or none that is complete."""
+        ready = self.indexes.ready
+        return None if ready is None else FieldOrder(self.order_id_of(ready), self, ready)
+
+    def order_id_of(self, index: Index) -> str:
+        """Names an order of this field in sort entries: the internal id and the generation of the index, `a1.1`."""
+        return f"{self.key}.{index.generation}"
+
+    @property
+    def moving(self) -> int:
+        """The epoch with which options were last moved whose issues may still stand under former ranks; 0 when none do."""
+        return max((former.until for option in self.options for former in option.former), default=0)
+
+    @cached_property
+    def former(self) -> tuple["Field", ...]:
+        """This field as it was before each move of options after which issues may not have been moved yet."""
+        epochs = sorted({former.until for option in self.options for former in option.former})
+        return tuple(
+            replace(
+                self,
+                options=tuple(
+                    replace(option, rank=option.rank_before(epoch), former=()) for option in self.options
+                ),
+            )
+            for epoch in epochs
+        )
+
+    @property
+    def arrangement(self) -> tuple[int, int, bool]:
+        """Another one whenever the order that is served has become another one: what cursors are bound to."""
+        generation = self.indexes.ready.generation if self.indexes.ready else 0
+        return generation, max((option.moved for option in self.options), default=0), bool(self.moving)
+
+    @property
+    def pending(self) -> int:
+        """The epoch of the newest change that is not true of all issues yet; 0 when all are."""
+        return max(self.indexes.pending, self.moving, self.deleted)
+
+    def settled(self, done: int, epoch: int) -> "Field":
+        """After a pass over all issues under the definitions of epoch `done`; what follows from that holds from `epoch` on."""
+        options = tuple(
+            replace(option, former=tuple(former for former in option.former if former.until > done))
+            for option in self.options
+        )
+        return replace(self, indexes=self.indexes.settled(done, epoch), options=options)
 
     @cached_property
     def live_options(self) -> tuple[Option, ...]:
@@ -118,12 +203,33 @@ class Field:
 NUM = "num"
 """The field that needs no index of its own: issues are kept in number order."""
 
+BUILTINS: Mapping[str, Field] = {
+    one.key: one
+    for one in (
+        Field("name", "name", "Name", FieldType.TEXT, required=True, builtin=True),
+        Field("state", "state", "State", FieldType.ENUM, required=True, builtin=True),
+        Field("created", "created", "Created", FieldType.DATETIME, required=True, builtin=True),
+        Field("updated", "updated", "Updated", FieldType.DATETIME, required=True, builtin=True),
+    )
+}
+"""The fields that every issue has and that are stored as values, as a project has them that changed nothing about them."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOrder:
+    """An order in which issues with a value of `field` have sort entries."""
+
+    order_id: str
+    field: Field
+    index: Index
+
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
     """All fields of a project, as of one epoch. `attributes` are in display order; the next one will be `a<next_key>` inside.
 
-    Compares by identity: `catalogs` keeps one.
+    `own_builtins` are the built-in fields whose index this project has changed; `deleting` the deleted attributes that issues
+    may still hold values of. Compares by identity: `catalogs` keeps one.
     """
 
     tenant: str
@@ -132,18 +238,16 @@ class Catalog:
     states: tuple[Option, ...]
     attributes: tuple[Field, ...]
     next_key: int
-    builtins: tuple[Field, ...] = field(init=False)
+    own_builtins: Mapping[str, Field] = field(default_factory=dict)
+    deleting: tuple[Field, ...] = ()
 
-    def __post_init__(self) -> None:
-        builtins = (
-            Field("name", "name", "Name", FieldType.TEXT, required=True, builtin=True),
-            Field(
-                "state", "state", "State", FieldType.ENUM, options=self.states, required=True, builtin=True
-            ),
-            Field("created", "created", "Created", FieldType.DATETIME, required=True, builtin=True),
-            Field("updated", "updated", "Updated", FieldType.DATETIME, required=True, builtin=True),
+    @cached_property
+    def builtins(self) -> tuple[Field, ...]:
+        """The fields that every issue has, in display order."""
+        fields = {**BUILTINS, **self.own_builtins}
+        return tuple(
+            replace(one, options=self.states) if key == "state" else one for key, one in fields.items()
         )
-        object.__setattr__(self, "builtins", builtins)
 
     @cached_property
     def _by_id(self) -> dict[str, Field]:
@@ -167,6 +271,23 @@ class Catalog:
         return frozenset(entry.key for entry in self.attributes)
 
     @cached_property
-    def indexed(self) -> tuple[Field, ...]:
-        """The fields that have sort entries."""
-        return tuple(entry for entry in (*self.builtins, *self.attributes) if entry.indexed)
+    def orders(self) -> tuple[FieldOrder, ...]:
+        """The orders in which a changed issue gets sort entries, served or being built."""
+        return tuple(
+            FieldOrder(one.order_id_of(index), one, index)
+            for one in (*self.builtins, *self.attributes)
+            for index in one.indexes.written
+        )
+
+    @cached_property
+    def leaving(self) -> frozenset[str]:
+        """The orders whose entries are being removed; some may still be there."""
+        return frozenset(
+            one.order_id_of(index)
+            for one in (*self.builtins, *self.attributes, *self.deleting)
+            for index in one.indexes.leaving
+        )
+
+    def pending(self) -> Iterator[Field]:
+        """The fields of which a change is not true of all issues yet."""
+        return (one for one in (*self.builtins, *self.attributes, *self.deleting) if one.pending)

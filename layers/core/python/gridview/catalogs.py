@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from gridview import keys
-from gridview.catalog import Catalog, Field, FieldType, Option, UnknownOption
-from gridview.errors import Conflict, InvalidRequest, NotFound
+from gridview.catalog import BUILTINS, Catalog, Field, FieldType, Option, UnknownOption
+from gridview.errors import Conflict, InvalidRequest, NotFound, NotReady
+from gridview.indexes import Indexes
+from gridview.jobs import Job
 from gridview.storage import Condition, Table, TransactionFailed, Write, put
 
 MAX_AGE = 5.0
@@ -20,11 +22,18 @@ Result = TypeVar("Result")
 
 
 class ProjectItems(NamedTuple):
-    """A project as it is stored: its own item, its catalog item, and its attributes' in any order."""
+    """A project as it is stored: its own item, its catalog item, its attributes' in any order, its counter and its job."""
 
     project: dict[str, Any]
     catalog: dict[str, Any]
     attributes: tuple[dict[str, Any], ...]
+    numbers: int
+    job: Job | None
+
+    @property
+    def next_epoch(self) -> int:
+        """The epoch with which a change of what was read holds."""
+        return int(self.catalog["epoch"]) + 1
 
 
 class _Entry(NamedTuple):
@@ -70,12 +79,12 @@ class Catalogs:
         """What `use` makes of the catalog. What an older copy finds wrong is judged again by the current one.
 
         So a field or an option is known everywhere as soon as it exists, and only what is allowed can be up to `MAX_AGE` late.
-        `use` must not have written anything when it raises InvalidRequest or UnknownOption.
+        `use` must not have written anything when it raises InvalidRequest, NotReady or UnknownOption.
         """
         catalog = self.get(table, tenant, project)
         try:
             return use(catalog)
-        except (InvalidRequest, UnknownOption):
+        except (InvalidRequest, NotReady, UnknownOption):
             current = self.reload(table, tenant, project)
             if current is catalog:
                 raise
@@ -106,7 +115,14 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
     own = found.get(keys.tenant(tenant))
     if own is None or own.get("deleted"):
         raise NotFound("There is no such project.")
-    return ProjectItems(own, found[keys.CATALOG], tuple(attributes))
+    job = found.get(keys.JOB)
+    return ProjectItems(
+        own,
+        found[keys.CATALOG],
+        tuple(attributes),
+        found[keys.COUNTER]["last"],
+        None if job is None else Job.from_item(job),
+    )
 
 
 def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
@@ -117,13 +133,15 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         project=project,
         epoch=items.catalog["epoch"],
         states=tuple(Option.from_item(option) for option in items.project["states"]),
-        attributes=tuple(by_key[key] for key in items.catalog["order"] if key in by_key),
+        attributes=tuple(by_key[key] for key in items.catalog["order"]),
         next_key=items.catalog["next_key"],
+        own_builtins={key: field for key, field in by_key.items() if field.builtin},
+        deleting=tuple(field for field in by_key.values() if field.deleted),
     )
 
 
 def to_field(item: Mapping[str, Any]) -> Field:
-    """The attribute that a stored item defines."""
+    """The attribute, or built-in field, that a stored item defines."""
     return Field(
         id=item["id"],
         key=item["key"],
@@ -131,13 +149,35 @@ def to_field(item: Mapping[str, Any]) -> Field:
         type=FieldType(item["type"]),
         options=tuple(Option.from_item(option) for option in item["options"]),
         required=item["required"],
-        indexed=item["indexed"],
-        generation=item["generation"],
+        indexes=Indexes.from_item(item),
+        builtin=item["key"] in BUILTINS,
         version=item["version"],
         created=item["created"],
         updated=item["updated"],
         next_option=item["next_option"],
+        deleted=item.get("deleted", 0),
     )
+
+
+def to_item(tenant: str, project: str, field: Field) -> dict[str, Any]:
+    """The stored item that defines a field."""
+    item = {
+        keys.PK: keys.project(tenant, project),
+        keys.SK: keys.attribute(tenant, project, field.id),
+        "id": field.id,
+        "key": field.key,
+        "name": field.name,
+        "type": field.type.value,
+        # The states' own options are in the project's item.
+        "options": [] if field.builtin else [option.to_item() for option in field.options],
+        "next_option": field.next_option,
+        "required": field.required,
+        **field.indexes.to_items(),
+        "version": field.version,
+        "created": field.created,
+        "updated": field.updated,
+    }
+    return {**item, "deleted": field.deleted} if field.deleted else item
 
 
 def raise_epoch(
@@ -149,7 +189,7 @@ def raise_epoch(
     """
     changed = {
         **items.catalog,
-        "epoch": items.catalog["epoch"] + 1,
+        "epoch": items.next_epoch,
         "order": list(items.catalog["order"] if order is None else order),
         "next_key": items.catalog["next_key"] if next_key is None else next_key,
     }

@@ -1,12 +1,23 @@
 """The time, as documents hold it and as expiries count it."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def now() -> str:
     """This instant in stored form: `2023-05-01T12:34:56.000000Z`."""
-    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    return after(0)
+
+
+def after(seconds: float) -> str:
+    """The instant `seconds` from now in stored form."""
+    instant = datetime.now(UTC) + timedelta(seconds=seconds)
+    return instant.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def sleep(seconds: float) -> None:
+    """Wait."""
+    time.sleep(seconds)
 
 
 def expiry(days: float) -> int:

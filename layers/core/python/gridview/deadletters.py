@@ -2,7 +2,7 @@
 
 import boto3
 
-from gridview.consumer import Poison
+from gridview.derive import Poison
 from gridview.jsontext import dumps
 
 

@@ -1,6 +1,6 @@
 """What can go wrong with a request, and the one table that says how each is answered (RFC 9457)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 
@@ -12,12 +12,18 @@ class FieldError(NamedTuple):
 
 
 class RequestError(Exception):
-    """A request that is answered with a problem; `detail` is for a person, `errors` name what is wrong with which field."""
+    """A request that is answered with a problem; `detail` is for a person, `errors` name what is wrong with which field.
 
-    def __init__(self, detail: str, errors: Iterable[FieldError] = ()) -> None:
+    `members` are what the problem document holds besides.
+    """
+
+    def __init__(
+        self, detail: str, errors: Iterable[FieldError] = (), members: Mapping[str, object] | None = None
+    ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.errors = tuple(errors)
+        self.members = dict(members or {})
 
 
 class InvalidRequest(RequestError):
@@ -42,6 +48,10 @@ class NotFound(RequestError):
 
 class Conflict(RequestError):
     """The request contradicts what is there."""
+
+
+class NotReady(Conflict):
+    """What the request asks for is being made in the background; `members` tell how far that has come."""
 
 
 class VersionMismatch(RequestError):
@@ -83,6 +93,7 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     Forbidden: ProblemType(403, "forbidden", "The role does not allow this"),
     NotFound: ProblemType(404, "not-found", "There is no such thing"),
     Conflict: ProblemType(409, "conflict", "The request contradicts what is there"),
+    NotReady: ProblemType(409, "not-ready", "It is not ready yet"),
     VersionMismatch: ProblemType(412, "version-mismatch", "It was changed meanwhile"),
     TooLarge: ProblemType(413, "too-large", "Too large"),
     Unprocessable: ProblemType(422, "unprocessable", "This cannot be done"),
@@ -99,7 +110,7 @@ def problem(error: RequestError) -> dict[str, object]:
     document = problem_document(problem_type(error), error.detail)
     if error.errors:
         document["errors"] = [error._asdict() for error in error.errors]
-    return document
+    return {**document, **error.members}
 
 
 def problem_type(error: RequestError) -> ProblemType:

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from gridview import keys
-from gridview.catalog import NUM, Catalog, Field
+from gridview.catalog import NUM, Catalog, FieldOrder
 from gridview.cursors import Cursors
 from gridview.documents import to_json
 from gridview.errors import CursorExpired
 from gridview.gridrequest import GridQuery
-from gridview.indexing import sort_string
+from gridview.indexing import present_sort_strings
 from gridview.jsontext import dumps, size_in_response
 from gridview.storage import Bound, Condition, Item, Key, Meter, Table
 from gridview.walk import Gap, Stretch, Walk
@@ -61,7 +61,9 @@ def grid_page(table: Table, catalog: Catalog, query: GridQuery, cursors: Cursors
     """One page: `rows`, `next`, `prev`, `offset` and, if asked for, `explain`. Read units: `explain` and README tell."""
     binding = query.binding(catalog.tenant, catalog.project)
     walk = Walk(
-        query.descending, query.nulls_first, nullable=query.field is not None and not query.field.builtin
+        query.descending,
+        query.nulls_first,
+        nullable=query.order is not None and not query.order.field.builtin,
     )
     gap: Gap = walk.beginning
     if query.cursor is not None:
@@ -82,8 +84,7 @@ def grid_page(table: Table, catalog: Catalog, query: GridQuery, cursors: Cursors
     def sealed(place: Gap | None, *, backward: bool) -> str | None:
         if place is None:
             return None
-        generation = query.field.generation if query.field else 0
-        return cursors.seal([_CURSOR_VERSION, generation, backward, *place], binding)
+        return cursors.seal([_CURSOR_VERSION, _arrangement(query), backward, *place], binding)
 
     page: dict[str, Any] = {
         "rows": rows,
@@ -99,11 +100,15 @@ def grid_page(table: Table, catalog: Catalog, query: GridQuery, cursors: Cursors
 def _opened(query: GridQuery, cursors: Cursors, binding: bytes) -> tuple[Gap, bool]:
     """The gap and direction of the query's cursor."""
     payload: Any = cursors.open(query.cursor or "", binding)
-    version, generation, *place = payload
-    if version != _CURSOR_VERSION or generation != (query.field.generation if query.field else 0):
+    version, arrangement, *place = payload
+    if version != _CURSOR_VERSION or arrangement != _arrangement(query):
         raise CursorExpired("The order was rebuilt since the cursor was given; start again without it.")
     backward, stretch, key, after = place
     return Gap(Stretch(stretch), key, after), backward
+
+
+def _arrangement(query: GridQuery) -> list[int | bool]:
+    return list(query.order.field.arrangement) if query.order else []
 
 
 def _beyond(row: Row, walk: Walk) -> Gap:
@@ -119,15 +124,19 @@ def _before(row: Row, walk: Walk) -> Gap:
 def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[list[orjson.Fragment], int]:
     """The rows that are shown, as JSON, and how many places of the order they stand for: all, or those that fit in an answer.
 
-    A row whose document no longer gives the sort string it was found under is left out.
+    A row whose document no longer gives the sort string it was found under is left out, and so is an issue that is there already:
+    entries and documents are not of one moment, so one that just got its first value may stand among those without, too.
     """
     shown: list[orjson.Fragment] = []
+    numbers: set[int] = set()
     size, size_in_all = 0, 0
     for taken, row in enumerate(rows):
-        if row.document is None or (
-            row.stretch is Stretch.VALUES and _sort_key(query.field, row.document) != row.gap_key
-        ):
+        if row.document is None or not _belongs(query.order, row.stretch, row.gap_key, row.document):
             continue
+        num = row.document["num"]
+        if num in numbers:
+            continue
+        numbers.add(num)
         encoded = dumps(to_json(catalog, row.document, query.columns))
         size += len(encoded)
         size_in_all += size_in_response(encoded)
@@ -137,8 +146,11 @@ def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[l
     return shown, len(rows)
 
 
-def _sort_key(field: Field | None, document: Item) -> str | None:
-    return sort_string(field, document) if field else document[keys.SORT]
+def _belongs(order: FieldOrder | None, stretch: Stretch, gap_key: str, document: Item) -> bool:
+    """Whether the document gives the sort string that the row was found under."""
+    if order is None or stretch is Stretch.NULLS:
+        return True
+    return gap_key in present_sort_strings(order, document)
 
 
 class _Reader:
@@ -147,8 +159,12 @@ class _Reader:
     def __init__(self, table: Table, catalog: Catalog, query: GridQuery, walk: Walk) -> None:
         self._table = table
         self._project = keys.project(catalog.tenant, catalog.project)
-        self._order = keys.order(catalog.tenant, catalog.project, query.field.order_id) if query.field else ""
-        self._field = query.field
+        self._order = query.order
+        self._partition = (
+            keys.order(catalog.tenant, catalog.project, query.order.order_id)
+            if query.order
+            else self._project
+        )
         self._limit = query.limit
         self._walk = walk
         self._paths = _paths(catalog, query)
@@ -161,7 +177,7 @@ class _Reader:
             missing = self._limit + 1 - len(reading.rows)
             if missing <= 0 or reading.stopped_at is not None:
                 break
-            if stretch is Stretch.VALUES and self._field is not None:
+            if stretch is Stretch.VALUES and self._order is not None:
                 self._read_entries(reading, bound, missing)
             else:
                 self._read_documents(reading, stretch, bound, missing)
@@ -171,7 +187,7 @@ class _Reader:
         entries: list[Item] = []
         while True:
             page = self._table.query(
-                self._order,
+                self._partition,
                 index=True,
                 bound=bound,
                 forward=self._walk.ascending_keys,
@@ -228,7 +244,7 @@ class _Reader:
         return Bound(">" if self._walk.ascending_keys else "<", last)
 
     def _without_value(self) -> Condition:
-        path = self._field.path if self._field else ()
+        path = self._order.field.path if self._order else ()
         names = {f"#n{place}": name for place, name in enumerate(path)}
         return Condition(f"attribute_not_exists({'.'.join(names)})", names)
 
@@ -248,16 +264,17 @@ def _paths(catalog: Catalog, query: GridQuery) -> list[tuple[str, ...]] | None:
     if query.columns is None or len(query.columns) > _MAX_PROJECTED:
         return None
     fields = [catalog.get(column) for column in sorted(query.columns - {NUM})]
-    return [("num",), ("version",), *(field.path for field in (*fields, query.field) if field is not None)]
+    fields += [query.order.field] if query.order else []
+    return [("num",), ("version",), *(field.path for field in fields if field is not None)]
 
 
 def _explanation(query: GridQuery, walk: Walk, meter: Meter) -> dict[str, Any]:
     direction = "descending" if query.descending else "ascending"
-    if query.field is None:
+    if query.order is None:
         plan = [f"Read the issues in number order, {direction}: the index holds the documents."]
     else:
         plan = [
-            f"Read the sort entries of {query.field.id} in its order, {direction}.",
+            f"Read the sort entries of {query.order.field.id} in its order, {direction}.",
             "Fetch the page's documents, and leave out a row whose document no longer gives the entry's sort string.",
         ]
         if walk.nullable:

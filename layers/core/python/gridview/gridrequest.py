@@ -7,12 +7,20 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ValidationInfo, field_validator
 from pydantic import Field as ModelField
 
-from gridview.catalog import NUM, Catalog, Field
-from gridview.errors import InvalidRequest, NotAvailable, Unprocessable
+from gridview.catalog import NUM, Catalog, FieldOrder
+from gridview.errors import InvalidRequest, NotAvailable, NotReady, Unprocessable
 from gridview.jsontext import dumps, loads
 from gridview.validation import RequestModel, as_integers, parse
 
 MAX_LIMIT = 500
+
+
+class IndexNotReady(NotReady):
+    """The index of `attribute`, which the query needs, is being built."""
+
+    def __init__(self, attribute: str) -> None:
+        super().__init__(f"The index of {attribute} is being built, so nothing can be sorted by it yet.")
+        self.attribute = attribute
 
 
 def _of_the_project(field_id: str, known: ValidationInfo) -> str:
@@ -59,9 +67,9 @@ class GridRequest(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class GridQuery:
-    """A checked grid query. `field` is what it sorts by; None: by number."""
+    """A checked grid query. `order` is what it sorts by; None: by number."""
 
-    field: Field | None
+    order: FieldOrder | None
     descending: bool
     nulls_first: bool
     columns: frozenset[str] | None
@@ -71,7 +79,7 @@ class GridQuery:
 
     def binding(self, tenant: str, project: str) -> bytes:
         """What a cursor of this query is bound to: tenant, project, sort and filter."""
-        sort = [self.field.key if self.field else NUM, self.descending, self.nulls_first]
+        sort = [self.order.field.key if self.order else NUM, self.descending, self.nulls_first]
         return dumps({"tenant": tenant, "project": project, "sort": sort, "filter": None})
 
 
@@ -117,17 +125,20 @@ _PARAMETERS: dict[str, Callable[[str], Any]] = {
 
 
 def resolve(catalog: Catalog, body: Any) -> GridQuery:
-    """The query over the project's fields; InvalidRequest, Unprocessable or NotAvailable says why it cannot be answered."""
+    """The query over the project's fields; raises InvalidRequest, IndexNotReady, Unprocessable or NotAvailable."""
     request = parse(GridRequest, body, context=catalog)
     _refuse_unavailable(request)
     key = request.sort[0] if request.sort else _BY_NUMBER
     field = catalog.get(key.field)
-    if field is not None and not field.indexed:
+    if field is not None and field.served is None:
+        if field.indexed:
+            raise IndexNotReady(field.id)
         raise Unprocessable(
-            f"The attribute {field.id} is not indexed, so nothing can be sorted by it. Create an attribute with `indexed: true`."
+            f"{field.id} is not indexed, so nothing can be sorted by it. An administrator can switch its index on: "
+            f'PATCH /v1/projects/{catalog.project}/attributes/{field.id} {{"indexed": true}}.'
         )
     return GridQuery(
-        field=field,
+        order=field.served if field is not None else None,
         descending=key.direction == "desc",
         nulls_first=key.nulls == "first" and field is not None,
         columns=None if request.columns is None else frozenset(request.columns),

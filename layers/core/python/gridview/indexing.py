@@ -1,39 +1,60 @@
 """What an issue document is indexed under: pure, and the same for the stream consumer, bulk loads, rebuilds and checks."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from gridview import keys, sortstrings
-from gridview.catalog import Catalog, Field, FieldType
+from gridview.catalog import Catalog, Field, FieldOrder, FieldType
 from gridview.ledger import Ledger
 
-_BODIES: dict[FieldType, Callable[[Field, Any], str]] = {
-    FieldType.TEXT: lambda _, value: sortstrings.text(value),
-    FieldType.NUMBER: lambda _, value: sortstrings.number(Decimal(value)),
-    FieldType.DATE: lambda _, value: sortstrings.date(value),
-    FieldType.DATETIME: lambda _, value: sortstrings.datetime(value),
-    FieldType.BOOL: lambda _, value: sortstrings.boolean(value),
-    FieldType.ENUM: lambda field, value: sortstrings.enum(field.option(value).rank),
-    FieldType.MULTI_ENUM: lambda field, value: sortstrings.multi_enum(
-        field.option(one).rank for one in value
-    ),
-    FieldType.USER: lambda _, value: sortstrings.user(value),
+Body = Callable[[Field, Any], str]
+
+SPECS: dict[int, Mapping[FieldType, Body]] = {
+    1: {
+        FieldType.TEXT: lambda _, value: sortstrings.text(value),
+        FieldType.NUMBER: lambda _, value: sortstrings.number(Decimal(value)),
+        FieldType.DATE: lambda _, value: sortstrings.date(value),
+        FieldType.DATETIME: lambda _, value: sortstrings.datetime(value),
+        FieldType.BOOL: lambda _, value: sortstrings.boolean(value),
+        FieldType.ENUM: lambda field, value: sortstrings.enum(field.option(value).rank),
+        FieldType.MULTI_ENUM: lambda field, value: sortstrings.multi_enum(
+            field.option(one).rank for one in value
+        ),
+        FieldType.USER: lambda _, value: sortstrings.user(value),
+    }
 }
+"""Every version of the specification that an index may still be written in, besides `sortstrings.SPEC_VERSION` those before it."""
 
 
-def sort_string(field: Field, document: Mapping[str, Any]) -> str | None:
-    """The sort string of one field of a document; None where the issue has no value."""
-    value = field.value_in(document)
-    return (
-        None if value is None else sortstrings.sort_string(_BODIES[field.type](field, value), document["num"])
-    )
+class UnknownSpec(Exception):
+    """An index is in a version of the specification that this code does not know: it is older than the one that began it."""
+
+
+def sort_string(order: FieldOrder, document: Mapping[str, Any]) -> str | None:
+    """The sort string of a document in one order; None where the issue has no value. UnknownSpec."""
+    value = order.field.value_in(document)
+    if value is None:
+        return None
+    try:
+        bodies = SPECS[order.index.spec]
+    except KeyError:
+        raise UnknownSpec(f"version {order.index.spec} of the sort strings") from None
+    return sortstrings.sort_string(bodies[order.field.type](order.field, value), document["num"])
 
 
 def sort_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str]:
-    """Order id -> sort string, for each indexed field in which the issue has a value."""
-    found = ((field.order_id, sort_string(field, document)) for field in catalog.indexed)
+    """Order id -> sort string, for each order in which the issue has a value."""
+    found = ((order.order_id, sort_string(order, document)) for order in catalog.orders)
     return {order_id: sort for order_id, sort in found if sort is not None}
+
+
+def present_sort_strings(order: FieldOrder, document: Mapping[str, Any]) -> frozenset[str | None]:
+    """The sort strings under which an issue may rightly stand: one, or some more while options of the field are being moved."""
+    return frozenset(
+        sort_string(replace(order, field=one), document) for one in (order.field, *order.field.former)
+    )
 
 
 def sort_entry(

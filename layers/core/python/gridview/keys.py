@@ -28,6 +28,10 @@ CATALOG = "catalog"
 """Sort key of a project's catalog item: the epoch, the display order and the next internal attribute id."""
 COUNTER = "counter"
 """Sort key of a project's issue counter."""
+JOB = "job"
+"""Sort key of a project's background work, and index partition of all of it in due order."""
+CHECK = "fsck"
+"""Partition key of the check of the whole table that is under way; its sort key is `JOB`."""
 LEDGER = "xindex"
 """Sort key of an issue's ledger: what the stream consumer has derived from it."""
 
@@ -83,12 +87,15 @@ def issue(tenant_id: str, project_id: str, num: int) -> str:
     return f"{ISSUE_PREFIX}{tenant_id}.{project_id}.{issue_number(num)}"
 
 
+ORDER_PREFIX = "xvalue-"
+
+
 def order(tenant_id: str, project_id: str, order_id: str) -> str:
     """Sort key of a sort entry, and index partition of one order: `xvalue-0807.35e9.a1.1`.
 
-    `order_id` is the field's internal id and the generation of its index (`catalog.Field.order_id`).
+    `order_id` is the field's internal id and the generation of its index (`catalog.Field.order_id_of`).
     """
-    return f"xvalue-{tenant_id}.{project_id}.{order_id}"
+    return f"{ORDER_PREFIX}{tenant_id}.{project_id}.{order_id}"
 
 
 def request(digest: str) -> str:
@@ -96,9 +103,10 @@ def request(digest: str) -> str:
     return f"request-{digest}"
 
 
-def parse_project(partition_key: str) -> str:
-    """The project's id in its partition key."""
-    return partition_key.removeprefix(PROJECT_PREFIX).split(".")[1]
+def parse_project(partition_key: str) -> tuple[str, str]:
+    """The tenant and the project of a project's partition key."""
+    tenant_id, project_id = partition_key.removeprefix(PROJECT_PREFIX).split(".")
+    return tenant_id, project_id
 
 
 def parse_issue(partition_key: str) -> IssueKey:

@@ -79,6 +79,20 @@ def _list(items: Schema) -> Schema:
 _WRITTEN_BY: Schema = {"created_by": _TEXT, "updated_by": _TEXT}
 _WRITTEN_AT: Schema = {"created": _INSTANT, "updated": _INSTANT}
 
+_BUILD: Schema = {
+    "description": "What is being made of the attribute in the background: how many issues are done, of how many; null: nothing.",
+    "anyOf": [
+        _object(
+            {
+                "state": {"enum": ["building", "rebuilding", "reordering", "removing"]},
+                "done": {"type": "integer", "minimum": 0},
+                "of": {"type": "integer", "minimum": 0},
+            }
+        ),
+        {"type": "null"},
+    ],
+}
+
 ANSWERS: dict[str, Schema] = {
     "Health": _object({"status": {"const": "ok"}}),
     "OpenApi": {"type": "object"},
@@ -90,8 +104,9 @@ ANSWERS: dict[str, Schema] = {
             "detail": _TEXT,
             "request_id": _TEXT,
             "errors": _list(_object({"field": _TEXT, "message": _TEXT})),
+            "build": _BUILD,
         },
-        optional=frozenset({"errors", "request_id"}),
+        optional=frozenset({"errors", "request_id", "build"}),
     ),
     "Project": _object(
         {
@@ -115,7 +130,12 @@ ANSWERS: dict[str, Schema] = {
             "options": _list(_object({"id": _TEXT, "value": _TEXT})),
             "required": {"type": "boolean"},
             "indexed": {"type": "boolean"},
-            "position": {"type": "integer", "minimum": 0},
+            "build": _BUILD,
+            "position": {
+                "type": ["integer", "null"],
+                "minimum": 0,
+                "description": "Place in the display order; null for a field that every issue has.",
+            },
             "version": _NUMBER,
             **_WRITTEN_AT,
         },

@@ -51,11 +51,17 @@ class OptionChange(NamedTuple):
 
 
 def change(
-    field_name: str, before: Sequence[Option], next_option: int, requested: Iterable[OptionInput]
+    field_name: str,
+    before: Sequence[Option],
+    next_option: int,
+    requested: Iterable[OptionInput],
+    *,
+    moved_at: int | None = None,
 ) -> OptionChange:
     """Match the requested options with those before: by id, else by value; what matches none is new, what is left out dropped.
 
-    `field_name` names the property in errors. InvalidRequest on an unknown id; Unprocessable on more than 200 options.
+    Options that move remember their ranks until the epoch `moved_at`; None: no issue is indexed by them. `field_name` names
+    the property in errors. InvalidRequest on an unknown id; Unprocessable on more than 200 options.
     """
     wanted = list(requested)
     if len(wanted) > MAX_OPTIONS:
@@ -69,7 +75,12 @@ def change(
             options.append(Option(f"o{next_option}", one.value, rank))
             next_option += 1
         else:
-            options.append(replace(match, value=one.value, rank=rank))
+            moved = (
+                replace(match, rank=rank)
+                if match.rank == rank or moved_at is None
+                else match.moved_to(rank, moved_at)
+            )
+            options.append(replace(moved, value=one.value))
     kept = {option.id for option in options}
     dropped = [replace(option, retired=True) for option in live if option.id not in kept]
     return OptionChange(

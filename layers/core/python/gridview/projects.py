@@ -1,17 +1,19 @@
 """Projects: creating, reading, changing and deleting them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field as ModelField
 
 from gridview import clock, ids, keys, options, sortstrings
-from gridview.attributes import attribute_json, changed_options
+from gridview.attributes import attribute_json, changed_options, wanted
 from gridview.catalog import Catalog, Option
-from gridview.catalogs import Catalogs, raise_epoch, read, settle, to_catalog
+from gridview.catalogs import Catalogs, ProjectItems, raise_epoch, read, settle, to_catalog
 from gridview.cursors import Cursors
 from gridview.errors import Conflict
 from gridview.identity import Actor
+from gridview.jobs import Job, save
 from gridview.options import OptionInput, OptionsInput
 from gridview.preconditions import Expected, check
 from gridview.storage import ABSENT, Bound, Table, TransactionFailed, put, set_attribute, version_is
@@ -52,15 +54,15 @@ def project_json(project_id: str, item: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _whole(catalog: Catalog, item: Mapping[str, Any]) -> dict[str, Any]:
-    attributes = [attribute_json(field, place) for place, field in enumerate(catalog.attributes)]
-    return {**project_json(catalog.project, item), "attributes": attributes}
+def _whole(catalog: Catalog, items: ProjectItems) -> dict[str, Any]:
+    attributes = [attribute_json(items, field) for field in catalog.attributes]
+    return {**project_json(catalog.project, items.project), "attributes": attributes}
 
 
 def get_project(table: Table, actor: Actor, project: str) -> dict[str, Any]:
     """The project with its attributes in display order, strongly consistent; NotFound."""
     items = read(table, actor.tenant, project)
-    return _whole(to_catalog(actor.tenant, project, items), items.project)
+    return _whole(to_catalog(actor.tenant, project, items), items)
 
 
 class ListParameters(RequestModel):
@@ -81,7 +83,7 @@ def list_projects(
     shown = page.items[: request.limit]
     more = len(page.items) > len(shown) or (page.last is not None and len(shown) < request.limit)
     return {
-        "items": [project_json(keys.parse_project(item[keys.PK]), item) for item in shown],
+        "items": [project_json(keys.parse_project(item[keys.PK])[1], item) for item in shown],
         "next": cursors.seal(shown[-1][keys.SORT], binding) if more else None,
     }
 
@@ -121,9 +123,19 @@ def create_project(table: Table, actor: Actor, body: Any) -> dict[str, Any]:
 
 
 def update_project(
-    table: Table, catalogs: Catalogs, actor: Actor, project: str, body: Any, expected: Expected
+    table: Table,
+    catalogs: Catalogs,
+    actor: Actor,
+    project: str,
+    body: Any,
+    expected: Expected,
+    *,
+    settling: float,
 ) -> dict[str, Any]:
-    """Change a project's name or states: one transaction. Conflict when a state would be dropped that issues are in."""
+    """Change a project's name or states: one transaction. Conflict when a state would be dropped that issues are in.
+
+    The issues of states that were moved are moved in the background, which begins after `settling` seconds.
+    """
     request = parse(ProjectPatch, body)
     given = request.model_fields_set
 
@@ -136,26 +148,32 @@ def update_project(
         if "name" in given:
             item |= {"name": request.name, keys.SORT: _sort(request.name, project)}
         if "states" in given:
-            states = changed_options(
-                table, catalog, catalog.state, "states", request.states, item["next_state"]
-            )
+            state = replace(catalog.state, next_option=item["next_state"])
+            states = changed_options(table, catalog, state, "states", request.states, items.next_epoch)
             item |= {
                 "states": [state.to_item() for state in states.options],
                 "next_state": states.next_option,
             }
         item |= {"version": version + 1, "updated": clock.now(), "updated_by": actor.user}
-        table.transact([put(item, version_is(version)), raise_epoch(items)])
-        return _whole(catalog, item)
+        after = items._replace(project=item)
+        writes = [put(item, version_is(version)), raise_epoch(items)]
+        if to_catalog(actor.tenant, project, after).state.moving > catalog.state.moving:
+            writes.append(wanted(items, settling))
+        table.transact(writes)
+        return _whole(catalog, after)
 
     changed = settle(change)
     catalogs.forget(actor.tenant, project)
     return changed
 
 
-def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str, expected: Expected) -> None:
+def delete_project(
+    table: Table, catalogs: Catalogs, actor: Actor, project: str, expected: Expected, *, settling: float
+) -> None:
     """Delete a project: one transaction, after which it answers 404 and takes no issue.
 
-    Its id stays taken, and its counter stays, so that no issue number is ever given twice.
+    All that it had is removed in the background, which begins after `settling` seconds. Its id stays taken until nothing that was
+    derived from its issues is remembered either (`upkeep`), so that an issue number never means two things.
     """
 
     def change() -> None:
@@ -165,7 +183,12 @@ def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str,
         item = {name: value for name, value in items.project.items() if name != keys.SORT}
         item |= {"deleted": True, "version": version + 1, "updated": clock.now(), "updated_by": actor.user}
         close = set_attribute(item[keys.PK], keys.COUNTER, "closed", True)
-        table.transact([put(item, version_is(version)), close, raise_epoch(items)])
+        due = clock.after(settling)
+        job = Job(items.next_epoch, due)
+        if items.job is not None:
+            job = items.job.restarted(items.next_epoch, due)
+        removal = save(item[keys.PK], items.job, job)
+        table.transact([put(item, version_is(version)), close, raise_epoch(items), removal])
 
     settle(change)
     catalogs.forget(actor.tenant, project)

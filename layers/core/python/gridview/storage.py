@@ -33,6 +33,8 @@ BATCH_WRITE = 25
 TRANSACTION = 100
 """Items that one TransactWriteItems takes."""
 
+_REMOVED_AT_ONCE = 100
+"""Paths in one expression, which may have 4 KB."""
 _CONCURRENCY = 16
 _ATTEMPTS = 8
 _TRANSIENT = frozenset(
@@ -138,6 +140,13 @@ class Page(NamedTuple):
     items: list[Item]
     examined: int
     last: str | None
+
+
+class Scanned(NamedTuple):
+    """What one Scan call gave: its items, and the key of the last one that was read if there may be more behind it."""
+
+    items: list[Item]
+    last: Key | None
 
 
 class Fetched(NamedTuple):
@@ -285,6 +294,40 @@ class Table:
                 return
             bound = Bound(">", page.last)
 
+    def scan(
+        self,
+        *,
+        after: Key | None = None,
+        segment: int = 0,
+        segments: int = 1,
+        only: Condition | None = None,
+        limit: int | None = None,
+    ) -> Scanned:
+        """One Scan call of the table: from behind the key `after` at most `limit` items or 1 MB are read, then `only` filters.
+
+        Eventually consistent: 0.5 read units for each 4 KB read. Items of one partition follow each other, in the order of their
+        sort keys. Of `segments` that make up the table, which may be scanned side by side, one is read. Never for a request.
+        """
+        request: dict[str, Any] = {}
+        if after is not None:
+            request["ExclusiveStartKey"] = _wire_key(*after)
+        if segments > 1:
+            request |= {"Segment": segment, "TotalSegments": segments}
+        if only is not None:
+            request["FilterExpression"] = only.expression
+            request["ExpressionAttributeValues"] = item_to_wire(only.values)
+            if only.names:
+                request["ExpressionAttributeNames"] = dict(only.names)
+        if limit is not None:
+            request["Limit"] = limit
+        self.meter.rounds += 1
+        answer = self._call("scan", "table", **request)
+        last = answer.get("LastEvaluatedKey")
+        return Scanned(
+            [item_from_wire(raw) for raw in answer["Items"]],
+            (last[keys.PK]["S"], last[keys.SK]["S"]) if last else None,
+        )
+
     def put(self, item: Mapping[str, Any], condition: Condition | None = None) -> None:
         """Write a whole item: a write unit for each KB, and as much in GSI1; ConditionFailed when the condition does not hold."""
         self._conditional("put_item", condition, Item=item_to_wire(item))
@@ -308,6 +351,21 @@ class Table:
             ReturnValues="UPDATED_NEW",
         )
         return int(answer["Attributes"][attribute]["N"])
+
+    def remove(self, pk: str, sk: str, paths: Sequence[Sequence[str]]) -> None:
+        """Take attributes out of an item that stands there, at paths of them, and leave the others alone whoever writes them.
+
+        The write units of the whole item for each 100 paths; ConditionFailed when there is no item.
+        """
+        for at in range(0, len(paths), _REMOVED_AT_ONCE):
+            names: dict[str, str] = {}
+            removed = [_placed(names, path) for path in paths[at : at + _REMOVED_AT_ONCE]]
+            self._conditional(
+                "update_item",
+                Condition(PRESENT.expression, {placeholder: part for part, placeholder in names.items()}),
+                Key=_wire_key(pk, sk),
+                UpdateExpression="REMOVE " + ", ".join(removed),
+            )
 
     def transact(self, writes: Sequence[Write]) -> None:
         """Write up to 100 items, all or none, at twice the write units; TransactionFailed when a condition does not hold."""
@@ -432,12 +490,16 @@ def _projection(paths: Sequence[Sequence[str]] | None) -> dict[str, Any]:
     names: dict[str, str] = {}
     expressions = []
     for path in ((keys.PK,), (keys.SK,), (keys.SORT,), *paths):
-        placeholders = [names.setdefault(part, f"#p{len(names)}") for part in path]
-        expressions.append(".".join(placeholders))
+        expressions.append(_placed(names, path))
     return {
         "ProjectionExpression": ", ".join(dict.fromkeys(expressions)),
         "ExpressionAttributeNames": {placeholder: part for part, placeholder in names.items()},
     }
+
+
+def _placed(names: dict[str, str], path: Sequence[str]) -> str:
+    """A document path as expressions have it; the placeholders of its parts are added to `names`."""
+    return ".".join(names.setdefault(part, f"#p{len(names)}") for part in path)
 
 
 def _items_in(answer: Mapping[str, Any]) -> int:
@@ -480,9 +542,14 @@ def _connect() -> "DynamoDBClient":
             retries={"mode": "standard", "total_max_attempts": 5},
         ),
     )
-    for operation in ("Query", "GetItem", "BatchGetItem"):
-        client.meta.events.register(f"before-parse.dynamodb.{operation}", _parse_fast)
+    parse_fast(client)
     return client
+
+
+def parse_fast(client: "DynamoDBClient") -> None:
+    """Have a client's reads parsed by orjson."""
+    for operation in ("Query", "Scan", "GetItem", "BatchGetItem"):
+        client.meta.events.register(f"before-parse.dynamodb.{operation}", _parse_fast)
 
 
 def _parse_fast(response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Whether issues use an option: asked before one is dropped or moved."""
+"""Whether issues use an option: asked before one is dropped."""
 
 from collections.abc import Iterable
 
@@ -15,17 +15,18 @@ _PAGES = 20
 def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Iterable[str]) -> bool:
     """Whether any issue has one of these options, as of the index.
 
-    An indexed enum costs 0.5 read units for each option. Otherwise issues are read, up to 20 MB of them; Unprocessable when
-    that does not settle it.
+    An indexed enum costs 0.5 read units for each option and rank. Otherwise issues are read, up to 20 MB of them; Unprocessable
+    when that does not settle it.
     """
     chosen = [field.option(one) for one in option_ids]
     if not chosen:
         return False
-    if field.indexed and field.type is FieldType.ENUM:
-        order = keys.order(catalog.tenant, catalog.project, field.order_id)
+    if field.served is not None and field.type is FieldType.ENUM:
+        order = keys.order(catalog.tenant, catalog.project, field.served.order_id)
         return any(
-            table.query(order, index=True, bound=Bound("begins_with", option.rank + SEPARATOR), limit=1).items
+            table.query(order, index=True, bound=Bound("begins_with", rank + SEPARATOR), limit=1).items
             for option in chosen
+            for rank in option.ranks
         )
     value = ".".join(f"#u{place}" for place in range(len(field.path)))
     form = "contains({value}, {option})" if field.type is FieldType.MULTI_ENUM else "{value} = {option}"
@@ -45,6 +46,6 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
             return False
         bound = Bound(">", page.last)
     raise Unprocessable(
-        "The project has too many issues to tell whether one of them uses an option that would be dropped or moved. "
+        "The project has too many issues to tell whether one of them uses an option that would be dropped. "
         "Rename the option instead."
     )

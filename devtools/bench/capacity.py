@@ -1,0 +1,58 @@
+"""What calls to DynamoDB cost, counted where every client of the process comes by."""
+
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import boto3
+
+_WRITES: Final = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
+
+
+@dataclass(slots=True)
+class Units:
+    """Calls, and the capacity units that DynamoDB reported for them, of the table and its index together.
+
+    Calls of several threads at a time are all counted. A write whose condition did not hold is a call of no units.
+    """
+
+    calls: int = 0
+    read: float = 0.0
+    write: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def add(self, operation: str, answer: Mapping[str, Any]) -> None:
+        """Count a call by its answer."""
+        consumed = answer.get("ConsumedCapacity") or []
+        units = sum(
+            part.get("CapacityUnits", 0.0)
+            for part in (consumed if isinstance(consumed, list) else [consumed])
+        )
+        with self._lock:
+            self.calls += 1
+            if operation in _WRITES:
+                self.write += units
+            else:
+                self.read += units
+
+
+class Counter:
+    """Counts the calls of all clients that are made from the default session from now on."""
+
+    def __init__(self) -> None:
+        """Replaces the default session: clients take over its hooks when they are made."""
+        self._units = Units()
+        boto3.DEFAULT_SESSION = boto3.Session()
+        boto3.DEFAULT_SESSION.events.register("after-call.dynamodb", self._count)
+
+    @contextlib.contextmanager
+    def metered(self) -> Iterator[Units]:
+        """What is used up by calls inside the block."""
+        self._units = Units()
+        yield self._units
+        self._units = Units()
+
+    def _count(self, parsed: Mapping[str, Any], model: Any, **_: Any) -> None:
+        self._units.add(model.name, parsed)

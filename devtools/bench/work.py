@@ -1,0 +1,67 @@
+"""A piece of work over many issues, and what it took."""
+
+from dataclasses import dataclass
+from typing import Any
+
+_MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What was done to so many `issues`, in `seconds` and `cpu_seconds` (of all threads), and the calls and units of DynamoDB.
+
+    `finished`: whether that were all of them, or as many as the time was enough for. `memory` is by how many bytes at most the
+    process grew; None where it did other things before.
+    """
+
+    issues: int
+    finished: bool
+    seconds: float
+    cpu_seconds: float
+    calls: int
+    read_units: float
+    write_units: float
+    memory: int | None = None
+
+    @property
+    def per_second(self) -> float:
+        """Issues."""
+        return self.issues / self.seconds
+
+    @property
+    def cpu_milliseconds(self) -> float:
+        """For an issue."""
+        return self.cpu_seconds * 1000 / self.issues
+
+    @property
+    def calls_each(self) -> float:
+        """For an issue."""
+        return self.calls / self.issues
+
+    @property
+    def read_units_each(self) -> float:
+        """For an issue."""
+        return self.read_units / self.issues
+
+    @property
+    def write_units_each(self) -> float:
+        """For an issue."""
+        return self.write_units / self.issues
+
+    @property
+    def megabytes(self) -> float | None:
+        """The memory."""
+        return None if self.memory is None else self.memory / _MEGABYTE
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the issues for an issue."""
+        return {
+            "issues": self.issues,
+            "finished": self.finished,
+            "per_second": self.per_second,
+            "cpu_milliseconds": self.cpu_milliseconds,
+            "calls": self.calls_each,
+            "read_units": self.read_units_each,
+            "write_units": self.write_units_each,
+            "megabytes": self.megabytes,
+        }

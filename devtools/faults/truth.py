@@ -1,0 +1,232 @@
+"""What has to be true: of every page that anybody sees, and of everything derived once all is quiet.
+
+What is derived is compared with what the documents alone give; no ledger is believed.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from devtools.faults.world import Difference, World
+from gridview import gridrequest, keys
+from gridview.catalog import NUM, Catalog, Field, FieldType
+from gridview.catalogs import Catalogs
+from gridview.cursors import Cursors
+from gridview.documents import to_json
+from gridview.grid import grid_page
+from gridview.indexing import sort_strings
+from gridview.jsontext import dumps
+from gridview.ledger import Ledger
+from gridview.storage import Item
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_CURSORS = Cursors([b"a secret of the truth"], "grid")
+
+
+def assert_page(world: World, catalog: Catalog, asked: Mapping[str, Any], page: Mapping[str, Any]) -> None:
+    """No issue twice, and every row some version that its issue really had."""
+    rows: list[dict[str, Any]] = page["rows"]
+    twice = [num for num, count in Counter(row["num"] for row in rows).items() if count > 1]
+    if twice:
+        raise Difference(f"a page shows {twice} twice: {asked}")
+    columns = frozenset(asked["columns"]) if asked.get("columns") is not None else None
+    documents = []
+    for row in rows:
+        key = keys.issue(world.tenant, world.project, row["num"])
+        had = world.history.get(key, {}).get(row["version"], [])
+        shown = [document for document in had if _shown(catalog, document, columns) == row]
+        if not shown:
+            raise Difference(f"a page shows {row}, which issue {row['num']} never was: {asked}")
+        documents.append(shown[0])
+    _assert_in_order(catalog, asked, documents)
+
+
+def _assert_in_order(catalog: Catalog, asked: Mapping[str, Any], documents: Sequence[Item]) -> None:
+    """The rows of a page stand in the order of the values that they show, unless options are being moved."""
+    (sort,) = asked["sort"]
+    field = catalog.get(sort["field"])
+    if field is not None and field.moving:
+        return
+    shown = [document["num"] for document in documents]
+    descending, nulls_first = sort["direction"] == "desc", sort["nulls"] == "first"
+    if shown != _in_order(catalog, documents, sort["field"], descending, nulls_first):
+        raise Difference(f"a page shows {shown}, which is not in order: {asked}")
+
+
+def _shown(catalog: Catalog, document: Item, columns: frozenset[str] | None) -> Any:
+    return orjson.loads(dumps(to_json(catalog, document, columns)))
+
+
+def watch_entries(world: World, entry: Mapping[str, Any]) -> None:
+    """A sort entry has just been written: at any time, the ledger names every string that an entry may hold."""
+    key = entry[keys.PK]
+    ledger = Ledger.from_item(world.engine.get(key, keys.LEDGER, consistent=True))
+    order = entry[keys.SK].removeprefix(keys.order(world.tenant, world.project, ""))
+    if entry[keys.SORT] not in ledger.present.get(order, ()):
+        raise Difference(f"{key}: {order} is now {entry[keys.SORT]!r}, of which the ledger knows nothing")
+
+
+def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> None:
+    """Every derived item of every issue that ever was is what its document gives. `but_for`: issues that cannot be derived."""
+    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    for key in sorted({*world.history, *world.orders} - but_for):
+        document = world.documents.get(key)
+        items = {item[keys.SK]: item for item in world.engine.query_all(key, consistent=True)}
+        stored = items.pop(keys.project(world.tenant, world.project), None)
+        if stored != document:
+            raise Difference(f"{key}: the document is not the one that was written last")
+        _assert_issue(world, key, items, {} if document is None else sort_strings(catalog, document))
+
+
+def _assert_issue(world: World, key: str, items: dict[str, Item], expected: dict[str, str]) -> None:
+    version, removed = world.orders[key]
+    found_ledger = items.pop(keys.LEDGER, None)
+    ledger = Ledger.from_item(found_ledger)
+    prefix = keys.order(world.tenant, world.project, "")
+    unknown = [sk for sk in items if not sk.startswith(prefix)]
+    if unknown:
+        raise Difference(f"{key}: unknown items {unknown}")
+    entries = {sk.removeprefix(prefix): item for sk, item in items.items()}
+    found = {order: item[keys.SORT] for order, item in entries.items() if keys.SORT in item}
+    if found != expected:
+        raise Difference(f"{key}: in the index {_differing(found, expected)}")
+    if found_ledger is None and removed:
+        return  # nothing was ever derived from it: it came and went in one batch
+    if ledger.intent is not None:
+        raise Difference(f"{key}: the ledger is unfinished")
+    if dict(ledger.applied) != expected:
+        raise Difference(f"{key}: in the ledger {_differing(ledger.applied, expected)}")
+    if ledger.removed is not removed or ledger.version > version or (removed and ledger.version != version):
+        raise Difference(f"{key}: the ledger is of {tuple(ledger.order)}, the issue {version, removed}")
+    if (keys.TTL_ATTRIBUTE in (found_ledger or {})) is not removed:
+        raise Difference(f"{key}: a ledger expires when its issue is removed, and only then")
+    for order, item in entries.items():
+        if (keys.TTL_ATTRIBUTE in item) is (keys.SORT in item):
+            raise Difference(f"{key}: {order} expires when it is cleared, and only then")
+        if item["revision"] > ledger.revision:
+            raise Difference(f"{key}: {order} is of a revision that no ledger had")
+
+
+def _differing(found: Mapping[str, str], expected: Mapping[str, str]) -> str:
+    return "; ".join(
+        f"{order}: {found.get(order)!r} instead of {expected.get(order)!r}"
+        for order in sorted({*found, *expected})
+        if found.get(order) != expected.get(order)
+    )
+
+
+def assert_no_work_left(world: World) -> None:
+    """Every change of definitions is true of all issues, and no document holds a value of an attribute that was deleted."""
+    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    if pending := [field.id for field in catalog.pending()]:
+        raise Difference(f"no job is left, and these are not what they are to be: {pending}")
+    for key, document in world.documents.items():
+        if dead := [name for name in document.get("fields", {}) if catalog.deleted(name)]:
+            raise Difference(f"{key}: values of deleted attributes {dead} are left")
+
+
+def assert_removed(world: World) -> None:
+    """Of a deleted project there is nothing left but what expires."""
+    if world.documents:
+        raise Difference(f"documents of a deleted project are left: {sorted(world.documents)}")
+    for key in sorted(world.orders):
+        items = {item[keys.SK]: item for item in world.engine.query_all(key, consistent=True)}
+        _assert_issue(world, key, items, {})
+    partition = keys.project(world.tenant, world.project)
+    for item in world.engine.query_all(partition, consistent=True):
+        if keys.TTL_ATTRIBUTE not in item or keys.SORT in item:
+            raise Difference(f"of a deleted project there is left {item[keys.SK]}")
+
+
+def assert_walk(
+    world: World,
+    field_id: str,
+    *,
+    descending: bool,
+    nulls_first: bool,
+    limit: int,
+    catalog: Catalog | None = None,
+) -> None:
+    """Page after page, the grid shows each issue once, in the order of the values.
+
+    While options are being moved an issue may stand where it stood before, but it does stand there.
+    """
+    if catalog is None:
+        catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    sort = {
+        "field": field_id,
+        "direction": "desc" if descending else "asc",
+        "nulls": "first" if nulls_first else "last",
+    }
+    asked: dict[str, Any] = {"sort": [sort], "limit": limit}
+    seen: list[int] = []
+    cursor = None
+    expected = _in_order(catalog, world.documents.values(), field_id, descending, nulls_first)
+    while True:
+        query = gridrequest.resolve(catalog, asked if cursor is None else {**asked, "cursor": cursor})
+        page = orjson.loads(dumps(grid_page(world.engine, catalog, query, _CURSORS)))
+        assert_page(world, catalog, asked, page)
+        seen += [row["num"] for row in page["rows"]]
+        cursor = page["next"]
+        if cursor is None:
+            break
+        if len(seen) > len(expected):
+            break
+    field = catalog.get(field_id)
+    if field is not None and field.moving:
+        seen, expected = sorted(seen), sorted(expected)
+    if seen != expected:
+        raise Difference(f"a walk by {sort} shows {seen} instead of {expected}")
+
+
+def _in_order(
+    catalog: Catalog, documents: "Iterable[Item]", field_id: str, descending: bool, nulls_first: bool
+) -> list[int]:
+    """The numbers of the issues as the values themselves order them: no sort string has a part in this."""
+    field = catalog.get(field_id)
+    valued: list[tuple[Any, int]] = []
+    without: list[int] = []
+    for document in documents:
+        value = document["num"] if field is None else field.value_in(document)
+        if value is None:
+            without.append(document["num"])
+        else:
+            valued.append((_comparable(field, value), document["num"]))
+    valued.sort(reverse=descending)
+    without.sort(reverse=descending)
+    numbers = [num for _, num in valued]
+    return without + numbers if nulls_first and field_id != NUM else numbers + without
+
+
+def _comparable(field: Field | None, value: Any) -> Any:
+    if field is None:
+        return value
+    match field.type:
+        case FieldType.NUMBER:
+            return Decimal(value)
+        case FieldType.ENUM:
+            return _places(field).index(value)
+        case FieldType.MULTI_ENUM:
+            return sorted(map(_places(field).index, value))
+        case FieldType.TEXT:
+            return "".join({"É": "e", "é": "e"}.get(one, one) for one in value).casefold()[:240]
+        case FieldType.USER:
+            return value.casefold()
+    return value
+
+
+def _places(field: Field) -> Sequence[str]:
+    """The options as the project's own list has them, dropped ones by the rank that they had."""
+    return [option.id for option in sorted(field.options, key=lambda option: option.rank)]
+
+
+def sortable(catalog: Catalog) -> list[str]:
+    """The fields that the grid sorts by now."""
+    names = [NUM]
+    names += [field.id for field in (*catalog.builtins, *catalog.attributes) if field.served is not None]
+    return names

@@ -1,0 +1,91 @@
+"""Virtual time: what the core sees of clocks, sleep, chance and threads while a scenario is played."""
+
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime, tzinfo
+from random import Random
+from typing import Any
+
+import random as chance  # isort: skip
+
+from devtools.faults.adversary import SerialExecutor
+
+BEGINNING = 1_700_000_000.0
+
+
+class Clock:
+    """The time of a scenario, in seconds since 1970. It stands still unless somebody moves it."""
+
+    def __init__(self) -> None:
+        self.seconds = BEGINNING
+
+    @property
+    def passed(self) -> float:
+        """Seconds since the scenario began."""
+        return self.seconds - BEGINNING
+
+
+class _Time:
+    """The module `time` of a scenario. Nobody waits: what sleeps goes on when its next call is let through."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def time(self) -> float:
+        return self._clock.seconds
+
+    def monotonic(self) -> float:
+        return self._clock.seconds
+
+    def perf_counter(self) -> float:
+        return self._clock.seconds
+
+    def sleep(self, _: float) -> None:
+        return
+
+
+def _datetime(clock: Clock) -> type[datetime]:
+    class Virtual(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            # No two instants are the same, as on a machine with a clock of microseconds.
+            clock.seconds += 1e-6
+            return datetime.fromtimestamp(clock.seconds, tz or UTC)
+
+    return Virtual
+
+
+@contextmanager
+def virtual(clock: Clock, seed: int, **constants: Any) -> Iterator[None]:
+    """Let every module of the core see this clock, a chance that is seeded, and one thread alone.
+
+    `constants` replace those of `gridview.upkeep`: a pass over three issues has checkpoints only if they come sooner.
+    """
+    instead: list[tuple[Any, Any]] = [
+        (time, _Time(clock)),
+        (chance, Random(seed)),  # noqa: S311 - meant to be the same every time
+        (datetime, _datetime(clock)),
+        (ThreadPoolExecutor, SerialExecutor),
+    ]
+    replaced: list[tuple[Any, str, Any]] = []
+    for name, module in list(sys.modules.items()):
+        # `values` parses instants, and `storage` has one pool for good.
+        if not name.startswith("gridview.") or name == "gridview.values":
+            continue
+        for attribute, value in list(vars(module).items()):
+            for real, stand_in in instead:
+                if value is real and not (name == "gridview.storage" and real is ThreadPoolExecutor):
+                    replaced.append((module, attribute, real))
+                    setattr(module, attribute, stand_in)
+    upkeep = sys.modules["gridview.upkeep"]
+    for attribute, value in constants.items():
+        replaced.append((upkeep, attribute, getattr(upkeep, attribute)))
+        setattr(upkeep, attribute, value)
+    try:
+        yield
+    finally:
+        for module, attribute, real in replaced:
+            setattr(module, attribute, real)

@@ -1,0 +1,81 @@
+"""Upkeep: what is done in the background, invoked by schedules."""
+
+from collections.abc import Callable
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from gridview import fsckrun
+from gridview.catalogs import Catalogs
+from gridview.config import required
+from gridview.deadletters import DeadLetters
+from gridview.derive import Poison
+from gridview.fsck import Finding, Tally
+from gridview.storage import Table
+from gridview.upkeep import Worker
+
+_RESERVE = 15.0
+"""Seconds of an invocation that are left when no new piece of work is begun: more than the longest should take."""
+
+logger = Logger()
+metrics = Metrics()
+table = Table(required("TABLE_NAME"))
+catalogs = Catalogs()
+dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
+settling = float(required("SETTLE_SECONDS"))
+
+
+def _send(poison: Poison) -> None:
+    logger.error("poison issue", extra=poison._asdict())
+    metrics.add_metric(name="DeadLetters", unit=MetricUnit.Count, value=1)
+    dead_letters.send(poison)
+
+
+def work_on_jobs(context: LambdaContext) -> dict[str, Any]:
+    """Go on with the background work of all projects, as long as an invocation may take."""
+
+    def remaining() -> float:
+        return context.get_remaining_time_in_millis() / 1000 - _RESERVE
+
+    worked = Worker(table, catalogs, remaining, _send, settling=settling, check=_go_on_with_check).work()
+    metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked.issues)
+    if worked.jobs:
+        logger.info("worked on jobs", extra=worked._asdict())
+    return worked._asdict()
+
+
+def begin_check(_: LambdaContext) -> dict[str, Any]:
+    """Have the whole table checked, by the invocations that work on jobs."""
+    begun = fsckrun.begin(table)
+    if not begun:
+        logger.warning("the last check is not over yet")
+    return {"begun": begun}
+
+
+def _go_on_with_check(remaining: Callable[[], float]) -> bool:
+    return fsckrun.go_on(table, remaining, _tell_difference, _tell_checked)
+
+
+def _tell_difference(finding: Finding) -> None:
+    for one in finding.differences:  # without what was found or expected: those are values of the issue
+        logger.error("index differs", extra={"issue": one.key, "kind": one.kind.value, "place": one.place})
+
+
+def _tell_checked(tally: Tally) -> None:
+    counts = {name: count for name, count in tally.to_state().items() if name != "suspects"}
+    logger.info("checked", extra=counts)
+    metrics.add_metric(name="FsckDifferences", unit=MetricUnit.Count, value=tally.differences)
+    metrics.add_metric(name="FsckIssues", unit=MetricUnit.Count, value=tally.issues)
+    metrics.flush_metrics()  # before the check is forgotten
+
+
+TASKS = {"jobs": work_on_jobs, "check": begin_check}
+
+
+@logger.inject_lambda_context(clear_state=True)
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """`{"task": "jobs"}` or `{"task": "check"}` in, what was done out."""
+    return TASKS[event["task"]](context)

@@ -1,0 +1,359 @@
+"""What somebody has to be told of, each as an alarm that says what it means and what to type."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aws_cdk import Aws, Duration, RemovalPolicy, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_cloudwatch_actions as actions
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sns as sns
+from aws_cdk import aws_sns_subscriptions as subscriptions
+from constructs import Construct
+
+from gridview import keys
+from infra.checks import acknowledge
+from infra.dead_letters import DeadLetters
+from infra.function import GridFunction
+from infra.ingress import Ingress
+from infra.limits import TIMEOUTS
+from infra.settings import Settings
+from infra.table import GridTable
+
+SECTION = "Operating"
+"""The section of the README that says more on each."""
+
+LAG_SECONDS = 300
+"""How far the grid's orders may be behind the issues. An import is seconds behind; minutes are a stuck shard, or too little
+capacity."""
+
+NEAR_TIMEOUT = 0.75
+"""The part of its timeout that an invocation of the consumer may take."""
+
+LATENCY_SECONDS = 3
+"""What the slowest of a hundred requests may take, batches of 500 operations among them."""
+
+SERVER_ERRORS = 10
+"""5xx answers in five minutes. One or two may be a container that was lost; 501, the answer to what is not built yet, counts
+too."""
+
+_MINUTE = Duration.minutes(1)
+_FIVE_MINUTES = Duration.minutes(5)
+_DAY = Duration.days(1)
+
+_AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+_BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
+
+# What the absence of data says, which differs from metric to metric.
+_IDLE = cloudwatch.TreatMissingData.NOT_BREACHING
+"""Nothing happened, so nothing went wrong."""
+_AS_BEFORE = cloudwatch.TreatMissingData.IGNORE
+"""Nobody looked: what was wrong still is."""
+_SILENT = cloudwatch.TreatMissingData.BREACHING
+"""Something must happen all the time, so silence is the fault."""
+
+_OPERATIONS = (
+    "GetItem",
+    "BatchGetItem",
+    "Query",
+    "Scan",
+    "PutItem",
+    "UpdateItem",
+    "DeleteItem",
+    "TransactWriteItems",
+)
+"""What the functions ask of the table."""
+
+_LIST = "`./dev dlq list --deployed`"
+_REDRIVE = "`./dev dlq redrive --deployed`"
+_CHECK = "`./dev fsck --deployed`"
+_REPAIR = "`./dev fsck --deployed --repair`"
+
+_NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rule:
+    """An alarm, but for where it reports to: it goes off when all of the last `periods` periods are on the wrong side of
+    `threshold`."""
+
+    metric: cloudwatch.IMetric
+    threshold: float
+    periods: int = 1
+    missing: cloudwatch.TreatMissingData = _IDLE
+    wrong: cloudwatch.ComparisonOperator = _AT_LEAST
+    few_samples: str | None = None
+    means: str
+    do: str
+
+
+class Alarms(Construct):
+    """A topic and the alarms that publish to it; `groups` are the alarms by what they are about, for the dashboard."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        settings: Settings,
+        table: GridTable,
+        functions: Mapping[str, GridFunction],
+        mapping: lambda_.CfnEventSourceMapping,
+        dead_letters: DeadLetters,
+        ingress: Ingress,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.topic = self._make_topic(settings)
+        rules = {
+            "The index": _index_rules(functions["maintain"].function, mapping, dead_letters),
+            "Upkeep": _upkeep_rules(functions["upkeep"].function),
+            "API": _api_rules(ingress),
+            "Lambda throttles": _throttle_rules(functions),
+            "DynamoDB": _table_rules(table, settings),
+        }
+        self.groups = {
+            title: [self._make_alarm(name, rule) for name, rule in group.items()]
+            for title, group in rules.items()
+        }
+
+    def _make_alarm(self, name: str, rule: _Rule) -> cloudwatch.Alarm:
+        alarm = cloudwatch.Alarm(
+            self,
+            name,
+            alarm_name=f"{Stack.of(self).stack_name}-{name}",
+            alarm_description=f"{rule.means} {rule.do} README: {SECTION}, {name}.",
+            metric=rule.metric,
+            threshold=rule.threshold,
+            comparison_operator=rule.wrong,
+            evaluation_periods=rule.periods,
+            datapoints_to_alarm=rule.periods,
+            treat_missing_data=rule.missing,
+            evaluate_low_sample_count_percentile=rule.few_samples,
+        )
+        # No mail when it is over: every deployment of a new stack would begin with one for each alarm.
+        alarm.add_alarm_action(actions.SnsAction(self.topic))
+        return alarm
+
+    def _make_topic(self, settings: Settings) -> sns.Topic:
+        # NOTE: a key of our own, since the policy of the one that AWS manages for SNS lets no alarm publish, and cannot be changed.
+        key = kms.Key(
+            self,
+            "Key",
+            description="gridview: the topic that alarms are published to",
+            enable_key_rotation=True,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        alarms = iam.ServicePrincipal("cloudwatch.amazonaws.com")
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[alarms], actions=["kms:Decrypt", "kms:GenerateDataKey*"], resources=["*"]
+            )
+        )
+        topic = sns.Topic(self, "Topic", master_key=key, enforce_ssl=not settings.emulator)
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[alarms],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            )
+        )
+        if settings.emulator:
+            acknowledge(topic, {"AwsSolutions-SNS3": _NO_TLS})
+        if settings.alarm_email:
+            topic.add_subscription(subscriptions.EmailSubscription(settings.alarm_email))
+        return topic
+
+
+def _index_rules(
+    consumer: lambda_.Function, mapping: lambda_.CfnEventSourceMapping, dead_letters: DeadLetters
+) -> dict[str, _Rule]:
+    timeout = TIMEOUTS["maintain"]
+    return {
+        "ConsumerBehind": _Rule(
+            metric=_of_function(consumer, "IteratorAge", "Maximum", _MINUTE),
+            threshold=LAG_SECONDS * 1000,
+            periods=5,
+            means=f"For 5 minutes the consumer got records older than {LAG_SECONDS} s: grids sorted by fields show the past.",
+            do="Look for the reason in its errors, duration and throttles. What it has not done in 12 hours is given up, and kept.",
+        ),
+        "DeadLetters": _Rule(
+            metric=dead_letters.queue.metric_approximate_number_of_messages_visible(period=_MINUTE),
+            threshold=1,
+            # An inactive queue reports nothing, and what it holds it still does.
+            missing=_AS_BEFORE,
+            means="Nothing can be derived from some issues: their rows in sorted grids are missing or old.",
+            do=f"Type {_LIST}; when the cause is mended, {_REDRIVE}. A message waits for 14 days.",
+        ),
+        "FailedBatches": _Rule(
+            metric=_metric(
+                "AWS/Lambda",
+                "OnFailureDestinationDeliveredEventCount",
+                {"EventSourceMappingUUID": mapping.ref},
+            ),
+            threshold=1,
+            means="Lambda gave up stream records, after all retries or 12 hours, and put them into the bucket.",
+            do=f"Type {_LIST} and, when the consumer works again, {_REDRIVE}. A batch waits for 14 days.",
+        ),
+        "FailedBatchesWaiting": _Rule(
+            # S3 counts once a day, for nothing. The alarm above is over after minutes; what it told of is not.
+            metric=_metric(
+                "AWS/S3",
+                "NumberOfObjects",
+                {"BucketName": dead_letters.bucket.bucket_name, "StorageType": "AllStorageTypes"},
+                "Maximum",
+                _DAY,
+            ),
+            threshold=1,
+            means="There still are failed batches in the bucket, a day or more after they came; after 14 days they are gone.",
+            do=f"Type {_LIST} and {_REDRIVE}.",
+        ),
+        "FailedBatchesLost": _Rule(
+            metric=_of_function(consumer, "DestinationDeliveryFailures"),
+            threshold=1,
+            means="Lambda gave up stream records and could not put them into the bucket either.",
+            do=f"Restore the role's s3:PutObject and s3:ListBucket, then type {_REPAIR}: it finds what was lost.",
+        ),
+        "ConsumerErrors": _Rule(
+            metric=_of_function(consumer, "Errors"),
+            threshold=3,
+            means="The consumer crashed or ran out of time three times or more in 5 minutes; its batches are bisected and retried.",
+            do="Read its log group.",
+        ),
+        "ConsumerSlow": _Rule(
+            metric=_of_function(consumer, "Duration", "Maximum"),
+            threshold=timeout * NEAR_TIMEOUT * 1000,
+            periods=3,
+            means=f"For 15 minutes invocations of the consumer took more than {timeout * NEAR_TIMEOUT:.0f} of their {timeout} s.",
+            do="Look for throttles of the table and GSI1; else lower the mapping's batch size.",
+        ),
+    }
+
+
+def _upkeep_rules(upkeep: lambda_.Function) -> dict[str, _Rule]:
+    check = {"service": "upkeep"}
+    return {
+        "FsckDifferences": _Rule(
+            metric=_metric("gridview", "FsckDifferences", check, "Maximum"),
+            threshold=1,
+            missing=_AS_BEFORE,
+            means="The last check found derived items that are not what the issues say.",
+            do=f"Type {_CHECK} to see them, and {_REPAIR}. It stays in alarm until a later check finds none.",
+        ),
+        "CheckMissing": _Rule(
+            metric=_metric("gridview", "FsckDifferences", check, "SampleCount", _DAY),
+            threshold=1,
+            periods=2,
+            wrong=_BELOW,
+            missing=_SILENT,
+            means="No check has come to its end for two days (a new stack: not yet).",
+            do=f"Read the upkeep function's log group; type {_CHECK} meanwhile.",
+        ),
+        "UpkeepErrors": _Rule(
+            metric=_of_function(upkeep, "Errors"),
+            threshold=1,
+            means="The upkeep function failed. The next minute goes on with its jobs, and with a check that has begun.",
+            do=f"Read its log group. If the check did not begin, type {_CHECK}, or wait for the next night.",
+        ),
+        "UpkeepSilent": _Rule(
+            metric=_of_function(upkeep, "Invocations"),
+            threshold=1,
+            periods=3,
+            wrong=_BELOW,
+            missing=_SILENT,
+            means="The upkeep function has not run for 15 minutes (a new stack: not yet): builds, sweeps and checks stand still.",
+            do="Look whether its schedule is enabled, and for throttles.",
+        ),
+    }
+
+
+def _api_rules(ingress: Ingress) -> dict[str, _Rule]:
+    return {
+        "ServerErrors": _Rule(
+            metric=ingress.stage.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
+            threshold=SERVER_ERRORS,
+            means=f"The API answered {SERVER_ERRORS} or more requests with 5xx in 5 minutes (501, not built yet, included).",
+            do="Read the access log for the routes, and the functions' log groups for the errors.",
+        ),
+        "ApiSlow": _Rule(
+            metric=ingress.stage.metric_latency(period=_FIVE_MINUTES, statistic="p99"),
+            threshold=LATENCY_SECONDS * 1000,
+            periods=3,
+            # Of ten requests a night one cold start is the slowest of a hundred.
+            few_samples="ignore",
+            means=f"For 15 minutes one request in a hundred took longer than {LATENCY_SECONDS} s.",
+            do="Look for throttles, and in the access log for the routes; large imports do it too.",
+        ),
+    }
+
+
+def _throttle_rules(functions: Mapping[str, GridFunction]) -> dict[str, _Rule]:
+    return {
+        f"{name.capitalize()}Throttled": _Rule(
+            metric=_of_function(function.function, "Throttles"),
+            threshold=1,
+            means=f"Lambda refused to run the {name} function: the account's concurrency is used up.",
+            do="Find out what uses it, or ask AWS for a higher quota. Records and jobs wait; callers are refused.",
+        )
+        for name, function in functions.items()
+    }
+
+
+def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
+    rules = {}
+    on_table = {"TableName": table.name}
+    on_index = {**on_table, "GlobalSecondaryIndexName": keys.GSI1}
+    for name, place, dimensions in (("Table", "the table", on_table), (keys.GSI1, keys.GSI1, on_index)):
+        for kind in ("Read", "Write"):
+            rules[f"{name}{kind}sThrottled"] = _Rule(
+                metric=_metric("AWS/DynamoDB", f"{kind}ThrottleEvents", dimensions, period=_MINUTE),
+                threshold=1,
+                # Short bursts are met by retries, and by the table's growing with its load.
+                periods=5,
+                means=f"DynamoDB has throttled {kind.lower()}s of {place} for 5 minutes on end: too much load on one key range.",
+                do="Lower the rate of imports and jobs; what throttles writes of GSI1 throttles those of the table.",
+            )
+    if not settings.emulator:  # MiniStack refuses alarms on expressions
+        rules["TableErrors"] = _Rule(
+            metric=cloudwatch.MathExpression(
+                label="SystemErrors",
+                expression=f"SUM([{', '.join(f'm{n}' for n in range(len(_OPERATIONS)))}])",
+                using_metrics={
+                    f"m{n}": _metric(
+                        "AWS/DynamoDB", "SystemErrors", {**on_table, "Operation": operation}, period=_MINUTE
+                    )
+                    for n, operation in enumerate(_OPERATIONS)
+                },
+                period=_MINUTE,
+            ),
+            threshold=1,
+            periods=5,
+            means="DynamoDB has answered with errors of its own for 5 minutes on end.",
+            do="Look at the AWS Health Dashboard. What could not be derived is retried, and kept when it is given up.",
+        )
+    return rules
+
+
+def _of_function(
+    function: lambda_.Function, name: str, statistic: str = "Sum", period: Duration = _FIVE_MINUTES
+) -> cloudwatch.Metric:
+    """Of all versions and aliases of a function."""
+    return _metric("AWS/Lambda", name, {"FunctionName": function.function_name}, statistic, period)
+
+
+def _metric(
+    namespace: str,
+    name: str,
+    dimensions: Mapping[str, str],
+    statistic: str = "Sum",
+    period: Duration = _FIVE_MINUTES,
+) -> cloudwatch.Metric:
+    return cloudwatch.Metric(
+        namespace=namespace,
+        metric_name=name,
+        dimensions_map=dict(dimensions),
+        statistic=statistic,
+        period=period,
+    )

@@ -1,0 +1,108 @@
+"""Repair: what is derived from one issue is brought right, whatever is there and whoever else is at work on it.
+
+It goes the way of every derivation (`ledger`): an intent under a revision above all that are found, then the entries, then it is
+done. So consumers, passes, invocations thought dead and other repairs may meet it at any point.
+"""
+
+from dataclasses import replace
+
+from gridview import clock, derive, keys
+from gridview.catalog import Catalog
+from gridview.catalogs import Catalogs
+from gridview.derive import Superseded, Underivable, carry_out, current_catalog, target_of
+from gridview.differences import Collection, Kind, compared, is_entry
+from gridview.ledger import Intent, Ledger, Order, Plan
+from gridview.passes import require_deleted
+from gridview.storage import Table
+
+_LEAP = 100
+"""Revisions that are left out when a ledger is lost: more than there may be writes in flight under revisions nobody can see."""
+
+_LEFT_ALONE = frozenset({Kind.UNKNOWN, Kind.ORPHAN})
+"""What is not derived, so that only a person can tell what it is there for."""
+
+_STALE = 10.0
+"""Seconds after which the definitions are read again: a process of an operator may be stopped for any time, at any point."""
+
+
+def mend(table: Table, catalogs: Catalogs, partition_key: str, version_hint: int = 0) -> bool:
+    """Bring the ledger and the sort entries of an issue right; False when they were.
+
+    `version_hint` is a version that the issue is known to have had (a dead letter's), 0 for none. Underivable and ItemTooLarge say
+    that it cannot be done, DefinitionsMissing that the project's definitions are not there, Overloaded and Superseded that it may
+    be done later. A strongly consistent read of all items of the issue, and where something is wrong a write for each of them.
+    """
+    for attempt in range(derive.ATTEMPTS):
+        try:
+            return _mend(table, catalogs, partition_key, version_hint)
+        except Superseded:
+            derive.pause(attempt)
+    raise Superseded
+
+
+def _mend(table: Table, catalogs: Catalogs, key: str, hint: int) -> bool:
+    try:
+        collection = Collection.of(key, table.query_all(key, consistent=True))
+    except ValueError as error:
+        raise Underivable("not the key of an issue") from error
+    foreign = [item for item in collection.strangers if is_entry(item)]
+    for item in foreign:  # no ledger knows of them
+        table.delete(key, item[keys.SK])
+    issue = collection.issue
+    # Read after the ledger: so what the ledger was derived from is never newer than the document, unless somebody went back to
+    # an older one by hand, which then holds.
+    collection.document = table.get(key, keys.project(issue.tenant, issue.project), consistent=True)
+    stale = clock.after(_STALE)
+    catalog = current_catalog(table, catalogs, issue.tenant, issue.project)
+    if catalog is None and collection.document is not None:
+        require_deleted(table, issue.tenant, issue.project)
+    ledger = collection.read_ledger()
+    malformed = [keys.order(issue.tenant, issue.project, order_id) for order_id in collection.malformed]
+    if ledger is None:
+        malformed.append(keys.LEDGER)
+    for (
+        sort_key
+    ) in malformed:  # whoever writes under a condition is stopped by it, so nobody else writes it now
+        table.delete(key, sort_key)
+    if ledger is None or malformed:
+        raise Superseded
+    planned = _plan(collection, ledger, catalog, hint)
+    if planned is not None:
+        if clock.now() > stale:
+            raise Superseded
+        carry_out(table, key, ledger, planned)
+    return bool(foreign) or planned is not None
+
+
+def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint: int) -> Plan | None:
+    """What to write, None for nothing. Where anything is wrong all is written: so nothing that is still in flight can undo it."""
+    image = collection.image()
+    target = {} if image is None else target_of(catalog, image)
+    order = image.order if image else Order(max(ledger.version, collection.version, hint), removed=True)
+    unheard_of = image is None and hint > 0 and ledger.order < order
+    wrong = any(one.kind not in _LEFT_ALONE for one in compared(collection, catalog))
+    if not wrong and not unheard_of and collection.live == target:
+        return None
+    present = {**ledger.present}
+    for order_id, entry in collection.entries.items():
+        if keys.SORT in entry:
+            present[order_id] = tuple(dict.fromkeys((*present.get(order_id, ()), entry[keys.SORT])))
+        elif entry.get("revision", 0) > ledger.revision or keys.TTL_ATTRIBUTE not in entry:
+            present.setdefault(order_id, ())
+    epoch = catalog.epoch if catalog is not None else ledger.epoch
+    lost = collection.ledger is None or collection.revision > ledger.revision
+    revision = collection.revision + _LEAP if lost else ledger.revision + 1
+    done = Ledger(order.version, order.removed, epoch, revision, target)
+    intents = {
+        order_id: Intent(
+            target.get(order_id),
+            tuple(sort for sort in present.get(order_id, ()) if sort != ledger.applied.get(order_id)),
+        )
+        for order_id in {**present, **target}
+    }
+    return Plan(
+        intent=replace(done, applied=ledger.applied, intent=intents),
+        put=target,
+        clear=tuple(order_id for order_id in present if order_id not in target),
+        done=done,
+    )

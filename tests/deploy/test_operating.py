@@ -1,0 +1,148 @@
+"""What operators rely on: the function that runs by schedule, its schedules, the alarms and the dashboard."""
+
+import json
+from typing import Any
+
+from gridview import keys
+from gridview.wire import item_from_wire
+from tests.deploy.conftest import Deployment, Users
+from tests.deploy.waiting import until
+from tests.infra.test_alarms import EXPECTED
+
+
+def test_a_check_begins_and_jobs_go_on_with_it(deployment: Deployment) -> None:
+    """With the function's own role, layers and environment: an import that fails, or a right that it lacks, is an error here."""
+    assert _upkeep(deployment, "check") == {"begun": True}
+    _upkeep(deployment, "jobs")
+    check = deployment.client("dynamodb").get_item(
+        TableName=deployment.outputs["TableName"],
+        Key={"PK": {"S": keys.CHECK}, "SK": {"S": keys.JOB}},
+        ConsistentRead=True,
+    )
+    # It is over, or waits for what may yet come right; 1 is what it begins with.
+    assert "Item" not in check or int(check["Item"]["revision"]["N"]) > 1
+
+
+def test_upkeep_builds_sweeps_and_removes_with_its_own_role(deployment: Deployment, users: Users) -> None:
+    attribute = "/v1/projects/built/attributes/rank"
+
+    def fields() -> list[dict[str, Any]]:
+        return [item["fields"] for item in _documents(deployment, "upkeep", "built")]
+
+    with users.api("upkeep", "admin") as api:
+        api.post("/v1/projects", json={"id": "built", "name": "Built"}).raise_for_status()
+        unindexed = {"id": "rank", "name": "Rank", "type": "number", "indexed": False}
+        api.post("/v1/projects/built/attributes", json=unindexed).raise_for_status()
+        for rank in (3, 1, 2):
+            issue = {"name": "Girder", "fields": {"rank": rank}}
+            api.post("/v1/projects/built/issues", json=issue).raise_for_status()
+
+        started = api.patch(attribute, json={"indexed": True}).raise_for_status().json()
+        assert started["build"] == {"state": "building", "done": 0, "of": 3}
+        _work_now(deployment, "upkeep", "built")
+        assert until(lambda: api.get(attribute).json()["build"], lambda build: build is None) is None
+        page = until(
+            lambda: api.get("/v1/projects/built/grid", params={"sort": "rank"}), lambda page: page.is_success
+        )
+        assert [row["num"] for row in page.json()["rows"]] == [2, 3, 1]
+
+        assert all(fields())
+        api.delete(attribute).raise_for_status()
+        _work_now(deployment, "upkeep", "built")
+        assert until(fields, lambda found: not any(found)) == [{}, {}, {}]
+
+        api.delete("/v1/projects/built").raise_for_status()
+        _work_now(deployment, "upkeep", "built")
+        assert until(fields, lambda found: not found) == []
+
+
+def test_each_task_has_a_schedule_that_invokes_upkeep(deployment: Deployment) -> None:
+    events = deployment.client("events")
+    found: dict[str, str] = {}
+    for rule in events.list_rules()["Rules"]:
+        for target in events.list_targets_by_rule(Rule=rule["Name"])["Targets"]:
+            if target["Arn"].endswith(f":{deployment.name('Upkeep')}"):
+                assert rule["State"] == "ENABLED"
+                found[json.loads(target["Input"])["task"]] = rule["ScheduleExpression"]
+    assert found == {"jobs": "rate(1 minute)", "check": "cron(17 3 * * ? *)"}
+
+
+def test_alarms_watch_what_is_really_there(deployment: Deployment) -> None:
+    """The names in their dimensions are those of the deployed resources. The one on an expression is refused by this engine."""
+    alarms = {
+        alarm["AlarmName"].removeprefix("Gridview-"): alarm
+        for alarm in deployment.client("cloudwatch").describe_alarms()["MetricAlarms"]
+    }
+    assert set(alarms) == set(EXPECTED)
+    for alarm in alarms.values():
+        assert alarm["AlarmActions"] == [deployment.outputs["AlarmTopicArn"]]
+    queue = deployment.outputs["DeadLetterQueueUrl"].rsplit("/", 1)[1]
+    (mapping,) = deployment.client("lambda").list_event_source_mappings()["EventSourceMappings"]
+    table = deployment.outputs["TableName"]
+    assert _dimensions(alarms["DeadLetters"]) == {"QueueName": queue}
+    assert _dimensions(alarms["FailedBatches"]) == {"EventSourceMappingUUID": mapping["UUID"]}
+    assert _dimensions(alarms["FailedBatchesWaiting"]) == {
+        "BucketName": deployment.outputs["FailedBatchesBucket"],
+        "StorageType": "AllStorageTypes",
+    }
+    assert _dimensions(alarms["ConsumerBehind"]) == {"FunctionName": deployment.name("Maintain")}
+    assert _dimensions(alarms["GSI1WritesThrottled"]) == {
+        "TableName": table,
+        "GlobalSecondaryIndexName": "GSI1",
+    }
+
+
+def test_the_dashboard_is_there_and_names_every_alarm(deployment: Deployment) -> None:
+    cloudwatch = deployment.client("cloudwatch")
+    body = cloudwatch.get_dashboard(DashboardName="Gridview")["DashboardBody"]
+    (states,) = (
+        widget["properties"]["alarms"] for widget in json.loads(body)["widgets"] if widget["type"] == "alarm"
+    )
+    alarms = cloudwatch.describe_alarms()["MetricAlarms"]
+    assert sorted(states) == sorted(alarm["AlarmArn"] for alarm in alarms)
+
+
+def test_the_bucket_of_failed_batches_is_the_mappings_destination(deployment: Deployment) -> None:
+    (mapping,) = deployment.client("lambda").list_event_source_mappings()["EventSourceMappings"]
+    bucket = deployment.outputs["FailedBatchesBucket"]
+    assert mapping["DestinationConfig"]["OnFailure"]["Destination"] == f"arn:aws:s3:::{bucket}"
+    listed: dict[str, Any] = deployment.client("s3").list_objects_v2(Bucket=bucket)
+    assert listed["KeyCount"] == 0
+
+
+def _work_now(deployment: Deployment, tenant: str, project: str) -> None:
+    """Let a project's job be due at once, and invoke upkeep as its schedule does."""
+    deployment.client("dynamodb").update_item(
+        TableName=deployment.outputs["TableName"],
+        Key={"PK": {"S": keys.project(tenant, project)}, "SK": {"S": keys.JOB}},
+        UpdateExpression="SET #due = :past",
+        ConditionExpression="attribute_exists(PK)",
+        ExpressionAttributeNames={"#due": keys.SORT},
+        ExpressionAttributeValues={":past": {"S": "2000-01-01T00:00:00.000000Z"}},
+    )
+    _upkeep(deployment, "jobs")
+
+
+def _upkeep(deployment: Deployment, task: str) -> Any:
+    """Invoke upkeep as a schedule does, and wait for what it answers."""
+    answer = deployment.client("lambda").invoke(
+        FunctionName=deployment.name("Upkeep"), Payload=json.dumps({"task": task})
+    )
+    told = answer["Payload"].read()
+    assert "FunctionError" not in answer, told
+    return json.loads(told)
+
+
+def _documents(deployment: Deployment, tenant: str, project: str) -> list[dict[str, Any]]:
+    """The documents of a project's issues."""
+    items = deployment.client("dynamodb").scan(TableName=deployment.outputs["TableName"])["Items"]
+    documents = [item_from_wire(item) for item in items]
+    return [
+        item
+        for item in documents
+        if item["SK"] == keys.project(tenant, project) and item["PK"].startswith(keys.ISSUE_PREFIX)
+    ]
+
+
+def _dimensions(alarm: dict[str, Any]) -> dict[str, str]:
+    return {one["Name"]: one["Value"] for one in alarm["Dimensions"]}

@@ -1,0 +1,258 @@
+"""What is watched, from where on it is too much, whom it is told to, and that it is all on one page."""
+
+import json
+from typing import Any
+
+import pytest
+
+from infra.settings import Settings
+from infra.template import synthesize
+from tests.templates import only, resources
+
+KIND = "AWS::CloudWatch::Alarm"
+
+MAINTAIN = {"FunctionName": "MaintainFunction"}
+UPKEEP = {"FunctionName": "UpkeepFunction"}
+API = {"ApiId": "api", "Stage": "$default"}
+TABLE = {"TableName": "table"}
+GSI1 = {"TableName": "table", "GlobalSecondaryIndexName": "GSI1"}
+CHECK = {"service": "upkeep"}
+
+# Name: (namespace, metric, dimensions), statistic, threshold, seconds of a period, periods, what missing data say.
+EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int, str]] = {
+    "ConsumerBehind": (("AWS/Lambda", "IteratorAge", MAINTAIN), "Maximum", 300_000, 60, 5, "notBreaching"),
+    "DeadLetters": (
+        ("AWS/SQS", "ApproximateNumberOfMessagesVisible", {"QueueName": "queue"}),
+        *("Maximum", 1, 60, 1, "ignore"),
+    ),
+    "FailedBatches": (
+        ("AWS/Lambda", "OnFailureDestinationDeliveredEventCount", {"EventSourceMappingUUID": "mapping"}),
+        *("Sum", 1, 300, 1, "notBreaching"),
+    ),
+    "FailedBatchesWaiting": (
+        ("AWS/S3", "NumberOfObjects", {"BucketName": "bucket", "StorageType": "AllStorageTypes"}),
+        *("Maximum", 1, 86_400, 1, "notBreaching"),
+    ),
+    "FailedBatchesLost": (
+        ("AWS/Lambda", "DestinationDeliveryFailures", MAINTAIN),
+        *("Sum", 1, 300, 1, "notBreaching"),
+    ),
+    "ConsumerErrors": (("AWS/Lambda", "Errors", MAINTAIN), "Sum", 3, 300, 1, "notBreaching"),
+    "ConsumerSlow": (("AWS/Lambda", "Duration", MAINTAIN), "Maximum", 45_000, 300, 3, "notBreaching"),
+    "FsckDifferences": (("gridview", "FsckDifferences", CHECK), "Maximum", 1, 300, 1, "ignore"),
+    "CheckMissing": (("gridview", "FsckDifferences", CHECK), "SampleCount", 1, 86_400, 2, "breaching"),
+    "UpkeepErrors": (("AWS/Lambda", "Errors", UPKEEP), "Sum", 1, 300, 1, "notBreaching"),
+    "UpkeepSilent": (("AWS/Lambda", "Invocations", UPKEEP), "Sum", 1, 300, 3, "breaching"),
+    "ServerErrors": (("AWS/ApiGateway", "5xx", API), "Sum", 10, 300, 1, "notBreaching"),
+    "ApiSlow": (("AWS/ApiGateway", "Latency", API), "p99", 3000, 300, 3, "notBreaching"),
+    **{
+        f"{name}Throttled": (
+            ("AWS/Lambda", "Throttles", {"FunctionName": f"{name}Function"}),
+            *("Sum", 1, 300, 1, "notBreaching"),
+        )
+        for name in ("Query", "Command", "Maintain", "Upkeep")
+    },
+    **{
+        f"{place}{kind}sThrottled": (
+            ("AWS/DynamoDB", f"{kind}ThrottleEvents", dimensions),
+            *("Sum", 1, 60, 5, "notBreaching"),
+        )
+        for place, dimensions in (("Table", TABLE), ("GSI1", GSI1))
+        for kind in ("Read", "Write")
+    },
+}
+OF_AN_EXPRESSION = {"TableErrors"}
+SILENCE = {"CheckMissing", "UpkeepSilent"}
+"""Those that go off when something is missing."""
+
+
+@pytest.fixture(scope="module")
+def alarms(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Every alarm by the name that people see, without the stack's."""
+    return {
+        alarm["AlarmName"].removeprefix("Gridview-"): alarm for alarm in resources(template, KIND).values()
+    }
+
+
+def test_there_are_these_alarms_and_no_others(alarms: dict[str, dict[str, Any]]) -> None:
+    assert set(alarms) == {*EXPECTED, *OF_AN_EXPRESSION}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_an_alarm_watches_its_metric(
+    template: dict[str, Any], alarms: dict[str, dict[str, Any]], name: str
+) -> None:
+    alarm = alarms[name]
+    metric = (alarm["Namespace"], alarm["MetricName"], _dimensions(template, alarm["Dimensions"]))
+    statistic = alarm.get("Statistic") or alarm["ExtendedStatistic"]
+    assert (
+        metric,
+        statistic,
+        alarm["Threshold"],
+        alarm["Period"],
+        alarm["EvaluationPeriods"],
+        alarm["TreatMissingData"],
+    ) == EXPECTED[name]
+    assert alarm["DatapointsToAlarm"] == alarm["EvaluationPeriods"]
+    assert alarm["ComparisonOperator"] == (
+        "LessThanThreshold" if name in SILENCE else "GreaterThanOrEqualToThreshold"
+    )
+
+
+def test_errors_of_the_table_are_summed_over_what_is_asked_of_it(
+    template: dict[str, Any], alarms: dict[str, dict[str, Any]]
+) -> None:
+    total, *parts = alarms["TableErrors"]["Metrics"]
+    assert total["ReturnData"] is True
+    assert total["Expression"] == f"SUM([{', '.join(part['Id'] for part in parts)}])"
+    operations = set()
+    for part in parts:
+        metric = part["MetricStat"]["Metric"]
+        assert (metric["Namespace"], metric["MetricName"]) == ("AWS/DynamoDB", "SystemErrors")
+        assert part["MetricStat"]["Stat"] == "Sum"
+        dimensions = _dimensions(template, metric["Dimensions"])
+        assert dimensions.pop("TableName") == "table"
+        operations.add(dimensions.pop("Operation"))
+        assert dimensions == {}
+    granted = {
+        action.removeprefix("dynamodb:")
+        for policy in resources(template, "AWS::IAM::Policy").values()
+        for statement in policy["PolicyDocument"]["Statement"]
+        for action in statement["Action"]
+        if action.startswith("dynamodb:") and "Stream" not in json.dumps(statement["Resource"])
+    }
+    # A transaction is granted by what it is made of, and counted by itself.
+    assert operations == granted | {"TransactWriteItems"}
+
+
+def test_every_alarm_says_what_it_means_and_what_to_type_and_tells_the_topic(
+    template: dict[str, Any], alarms: dict[str, dict[str, Any]]
+) -> None:
+    (topic,) = resources(template, "AWS::SNS::Topic")
+    for name, alarm in alarms.items():
+        assert alarm["AlarmActions"] == [{"Ref": topic}]
+        assert alarm.get("ActionsEnabled", True) is True
+        description = alarm["AlarmDescription"]
+        assert description.endswith(f" README: Operating, {name}.")
+        assert 100 < len(description) <= 1024
+    for name, typed in (
+        ("DeadLetters", "./dev dlq redrive --deployed"),
+        ("FailedBatches", "./dev dlq redrive --deployed"),
+        ("FailedBatchesWaiting", "./dev dlq redrive --deployed"),
+        ("FailedBatchesLost", "./dev fsck --deployed --repair"),
+        ("FsckDifferences", "./dev fsck --deployed --repair"),
+    ):
+        assert f"`{typed}`" in alarms[name]["AlarmDescription"]
+
+
+def test_the_period_is_one_that_cloudwatch_takes(alarms: dict[str, dict[str, Any]]) -> None:
+    for alarm in alarms.values():
+        period = alarm["Period"] if "Period" in alarm else alarm["Metrics"][1]["MetricStat"]["Period"]
+        longest = 7 * 86_400 if period >= 3600 else 86_400
+        assert period * alarm["EvaluationPeriods"] <= longest
+
+
+def test_the_topic_is_encrypted_with_a_key_that_alarms_may_use(template: dict[str, Any]) -> None:
+    (key,) = resources(template, "AWS::KMS::Key")
+    (topic,) = resources(template, "AWS::SNS::Topic")
+    assert only(template, "AWS::SNS::Topic")["KmsMasterKeyId"] == {"Fn::GetAtt": [key, "Arn"]}
+    allowed = [
+        statement["Action"]
+        for statement in only(template, "AWS::KMS::Key")["KeyPolicy"]["Statement"]
+        if statement["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    ]
+    assert allowed == [["kms:Decrypt", "kms:GenerateDataKey*"]]
+    policy = only(template, "AWS::SNS::TopicPolicy")
+    assert policy["Topics"] == [{"Ref": topic}]
+    deny, allow = policy["PolicyDocument"]["Statement"]
+    assert (deny["Effect"], deny["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
+    assert allow["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert allow["Action"] == "sns:Publish"
+    assert allow["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+
+
+def test_somebody_is_mailed_who_is_named(template: dict[str, Any]) -> None:
+    assert resources(template, "AWS::SNS::Subscription") == {}
+    subscription = only(synthesize(Settings(alarm_email="ops@example.org")), "AWS::SNS::Subscription")
+    assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "ops@example.org")
+
+
+def test_the_page_shows_every_alarm_twice(template: dict[str, Any]) -> None:
+    """Their states together, and each one's metric with its threshold."""
+    widgets = _widgets(template)
+    assert only(template, "AWS::CloudWatch::Dashboard")["DashboardName"] == "Gridview"
+    every = set(resources(template, KIND))
+    (states,) = (widget["properties"]["alarms"] for widget in widgets if widget["type"] == "alarm")
+    assert set(states) == every
+    assert len(states) == len(every)
+    graphed = [
+        alarm
+        for widget in widgets
+        if widget["type"] == "metric"
+        for alarm in widget["properties"].get("annotations", {}).get("alarms", [])
+    ]
+    assert set(graphed) == every
+    assert len(graphed) == len(every)
+
+
+def test_the_page_shows_what_to_compare_them_with(template: dict[str, Any]) -> None:
+    shown = {
+        (metric[0], metric[1])
+        for widget in _widgets(template)
+        for metric in widget.get("properties", {}).get("metrics", [])
+    }
+    assert shown == {
+        ("AWS/ApiGateway", "Count"),
+        ("AWS/Lambda", "Invocations"),
+        ("gridview", "Records"),
+        ("gridview", "PassedOver"),
+        ("gridview", "DeadLetters"),
+        ("AWS/DynamoDB", "ConsumedReadCapacityUnits"),
+        ("AWS/DynamoDB", "ConsumedWriteCapacityUnits"),
+    }
+
+
+def test_a_local_engine_gets_all_that_it_can_take(
+    template: dict[str, Any], local_template: dict[str, Any]
+) -> None:
+    local = {alarm["AlarmName"] for alarm in resources(local_template, KIND).values()}
+    deployed = {alarm["AlarmName"] for alarm in resources(template, KIND).values()}
+    assert deployed - local == {f"Gridview-{name}" for name in OF_AN_EXPRESSION}
+    assert local <= deployed
+    assert all("Metrics" not in alarm for alarm in resources(local_template, KIND).values())
+    assert len(resources(local_template, "AWS::CloudWatch::Dashboard")) == 1
+
+
+def _widgets(template: dict[str, Any]) -> list[dict[str, Any]]:
+    """The dashboard's widgets, with a logical id for each reference."""
+    (join,) = only(template, "AWS::CloudWatch::Dashboard")["DashboardBody"].values()
+    separator, parts = join
+    body = separator.join(part if isinstance(part, str) else _referred(part) for part in parts)
+    widgets: list[dict[str, Any]] = json.loads(body)["widgets"]
+    return widgets
+
+
+def _referred(reference: dict[str, Any]) -> str:
+    match reference:
+        case {"Ref": str(logical_id)} | {"Fn::GetAtt": [str(logical_id), _]}:
+            return logical_id
+    raise AssertionError(reference)
+
+
+def _dimensions(template: dict[str, Any], declared: list[dict[str, Any]]) -> dict[str, str]:
+    """A metric's dimensions; what refers to a resource by the function's logical id, or by what it is."""
+    kinds = {
+        "AWS::DynamoDB::GlobalTable": "table",
+        "AWS::SQS::Queue": "queue",
+        "AWS::S3::Bucket": "bucket",
+        "AWS::ApiGatewayV2::Api": "api",
+        "AWS::Lambda::EventSourceMapping": "mapping",
+    }
+    found = {}
+    for dimension in declared:
+        value = dimension["Value"]
+        if not isinstance(value, str):
+            logical_id = _referred(value)
+            value = kinds.get(template["Resources"][logical_id]["Type"], logical_id)
+        found[dimension["Name"]] = value
+    return found

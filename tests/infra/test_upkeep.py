@@ -1,0 +1,70 @@
+"""When the upkeep function runs, and that nothing piles up behind it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from infra.assets import ROOT
+from infra.settings import Settings
+from infra.template import synthesize
+from tests.templates import only, resources
+
+KIND = "AWS::Events::Rule"
+
+
+def _schedules(template: dict[str, Any]) -> dict[str, str]:
+    """The schedule of each task."""
+    found = {}
+    for rule in resources(template, KIND).values():
+        (target,) = rule["Targets"]
+        assert target["Arn"] == {"Fn::GetAtt": ["UpkeepFunction", "Arn"]}
+        assert rule["State"] == "ENABLED"
+        event = json.loads(target["Input"])
+        assert set(event) == {"task"}
+        found[event["task"]] = rule["ScheduleExpression"]
+    return found
+
+
+def test_jobs_each_minute_and_the_check_each_night(template: dict[str, Any]) -> None:
+    assert _schedules(template) == {"jobs": "rate(1 minute)", "check": "cron(17 3 * * ? *)"}
+
+
+def test_the_event_files_are_what_the_schedules_send(template: dict[str, Any]) -> None:
+    for task in _schedules(template):
+        assert json.loads((ROOT / "events" / f"upkeep_{task}.json").read_text("utf-8")) == {"task": task}
+
+
+def test_the_check_may_be_at_another_time() -> None:
+    template = synthesize(Settings(check_schedule="rate(12 hours)"))
+    assert _schedules(template) == {"jobs": "rate(1 minute)", "check": "rate(12 hours)"}
+
+
+def test_the_next_minute_is_the_retry(template: dict[str, Any]) -> None:
+    config = only(template, "AWS::Lambda::EventInvokeConfig")
+    assert config["FunctionName"] == {"Ref": "UpkeepFunction"}
+    assert (config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (0, 60)
+    for rule in resources(template, KIND).values():
+        assert rule["Targets"][0]["RetryPolicy"] == {
+            "MaximumEventAgeInSeconds": 60,
+            "MaximumRetryAttempts": 0,
+        }
+
+
+def test_a_lease_and_no_reserved_concurrency_keeps_workers_apart(template: dict[str, Any]) -> None:
+    for function in resources(template, "AWS::Lambda::Function").values():
+        assert "ReservedConcurrentExecutions" not in function
+
+
+@pytest.mark.parametrize("attribute", ["Principal", "Action"])
+def test_only_the_two_schedules_may_invoke_it(template: dict[str, Any], attribute: str) -> None:
+    allowed = [
+        permission
+        for permission in resources(template, "AWS::Lambda::Permission").values()
+        if permission["FunctionName"] == {"Fn::GetAtt": ["UpkeepFunction", "Arn"]}
+    ]
+    expected = {"Principal": "events.amazonaws.com", "Action": "lambda:InvokeFunction"}
+    assert {permission[attribute] for permission in allowed} == {expected[attribute]}
+    assert {permission["SourceArn"]["Fn::GetAtt"][0] for permission in allowed} == set(
+        resources(template, KIND)
+    )

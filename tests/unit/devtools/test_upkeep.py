@@ -1,0 +1,33 @@
+from typing import Any
+
+import pytest
+
+from devtools import upkeep
+from devtools.failure import FunctionError
+
+
+class EnoughError(Exception):
+    """The test has seen enough."""
+
+
+def test_jobs_go_on_whatever_becomes_of_an_invocation() -> None:
+    events: list[Any] = []
+    pauses: list[float] = []
+
+    def invoke(event: Any) -> None:
+        events.append(event)
+        if len(events) == 2:
+            raise FunctionError("the detail")
+        if len(events) == 3:
+            raise OSError("no process can be started")
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 4:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        upkeep.run(invoke, pause)
+    # The check is never asked for: it is for `./dev fsck`.
+    assert events == [{"task": "jobs"}] * 4
+    assert pauses[0] == pauses[3] < pauses[1] == pauses[2]

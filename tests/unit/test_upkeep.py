@@ -1,0 +1,451 @@
+"""Background work: killed at every call and resumed, in turns, at a rate, under a lease, and in a new form of the sort strings."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from devtools.faults.memory_table import MemoryTable
+from devtools.faults.watched import Attempted
+from gridview import (
+    attributes,
+    clock,
+    derive,
+    indexing,
+    issues,
+    keys,
+    projects,
+    sortstrings,
+    upkeep,
+)
+from gridview.catalog import Catalog
+from gridview.catalogs import Catalogs
+from gridview.derive import Image, Poison
+from gridview.errors import Overloaded
+from gridview.identity import Actor
+from gridview.indexes import IndexState
+from gridview.indexing import derived_items, sort_strings
+from gridview.jobs import Job
+from gridview.ledger import Ledger, Order
+from gridview.passes import DefinitionsMissing
+from gridview.routes import Role
+from gridview.storage import Item, Table
+from gridview.upkeep import LEASE, Worked, Worker
+
+TENANT, PROJECT = "acme", "bridge"
+PARTITION = keys.project(TENANT, PROJECT)
+ADMIN = Actor(TENANT, "ada", Role.ADMIN)
+SETTLING = 75.0
+
+
+class Killed(BaseException):
+    """The worker is gone."""
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "BATCH", 2)
+    monkeypatch.setattr(derive, "_PAUSE", 0.0)
+
+
+class Passing:
+    """Time that can be made to pass."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seconds = 0.0
+        now = clock.after
+        monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + self.seconds))
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Passing:
+    return Passing(monkeypatch)
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    """A project with five issues, indexed by `kind`, with values of `cost`, and one number that is not in use."""
+    table = MemoryTable()
+    make_project(table, PROJECT)
+    return table
+
+
+def make_project(table: Table, project: str) -> None:
+    projects.create_project(table, ADMIN, {"name": "Bridge", "id": project})
+    bodies: tuple[dict[str, Any], ...] = (
+        {"name": "Cost", "type": "number", "indexed": False},
+        {"name": "Kind", "type": "enum", "options": ["a", "b", "c"]},
+    )
+    for body in bodies:
+        attributes.create_attribute(table, Catalogs(), ADMIN, project, body)
+    catalog = now(table, project)
+    for cost, kind in ((5, "b"), (None, "a"), (3, None), (4, "c"), (None, None), (1, "a")):
+        body = {"name": "x", "fields": {"cost": cost, "kind": kind}}
+        for item in derived_items(catalog, issues.create_issue(table, catalog, ADMIN, body)):
+            table.put(item)
+    issues.delete_issue(table, catalog, 3, None)
+    follow(table)
+
+
+def follow(table: Table) -> None:
+    """Derive what the stream would tell of issues that were removed."""
+    assert isinstance(table, MemoryTable)
+    for (pk, sk), item in table.items.items():
+        if sk == keys.LEDGER and not item.get("removed"):
+            tenant, project, num = keys.parse_issue(pk)
+            if (pk, keys.project(tenant, project)) in table.items:
+                continue
+            order = Order(item["version"], removed=True)
+            catalog = derive.current_catalog(table, Catalogs(), tenant, project)
+            derive.index(
+                table,
+                catalog,
+                Image(pk, keys.IssueKey(tenant, project, num), order, {}),
+                Ledger.from_item(item),
+            )
+
+
+def now(table: Table, project: str = PROJECT) -> Catalog:
+    return Catalogs().get(table, TENANT, project)
+
+
+def no_poison(poison: Poison) -> None:
+    raise AssertionError(poison)
+
+
+def work(table: Table, *, remaining: Callable[[], float] = lambda: 99.0) -> Worked:
+    return Worker(table, Catalogs(), remaining, no_poison, settling=SETTLING).work()
+
+
+def finish(table: Table, time: Passing) -> None:
+    """Work until there is nothing left to do, however long that has to wait."""
+    for _ in range(6):
+        time.seconds += SETTLING + LEASE
+        work(table)
+    assert table.get(PARTITION, keys.JOB) is None
+
+
+# What the administrators do, each with what is to come of it
+
+
+def switch_on(table: Table) -> None:
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, PROJECT, "cost", {"indexed": True}, None, settling=SETTLING
+    )
+
+
+def switch_off(table: Table) -> None:
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, PROJECT, "kind", {"indexed": False}, None, settling=SETTLING
+    )
+
+
+def move(table: Table) -> None:
+    body = {"options": ["c", "a", "b"]}
+    attributes.update_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", body, None, settling=SETTLING)
+
+
+def delete(table: Table) -> None:
+    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", None, settling=SETTLING)
+
+
+def rebuild(table: Table) -> None:
+    attributes.rebuild(table, Catalogs(), TENANT, PROJECT, None, rate=0, settling=SETTLING)
+
+
+def delete_project(table: Table) -> None:
+    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None, settling=SETTLING)
+
+
+CHANGES = [switch_on, switch_off, move, delete, rebuild, delete_project]
+EXPECTED_ORDERS = {
+    "switch_on": {"name.1", "state.1", "created.1", "updated.1", "a1.1", "a2.1"},
+    "switch_off": {"name.1", "state.1", "created.1", "updated.1"},
+    "move": {"name.1", "state.1", "created.1", "updated.1", "a2.1"},
+    "delete": {"name.1", "state.1", "created.1", "updated.1"},
+    "rebuild": {"name.2", "state.2", "created.2", "updated.2", "a2.2"},
+    "delete_project": set(),
+}
+
+
+def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
+    """What is derived is what the issues say, and nothing is left to do."""
+    items = table.items
+    if change is delete_project:
+        assert not [key for key in items if key[1] == PARTITION]
+        follow(table)
+    else:
+        catalog = now(table)
+        assert {order.order_id for order in catalog.orders} == EXPECTED_ORDERS[change.__name__]
+        assert all(order.index.state is IndexState.READY for order in catalog.orders)
+        assert not list(catalog.pending())
+        for (pk, sk), item in items.items():
+            if sk == PARTITION:
+                expected = sort_strings(catalog, item)
+                assert entries(items, pk) == expected
+                assert Ledger.from_item(items[pk, keys.LEDGER]).applied == expected
+                assert all(not catalog.deleted(key) for key in item["fields"])
+    alive = {
+        sk.split(".", 2)[2]
+        for (_, sk), item in table.items.items()
+        if sk.startswith("xvalue-") and keys.SORT in item
+    }
+    assert alive == EXPECTED_ORDERS[change.__name__]
+
+
+def entries(items: dict[tuple[str, str], Item], pk: str) -> dict[str, str]:
+    return {
+        sk.split(".", 2)[2]: item[keys.SORT]
+        for (key, sk), item in items.items()
+        if key == pk and sk.startswith("xvalue-") and keys.SORT in item
+    }
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_work(
+    table: MemoryTable, time: Passing, change: Callable[[Table], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gridview.passes.ThreadPoolExecutor", Serial)
+    change(table)
+    time.seconds += SETTLING + 1
+    killed = 0
+    for after in (False, True):
+        for at in range(1, 1000):
+            copy, began = table.copy(), time.seconds
+            try:
+                work(copy.seen_through(killing(at, after=after)))
+            except Killed:
+                killed += 1
+            else:
+                break
+            finish(copy, time)
+            check(copy, change)
+            time.seconds = began
+    assert killed > 20
+    finish(table, time)
+    check(table, change)
+
+
+def killing(at: int, *, after: bool) -> Callable[[Attempted, Callable[[], Any]], Any]:
+    """An adversary that kills just before, or after, the call of this number."""
+    calls = iter(range(1, 1000))
+
+    def around(_: Attempted, perform: Callable[[], Any]) -> Any:
+        call = next(calls)
+        if call == at and not after:
+            raise Killed
+        result = perform()
+        if call == at:
+            raise Killed
+        return result
+
+    return around
+
+
+class Serial:
+    """A pool of one worker that lets everything through that a worker dies of."""
+
+    def __init__(self, _: int) -> None: ...
+
+    def __enter__(self) -> "Serial":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def map(self, function: Callable[[Any], Any], things: list[Any]) -> Iterator[Any]:
+        return map(function, things)
+
+
+@pytest.mark.parametrize("second", CHANGES)
+@pytest.mark.parametrize("first", [switch_on, move, rebuild])
+def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
+    table: MemoryTable,
+    time: Passing,
+    first: Callable[[Table], None],
+    second: Callable[[Table], None],
+) -> None:
+    first(table)
+    time.seconds += SETTLING + 1
+    work(table, remaining=for_calls(5))
+    stored = table.get(PARTITION, keys.JOB)
+    assert stored is not None
+    assert stored["next_number"] == 3
+    second(table)
+    finish(table, time)
+    if second is delete_project:
+        check(table, delete_project)
+    else:
+        catalog = now(table)
+        assert not list(catalog.pending())
+        items = table.items
+        for (pk, sk), item in items.items():
+            if sk == PARTITION:
+                assert entries(items, pk) == sort_strings(catalog, item)
+
+
+def for_calls(number: int) -> Callable[[], float]:
+    """Time that is over when it was asked for so often."""
+    left = iter([99.0] * number)
+    return lambda: next(left, 0.0)
+
+
+# Leases, turns and rates
+
+
+def test_nobody_works_on_a_job_that_another_one_holds(table: MemoryTable, time: Passing) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "batch_get":
+            assert work(table) == Worked(0, 0)
+            raise Killed
+        return perform()
+
+    with pytest.raises(Killed):
+        work(table.seen_through(around))
+    assert work(table) == Worked(0, 0)
+    time.seconds += LEASE + 1
+    assert work(table).issues == 5
+
+
+def test_a_worker_that_finds_its_lease_run_out_leaves_the_job_to_the_other(
+    table: MemoryTable, time: Passing
+) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    overtaken: list[Worked] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "batch_get" and not overtaken:
+            time.seconds += LEASE + 1
+            overtaken.append(work(table))
+        return perform()
+
+    assert work(table.seen_through(around)).issues == 2, "what it had begun"
+    assert overtaken == [Worked(1, 5)]
+    finish(table, time)
+    check(table, switch_on)
+
+
+def test_jobs_take_turns(table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "_TURN", 4.0)
+    make_project(table, "other")
+    switch_on(table)
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, "other", "cost", {"indexed": True}, None, settling=SETTLING
+    )
+    time.seconds += SETTLING + 1
+    seen = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "batch_get":
+            seen.append(keys.parse_issue(attempted.key[0]).project)
+        return perform()
+
+    left = iter(range(99, 0, -1))
+    assert work(table.seen_through(around), remaining=lambda: float(next(left, 0))).jobs == 2
+    assert seen[:2] == ["bridge", "other"]
+    assert set(seen[2:]) == {"bridge", "other"}
+
+
+def test_a_job_that_the_table_refuses_waits_a_little(table: MemoryTable, time: Passing) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "batch_get":
+            raise Overloaded("The table is busy; try again.")
+        return perform()
+
+    work(table.seen_through(around))
+    assert work(table) == Worked(0, 0)
+    time.seconds += 6
+    assert work(table).issues == 5
+
+
+def test_a_rate_is_kept(table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(clock, "sleep", slept.append)
+    attributes.rebuild(table, Catalogs(), TENANT, PROJECT, ["kind"], rate=1, settling=SETTLING)
+    time.seconds += SETTLING + 1
+    work(table)
+    assert len(slept) == 6, "one number at a time"
+    assert all(0.5 < seconds <= 1 for seconds in slept)
+    stored = table.get(PARTITION, keys.JOB)
+    assert stored is not None, "the old index is still to be removed"
+    assert Job.from_item(stored).rate == 1
+
+
+def test_an_issue_that_cannot_be_derived_is_sent_away_and_the_pass_goes_on(
+    table: MemoryTable, time: Passing
+) -> None:
+    document = table.items[keys.issue(TENANT, PROJECT, 2), PARTITION]
+    table.put({**document, "fields": {"a2": "o99"}})
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    sent: list[Poison] = []
+    Worker(table, Catalogs(), lambda: 99.0, sent.append, settling=SETTLING).work()
+    assert [(poison.key, poison.version) for poison in sent] == [(document[keys.PK], 1)]
+    assert now(table).attributes[0].served is not None
+
+
+def test_a_project_whose_definitions_are_missing_is_not_taken_for_a_deleted_one(
+    table: MemoryTable, time: Passing
+) -> None:
+    switch_on(table)
+    table.delete(PARTITION, keys.CATALOG)
+    time.seconds += SETTLING + 1
+    with pytest.raises(DefinitionsMissing):
+        work(table)
+    assert len([key for key in table.items if key[1] == PARTITION]) == 5
+
+
+# The specification of the sort strings
+
+
+def test_an_index_in_an_older_form_is_written_and_served_in_it_until_one_in_the_new_form_is_complete(
+    table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A release raises the version; nothing is rewritten before somebody says so, and no order ever mixes the two."""
+    second = {
+        kind: lambda field, value, body=body: "2" + body(field, value)
+        for kind, body in indexing.SPECS[1].items()
+    }
+    monkeypatch.setattr(indexing, "SPECS", {**indexing.SPECS, 2: second})
+    monkeypatch.setattr(sortstrings, "SPEC_VERSION", 2)
+    catalog = now(table)
+    assert {order.index.spec for order in catalog.orders} == {1}
+    document = issues.create_issue(table, catalog, ADMIN, {"name": "y", "fields": {"kind": "a"}})
+    derive.index(table, catalog, Image.of(document), Ledger())
+    assert not any(
+        sort.startswith("2") for sort in entries(table.items, document[keys.PK]).values() if "y" in sort
+    )
+    rebuild(table)
+    both = now(table)
+    assert {order.index.spec: order.index.state for order in both.orders} == {
+        1: IndexState.READY,
+        2: IndexState.BUILDING,
+    }
+    assert {order.order_id for order in both.orders if order.field.id == "kind"} == {"a2.1", "a2.2"}
+    served = both.attributes[1].served
+    assert served is not None
+    assert served.index.spec == 1
+    finish(table, time)
+    catalog = now(table)
+    assert {order.index.spec for order in catalog.orders} == {2}
+    for (_, sk), item in table.items.items():
+        if sk.startswith("xvalue-") and keys.SORT in item:
+            assert item[keys.SORT].startswith("2"), sk
+            assert sk.endswith(".2")
+
+
+def test_code_that_does_not_know_the_form_of_an_index_leaves_the_issue_to_one_that_does(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the middle of a release: it is no fault of the issue, so it must not be sent to the dead letters."""
+    catalog = now(table)
+    monkeypatch.setattr(indexing, "SPECS", {2: indexing.SPECS[1]})
+    document = table.items[keys.issue(TENANT, PROJECT, 1), PARTITION]
+    with pytest.raises(indexing.UnknownSpec):
+        derive.index(table, catalog, Image.of({**document, "version": 2}), Ledger())
