@@ -1,10 +1,13 @@
 """What is watched, from where on it is too much, whom it is told to, and that it is all on one page."""
 
 import json
+import re
 from typing import Any
 
 import pytest
 
+from infra.alarms import SECTION
+from infra.assets import ROOT
 from infra.settings import Settings
 from infra.template import synthesize
 from tests.templates import only, resources
@@ -210,6 +213,16 @@ def test_the_page_shows_what_to_compare_them_with(template: dict[str, Any]) -> N
         ("AWS/DynamoDB", "ConsumedReadCapacityUnits"),
         ("AWS/DynamoDB", "ConsumedWriteCapacityUnits"),
     }
+
+
+def test_the_page_for_operators_tells_of_every_alarm(alarms: dict[str, dict[str, Any]]) -> None:
+    page = (ROOT / "README.md").read_text("utf-8").split(f"## {SECTION}", 1)[1].split("\n## ", 1)[0]
+    told = [
+        name
+        for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+        for name in re.findall(r"`(\w+)`", row)
+    ]
+    assert sorted(told) == sorted(alarms)
 
 
 def test_a_local_engine_gets_all_that_it_can_take(

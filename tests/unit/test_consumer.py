@@ -192,6 +192,18 @@ def test_a_restored_issue_is_indexed_again_and_its_ledger_stays(table: MemoryTab
     assert keys.TTL_ATTRIBUTE not in table.items[issue_key(7), keys.LEDGER]
 
 
+def test_an_old_removal_that_is_delivered_again_does_not_undo_a_restored_issue(table: MemoryTable) -> None:
+    """Removed, and put back with the same values: in one batch that looks like a single step in which nothing changes."""
+    one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2, start="2023-05-01")
+    two["updated"] = one["updated"]
+    work = Consumer()
+    work(table, new(1, one))
+    removal = record(2, one, None)
+    assert work(table, removal, new(3, two)) is None
+    assert work(table, removal) is None
+    assert entries(table, 7) == target(table, two)
+
+
 def test_what_was_delivered_before_writes_nothing(table: MemoryTable) -> None:
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2)
     stream = [new(1, one), record(2, one, two), new(3, document(table, 8))]

@@ -100,7 +100,7 @@ def follow(table: Table) -> None:
             derive.index(
                 table,
                 catalog,
-                Image(pk, keys.IssueKey(tenant, project, num), order, {}),
+                Image(pk, keys.IssueKey(tenant, project, num), order, {}, restored=False),
                 Ledger.from_item(item),
             )
 
@@ -377,17 +377,37 @@ def test_a_rate_is_kept(table: MemoryTable, time: Passing, monkeypatch: pytest.M
     assert Job.from_item(stored).rate == 1
 
 
+@pytest.mark.parametrize(
+    ("broken", "version"),
+    [
+        ({"fields": {"a2": "o99"}}, 1),
+        ({"fields": "nothing of the kind"}, 1),
+        ({"version": "x"}, 0),
+        ({"version": None}, 0),
+    ],
+)
 def test_an_issue_that_cannot_be_derived_is_sent_away_and_the_pass_goes_on(
-    table: MemoryTable, time: Passing
+    table: MemoryTable, time: Passing, broken: dict[str, Any], version: int
 ) -> None:
     document = table.items[keys.issue(TENANT, PROJECT, 2), PARTITION]
-    table.put({**document, "fields": {"a2": "o99"}})
+    table.put({**document, **broken})
     switch_on(table)
     time.seconds += SETTLING + 1
     sent: list[Poison] = []
     Worker(table, Catalogs(), lambda: 99.0, sent.append, settling=SETTLING).work()
-    assert [(poison.key, poison.version) for poison in sent] == [(document[keys.PK], 1)]
+    assert [(poison.key, poison.version) for poison in sent] == [(document[keys.PK], version)]
     assert now(table).attributes[0].served is not None
+
+
+def test_an_issue_that_cannot_be_derived_loses_the_values_of_a_deleted_attribute_too(
+    table: MemoryTable, time: Passing
+) -> None:
+    document = table.items[keys.issue(TENANT, PROJECT, 1), PARTITION]
+    table.put({**document, "fields": {**document["fields"], "a2": "o99"}})
+    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "cost", None, settling=SETTLING)
+    time.seconds += SETTLING + 1
+    Worker(table, Catalogs(), lambda: 99.0, lambda _: None, settling=SETTLING).work()
+    assert table.items[document[keys.PK], PARTITION]["fields"] == {"a2": "o99"}
 
 
 def test_a_project_whose_definitions_are_missing_is_not_taken_for_a_deleted_one(

@@ -264,7 +264,8 @@ class Catalog:
 
     def deleted(self, key: str) -> bool:
         """Whether the attribute of this internal id was deleted. One that is not here may also be newer than this copy."""
-        return key not in self._keys and int(key.removeprefix("a")) < self.next_key
+        number = key.removeprefix("a")
+        return key not in self._keys and number.isdecimal() and int(number) < self.next_key
 
     @cached_property
     def _keys(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from gridview import derive, keys
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
-from gridview.derive import Image, Poison, Superseded, Underivable, current_catalog
+from gridview.derive import NOT_AN_ISSUE, Image, Poison, Superseded, Underivable, current_catalog
 from gridview.errors import Overloaded
 from gridview.ledger import Ledger, Order
 from gridview.storage import ItemTooLarge, Table
@@ -77,8 +77,8 @@ def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Pois
         if not key.startswith(keys.ISSUE_PREFIX) or not sort_key.startswith(keys.PROJECT_PREFIX):
             continue
         try:
-            image = _image(key, record["eventName"] == "REMOVE", stream)
-        except (KeyError, TypeError, ValueError) as error:
+            image = _image(key, record["eventName"], stream)
+        except NOT_AN_ISSUE as error:
             poison.append(Poison(key, 0, f"{type(error).__name__}: {error}"))
             continue
         known = newest.get(key)
@@ -89,10 +89,18 @@ def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Pois
     return list(newest.values()), poison
 
 
-def _image(key: str, removed: bool, stream: Mapping[str, Any]) -> Arrival:
-    issue = keys.parse_issue(key)
+def _image(key: str, event: str, stream: Mapping[str, Any]) -> Arrival:
+    removed = event == "REMOVE"
     document = item_from_wire(stream["OldImage" if removed else "NewImage"])
-    return Arrival(key, issue, Order(int(document["version"]), removed), document, stream["SequenceNumber"])
+    order = Order(int(document["version"]), removed)
+    return Arrival(
+        key=key,
+        issue=keys.parse_issue(key),
+        order=order,
+        document=document,
+        restored=event == "INSERT" and order.version > 1,
+        first=stream["SequenceNumber"],
+    )
 
 
 def _catalogs_of(

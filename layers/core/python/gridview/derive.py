@@ -30,6 +30,10 @@ _PAUSE = 0.05
 """Seconds, at most, before it is planned the second time; twice as many each time after that."""
 
 
+NOT_AN_ISSUE = (KeyError, TypeError, ValueError)
+"""What reading an item raises that stands at an issue's key and is none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Image:
     """What an issue is, or was when it was removed, as of one version."""
@@ -38,6 +42,8 @@ class Image:
     issue: IssueKey
     order: Order
     document: Item
+    restored: bool
+    """It was put where nothing stood, and is not the first version."""
 
     @property
     def project(self) -> tuple[str, str]:
@@ -46,9 +52,14 @@ class Image:
 
     @classmethod
     def of(cls, document: Item) -> Self:
-        """Of a stored document."""
-        key = document[keys.PK]
-        return cls(key, keys.parse_issue(key), Order(document["version"], removed=False), document)
+        """Of a stored document; Underivable when it is no issue, whatever its key says."""
+        try:
+            key = document[keys.PK]
+            return cls(
+                key, keys.parse_issue(key), Order(int(document["version"]), removed=False), document, False
+            )
+        except NOT_AN_ISSUE as error:
+            raise Underivable(f"{type(error).__name__}: {error}") from error
 
 
 class Poison(NamedTuple):
@@ -65,7 +76,7 @@ class Poison(NamedTuple):
 
 
 class Underivable(Exception):
-    """Nothing can be derived from an image. Derivation is pure: what fails in it fails every time."""
+    """Nothing can be derived from an image, or what there is is none. Derivation is pure: what fails in it fails every time."""
 
 
 class Superseded(Exception):
@@ -100,7 +111,7 @@ def index(table: Table, catalog: Catalog | None, image: Image, ledger: Ledger, *
     epoch = catalog.epoch if catalog is not None else ledger.epoch
     if epoch < ledger.epoch:
         raise Superseded
-    planned = plan(ledger, image.order, target_of(catalog, image), epoch)
+    planned = plan(ledger, image.order, target_of(catalog, image), epoch, restored=image.restored)
     if planned is not None and (touch or planned.put or planned.clear):
         carry_out(table, image.key, ledger, planned)
 

@@ -129,14 +129,16 @@ class Plan:
     done: Ledger
 
 
-def plan(ledger: Ledger, image: Order, target: Mapping[str, str], epoch: int) -> Plan | None:
+def plan(
+    ledger: Ledger, image: Order, target: Mapping[str, str], epoch: int, *, restored: bool = False
+) -> Plan | None:
     """What to write so that the sort entries become those of `target` (order id -> sort string), derived from `image`.
 
     None when there is nothing to do: the ledger is finished and knows this image under this epoch, or a newer image, or nothing
     that is indexed differs from the version just before it. After a longer step, or under a newer epoch, the ledger is written
     even so: an invocation that is thought dead may be about to derive something else from a version in between or by the
-    older definitions, and now finds its ledger changed. An image older than an unfinished ledger finishes what that ledger
-    intended.
+    older definitions, and now finds its ledger changed. The step to a `restored` issue is a longer one, over its removal. An image
+    older than an unfinished ledger finishes what that ledger intended.
     """
     if ledger.intent is None and (image < ledger.order or (image == ledger.order and epoch <= ledger.epoch)):
         return None
@@ -150,7 +152,7 @@ def plan(ledger: Ledger, image: Order, target: Mapping[str, str], epoch: int) ->
         if order_id in unfinished
         or present.get(order_id) != ((target[order_id],) if order_id in target else None)
     ]
-    one_step = not ledger.removed and image == Order(ledger.version + 1, removed=False)
+    one_step = not ledger.removed and not restored and image == Order(ledger.version + 1, removed=False)
     if not touched and one_step and epoch <= ledger.epoch:
         return None
     done = Ledger(image.version, image.removed, epoch, ledger.revision + 1, dict(target))

@@ -46,10 +46,13 @@ def pass_over(
         if catalog is None:
             table.delete(issue, partition)
             return
+        version = 0
         try:
-            _rederive(table, catalogs, catalog, document, found.get((issue, keys.LEDGER)))
+            image = Image.of(document)
+            version = image.order.version
+            _rederive(table, catalogs, catalog, image, found.get((issue, keys.LEDGER)))
         except (ItemTooLarge, Underivable) as error:
-            send_poison(Poison.of(Image.of(document), error))
+            send_poison(Poison(issue, version, str(error)))
 
     with ThreadPoolExecutor(_CONCURRENCY) as pool:
         list(pool.map(attend_to, documents))
@@ -64,20 +67,19 @@ def require_deleted(table: Table, tenant: str, project: str) -> None:
 
 
 def _rederive(
-    table: Table, catalogs: Catalogs, catalog: Catalog | None, document: Item, ledger: Item | None
+    table: Table, catalogs: Catalogs, catalog: Catalog | None, image: Image, ledger: Item | None
 ) -> None:
     for attempt in range(derive.ATTEMPTS):
-        image = Image.of(document)
         if catalog is not None:
-            _remove_dead_values(table, catalog, document)
+            _remove_dead_values(table, catalog, image.document)
         try:
             derive.index(table, catalog, image, Ledger.from_item(ledger), touch=False)
         except Superseded:
             derive.pause(attempt)
-            found = table.get(image.key, document[keys.SK], consistent=True)
+            found = table.get(image.key, keys.project(*image.project), consistent=True)
             if found is None:
                 return  # removed meanwhile: the stream tells the consumer
-            document = found
+            image = Image.of(found)
             ledger = table.get(image.key, keys.LEDGER, consistent=True)
             catalog = current_catalog(table, catalogs, *image.project)
         else:
@@ -87,7 +89,8 @@ def _rederive(
 
 def _remove_dead_values(table: Table, catalog: Catalog, document: Item) -> None:
     """Take out the values of deleted attributes. The version stays: nobody can see a difference, or lose a race to it."""
-    dead = [key for key in document["fields"] if catalog.deleted(key)]
+    fields = document.get("fields")
+    dead = [key for key in fields if catalog.deleted(key)] if isinstance(fields, dict) else []
     if not dead:
         return
     try:
