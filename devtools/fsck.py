@@ -12,7 +12,7 @@ from devtools import target
 from devtools.failure import Failure
 from gridview import clock, keys, mend, sortstrings
 from gridview.catalogs import Catalogs
-from gridview.differences import Difference
+from gridview.differences import Difference, Kind
 from gridview.errors import NotFound, Overloaded
 from gridview.fsck import Check, Finding, ProjectWalk, TableWalk, Walk
 from gridview.indexing import UnknownSpec
@@ -124,13 +124,15 @@ def drive(check: Check, total: int | None) -> float:
 
 
 def _bar() -> Progress:
+    console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[issues]:,} issues{task.fields[rate]}{task.fields[note]}"),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
 
 
@@ -206,6 +208,8 @@ class Shown:
 
 
 def _told(one: Difference) -> str:
+    if one.kind is Kind.UNDERIVABLE:
+        return f": {one.found}"
     if one.expected:
         return f": {_short(one.found) or 'nothing'}, should be {_short(one.expected)}"
     return f": {_short(one.found)}" if one.found else ""

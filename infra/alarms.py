@@ -67,7 +67,7 @@ _OPERATIONS = (
 """What the functions ask of the table."""
 
 _LIST = "`./dev dlq list --deployed`"
-_REDRIVE = "`./dev dlq redrive --deployed`"
+_REDRIVE = "`./dev dlq redrive --all --deployed`"
 _CHECK = "`./dev fsck --deployed`"
 _REPAIR = "`./dev fsck --deployed --repair`"
 

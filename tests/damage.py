@@ -171,6 +171,11 @@ PLANTED = (
         _found((Kind.MALFORMED, START)),
     ),
     Planted(
+        "tombstone without a revision",
+        damaged(order_key("a5.1"), {"version": 1, keys.TTL_ATTRIBUTE: 9}),
+        _found((Kind.MALFORMED, "a5.1")),
+    ),
+    Planted(
         "tombstone that does not expire",
         damaged(order_key("a5.1"), {"version": 1, "revision": 1}),
         _found((Kind.EXPIRY, "a5.1")),

@@ -1,10 +1,13 @@
 """What operators rely on: the function that runs by schedule, its schedules, the alarms and the dashboard."""
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 from gridview import keys
 from gridview.wire import item_from_wire
+from infra.assets import ROOT
 from tests.deploy.conftest import Deployment, Users
 from tests.deploy.waiting import until
 from tests.infra.test_alarms import EXPECTED
@@ -108,6 +111,60 @@ def test_the_bucket_of_failed_batches_is_the_mappings_destination(deployment: De
     assert mapping["DestinationConfig"]["OnFailure"]["Destination"] == f"arn:aws:s3:::{bucket}"
     listed: dict[str, Any] = deployment.client("s3").list_objects_v2(Bucket=bucket)
     assert listed["KeyCount"] == 0
+
+
+def test_an_operators_commands_work_on_a_deployed_stack(deployment: Deployment, users: Users) -> None:
+    """A document is made underivable by hand, goes to the dead letters, is mended by hand and redriven; then all is right."""
+    with users.api("operated", "admin") as api:
+        api.post("/v1/projects", json={"id": "kept", "name": "Kept"}).raise_for_status()
+        kind = {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]}
+        api.post("/v1/projects/kept/attributes", json=kind).raise_for_status()
+        api.post(
+            "/v1/projects/kept/issues", json={"name": "Girder", "fields": {"kind": "a"}}
+        ).raise_for_status()
+    _set_kind(deployment, "o99", version=2)
+    listed = until(
+        lambda: _dev(deployment, "dlq", "list"), lambda told: "issue-operated.kept.00000001" in told
+    )
+    assert "version 2" in listed
+
+    wrong = _dev(deployment, "fsck", "--tenant", "operated", "--project", "kept", "--patience", "1", status=1)
+    assert "underivable" in wrong
+
+    _set_kind(deployment, "o2", version=3)
+    assert "1 redriven, 0 left" in _dev(deployment, "dlq", "redrive", "--all")
+    assert "0 dead letters" in _dev(deployment, "dlq", "list")
+    right = _dev(deployment, "fsck", "--tenant", "operated", "--project", "kept", "--patience", "1")
+    assert "No difference" in right
+
+    assert "kind" in _dev(deployment, "reindex", "--tenant", "operated", "--project", "kept")
+    assert "operated/kept: waits until" in _dev(deployment, "jobs")
+
+
+def _set_kind(deployment: Deployment, option: str, *, version: int) -> None:
+    """Change the issue's value in the table, past the API."""
+    deployment.client("dynamodb").update_item(
+        TableName=deployment.outputs["TableName"],
+        Key={"PK": {"S": "issue-operated.kept.00000001"}, "SK": {"S": "project-operated.kept"}},
+        UpdateExpression="SET #fields.a1 = :option, #version = :version",
+        ExpressionAttributeNames={"#fields": "fields", "#version": "version"},
+        ExpressionAttributeValues={":option": {"S": option}, ":version": {"N": str(version)}},
+    )
+
+
+def _dev(deployment: Deployment, *arguments: str, status: int = 0) -> str:
+    """What a command of `./dev` says about the deployed stack."""
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-P", "-m", "devtools", *arguments, "--deployed"],
+        cwd=ROOT,
+        env={**deployment.environment, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 def _work_now(deployment: Deployment, tenant: str, project: str) -> None:

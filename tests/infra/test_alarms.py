@@ -139,9 +139,9 @@ def test_every_alarm_says_what_it_means_and_what_to_type_and_tells_the_topic(
         assert description.endswith(f" README: Operating, {name}.")
         assert 100 < len(description) <= 1024
     for name, typed in (
-        ("DeadLetters", "./dev dlq redrive --deployed"),
-        ("FailedBatches", "./dev dlq redrive --deployed"),
-        ("FailedBatchesWaiting", "./dev dlq redrive --deployed"),
+        ("DeadLetters", "./dev dlq redrive --all --deployed"),
+        ("FailedBatches", "./dev dlq redrive --all --deployed"),
+        ("FailedBatchesWaiting", "./dev dlq redrive --all --deployed"),
         ("FailedBatchesLost", "./dev fsck --deployed --repair"),
         ("FsckDifferences", "./dev fsck --deployed --repair"),
     ):

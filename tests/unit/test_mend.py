@@ -312,6 +312,35 @@ def test_killed_at_any_call_it_leaves_what_the_next_one_repairs(pristine: Memory
         assert calls > 4
 
 
+def test_killed_at_any_write_it_leaves_what_a_consumer_finishes(pristine: MemoryTable) -> None:
+    for planted in (one for one in PLANTED if one.name in {"entry gone", "entry under another sort string"}):
+        writes, complete = 1, False
+        while not complete:
+            table, made = pristine.copy(), 0
+            planted.inflict(table, KEY)
+            extra = {keys.SORT: "x", "version": 1, "revision": 1}
+            damage.change(table, KEY, damage.order_key("a77.3"), extra)
+
+            def around(attempted: Attempted, perform: Callable[[], Any], last: int = writes) -> Any:
+                nonlocal made
+                made += attempted.writes
+                if made > last:
+                    raise KilledError
+                return perform()
+
+            try:
+                mended(table.seen_through(around))
+                complete = True
+            except KilledError:
+                before = document_in(table)
+                after = {**before, "version": 2, "fields": {**before["fields"], "a3": 99}}
+                table.put(after)
+                assert consume(table, Catalogs(), [record(1, before, after)], print) is None
+            assert wrong(table) == [], (planted.name, writes)
+            writes += 1
+        assert writes > 8
+
+
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 2**32))
 def test_it_makes_right_whatever_was_done_to_an_issue(pristine: MemoryTable, seed: int) -> None:

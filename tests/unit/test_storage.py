@@ -1,4 +1,7 @@
-"""What the core may rely on of its table: the real one over moto and the tests' fake alike. And DynamoDB's bad days."""
+"""What the core may rely on of its table: the real one over moto and the one in memory alike. And DynamoDB's bad days.
+
+The tests that take a table are the conformance suite: `tests/engine/test_storage_engine.py` runs them over DynamoDB Local too.
+"""
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -28,15 +31,21 @@ NAME = "gridview"
 Item = dict[str, Any]
 
 
-@pytest.fixture(params=["moto", "fake"])
+@pytest.fixture(params=["moto", "memory"])
 def table(request: pytest.FixtureRequest) -> Iterator[Table]:
-    if request.param == "fake":
+    if request.param == "memory":
         yield MemoryTable()
         return
     with mock_aws():
         made = Table(NAME, storage._connect())
         made._client.create_table(**create_table_input(NAME))
         yield made.metered()
+
+
+@pytest.fixture
+def exact() -> Table:
+    """For what moto does not do as DynamoDB does."""
+    return MemoryTable()
 
 
 def item(pk: str, sk: str, sort: str | None = None, **attributes: Any) -> Item:
@@ -224,6 +233,161 @@ def test_a_transaction_is_all_or_nothing_and_names_what_failed(table: Table) -> 
     assert table.get("a", "s") == item("a", "s", version=1, closed=True)
     assert table.get("b", "s") == item("b", "s")
     assert table.get("d", "s") is None
+
+
+def test_a_transaction_is_not_half_done_when_an_item_is_too_large(table: Table) -> None:
+    with pytest.raises(ItemTooLarge):
+        table.transact([storage.put(item("a", "s")), storage.put(item("b", "s", name="x" * 410_000))])
+    assert table.get("a", "s") is None
+    assert table.get("b", "s") is None
+
+
+def test_a_transaction_takes_an_item_once(table: Table) -> None:
+    with pytest.raises((ClientError, Overloaded)):
+        table.transact([storage.put(item("a", "s")), storage.delete("a", "s")])
+    assert table.get("a", "s") is None
+
+
+def test_an_item_has_at_most_400_kb(exact: Table) -> None:
+    fits = item("a", "s", name="x" * (400 * 1024 - len("PKaSKsname")))
+    exact.put(fits)
+    assert exact.get("a", "s") == fits
+    with pytest.raises(ItemTooLarge):
+        exact.put({**fits, "name": fits["name"] + "x"})
+    with pytest.raises(ItemTooLarge):
+        exact.put(item("b", "s", fields={"a1": ["é" * 205_000]}), ABSENT)
+    assert exact.get("a", "s") == fits
+    assert exact.get("b", "s") is None
+
+
+def test_attributes_are_taken_out_of_an_item_and_all_else_stays(table: Table) -> None:
+    whole = item("a", "s", "x", name="n", fields={"a1": 1, "a2": {"b": [1]}, "a3": None}, version=7)
+    table.put(whole)
+    table.remove("a", "s", [("fields", "a1"), ("fields", "a9"), ("name",), ("gone",)])
+    assert table.get("a", "s") == item("a", "s", "x", fields={"a2": {"b": [1]}, "a3": None}, version=7)
+    with pytest.raises(ConditionFailed):
+        table.remove("a", "t", [("fields", "a1")])
+    assert table.get("a", "t") is None
+
+
+def test_the_index_follows_what_is_done_to_an_item(table: Table) -> None:
+    def shown() -> list[tuple[str, str]]:
+        return [(one[keys.PK], one[keys.SORT]) for one in table.query("order", index=True).items]
+
+    table.put(item("p", "order", "b"))
+    table.put(item("q", "order", "a"))
+    assert shown() == [("q", "a"), ("p", "b")]
+    table.put(item("p", "order", "0"))
+    assert shown() == [("p", "0"), ("q", "a")]
+    table.put(item("p", "order", ttl=5))
+    table.transact([storage.put(item("r", "order", "c")), storage.delete("q", "order")])
+    assert shown() == [("r", "c")]
+    table.remove("r", "order", [(keys.SORT,)])
+    assert shown() == []
+
+
+def test_two_items_of_one_place_in_an_order_are_both_there(table: Table) -> None:
+    table.batch_put([item(pk, "order", "same") for pk in "abc"])
+    page = table.query("order", index=True)
+    assert sorted(one[keys.PK] for one in page.items) == ["a", "b", "c"]
+    assert (page.examined, page.last) == (3, None)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Condition("contains(#f.#k, :v)", {"#f": "fields", "#k": "a1"}, {":v": "x"}),
+        Condition("contains(#f.#k, :v) OR version = :n", {"#f": "fields", "#k": "a2"}, {":v": "x", ":n": 3}),
+        Condition("attribute_exists(#f.#k) AND NOT_A_NAME = :v", {"#f": "fields", "#k": "a1"}, {":v": 1}),
+        Condition("revision = :r AND attribute_not_exists(intent)", values={":r": 1}),
+        Condition("revision = :r AND attribute_exists(intent)", values={":r": 1}),
+        Condition("#f = :v", {"#f": "fields"}, {":v": {"a1": ["x"]}}),
+    ],
+    ids=lambda condition: condition.expression,
+)
+def test_a_filter_holds_as_dynamodb_has_it(table: Table, condition: Condition) -> None:
+    places = [
+        item("1", "s", "1", fields={"a1": ["x", "y"], "a2": "axb"}, version=1),
+        item("2", "s", "2", fields={"a1": ["xy"]}, version=3, revision=1),
+        item("3", "s", "3", fields={"a1": ["x"]}, version=True, revision=1, intent={}),
+        item("4", "s", "4", version=Decimal("3.0"), revision=1, intent=None),
+    ]
+    expected = {
+        "contains(#f.#k, :v)": "13",
+        "contains(#f.#k, :v) OR version = :n": "124",
+        "attribute_exists(#f.#k) AND NOT_A_NAME = :v": "",
+        "revision = :r AND attribute_not_exists(intent)": "2",
+        "revision = :r AND attribute_exists(intent)": "34",
+        "#f = :v": "3",
+    }[condition.expression]
+    for one in places:
+        table.put(one)
+    found = ""
+    for one in places:
+        try:
+            table.delete(one[keys.PK], one[keys.SK], condition)
+        except ConditionFailed:
+            continue
+        found += one[keys.PK]
+    assert found == expected
+
+
+BUGS: dict[str, Callable[[Table], Any]] = {
+    "an index is never read consistently": lambda table: table.query("order", index=True, consistent=True),
+    "a partition key of nothing": lambda table: table.put(item("", "s")),
+    "a sort key of nothing": lambda table: table.get("a", ""),
+    "one item twice": lambda table: table.batch_put([item("a", "s"), item("a", "s")]),
+    "nothing to delete": lambda table: table.delete("a", "", PRESENT),
+    "truths have no order": lambda table: table.delete("a", "s", Condition("v > :v", values={":v": True})),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS.values(), ids=BUGS.keys())
+def test_what_dynamodb_does_not_take_is_a_bug_of_ours(exact: Table, bug: Callable[[Table], Any]) -> None:
+    with pytest.raises(ClientError) as refusal:
+        bug(exact)
+    assert refusal.value.response["Error"]["Code"] == "ValidationException"
+
+
+def test_a_table_in_memory_gives_its_index_what_it_is_let_have_in_order_for_each_item() -> None:
+    table = MemoryTable()
+    table.put(item("p", "order", "1"))
+    table.lag()
+    for sort in ("2", "3"):
+        table.put(item("p", "order", sort))
+    table.put(item("q", "order", "9"))
+
+    def shown() -> str:
+        return "".join(one[keys.SORT] for one in table.query("order", index=True).items)
+
+    assert table.waiting == [("p", "order"), ("q", "order")]
+    seen = [shown()]
+    for pk in ("q", "p", "p"):
+        table.catch_up((pk, "order"))
+        seen.append(shown())
+    assert seen == ["1", "19", "29", "39"]
+    assert table.waiting == []
+    table.delete("p", "order")
+    assert shown() == "39"
+    table.catch_up_with_all()
+    assert shown() == "9"
+
+
+def test_a_table_in_memory_reads_what_was_there_a_moment_ago_unless_it_is_asked_for_consistency() -> None:
+    table = MemoryTable()
+    table.put(item("a", "s", version=1))
+    table.stale(lambda _, states: states)
+    table.put(item("a", "s", version=2))
+    table.delete("a", "s")
+    old = item("a", "s", version=1)
+    assert table.get("a", "s") == old
+    assert table.batch_get([("a", "s")]).items == {("a", "s"): old}
+    assert list(table.query_all("a")) == [old]
+    assert table.get("a", "s", consistent=True) is None
+    assert table.batch_get([("a", "s")], consistent=True).items == {}
+    assert list(table.query_all("a", consistent=True)) == []
+    table.stale(None)
+    assert table.get("a", "s") is None
 
 
 def test_calls_are_metered_in_rounds(table: Table) -> None:

@@ -110,14 +110,9 @@ class Collection:
         """The issue as it is; None when there is no document. Underivable when it is none of an issue's."""
         if self.document is None:
             return None
-        try:
-            image = Image.of(self.document)
-            placed = self.document["num"], self.document[keys.SORT]
-        except (KeyError, TypeError, ValueError) as error:
-            raise Underivable(f"{type(error).__name__}: {error}") from error
-        if placed != (self.issue.num, issue_number(self.issue.num)) or not isinstance(
-            image.order.version, int
-        ):
+        image = Image.of(self.document)
+        placed = self.document.get("num"), self.document.get(keys.SORT)
+        if placed != (self.issue.num, issue_number(self.issue.num)):
             raise Underivable("the document is not that of its key")
         return image
 

@@ -114,8 +114,10 @@ class _Segment:
     at: Key | None = None
     held: tuple[Item, ...] = ()
 
-    def next(self, table: Table, segments: int) -> tuple[list[tuple[str, list[Item]]], "_Segment"]:
-        scanned = table.scan(after=self.at, segment=self.number, segments=segments, only=_ISSUES)
+    def next(
+        self, table: Table, segments: int, limit: int | None
+    ) -> tuple[list[tuple[str, list[Item]]], "_Segment"]:
+        scanned = table.scan(after=self.at, segment=self.number, segments=segments, only=_ISSUES, limit=limit)
         grouped: dict[str, list[Item]] = {}
         for item in (*self.held, *scanned.items):
             grouped.setdefault(item[keys.PK], []).append(item)
@@ -134,9 +136,12 @@ class _Segment:
 class TableWalk:
     """All issues of all tenants: a Scan of the table in segments that are read side by side."""
 
-    def __init__(self, table: Table, segments: int = 1, position: Any = None) -> None:
-        """`position` tells the segments itself."""
+    def __init__(
+        self, table: Table, segments: int = 1, position: Any = None, *, limit: int | None = None
+    ) -> None:
+        """`position` tells the segments itself; `limit`: items that are read at a time, of each, where a megabyte is too much."""
         self._table = table
+        self._limit = limit
         self._segments = [_Segment(number) for number in range(segments)]
         if position is not None:
             self._segments = [
@@ -158,7 +163,7 @@ class TableWalk:
         """A page of each segment."""
         before = [segment for segment in self._segments if not segment.finished]
         count = len(self._segments)
-        pages = list(pool.map(lambda segment: segment.next(self._table, count), before))
+        pages = list(pool.map(lambda segment: segment.next(self._table, count, self._limit), before))
 
         def settle() -> None:
             for _, segment in pages:

@@ -18,7 +18,10 @@ LEASE = 120.0
 """Seconds after which another may go on with it: more than an invocation can last."""
 
 _AT_MOST = 500
-"""Suspects. With those of one page more, some 2,000, the item stays far below 400 KB."""
+"""Suspects."""
+
+_PAGE = 1_000
+"""Items that are read at a time. If each of them makes one suspect more, the item stays below 400 KB even so."""
 
 _RETRY = 5.0
 """Seconds after which it goes on when the table has refused a call."""
@@ -61,7 +64,7 @@ def go_on(
         held = _save(table, stored, {keys.SORT: clock.after(LEASE), "holder": uuid.uuid4().hex})
         check = Check(
             table,
-            TableWalk(table, position=held["position"]),
+            TableWalk(table, position=held["position"], limit=_PAGE),
             found,
             patience=PATIENCE,
             at_most=_AT_MOST,

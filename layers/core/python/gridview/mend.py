@@ -60,12 +60,11 @@ def _mend(table: Table, catalogs: Catalogs, key: str, hint: int) -> bool:
     malformed = [keys.order(issue.tenant, issue.project, order_id) for order_id in collection.malformed]
     if ledger is None:
         malformed.append(keys.LEDGER)
-    for (
-        sort_key
-    ) in malformed:  # whoever writes under a condition is stopped by it, so nobody else writes it now
+    for sort_key in malformed:  # nobody else writes it: it fails every condition
         table.delete(key, sort_key)
     if ledger is None or malformed:
-        raise Superseded
+        _mend(table, catalogs, key, hint)
+        return True
     planned = _plan(collection, ledger, catalog, hint)
     if planned is not None:
         if clock.now() > stale:

@@ -1,0 +1,136 @@
+"""The checker and the repair on the engine: its pages, its scans, its conditions."""
+
+import secrets
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+
+import pytest
+from botocore.config import Config
+
+from devtools import engine as engines
+from gridview import keys
+from gridview.catalogs import Catalogs
+from gridview.fsck import Check, Finding, ProjectWalk, TableWalk, Walk
+from gridview.mend import mend
+from gridview.storage import Item, Table, parse_fast
+from tests import nasty
+from tests.engine.local import Stack, stack
+
+PROJECT = "nasty"
+ISSUES = 60
+
+
+@pytest.fixture
+def written(engine: engines.Engine, table_name: str) -> Iterator[Stack]:
+    """A project whose issues were created, edited and deleted, and all of it derived."""
+    with stack(engine, table_name, f"t{secrets.token_hex(8)}") as running:
+        running.api.made("/v1/projects", {"name": "Nasty", "id": PROJECT, "states": nasty.STATES})
+        for attribute in nasty.ATTRIBUTES:
+            running.api.made(f"/v1/projects/{PROJECT}/attributes", attribute)
+        running.batch(PROJECT, [{"create": body} for body in nasty.issues(ISSUES, seed=1)])
+        running.deliver()
+        cleared = {"fields": dict.fromkeys(("title", "amount", "labels"))}
+        running.batch(PROJECT, [{"update": {"num": num, **cleared}} for num in range(5, 15)])
+        running.batch(PROJECT, [{"delete": {"num": num}} for num in range(10, 18)])
+        running.deliver()
+        yield running
+
+
+@pytest.fixture
+def table(engine: engines.Engine, table_name: str) -> Table:
+    client = engine.client(Config(max_pool_connections=32))
+    parse_fast(client)
+    return Table(table_name, client)
+
+
+def checked(running: Stack, table: Table, walk: Walk, *, repair: bool = False) -> dict[str, Finding]:
+    """What is found of this tenant; other tests leave other tenants as they please."""
+    found: dict[str, Finding] = {}
+    catalogs = Catalogs()
+    ours = f"{keys.ISSUE_PREFIX}{running.tenant}."
+
+    def fix(key: str) -> bool:
+        return key.startswith(ours) and mend(table, catalogs, key)
+
+    def tell(finding: Finding) -> None:
+        if finding.key.startswith(ours):
+            found[finding.key] = finding
+
+    check = Check(table, walk, tell, patience=0, repair=fix if repair else None)
+    while not check.done:
+        check.step()
+    return found
+
+
+def walks(running: Stack, table: Table) -> list[Walk]:
+    return [ProjectWalk(table, running.tenant, PROJECT), TableWalk(table), TableWalk(table, 4)]
+
+
+def key_of(running: Stack, num: int) -> str:
+    return keys.issue(running.tenant, PROJECT, num)
+
+
+def derived(running: Stack, table: Table) -> dict[str, Item]:
+    """The live sort entries of all issues."""
+    return {
+        item[keys.PK] + item[keys.SK]: item[keys.SORT]
+        for num in range(1, ISSUES + 1)
+        for item in table.query_all(key_of(running, num), consistent=True)
+        if item[keys.SK].startswith(keys.ORDER_PREFIX) and keys.SORT in item
+    }
+
+
+def test_what_the_functions_derive_is_sound_and_what_is_damaged_is_found_and_repaired(
+    written: Stack, table: Table
+) -> None:
+    for walk in walks(written, table):
+        assert checked(written, table, walk) == {}
+    sound = derived(written, table)
+    random = Random(5)  # noqa: S311
+    damaged = set()
+    for num in random.sample(range(1, ISSUES + 1), 30):
+        key = key_of(written, num)
+        item = random.choice([one for one in table.query_all(key) if one[keys.SK].startswith("x")])
+        if keys.SORT in item and random.random() < 0.3:
+            table.put({**item, keys.SORT: "zz"})
+        elif keys.TTL_ATTRIBUTE in item:
+            table.put({name: value for name, value in item.items() if name != keys.TTL_ATTRIBUTE})
+        else:
+            table.delete(key, item[keys.SK])
+        damaged.add(key)
+    for walk in walks(written, table):
+        assert set(checked(written, table, walk)) == damaged
+    repaired = checked(written, table, ProjectWalk(table, written.tenant, PROJECT), repair=True)
+    assert set(repaired) == damaged
+    assert all(finding.repaired for finding in repaired.values())
+    for walk in walks(written, table):
+        assert checked(written, table, walk) == {}
+    assert derived(written, table) == sound
+
+
+def test_a_page_of_the_engine_may_hold_a_part_of_an_issue(written: Stack, table: Table) -> None:
+    """Documents of a quarter of a megabyte: each page of a scan ends in another place, some inside an item collection."""
+    partition = keys.project(written.tenant, PROJECT)
+    large = {}
+    for num in range(20, 40):
+        document = table.get(key_of(written, num), partition, consistent=True)
+        assert document is not None
+        large[num] = {**document, "fields": {**document["fields"], "a9999": "x" * (250_000 + 997 * num)}}
+        table.put(large[num])
+    assert checked(written, table, TableWalk(table)) == {}
+    table.delete(key_of(written, 33), keys.LEDGER)
+    walk = TableWalk(table)
+    found: dict[str, Finding] = {}
+    positions = []
+    with ThreadPoolExecutor(4) as pool:
+        while not walk.done:
+            part = walk.next(pool)
+            part.settle()
+            positions.append(walk.position)
+    assert len(positions) > 4
+    for position in positions:
+        # Taken up anywhere, nothing looks wrong that is not, and all that is behind is found or was before.
+        found = checked(written, table, TableWalk(table, position=position))
+        assert set(found) <= {key_of(written, 33)}
+    assert set(checked(written, table, TableWalk(table))) == {key_of(written, 33)}

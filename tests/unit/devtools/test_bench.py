@@ -1,0 +1,106 @@
+"""The pure parts of `./dev bench`; what it measures is in tests/engine."""
+
+import io
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from rich.console import Console
+
+from devtools.bench import report
+from devtools.bench.apart import Memory, memory_in
+from devtools.bench.capacity import Units
+from devtools.bench.edits import Edit
+from devtools.bench.measure import PAGES, Page, Writes
+from devtools.bench.work import Work
+
+STATUS = """\
+Name:\tpython
+State:\tR (running)
+VmPeak:\t  900000 kB
+VmHWM:\t   61440 kB
+VmRSS:\t   40960 kB
+Threads:\t3
+"""
+
+
+def result(issues: int, work: dict[str, Work]) -> report.Result:
+    page = Page(rows=100, sequential_calls=2, read_units=51.5, milliseconds=9.0, cpu_milliseconds=7.0)
+    return report.Result(issues, 2.0, dict.fromkeys(PAGES, page), Writes(19.6, 10.0, 18.6), work)
+
+
+def printed(results: list[report.Result], edits: list[Edit]) -> list[str]:
+    output = io.StringIO()
+    report.show(Console(file=output, width=140), results, edits)
+    return output.getvalue().splitlines()
+
+
+def test_memory_is_resident_memory_in_bytes() -> None:
+    assert memory_in(STATUS) == Memory(now=40_960 * 1024, peak=61_440 * 1024)
+
+
+def test_units_are_those_of_all_parts_of_an_answer_and_told_apart_by_the_operation() -> None:
+    units = Units()
+    units.add("GetItem", {"ConsumedCapacity": {"CapacityUnits": 1.5}})
+    units.add("TransactWriteItems", {"ConsumedCapacity": [{"CapacityUnits": 4.0}, {"CapacityUnits": 2.0}]})
+    units.add("PutItem", {"Error": {"Code": "ConditionalCheckFailedException"}})
+    assert (units.calls, units.read, units.write) == (3, 1.5, 6.0)
+
+
+def test_units_of_threads_are_all_counted() -> None:
+    units = Units()
+    with ThreadPoolExecutor(8) as pool:
+        list(
+            pool.map(lambda _: units.add("PutItem", {"ConsumedCapacity": {"CapacityUnits": 2}}), range(4000))
+        )
+    assert (units.calls, units.write) == (4000, 8000)
+
+
+def test_work_is_told_for_each_issue() -> None:
+    work = Work(
+        issues=200,
+        finished=True,
+        seconds=4.0,
+        cpu_seconds=0.5,
+        calls=600,
+        read_units=400.0,
+        write_units=820.0,
+        memory=30_500_000,
+    )
+    assert work.to_json() == {
+        "issues": 200,
+        "finished": True,
+        "per_second": 50.0,
+        "cpu_milliseconds": pytest.approx(2.5),
+        "calls": 3.0,
+        "read_units": 2.0,
+        "write_units": 4.1,
+        "megabytes": 30.5,
+    }
+
+
+def test_work_that_ran_out_of_time_is_marked_and_work_that_was_left_out_is_left_blank() -> None:
+    whole = Work(1_000, True, 10.0, 3.0, 3_000, 2_000.0, 4_000.0, 2_000_000)
+    part = Work(2_500, False, 25.0, 9.0, 7_500, 5_000.0, 10_000.0, 2_100_000)
+    small = result(1_000, {"reindex: building": whole, "reindex: removing": whole})
+    large = result(100_000, {"reindex: building": part, "consumer": Work(1_000, True, 5.0, 9.0, 1, 1, 1)})
+    lines = printed([small, large], [])
+    assert ["reindex:", "building", "1,000", "100", "3.00", "3.00", "2.00", "4.00", "2.0", "MB"] in [
+        line.split() for line in lines
+    ]
+    assert any(line.startswith("reindex: building") and " 2,500 (part) " in line for line in lines)
+    memory = lines[next(at for at, line in enumerate(lines) if line.startswith("By how much")) + 1 :]
+    assert [line.split() for line in memory] == [
+        ["of", "the", "issues", "at", "1,000", "100,000"],
+        ["reindex:", "building", "2.0", "MB", "2.1", "MB"],
+        ["reindex:", "removing", "2.0", "MB"],
+    ]
+
+
+def test_edits_are_printed_by_what_is_indexed() -> None:
+    edits = [
+        Edit(indexed=True, updated_indexed=True, after_change=False, document=2.0, everything=10.0),
+        Edit(indexed=False, updated_indexed=False, after_change=True, document=2.0, everything=3.0),
+    ]
+    lines = [" ".join(line.split()) for line in printed([result(1_000, {})], edits)]
+    assert "indexed indexed 2.0 10.0" in lines
+    assert "not indexed, first after a change of definitions not indexed 2.0 3.0" in lines
