@@ -25,6 +25,8 @@ PATIENCE = 60.0
 
 _SEGMENTS = 4
 """Parts of the table that are scanned side by side: more gain nothing, since one process compares them."""
+_PAGE = 1_000
+"""Items of one Scan. DynamoDB Local looks at all that is left of the table for a page without a limit."""
 _GLANCE = 0.2
 """Seconds between two looks at the clock while suspects are waited for."""
 _BUSY_SECONDS = 1.0
@@ -88,7 +90,7 @@ def _run(args: argparse.Namespace) -> int:
 
 def _walk(args: argparse.Namespace, table: Table) -> Walk:
     if args.project is None:
-        return TableWalk(table, _SEGMENTS)
+        return TableWalk(table, _SEGMENTS, limit=_PAGE)
     try:
         return ProjectWalk(table, args.tenant, args.project)
     except NotFound:

@@ -1,4 +1,4 @@
-"""`./dev bench`: what pages and writes cost on projects of growing size."""
+"""`./dev bench`: what pages, writes and background work cost on projects of growing size."""
 
 import argparse
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 DESCRIPTION = """\
 Measure the query, command and maintain handlers, in this process, on a DynamoDB Local in memory: projects of 20 attributes, 4 of
 them indexed, are loaded by the bulk path, then a 100-row page by number, by date, by text and of the tail without a value,
-one create, one edit of one field and one delete with all that is derived from them, and issues a second.
+one create, one edit of one field and one delete with all that is derived from them; what the API and the consumer take for each of
+many issues; and what an edit costs by what is indexed. The check of what is derived and the passes of a reindex run in a process
+each, whose memory is told; what would take minutes is measured in part, and says of how many issues.
 
 Read units, write units and calls are those that DynamoDB reports. Milliseconds are of this machine and of DynamoDB Local: what
 they prove is how they change with the size of the project. All sizes are measured in turn, so that they share good and bad moments.
@@ -17,7 +19,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the subcommand `bench`."""
     parser = subparsers.add_parser(
         "bench",
-        help="measure pages and writes on projects of growing size",
+        help="measure pages, writes and background work on projects of growing size",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -28,6 +28,9 @@ _SETTLING: Final = 3_600.0
 """Seconds: work ends with a pass that another has to follow."""
 
 _PATIENCE: Final = 1.0
+_SCANNED: Final = 6_000
+"""Items, less than 1 MB of them: for a page without a limit DynamoDB Local looks through all the rest of the table."""
+
 _STATUS: Final = Path("/proc/self/status")
 _MORE_SECONDS: Final = 120.0
 """For starting, and for what was begun within the time."""
@@ -91,7 +94,7 @@ def _memory() -> Memory:
 
 
 def _check(table: Table, left: Callable[[], float], project: Sequence[str]) -> tuple[int, bool]:
-    walk = ProjectWalk(table, *project) if project else TableWalk(table)
+    walk = ProjectWalk(table, *project) if project else TableWalk(table, limit=_SCANNED)
     check = Check(table, walk, _found, patience=_PATIENCE)
     while not check.done and left() > 0:
         if check.waits_until is None:

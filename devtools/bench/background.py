@@ -52,6 +52,8 @@ def passes(place: Place, actor: Actor, table: Table, catalog: Catalog) -> dict[s
     if all(work.finished for work in done.values()):
         _begin_at_once(table, catalog)
         done[REMOVING] = apart.work_on_jobs(place, _PASS_SECONDS)
+    # Whoever works on jobs works on all of them: what there was no time for would be measured in the next project's place.
+    table.delete(keys.project(catalog.tenant, project), keys.JOB)
     return done
 
 

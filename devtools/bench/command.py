@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,7 +28,7 @@ class _Loaded(NamedTuple):
     catalog: Catalog
     issues: int
     seconds: float
-    checks: Mapping[str, Work]
+    checks: dict[str, Work]
 
 
 def run(args: argparse.Namespace) -> int:

@@ -150,7 +150,10 @@ def _accepted(
         for request in requests:
             results.extend(functions.command(request)["results"])
 
-    return results, _worked(functions, len(operations), accept)
+    work = _worked(functions, len(operations), accept)
+    if any("problem" in result for result in results):
+        raise Failure("The command function refused an operation.")
+    return results, work
 
 
 def _consumed(functions: Functions, records: Sequence[Mapping[str, Any]]) -> Work:

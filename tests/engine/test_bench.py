@@ -10,10 +10,21 @@ from typing import Any
 import pytest
 
 from devtools import paths
-from devtools.bench import issues
+from devtools.bench import background, issues, measure
 
 BUILTINS = 4
 """Orders that each issue is in: name, state, created and updated."""
+DOCUMENT, LEDGER, ENTRY, COUNTER = 2, 2, 2, 1
+"""Write units: of a document, a ledger (intent and done), a sort entry, and giving out numbers."""
+MOVED_ENTRY = 3
+"""Write units: in the table, out of the index, into the index."""
+
+
+def indexed_values(count: int, seed: int) -> float:
+    """Values that an issue of the benchmark has in indexed attributes, as a mean."""
+    return mean(
+        sum(field in body["fields"] for field in issues.INDEXED) for body in issues.bodies(count, seed=seed)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +38,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], 
             "devtools",
             "bench",
             "--sizes",
-            "200,400",
+            "200,300",
             "--repeat",
             "3",
             "--json",
@@ -36,7 +47,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], 
         env=os.environ | {"PYTHONPATH": paths.PYTHONPATH, "COLUMNS": "120"},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=400,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -47,7 +58,7 @@ def test_a_page_takes_as_many_calls_and_units_in_a_larger_project(
     measured: tuple[dict[str, Any], str],
 ) -> None:
     small, large = measured[0]["results"]
-    assert (small["issues"], large["issues"]) == (200, 400)
+    assert (small["issues"], large["issues"]) == (200, 300)
     for kind, calls in (("by number", 1), ("by date", 2), ("by text", 2)):
         assert small["pages"][kind]["rows"] == large["pages"][kind]["rows"] == 100
         assert small["pages"][kind]["sequential_calls"] == large["pages"][kind]["sequential_calls"] == calls
@@ -61,16 +72,79 @@ def test_a_page_takes_as_many_calls_and_units_in_a_larger_project(
 
 
 def test_writes_cost_what_the_design_counts(measured: tuple[dict[str, Any], str]) -> None:
-    values = mean(
-        sum(field in body["fields"] for field in issues.INDEXED) for body in issues.bodies(20, seed=1)
-    )
-    document, ledger, entry, counter = 2, 2, 2, 1
-    moved_entry = 3  # in the table, out of the index, into the index
+    values = indexed_values(20, seed=1)
     for result in measured[0]["results"]:
         writes = result["writes"]
-        assert writes["create"] == pytest.approx(counter + document + ledger + (BUILTINS + values) * entry)
-        assert writes["edit"] == pytest.approx(document + ledger + 2 * moved_entry)
-        assert writes["delete"] == pytest.approx(document + ledger + (BUILTINS + values) * entry)
+        assert writes["create"] == pytest.approx(COUNTER + DOCUMENT + LEDGER + (BUILTINS + values) * ENTRY)
+        assert writes["edit"] == pytest.approx(DOCUMENT + LEDGER + 2 * MOVED_ENTRY)
+        assert writes["delete"] == pytest.approx(DOCUMENT + LEDGER + (BUILTINS + values) * ENTRY)
+
+
+def test_an_edit_costs_by_the_orders_that_it_moves_the_issue_in(measured: tuple[dict[str, Any], str]) -> None:
+    found = measured[0]["edits"]
+    assert len(found) == 8
+    for edit in found:
+        moved = edit["indexed"] + edit["updated_indexed"]
+        touched = 1 if edit["after_change"] else 0  # the ledger is written under the newer definitions
+        assert edit["document"] == DOCUMENT
+        assert edit["everything"] == DOCUMENT + (LEDGER + moved * MOVED_ENTRY if moved else touched)
+
+
+def test_the_consumer_writes_entries_and_twice_the_ledger_and_reads_in_batches(
+    measured: tuple[dict[str, Any], str],
+) -> None:
+    for result in measured[0]["results"]:
+        count = result["issues"] // 2
+        accepted, new, edits = (
+            result["work"][name] for name in (measure.ACCEPTED, measure.CONSUMED_NEW, measure.CONSUMED_EDITS)
+        )
+        assert accepted["issues"] == new["issues"] == edits["issues"] == count
+        assert accepted["write_units"] == pytest.approx(DOCUMENT + COUNTER / count)
+        entries = BUILTINS + indexed_values(count, seed=2)
+        assert new["write_units"] == pytest.approx(LEDGER + entries * ENTRY)
+        assert edits["write_units"] == pytest.approx(LEDGER + 2 * MOVED_ENTRY)
+        # For each batch: its ledgers, the epoch, and now and then the definitions.
+        assert 2 + entries < new["calls"] < 2 + entries + 0.1
+        assert 2 + 2 < edits["calls"] < 2 + 2 + 0.1
+        assert new["read_units"] < 1 < edits["read_units"] < 1.1
+        assert new["cpu_milliseconds"] > edits["cpu_milliseconds"] > 0
+
+
+def test_the_check_looks_at_every_issue_and_writes_nothing(measured: tuple[dict[str, Any], str]) -> None:
+    so_far = 0
+    for result in measured[0]["results"]:
+        so_far += result["issues"]
+        project, table = (result["work"][name] for name in (background.CHECK_PROJECT, background.CHECK_TABLE))
+        assert project["finished"]
+        assert table["finished"]
+        assert project["issues"] == result["issues"]
+        assert table["issues"] == so_far
+        assert project["write_units"] == table["write_units"] == 0
+        assert 1 < project["calls"] < 1.1
+        assert table["calls"] < 0.1
+        assert table["read_units"] < 0.25 < 1 < project["read_units"] < 1.2
+
+
+def test_a_pass_reads_every_issue_and_writes_only_what_differs(measured: tuple[dict[str, Any], str]) -> None:
+    for result in measured[0]["results"]:
+        work, count = result["work"], result["issues"] + result["issues"] // 2
+        passes = [name for name in work if name.startswith("reindex: ")]
+        assert passes[:2] == [background.NOTHING, background.BUILDING]
+        for name in passes:
+            assert work[name]["issues"] <= count
+            assert work[name]["issues"] == count or not work[name]["finished"]
+            # The document and the ledger, strongly consistent; checkpoints and definitions.
+            assert 2 <= work[name]["read_units"] < 2.3
+            written = work[name]["write_units"] - (0 if name == background.NOTHING else LEDGER + ENTRY)
+            assert 0 < written < 0.3
+
+
+def test_memory_is_told_of_what_ran_in_a_process_of_its_own(measured: tuple[dict[str, Any], str]) -> None:
+    apart = ("check: ", "reindex: ")
+    for result in measured[0]["results"]:
+        for name, work in result["work"].items():
+            assert (work["megabytes"] is not None) == name.startswith(apart)
+            assert work["megabytes"] is None or 0 < work["megabytes"] < 150
 
 
 def test_every_figure_is_printed(measured: tuple[dict[str, Any], str]) -> None:
@@ -82,9 +156,13 @@ def test_every_figure_is_printed(measured: tuple[dict[str, Any], str]) -> None:
             assert f" {page['milliseconds']:,.1f} " in printed
             assert f" {page['cpu_milliseconds']:,.1f} " in printed
         assert f"edit of one field {result['writes']['edit']:.1f}" in printed
-        assert (
-            f"{result['per_second']['accepted']:,.0f} accepted, {result['per_second']['indexed']:,.0f} indexed"
-            in printed
-        )
-    assert "400 issues against 200" in printed
+        for name, work in result["work"].items():
+            assert f"{name}  " in printed
+            assert f"{work['issues']:,} " in printed
+            assert f" {work['per_second']:,.0f} " in printed
+            assert f" {work['cpu_milliseconds']:.2f} " in printed
+            assert work["megabytes"] is None or f" {work['megabytes']:.1f} MB" in printed
+    for edit in figures["edits"]:
+        assert f" {edit['everything']:.1f} " in printed
+    assert "300 issues against 200" in printed
     assert f" {figures['growth']['by date']['milliseconds']:.2f} x " in printed

@@ -547,8 +547,8 @@ def _connect() -> "DynamoDBClient":
 
 
 def parse_fast(client: "DynamoDBClient") -> None:
-    """Have a client's reads parsed by orjson."""
-    for operation in ("Query", "Scan", "GetItem", "BatchGetItem"):
+    """Have a client's answers parsed by orjson."""
+    for operation in ("Query", "Scan", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"):
         client.meta.events.register(f"before-parse.dynamodb.{operation}", _parse_fast)
 
 
