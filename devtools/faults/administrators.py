@@ -1,4 +1,4 @@
-"""Who changes the definitions of a project while others work in it, and who carries out in the background what follows from that."""
+"""Who changes the definitions of a project while others work in it, and who carries out in the background what follows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,10 @@ MOST_ATTRIBUTES = 7
 _TYPES = ("date", "number", "enum", "multi_enum", "bool", "text", "user")
 _IDS = ("start", "kind", "cost", "tags", "note", "extra", "more")
 
-Change = Callable[[Table, Catalogs], Any]
+Change = Callable[[World, Table], None]
+"""A change of definitions, made by a container that has no catalog yet or, in a drawn scenario, by any."""
+
+_Request = Callable[[Table, Catalogs], None]
 
 
 def define(world: World, catalogs: Catalogs) -> Run | None:
@@ -28,7 +31,7 @@ def define(world: World, catalogs: Catalogs) -> Run | None:
         catalog = Catalogs().reload(world.engine, world.tenant, world.project)
     except NotFound:
         return None
-    kinds: list[tuple[Callable[[World, Catalog], tuple[str, Change] | None], float]] = [
+    kinds: list[tuple[Callable[[World, Catalog], tuple[str, _Request] | None], float]] = [
         (_add, 2 if len(catalog.attributes) < MOST_ATTRIBUTES else 0),
         (_drop, 2),
         (_switch, 4),
@@ -44,7 +47,7 @@ def define(world: World, catalogs: Catalogs) -> Run | None:
     return world.command(what, lambda table: change(table, catalogs))
 
 
-def _add(world: World, _: Catalog) -> tuple[str, Change]:
+def _add(world: World, _: Catalog) -> tuple[str, _Request]:
     kind = world.random.choice(_TYPES)
     body: dict[str, Any] = {
         "name": "Another",
@@ -61,7 +64,7 @@ def _add(world: World, _: Catalog) -> tuple[str, Change]:
     return f"create attribute {body['id']} {kind}", change
 
 
-def _drop(world: World, catalog: Catalog) -> tuple[str, Change] | None:
+def _drop(world: World, catalog: Catalog) -> tuple[str, _Request] | None:
     if not catalog.attributes:
         return None
     chosen = world.random.choice(catalog.attributes).id
@@ -74,13 +77,13 @@ def _drop(world: World, catalog: Catalog) -> tuple[str, Change] | None:
     return f"delete attribute {chosen}", change
 
 
-def _switch(world: World, catalog: Catalog) -> tuple[str, Change] | None:
+def _switch(world: World, catalog: Catalog) -> tuple[str, _Request] | None:
     fields = [*catalog.attributes, *catalog.attributes, *catalog.builtins]
     chosen = world.random.choice(fields)
     return _patch(world, chosen, {"indexed": not chosen.indexed})
 
 
-def _reorder(world: World, catalog: Catalog) -> tuple[str, Change] | None:
+def _reorder(world: World, catalog: Catalog) -> tuple[str, _Request] | None:
     fields = [field for field in catalog.attributes if field.type.has_options] + [catalog.state]
     chosen = world.random.choice(fields)
     options: list[dict[str, str]] = [{"id": one.id, "value": one.value} for one in chosen.live_options]
@@ -102,7 +105,7 @@ def _reorder(world: World, catalog: Catalog) -> tuple[str, Change] | None:
     return "change the states", change
 
 
-def _patch(world: World, field: Field, body: dict[str, Any]) -> tuple[str, Change]:
+def _patch(world: World, field: Field, body: dict[str, Any]) -> tuple[str, _Request]:
     def change(table: Table, catalogs: Catalogs) -> None:
         attributes.update_attribute(
             table, catalogs, world.admin, world.project, field.id, body, None, settling=SETTLING
@@ -111,14 +114,12 @@ def _patch(world: World, field: Field, body: dict[str, Any]) -> tuple[str, Chang
     return f"change {field.id}: {body}", change
 
 
-def _rebuild(world: World, catalog: Catalog) -> tuple[str, Change]:
+def _rebuild(world: World, catalog: Catalog) -> tuple[str, _Request]:
     fields = [field.id for field in (*catalog.builtins, *catalog.attributes)]
     chosen = [world.random.choice(fields)] if world.chance(0.7) else None
 
     def change(table: Table, catalogs: Catalogs) -> None:
-        attributes.rebuild(
-            table, catalogs, world.tenant, world.project, chosen, rate=0, settling=SETTLING
-        )
+        attributes.rebuild(table, catalogs, world.tenant, world.project, chosen, rate=0, settling=SETTLING)
 
     return f"rebuild {chosen or 'everything'}", change
 
@@ -144,7 +145,9 @@ def upkeep(world: World, catalogs: Catalogs) -> Run:
         return Worker(table, catalogs, remaining, world.letter, settling=SETTLING).work()
 
     def ended(run: Run) -> None:
-        if not isinstance(run.invocation.raised, Overloaded):  # the next one goes on when the lease has run out
+        if not isinstance(
+            run.invocation.raised, Overloaded
+        ):  # the next one goes on when the lease has run out
             world.check(run)
 
     return world.start("upkeep", work, ended)
@@ -154,5 +157,3 @@ def job_is_left(world: World) -> bool:
     """Whether background work is still to be done."""
     partition = keys.project(world.tenant, world.project)
     return world.engine.get(partition, keys.JOB, consistent=True) is not None
-
-

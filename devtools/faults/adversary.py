@@ -1,7 +1,7 @@
 """An adversary between an invocation and the table: it decides, call by call, what becomes of it.
 
-An invocation is real code of the core, run in a thread that stops before every call of the table until it is told what happens to the
-call. Nothing else in it waits for anything, so a scenario is the list of these verdicts, and the same list is the same scenario.
+An invocation is real code of the core, run in a thread that stops before every call of the table until it is told what happens
+to the call. Nothing else in it waits for anything: a scenario is the list of these verdicts.
 """
 
 import threading

@@ -12,7 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from devtools.faults import local, mutants, scenarios
-from devtools.faults.scenarios import MEMORY, Engine, Played
+from devtools.faults.project import MEMORY, Engine
+from devtools.faults.scenarios import Played
 
 _AT_ONCE = 20
 """Scenarios that a process is given at a time."""

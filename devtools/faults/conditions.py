@@ -9,6 +9,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from gridview.storage import Condition
 from gridview.wire import from_wire
 
@@ -26,6 +28,11 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": lambda a, b: bool(a > b),
     ">=": lambda a, b: bool(a >= b),
 }
+
+
+def refused(message: str, operation: str) -> ClientError:
+    """What DynamoDB says to a request that is a bug of ours."""
+    return ClientError({"Error": {"Code": "ValidationException", "Message": message}}, operation)
 
 
 def holds(condition: Condition | None, item: Mapping[str, Any]) -> bool:
@@ -119,7 +126,8 @@ class _Parser:
 
     def _comparison(self) -> Holds:
         path = self._path()
-        compare = _COMPARISONS.get(self._next())
+        sign = self._next()
+        compare = _COMPARISONS.get(sign)
         operand = self._next()
         if compare is None or not operand.startswith(":"):
             raise NotImplementedError(self._expression)
@@ -127,6 +135,8 @@ class _Parser:
         def holds(item: Mapping[str, Any], given: Condition) -> bool:
             present, value = path(item, given)
             wanted = given.values[operand]
+            if sign != "=" and _kind(wanted) not in (Decimal, str, bytes):
+                raise refused("Invalid operand type for operator", "Condition")
             return present and _kind(value) is _kind(wanted) and compare(value, wanted)
 
         return holds

@@ -1,39 +1,68 @@
-"""Scenarios over DynamoDB Local: one engine and one table for all of them, a tenant for each.
+"""Scenarios over DynamoDB Local: one engine for all of them, a table for each.
 
 Its index follows at once and its reads are of the present, so what is late here is what the adversary makes late.
 """
 
 import contextlib
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
 from devtools import engine as engines
-from devtools import table as tables
-from devtools.faults.scenarios import Engine, prepare
+from devtools.faults.memory_table import MemoryTable
+from devtools.faults.project import TENANT, Engine, prepare
+from devtools.table import create_table_input
 from gridview.storage import Meter, Table, parse_fast
 
-_TABLE = "faults"
+if TYPE_CHECKING:
+    from types_boto3_dynamodb import DynamoDBClient
+
+
+_MADE: list[str] = []
+"""The table of the scenario that this process plays."""
 
 
 @dataclass(frozen=True)
-class Tenants:
-    """Prepares a project of a tenant of its own for each scenario."""
+class Tables:
+    """Makes a table for each scenario, since a background job may be anybody's, and removes the one that was made before it.
+
+    Without a stream: what is written is delivered by the simulator.
+    """
 
     endpoint: str
-    name: str
 
     def __call__(self, seed: int) -> tuple[Table, str]:
-        client = engines.client(self.endpoint)
-        parse_fast(client)
-        table = Table(self.name, client, Meter(recording=False))
-        tenant = f"s{seed}"
-        prepare(table, tenant)
-        return table, tenant
+        """The table of a scenario, with the prepared project in it."""
+        client = _client(self.endpoint)
+        while _MADE:
+            client.delete_table(TableName=_MADE.pop())
+        asked = create_table_input(f"faults-{seed}-{secrets.token_hex(4)}")
+        del asked["StreamSpecification"]
+        client.create_table(**asked)
+        _MADE.append(asked["TableName"])
+        table = Table(asked["TableName"], client, Meter(recording=False))
+        prepared = MemoryTable()
+        prepare(prepared, TENANT)
+        table.batch_put(prepared.items.values())
+        return table, TENANT
+
+
+@cache
+def _client(endpoint: str) -> "DynamoDBClient":
+    client = engines.client(endpoint)
+    parse_fast(client)
+    return client
+
+
+def on(engine: engines.Engine) -> Engine:
+    """Scenarios over an engine that runs."""
+    return Engine("local", Tables(engine.endpoint))
 
 
 @contextlib.contextmanager
 def running() -> Iterator[Engine]:
     """DynamoDB Local, for the time of a `with` block."""
     with engines.running(in_memory=True) as engine:
-        tables.ensure(engine.client(), _TABLE)
-        yield Engine("local", Tenants(engine.endpoint, _TABLE))
+        yield on(engine)

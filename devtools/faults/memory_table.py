@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
-from botocore.exceptions import ClientError
+from typing_extensions import override
 
-from devtools.faults.conditions import condition_of, holds
+from devtools.faults.conditions import condition_of, holds, refused
 from devtools.faults.watched import Around, Watched, written_key
 from gridview import keys
 from gridview.storage import (
@@ -96,9 +96,7 @@ class _Store:
     def show(self, key: Key, item: Stored | None) -> None:
         """Let the index have a state of an item."""
         if item is not None and keys.SORT in item:
-            self.index.setdefault(key[1], {})[key[0]] = {
-                name: item[name] for name in item.keys() & _IN_INDEX
-            }
+            self.index.setdefault(key[1], {})[key[0]] = {name: item[name] for name in item.keys() & _IN_INDEX}
         else:
             self.index.get(key[1], {}).pop(key[0], None)
 
@@ -115,6 +113,7 @@ class MemoryTable(Table):
         """The same items, as somebody sees them whose calls an adversary gets hold of."""
         return Watched(self, around)
 
+    @override
     def metered(self) -> "MemoryTable":
         return MemoryTable(self._store)
 
@@ -165,6 +164,7 @@ class MemoryTable(Table):
 
     # The interface
 
+    @override
     def get(self, pk: str, sk: str, *, consistent: bool = False) -> Item | None:
         with self._store.lock:
             _check_key((pk, sk))
@@ -172,6 +172,7 @@ class MemoryTable(Table):
             found = self._store.read((pk, sk), consistent)
         return None if found is None else item_from_wire(found)
 
+    @override
     def batch_get(
         self,
         wanted: Sequence[Key],
@@ -216,6 +217,7 @@ class MemoryTable(Table):
         self._record("batch_get_item", "table", len(chunk))
         return ()
 
+    @override
     def query(
         self,
         partition: str,
@@ -230,8 +232,6 @@ class MemoryTable(Table):
     ) -> Page:
         if index and consistent:
             raise refused("Consistent reads are not supported on global secondary indexes", "Query")
-        if limit is not None and limit < 1:
-            raise refused("Limit must be at least 1", "Query")
         items: list[Item] = []
         examined, size, last = 0, 0, None
         with self._store.lock:
@@ -273,6 +273,7 @@ class MemoryTable(Table):
             return known
         return {*known, *(sk for pk, sk in self._store.past if pk == partition)}
 
+    @override
     def scan(
         self,
         *,
@@ -285,7 +286,9 @@ class MemoryTable(Table):
         items: list[Item] = []
         examined, size, last = 0, 0, None
         with self._store.lock:
-            for key in sorted(key for key in self._keys() if zlib.crc32(key[0].encode()) % segments == segment):
+            for key in sorted(
+                key for key in self._keys() if zlib.crc32(key[0].encode()) % segments == segment
+            ):
                 if after is not None and key <= after:
                     continue
                 stored = self._store.read(key, consistent=False)
@@ -307,14 +310,17 @@ class MemoryTable(Table):
         known = {(pk, sk) for pk, items in self._store.partitions.items() for sk in items}
         return known if self._store.stale is None else known | set(self._store.past)
 
+    @override
     def put(self, item: Mapping[str, Any], condition: Condition | None = None) -> None:
         wire = item_to_wire(item)
         _check_size(item, wire)
         self._write((item[keys.PK], item[keys.SK]), wire, condition)
 
+    @override
     def delete(self, pk: str, sk: str, condition: Condition | None = None) -> None:
         self._write((pk, sk), None, condition)
 
+    @override
     def add(self, pk: str, sk: str, attribute: str, amount: int, condition: Condition) -> int:
         with self._store.lock:
             found = self._stored((pk, sk)) or {keys.PK: pk, keys.SK: sk}
@@ -322,6 +328,7 @@ class MemoryTable(Table):
             self._write((pk, sk), item_to_wire({**found, attribute: total}), condition, "update_item")
         return total
 
+    @override
     def remove(self, pk: str, sk: str, paths: Sequence[Sequence[str]]) -> None:
         with self._store.lock:
             self._count("update_item", "table", 0)
@@ -332,6 +339,7 @@ class MemoryTable(Table):
                 _remove(found, path)
             self._store.write((pk, sk), item_to_wire(found))
 
+    @override
     def transact(self, writes: Sequence[Write]) -> None:
         written = [written_key(write) for write in writes]
         if len(set(written)) < len(written):
@@ -367,6 +375,7 @@ class MemoryTable(Table):
         bare = {keys.PK: {"S": key[0]}, keys.SK: {"S": key[1]}}
         return {**bare, **(self._store.stored(key) or {}), name: value}
 
+    @override
     def batch_put(self, items: Iterable[Mapping[str, Any]]) -> None:
         made = [((item[keys.PK], item[keys.SK]), item, item_to_wire(item)) for item in items]
         if len({key for key, _, _ in made}) < len(made):
@@ -403,11 +412,6 @@ class MemoryTable(Table):
             self._store.write(key, wire)
 
 
-def refused(message: str, operation: str) -> ClientError:
-    """What the engine says to a request that is a bug of ours."""
-    return ClientError({"Error": {"Code": "ValidationException", "Message": message}}, operation)
-
-
 def _check_key(key: Key) -> None:
     if not all(key):
         raise refused("The AttributeValue for a key attribute cannot contain an empty string value", "Key")
@@ -417,7 +421,7 @@ def _check_size(item: Mapping[str, Any], wire: Stored) -> None:
     # The wire form as JSON is never shorter than what DynamoDB counts, and measured much faster.
     if (
         len(orjson.dumps(wire, default=lambda raw: raw.hex())) > ITEM_BYTES
-        and item_size(dict(item)) > ITEM_BYTES
+        and sum(len(name.encode()) + item_size(value) for name, value in item.items()) > ITEM_BYTES
     ):
         raise ItemTooLarge("The item would be larger than 400 KB.")
 

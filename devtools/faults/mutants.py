@@ -8,8 +8,8 @@ import importlib.util
 import multiprocessing
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from importlib.abc import Loader, MetaPathFinder
+from collections.abc import Callable, Iterator, Sequence
+from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from itertools import chain, zip_longest
 from types import CodeType, ModuleType
@@ -23,13 +23,19 @@ from devtools.failure import Failure
 MOST_SCENARIOS = 4000
 """Scenarios that a mutant has to survive to be called alive."""
 
-_PATIENCE = 240.0
-"""Seconds after which a mutant that ends no more counts as found out, since somebody would notice."""
+_PATIENCE = 120.0
+"""Seconds without a scenario's end after which a mutant counts as found out: it goes round in circles."""
 
 STREAM, JOBS, PAGES = "stream", "jobs", "pages"
 _FIRST = {
     STREAM: ("kill points", "stream", "storm", "crowd", "poison"),
-    JOBS: ("job kill points", "definitions", "definitions, rough", "a project goes"),
+    JOBS: (
+        "job kill points",
+        "definitions",
+        "definitions, rough",
+        "a project goes",
+        "definitions and poison",
+    ),
     PAGES: ("readers", "definitions", "stream"),
 }
 """The families of scenarios that are played first."""
@@ -67,38 +73,66 @@ _CLEAR = """\
 _FOLD = "elif image.order > known.order:"
 _REPORT = "return next((image.first for image in images if image.first in failed), None)"
 _LEDGER = "        ledger = Ledger.from_item(ledgers.get((image.key, keys.LEDGER)))\n        try:"
-_PASS = """\
+_ONWARD = """\
         self._issues += pass_over(self._table, self._catalogs, tenant, project, numbers, self._send_poison)
         after = self._save(partition, job, replace(job, next=numbers.stop, due=clock.after(LEASE)))
 """
 
 MUTANTS: tuple[Mutant, ...] = (
     # Conditions
-    Mutant("entries are written whatever stands there", "derive", _PUT_ENTRY, _PUT_ENTRY.replace(", not_overtaken", "")),
-    Mutant("entries are cleared whatever stands there", "derive", _CLEAR, _CLEAR.replace("not_overtaken,", "None,")),
-    Mutant("the intent is written whatever stands there", "derive", _PUT_INTENT, _PUT_INTENT.replace(", _unchanged(read)", "")),
     Mutant(
-        "the ledger is finished whatever stands there", "derive",
+        "entries are written whatever stands there",
+        "derive",
+        _PUT_ENTRY,
+        _PUT_ENTRY.replace(", not_overtaken", ""),
+    ),
+    Mutant(
+        "entries are cleared whatever stands there",
+        "derive",
+        _CLEAR,
+        _CLEAR.replace("not_overtaken,", "None,"),
+    ),
+    Mutant(
+        "the intent is written whatever stands there",
+        "derive",
+        _PUT_INTENT,
+        _PUT_INTENT.replace(", _unchanged(read)", ""),
+    ),
+    Mutant(
+        "the ledger is finished whatever stands there",
+        "derive",
         "table.put(planned.done.to_item(key, expires=expires), ours)",
         "table.put(planned.done.to_item(key, expires=expires))",
     ),
     Mutant(
-        "a ledger without an intent is written whatever stands there", "derive",
+        "a ledger without an intent is written whatever stands there",
+        "derive",
         "table.put(planned.done.to_item(key, expires=expires), _unchanged(read))",
         "table.put(planned.done.to_item(key, expires=expires))",
     ),
     Mutant(
-        "an intent and what it came to are not told apart", "derive",
-        'Condition(f"revision = :revision AND {unfinished}(intent)"', 'Condition("revision = :revision"',
+        "an intent and what it came to are not told apart",
+        "derive",
+        'Condition(f"revision = :revision AND {unfinished}(intent)"',
+        'Condition("revision = :revision"',
     ),
-    Mutant("documents are written whatever stands there", "issues", 'table.put(document, version_is(found["version"]))', "table.put(document)"),
+    Mutant(
+        "documents are written whatever stands there",
+        "issues",
+        'table.put(document, version_is(found["version"]))',
+        "table.put(document)",
+    ),
     # What is derived from what
     Mutant(
-        "the old image is derived from", "consumer",
-        'stream["OldImage" if removed else "NewImage"]', 'stream.get("OldImage") or stream["NewImage"]',
+        "the old image is derived from",
+        "consumer",
+        'stream["OldImage" if removed else "NewImage"]',
+        'stream.get("OldImage") or stream["NewImage"]',
     ),
     Mutant(
-        "the old image is trusted to be what was applied", "consumer", _LEDGER,
+        "the old image is trusted to be what was applied",
+        "consumer",
+        _LEDGER,
         """\
         from gridview.indexing import sort_strings
 
@@ -116,94 +150,272 @@ MUTANTS: tuple[Mutant, ...] = (
         try:""",
     ),
     Mutant("a batch is folded to the oldest image", "consumer", _FOLD, "elif image.order < known.order:"),
-    Mutant("a batch is folded by versions alone", "consumer", _FOLD, "elif image.order.version > known.order.version:"),
     Mutant(
-        "a removal is not newer than its version", "ledger",
+        "a batch is folded by versions alone",
+        "consumer",
+        _FOLD,
+        "elif image.order.version > known.order.version:",
+    ),
+    Mutant(
+        "a removal is not newer than its version",
+        "ledger",
         "(image < ledger.order or (image == ledger.order and epoch <= ledger.epoch))",
         "(image.version < ledger.version or (image.version == ledger.version and epoch <= ledger.epoch))",
     ),
-    Mutant("a removed issue is derived as it was", "derive", "if catalog is None or image.order.removed:", "if catalog is None:"),
     Mutant(
-        "an older image is derived when it comes later", "ledger",
+        "a removed issue is derived as it was",
+        "derive",
+        "if catalog is None or image.order.removed:",
+        "if catalog is None:",
+    ),
+    Mutant(
+        "an older image is derived when it comes later",
+        "ledger",
         "(image < ledger.order or (image == ledger.order and epoch <= ledger.epoch))",
         "(image == ledger.order and epoch <= ledger.epoch)",
     ),
     # Intents
-    Mutant("no intent is written before entries are", "derive", _PUT_INTENT, _PUT_INTENT.replace("planned.intent", "planned.done")),
-    Mutant("an unfinished intent is not overtaken", "ledger", "unfinished = ledger.intent or {}", "unfinished: Mapping[str, Any] = {}"),
     Mutant(
-        "an unfinished intent is forgotten", "ledger",
+        "no intent is written before entries are",
+        "derive",
+        _PUT_INTENT,
+        _PUT_INTENT.replace("planned.intent", "planned.done"),
+    ),
+    Mutant(
+        "an unfinished intent is not overtaken",
+        "ledger",
+        "unfinished = ledger.intent or {}",
+        "unfinished: Mapping[str, Any] = {}",
+    ),
+    Mutant(
+        "an unfinished intent is forgotten",
+        "ledger",
         "present = ledger.present\n    unfinished = ledger.intent or {}",
         "present = {name: (one,) for name, one in ledger.applied.items()}\n    unfinished: Mapping[str, Any] = {}",
     ),
     Mutant(
-        "an intent does not tell what an earlier one may have left", "ledger",
-        "tuple(s for s in present.get(order_id, ()) if s != ledger.applied.get(order_id)),", "(),",
+        "an intent does not tell what an earlier one may have left",
+        "ledger",
+        "tuple(s for s in present.get(order_id, ()) if s != ledger.applied.get(order_id)),",
+        "(),",
     ),
-    Mutant("an intent forgets what was applied", "ledger", "intent=replace(done, applied=ledger.applied, intent=intents),", "intent=replace(done, applied={}, intent=intents),"),
     Mutant(
-        "an older image takes the place of what was intended", "ledger",
-        "image, target, epoch = ledger.order, ledger.target(), ledger.epoch", "target, epoch = dict(target), ledger.epoch",
+        "an intent forgets what was applied",
+        "ledger",
+        "intent=replace(done, applied=ledger.applied, intent=intents),",
+        "intent=replace(done, applied={}, intent=intents),",
     ),
-    Mutant("a revision is not raised", "ledger", "ledger.revision + 1, dict(target))", "ledger.revision or 1, dict(target))"),
     Mutant(
-        "a longer step that changes nothing leaves the ledger alone", "ledger",
-        "one_step = not ledger.removed and image == Order(ledger.version + 1, removed=False)",
-        "one_step = not ledger.removed and not image.removed",
+        "an older image takes the place of what was intended",
+        "ledger",
+        "image, target, epoch = ledger.order, ledger.target(), ledger.epoch",
+        "target, epoch = dict(target), ledger.epoch",
+    ),
+    Mutant(
+        "a revision is not raised",
+        "ledger",
+        "ledger.revision + 1, dict(target))",
+        "ledger.revision or 1, dict(target))",
+    ),
+    Mutant(
+        "a longer step that changes nothing leaves the ledger alone",
+        "ledger",
+        "one_step = not ledger.removed and not restored and image == Order(ledger.version + 1, removed=False)",
+        "one_step = not ledger.removed and not restored and not image.removed",
+    ),
+    Mutant(
+        "what is restored is taken for an edit",
+        "ledger",
+        "one_step = not ledger.removed and not restored and",
+        "one_step = not ledger.removed and",
     ),
     # Tombstones
-    Mutant("an entry is cleared without a tombstone", "derive", _CLEAR, "            table.delete(key, keys.order(*keys.parse_issue(key)[:2], order_id), not_overtaken)\n"),
+    Mutant(
+        "an entry is cleared without a tombstone",
+        "derive",
+        _CLEAR,
+        "            table.delete(key, keys.order(*keys.parse_issue(key)[:2], order_id), not_overtaken)\n",
+    ),
     Mutant("a cleared entry never expires", "indexing", "        keys.TTL_ATTRIBUTE: expires,\n", ""),
-    Mutant("a removed issue's ledger never expires", "derive", "clock.expiry(LEDGER_TOMBSTONE_DAYS) if planned.done.removed else None", "None"),
+    Mutant(
+        "a removed issue's ledger never expires",
+        "derive",
+        "clock.expiry(LEDGER_TOMBSTONE_DAYS) if planned.done.removed else None",
+        "None",
+    ),
     # What is reported
     Mutant("failures are not reported", "consumer", _REPORT, "return None"),
-    Mutant("the last failure is reported", "consumer", _REPORT, _REPORT.replace("in images if", "in reversed(images) if")),
-    Mutant("a ledger that cannot be read is not reported", "consumer", "        return images[0].first\n", "        return None\n"),
-    Mutant("poison fails the batch", "consumer", "            send_poison(Poison.of(image, error))", "            raise"),
-    Mutant("poison is swallowed", "consumer", "            send_poison(Poison.of(image, error))", "            continue_with = error  # noqa"),
-    Mutant("what is no issue is swallowed", "consumer", "    for one in poison:\n        send_poison(one)\n", ""),
-    Mutant("a busy table is taken for poison", "consumer", "except (Overloaded, Superseded):", "except Superseded:"),
+    Mutant(
+        "the last failure is reported",
+        "consumer",
+        _REPORT,
+        _REPORT.replace("in images if", "in reversed(images) if"),
+    ),
+    Mutant(
+        "a ledger that cannot be read is not reported",
+        "consumer",
+        "        return images[0].first\n",
+        "        return None\n",
+    ),
+    Mutant(
+        "poison fails the batch",
+        "consumer",
+        "            send_poison(Poison.of(image, error))",
+        "            raise",
+    ),
+    Mutant(
+        "poison is swallowed",
+        "consumer",
+        "            send_poison(Poison.of(image, error))",
+        "            continue_with = error  # noqa",
+    ),
+    Mutant(
+        "what is no issue is swallowed", "consumer", "    for one in poison:\n        send_poison(one)\n", ""
+    ),
+    Mutant(
+        "a busy table is taken for poison",
+        "consumer",
+        "except (Overloaded, Superseded):",
+        "except Superseded:",
+    ),
     # Definitions
     Mutant(
-        "the epoch is read eventually consistent", "derive",
+        "the epoch is read eventually consistent",
+        "derive",
         "table.get(keys.project(tenant, project), keys.CATALOG, consistent=True)",
-        "table.get(keys.project(tenant, project), keys.CATALOG)", JOBS,
-    ),
-    Mutant("the ledger's epoch is ignored", "derive", "    if epoch < ledger.epoch:\n        raise Superseded\n", "", JOBS),
-    Mutant(
-        "a ledger of an older epoch stays as it is", "ledger",
-        "(image < ledger.order or (image == ledger.order and epoch <= ledger.epoch))", "image <= ledger.order", JOBS,
+        "table.get(keys.project(tenant, project), keys.CATALOG)",
+        JOBS,
     ),
     Mutant(
-        "any catalog will do", "catalogs",
-        "if entry is not None and entry.catalog.epoch >= epoch:", "if entry is not None:", JOBS,
+        "a ledger of an older epoch stays as it is",
+        "ledger",
+        "(image < ledger.order or (image == ledger.order and epoch <= ledger.epoch))",
+        "image <= ledger.order",
+        JOBS,
     ),
-    Mutant("a catalog is kept for minutes", "catalogs", "MAX_AGE = 5.0", "MAX_AGE = 500.0", JOBS),
-    Mutant("a changed definition has no job", "attributes", "            writes.append(wanted(items, settling))\n", "            pass\n", JOBS),
-    Mutant("a pass begins before the change is known everywhere", "attributes", "    due = clock.after(settling)\n    job =", "    due = clock.after(0)\n    job =", JOBS),
-    Mutant("the next pass begins before the last one is known everywhere", "upkeep", "clock.after(self._settling)", "clock.after(0)", JOBS),
-    Mutant("a change joins a pass that has begun", "jobs", "        if self.last is not None:\n            return replace(self, rate=rate or self.rate)\n", "", JOBS),
+    Mutant(
+        "any catalog will do",
+        "catalogs",
+        "if entry is not None and entry.catalog.epoch >= epoch:",
+        "if entry is not None:",
+        JOBS,
+    ),
+    Mutant(
+        "a changed definition has no job",
+        "attributes",
+        "            writes.append(wanted(items, settling))\n",
+        "            pass\n",
+        JOBS,
+    ),
+    Mutant(
+        "the next pass begins before the last one is known everywhere",
+        "upkeep",
+        "clock.after(self._settling)",
+        "clock.after(0)",
+        JOBS,
+    ),
+    Mutant(
+        "a change joins a pass that has begun",
+        "jobs",
+        "        if self.last is not None:\n            return replace(self, rate=rate or self.rate)\n",
+        "",
+        JOBS,
+    ),
     # Generations
-    Mutant("a generation is given twice", "indexes", "next_generation=self.next_generation + 1", "next_generation=self.next_generation", JOBS),
-    Mutant("an index is served while it is built", "indexes", "return self._in(IndexState.READY)", "return self._in(IndexState.READY) or self.building", JOBS),
-    Mutant("an index is not written while it is built", "indexes", "return self.state is not IndexState.LEAVING", "return self.state is IndexState.READY", JOBS),
-    Mutant("a leaving index is forgotten before it is swept", "indexes", "if index.state is not IndexState.LEAVING or index.since > done", "if index.state is not IndexState.LEAVING", JOBS),
-    Mutant("an index is complete before its pass", "indexes", "if built is None or built.since > done:", "if built is None:", JOBS),
+    Mutant(
+        "an index is served while it is built",
+        "indexes",
+        "return self._in(IndexState.READY)",
+        "return self._in(IndexState.READY) or self.building",
+        JOBS,
+    ),
+    Mutant(
+        "an index is not written while it is built",
+        "indexes",
+        "return self.state is not IndexState.LEAVING",
+        "return self.state is IndexState.READY",
+        JOBS,
+    ),
+    Mutant(
+        "a leaving index is forgotten before it is swept",
+        "indexes",
+        "if index.state is not IndexState.LEAVING or index.since > done",
+        "if index.state is not IndexState.LEAVING",
+        JOBS,
+    ),
     # Passes
-    Mutant("a checkpoint is ahead of the work", "upkeep", _PASS, "".join(reversed(_PASS.splitlines(keepends=True))), JOBS),
-    Mutant("a pass ends one issue early", "upkeep", 'last=int(counter["last"])', 'last=int(counter["last"]) - 1', JOBS),
-    Mutant("the last issue is not passed over", "upkeep", "if job.next <= job.last:", "if job.next < job.last:", JOBS),
-    Mutant("values of deleted attributes are left", "passes", "            _remove_dead_values(table, catalog, document)\n", "            pass\n", JOBS),
-    Mutant("a deleted attribute's id is free at once", "upkeep", "if 0 < field.deleted <= done:", "if field.deleted:", JOBS),
-    Mutant("what a pass has done is no new epoch", "upkeep", "[*settled, raise_epoch(items), save(partition, job, job)]", "[*settled, save(partition, job, job)]", JOBS),
-    Mutant("documents of a deleted project are left", "passes", "            table.delete(issue, partition)\n            return\n", "            return\n", JOBS),
-    Mutant("an issue that others work on is left out of the pass", "passes", '    raise Overloaded("Others go on changing an issue; try again.")\n', "", JOBS),
-    Mutant("a pass re-derives from the ledger that it read first", "passes", "            ledger = table.get(image.key, keys.LEDGER, consistent=True)\n", "", JOBS),
+    Mutant(
+        "a checkpoint is ahead of the work",
+        "upkeep",
+        _ONWARD,
+        "".join(reversed(_ONWARD.splitlines(keepends=True))),
+        JOBS,
+    ),
+    Mutant(
+        "a pass ends one issue early",
+        "upkeep",
+        'last=int(counter["last"])',
+        'last=int(counter["last"]) - 1',
+        JOBS,
+    ),
+    Mutant(
+        "the last issue is not passed over",
+        "upkeep",
+        "if job.next <= job.last:",
+        "if job.next < job.last:",
+        JOBS,
+    ),
+    Mutant(
+        "values of deleted attributes are left",
+        "passes",
+        "            _remove_dead_values(table, catalog, image.document)\n",
+        "            pass\n",
+        JOBS,
+    ),
+    Mutant(
+        "what is no issue stops a pass",
+        "passes",
+        "            image = Image.of(document)\n            version",
+        '            image = Image.of({**document, "fields": document["fields"]})\n            version',
+        JOBS,
+    ),
+    Mutant(
+        "what a pass has done is no new epoch",
+        "upkeep",
+        "[*settled, raise_epoch(items), save(partition, job, job)]",
+        "[*settled, save(partition, job, job)]",
+        JOBS,
+    ),
+    Mutant(
+        "documents of a deleted project are left",
+        "passes",
+        "            table.delete(issue, partition)\n            return\n",
+        "            return\n",
+        JOBS,
+    ),
     # Pages
-    Mutant("a page shows an issue at two places", "grid", "        if num in numbers:\n            continue\n", "", PAGES),
-    Mutant("a row is shown wherever its entry stands", "grid", "return gap_key in present_sort_strings(order, document)", "return True", PAGES),
-    Mutant("a row that stands where it stood before a move is left out", "indexing", "for one in (order.field, *order.field.former)", "for one in (order.field,)", PAGES),
-)  # fmt: skip
+    Mutant(
+        "a page shows an issue at two places",
+        "grid",
+        "        if num in numbers:\n            continue\n",
+        "",
+        PAGES,
+    ),
+    Mutant(
+        "a row is shown wherever its entry stands",
+        "grid",
+        "return gap_key in present_sort_strings(order, document)",
+        "return True",
+        PAGES,
+    ),
+)
+
+
+FOUND_OUT_BY: dict[str, int] = {
+    "what is restored is taken for an edit": 4800,
+    "a longer step that changes nothing leaves the ledger alone": 5202,
+}
+"""The scenario that found a mutant out the last time that it was searched for. Tried first: it saves the search, and no more."""
 
 
 class _Finder(MetaPathFinder):
@@ -225,7 +437,7 @@ class _Finder(MetaPathFinder):
         return None
 
 
-class _Spoilt(SourceFileLoader, Loader):
+class _Spoilt(SourceFileLoader):
     def __init__(self, fullname: str, path: str, mutant: Mutant) -> None:
         super().__init__(fullname, path)
         self._mutant = mutant
@@ -248,7 +460,7 @@ def judged(mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
     """What becomes of each mutant, so many at a time, in any order."""
     context = multiprocessing.get_context("fork")
     waiting = list(mutants)
-    running: dict[str, tuple[Any, Any, float]] = {}
+    running: dict[str, tuple[Any, Any, float, float]] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
             mutant = waiting.pop(0)
@@ -256,18 +468,22 @@ def judged(mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
             process = context.Process(target=_judge, args=(mutant, theirs), daemon=True)
             process.start()
             theirs.close()
-            running[mutant.name] = process, ours, time.monotonic()
-        for name, (process, pipe, began) in list(running.items()):
+            now = time.monotonic()
+            running[mutant.name] = process, ours, now, now
+        for name, (process, pipe, began, heard) in list(running.items()):
             seconds = time.monotonic() - began
             if pipe.poll(0.02):
                 try:
                     found = pipe.recv()
                 except EOFError:
                     raise Failure(f"The process of the mutant {name!r} has died.") from None
+                if isinstance(found, int):  # so many scenarios have ended
+                    running[name] = process, pipe, began, time.monotonic()
+                    continue
                 if isinstance(found, str):
                     raise Failure(found)
                 yield found._replace(seconds=seconds)
-            elif seconds > _PATIENCE:
+            elif time.monotonic() - heard > _PATIENCE:
                 process.kill()
                 yield Verdict(name, "", 0, "it does not come to an end", 0, seconds)
             else:
@@ -285,7 +501,7 @@ def _judge(mutant: Mutant, pipe: Any) -> None:
             vars(package).pop(name.rpartition(".")[2], None)
     sys.meta_path.insert(0, _Finder(mutant))
     try:
-        verdict = _found_out(mutant)
+        verdict = _found_out(mutant, pipe.send)
     except Failure as failure:
         pipe.send(str(failure))
     else:
@@ -294,23 +510,22 @@ def _judge(mutant: Mutant, pipe: Any) -> None:
     pipe.close()
 
 
-def _found_out(mutant: Mutant) -> tuple[str, str, int, str | None, int, float]:
+def _found_out(mutant: Mutant, tell: Callable[[int], None]) -> tuple[str, str, int, str | None, int, float]:
     from devtools.faults import scenarios
 
-    preferred = _FIRST[mutant.about]
-    every = list(scenarios.seeds(MOST_SCENARIOS))
     by_family: dict[str, list[int]] = {}
-    for seed in every:
-        if scenarios.family_of(seed).name == "definitions and poison": continue  # TEMPORARY
+    for seed in scenarios.seeds(MOST_SCENARIOS):
         by_family.setdefault(scenarios.family_of(seed).name, []).append(seed)
-    # One of each family in turn, those that the mutant is about first.
-    first = zip_longest(*(by_family.pop(name) for name in preferred if name in by_family))
+    # What found it out last time; then one of each family in turn, those that the mutant is about first.
+    first = zip_longest(*(by_family.pop(name, []) for name in _FIRST[mutant.about]))
     rest = zip_longest(*by_family.values())
+    known = [FOUND_OUT_BY[mutant.name]] if mutant.name in FOUND_OUT_BY else []
     played = 0
-    for seed in chain(chain.from_iterable(first), chain.from_iterable(rest)):
+    for seed in chain(known, chain.from_iterable(first), chain.from_iterable(rest)):
         if seed is None:
             continue
         played += 1
+        tell(played)
         result = scenarios.play(seed)
         if result.difference is not None:
             return mutant.name, result.family, seed, result.difference, played, 0.0
@@ -323,7 +538,9 @@ def run(console: Console, jobs: int) -> int:
     for verdict in judged(MUTANTS, jobs):
         if verdict.difference is None:
             alive += 1
-            console.print(f"[red]alive[/red]  {verdict.name}, after {verdict.played:,} scenarios", soft_wrap=True)
+            console.print(
+                f"[red]alive[/red]  {verdict.name}, after {verdict.played:,} scenarios", soft_wrap=True
+            )
             continue
         console.print(
             f"killed {verdict.name}\n"
@@ -331,5 +548,7 @@ def run(console: Console, jobs: int) -> int:
             f"{escape(verdict.difference[:150])}",
             soft_wrap=True,
         )
-    console.print(f"{len(MUTANTS)} mutants, {alive} alive" if alive else f"{len(MUTANTS)} mutants, all found out")
+    console.print(
+        f"{len(MUTANTS)} mutants, {alive} alive" if alive else f"{len(MUTANTS)} mutants, all found out"
+    )
     return 1 if alive else 0

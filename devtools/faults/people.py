@@ -12,11 +12,14 @@ from gridview import gridrequest, issues, keys
 from gridview.catalog import Catalog, Field, FieldType
 from gridview.catalogs import Catalogs
 from gridview.cursors import Cursors
+from gridview.derive import Superseded, Underivable
+from gridview.errors import RequestError
 from gridview.grid import grid_page
 from gridview.identity import Actor
 from gridview.jsontext import dumps
+from gridview.mend import mend
 from gridview.routes import Role
-from gridview.storage import ABSENT, Item, Table
+from gridview.storage import ABSENT, Item, ItemTooLarge, Table
 
 CURSORS = Cursors([b"a secret of the simulator"], "grid")
 SPOILT = ("o99", "1 May 2023")
@@ -128,7 +131,12 @@ def restore(world: World, key: str) -> None:
     version = world.orders[key].version
     before = world.history[key][version][-1]
     world.note("{} is restored", key[-3:])
-    kept = {name: given for name, given in before["fields"].items() if given not in SPOILT}
+    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    kept = {
+        name: given
+        for name, given in before["fields"].items()
+        if given not in SPOILT and not catalog.deleted(name)
+    }
     world.table.put({**before, "fields": kept, "version": version + 1}, ABSENT)
 
 
@@ -189,6 +197,17 @@ def mend_document(world: World, key: str) -> None:
     good = {name: given for name, given in document["fields"].items() if given not in SPOILT}
     world.note("{} is put right", key[-3:])
     world.table.put({**document, "fields": good, "version": document["version"] + 1})
+
+
+def repair(world: World, key: str, catalogs: Catalogs, version: int = 0) -> Run:
+    """Somebody has an issue's derived items brought right: a redrive of a dead letter, or a check that repairs."""
+
+    def ended(run: Run) -> None:
+        # That it cannot be done now, or not at all, is an answer.
+        if not isinstance(run.invocation.raised, (Underivable, ItemTooLarge, Superseded, RequestError)):
+            world.check(run)
+
+    return world.start("repair", lambda table: mend(table, catalogs, key, version), ended, key[-3:])
 
 
 def is_spoilt(document: Mapping[str, Any]) -> bool:
@@ -255,5 +274,3 @@ class Reader:
         if random.random() < 0.3:
             query["columns"] = random.sample(names, 2)
         return query
-
-

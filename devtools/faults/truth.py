@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from devtools.faults.world import Difference, World
+from devtools.faults.world import Difference, World, is_document
 from gridview import gridrequest, keys
 from gridview.catalog import NUM, Catalog, Field, FieldType
 from gridview.catalogs import Catalogs
 from gridview.cursors import Cursors
+from gridview.differences import differences
 from gridview.documents import to_json
 from gridview.grid import grid_page
 from gridview.indexing import sort_strings
 from gridview.jsontext import dumps
 from gridview.ledger import Ledger
+from gridview.mend import mend
 from gridview.storage import Item
 
 if TYPE_CHECKING:
@@ -62,13 +64,30 @@ def _shown(catalog: Catalog, document: Item, columns: frozenset[str] | None) -> 
     return orjson.loads(dumps(to_json(catalog, document, columns)))
 
 
-def watch_entries(world: World, entry: Mapping[str, Any]) -> None:
-    """A sort entry has just been written: at any time, the ledger names every string that an entry may hold."""
-    key = entry[keys.PK]
-    ledger = Ledger.from_item(world.engine.get(key, keys.LEDGER, consistent=True))
-    order = entry[keys.SK].removeprefix(keys.order(world.tenant, world.project, ""))
-    if entry[keys.SORT] not in ledger.present.get(order, ()):
-        raise Difference(f"{key}: {order} is now {entry[keys.SORT]!r}, of which the ledger knows nothing")
+def derivable(catalog: Catalog, document: Item) -> bool:
+    """Whether sort strings can be made of a document."""
+    try:
+        sort_strings(catalog, document)
+    except Exception:
+        return False
+    return True
+
+
+def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
+    """A ledger or a sort entry has just been written: what has to hold at any time.
+
+    The ledger names every string that an entry may hold, and never goes back: not to an older image, epoch or revision.
+    """
+    key = item[keys.PK]
+    if item[keys.SK] == keys.LEDGER:
+        old, new = Ledger.from_item(before), Ledger.from_item(item)
+        if new.order < old.order or new.epoch < old.epoch or new.revision < old.revision:
+            raise Difference(f"{key}: the ledger goes back from {old} to {new}")
+    elif keys.SORT in item:
+        ledger = Ledger.from_item(world.engine.get(key, keys.LEDGER, consistent=True))
+        order = item[keys.SK].removeprefix(keys.order(world.tenant, world.project, ""))
+        if item[keys.SORT] not in ledger.present.get(order, ()):
+            raise Difference(f"{key}: {order} is now {item[keys.SORT]!r}, of which the ledger knows nothing")
 
 
 def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> None:
@@ -77,10 +96,40 @@ def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> No
     for key in sorted({*world.history, *world.orders} - but_for):
         document = world.documents.get(key)
         items = {item[keys.SK]: item for item in world.engine.query_all(key, consistent=True)}
+        found = differences(key, items.values(), catalog)
         stored = items.pop(keys.project(world.tenant, world.project), None)
         if stored != document:
             raise Difference(f"{key}: the document is not the one that was written last")
         _assert_issue(world, key, items, {} if document is None else sort_strings(catalog, document))
+        if found:
+            raise Difference(f"{key}: the check finds {found}, and everything is right")
+
+
+def assert_found_and_mended(world: World) -> None:
+    """What is spoilt by hand the check finds, and a repair makes it right."""
+    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    key = world.random.choice(sorted(world.orders))
+    items = list(world.engine.query_all(key, consistent=True))
+    derived = [item for item in items if not is_document((key, item[keys.SK]))]
+    if not derived:
+        return
+    item = world.random.choice(derived)
+    entry = item[keys.SK] != keys.LEDGER
+    if entry and keys.SORT not in item:
+        spoilt = {**item, keys.SORT: "somewhere else"}
+    elif world.chance(0.5) and (entry or keys.TTL_ATTRIBUTE not in item):
+        spoilt = None
+    else:
+        spoilt = {**item, keys.SORT: "x"} if entry else {**item, "applied": {**item["applied"], "a99.1": "x"}}
+    world.note("by hand: {} {} becomes {}", key[-3:], item[keys.SK], spoilt)
+    if spoilt is None:
+        world.engine.delete(key, item[keys.SK])
+    else:
+        world.engine.put(spoilt)
+    if not differences(key, world.engine.query_all(key, consistent=True), catalog):
+        raise Difference(f"{key}: the check does not find what was done to {item[keys.SK]}")
+    mend(world.table, Catalogs(), key)
+    world.totals["spoilt by hand"] += 1
 
 
 def _assert_issue(world: World, key: str, items: dict[str, Item], expected: dict[str, str]) -> None:
@@ -106,10 +155,14 @@ def _assert_issue(world: World, key: str, items: dict[str, Item], expected: dict
     if (keys.TTL_ATTRIBUTE in (found_ledger or {})) is not removed:
         raise Difference(f"{key}: a ledger expires when its issue is removed, and only then")
     for order, item in entries.items():
-        if (keys.TTL_ATTRIBUTE in item) is (keys.SORT in item):
-            raise Difference(f"{key}: {order} expires when it is cleared, and only then")
-        if item["revision"] > ledger.revision:
-            raise Difference(f"{key}: {order} is of a revision that no ledger had")
+        _assert_entry(key, order, item, ledger)
+
+
+def _assert_entry(key: str, order: str, item: Item, ledger: Ledger) -> None:
+    if (keys.TTL_ATTRIBUTE in item) is (keys.SORT in item):
+        raise Difference(f"{key}: {order} expires when it is cleared, and only then")
+    if item["revision"] > ledger.revision:
+        raise Difference(f"{key}: {order} is of a revision that no ledger had")
 
 
 def _differing(found: Mapping[str, str], expected: Mapping[str, str]) -> str:

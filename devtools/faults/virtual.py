@@ -12,6 +12,7 @@ from typing import Any
 import random as chance  # isort: skip
 
 from devtools.faults.adversary import SerialExecutor
+from gridview import upkeep
 
 BEGINNING = 1_700_000_000.0
 
@@ -80,7 +81,6 @@ def virtual(clock: Clock, seed: int, **constants: Any) -> Iterator[None]:
                 if value is real and not (name == "gridview.storage" and real is ThreadPoolExecutor):
                     replaced.append((module, attribute, real))
                     setattr(module, attribute, stand_in)
-    upkeep = sys.modules["gridview.upkeep"]
     for attribute, value in constants.items():
         replaced.append((upkeep, attribute, getattr(upkeep, attribute)))
         setattr(upkeep, attribute, value)

@@ -1,7 +1,9 @@
-"""A table that stops before every call and hands it over: to an adversary, a recorder, a test. What is beneath it does not matter."""
+"""A table that stops before every call and hands it over: to an adversary, a recorder, a test. Beneath it is any table."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
+
+from typing_extensions import override
 
 from gridview import keys
 from gridview.storage import Bound, Condition, Fetched, Item, Key, Page, Scanned, Table, Write
@@ -59,9 +61,11 @@ class Watched(Table):
         self._around = around
         self._portion = portion
 
+    @override
     def metered(self) -> "Watched":
         return Watched(self.beneath.metered(), self._around, self._portion)
 
+    @override
     def get(self, pk: str, sk: str, *, consistent: bool = False) -> Item | None:
         found: Item | None = self._around(
             Attempted("get", ((pk, sk),), consistent),
@@ -69,6 +73,7 @@ class Watched(Table):
         )
         return found
 
+    @override
     def batch_get(
         self,
         wanted: Sequence[Key],
@@ -95,6 +100,7 @@ class Watched(Table):
                 break
         return Fetched(found, frozenset(left))
 
+    @override
     def query(
         self,
         partition: str,
@@ -122,6 +128,7 @@ class Watched(Table):
         )
         return page
 
+    @override
     def scan(
         self,
         *,
@@ -139,6 +146,7 @@ class Watched(Table):
         )
         return scanned
 
+    @override
     def put(self, item: Mapping[str, Any], condition: Condition | None = None) -> None:
         key = item[keys.PK], item[keys.SK]
         self._around(
@@ -146,12 +154,14 @@ class Watched(Table):
             lambda: self.beneath.put(item, condition),
         )
 
+    @override
     def delete(self, pk: str, sk: str, condition: Condition | None = None) -> None:
         self._around(
             Attempted("delete", ((pk, sk),), condition=condition),
             lambda: self.beneath.delete(pk, sk, condition),
         )
 
+    @override
     def add(self, pk: str, sk: str, attribute: str, amount: int, condition: Condition) -> int:
         total: int = self._around(
             Attempted("add", ((pk, sk),), condition=condition),
@@ -159,14 +169,17 @@ class Watched(Table):
         )
         return total
 
+    @override
     def remove(self, pk: str, sk: str, paths: Sequence[Sequence[str]]) -> None:
         self._around(Attempted("remove", ((pk, sk),)), lambda: self.beneath.remove(pk, sk, paths))
 
+    @override
     def transact(self, writes: Sequence[Write]) -> None:
         self._around(
             Attempted("transact", tuple(map(written_key, writes))), lambda: self.beneath.transact(writes)
         )
 
+    @override
     def batch_put(self, items: Iterable[Mapping[str, Any]]) -> None:
         left = list(items)
         while left:

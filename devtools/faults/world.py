@@ -89,11 +89,13 @@ class World:
         self.runs: list[Run] = []
         self.late: list[Late] = []
         self.totals: Counter[str] = Counter()
-        self.watch: Callable[[World, Mapping[str, Any]], None] = lambda _, __: None
-        """Looks at the world when a sort entry has been written."""
+        self.watch: Callable[[World, Item | None, Mapping[str, Any]], None] = lambda *_: None
+        """Looks at a ledger (and the one before it) or a sort entry that has just been written."""
         self.differences: list[Difference] = []
         self.too_large: set[tuple[str, int]] = set()
         """Issues and versions of which the adversary says that their ledger does not fit an item."""
+        self.refused: set[tuple[str, int]] = set()
+        """Those of them whose ledger somebody has tried to write."""
         self.were_too_large: set[tuple[str, int]] = set()
         self.reordering = 0.0
         self.splitting = 0.0
@@ -118,21 +120,27 @@ class World:
             return perform()
         concerned = [key for key in attempted.keys if is_document(key)]
         if not concerned:
-            answer = perform()
-            item = attempted.item
-            if item is not None and keys.SORT in item and item[keys.PK].startswith(keys.ISSUE_PREFIX):
-                try:
-                    self.watch(self, item)
-                except Difference as difference:
-                    # In the midst of an invocation, which would take it for an error of its own.
-                    self.differences.append(difference)
-            return answer
+            return self._watching(attempted, perform)
         before = [self.engine.get(*key, consistent=True) for key in concerned]
         answer = perform()
         for key, old in zip(concerned, before, strict=True):
             new = self.engine.get(*key, consistent=True)
             if old != new:
                 self._changed(key[0], old, new)
+        return answer
+
+    def _watching(self, attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        """Done, and looked at when it is the write of a ledger or of a sort entry."""
+        item = attempted.item
+        if item is None or not item[keys.PK].startswith(keys.ISSUE_PREFIX):
+            return perform()
+        before = self.engine.get(*attempted.key, consistent=True) if item[keys.SK] == keys.LEDGER else None
+        answer = perform()
+        try:
+            self.watch(self, before, item)
+        except Difference as difference:
+            # In the midst of an invocation, which would take it for an error of its own.
+            self.differences.append(difference)
         return answer
 
     def _changed(self, key: str, old: Item | None, new: Item | None) -> None:
@@ -191,12 +199,11 @@ class World:
 
         def limited(attempted: Attempted, perform: Callable[[], Any]) -> Any:
             item = attempted.item
-            if (
-                item is not None
-                and item[keys.SK] == keys.LEDGER
-                and "removed" not in item
-                and (item[keys.PK], item["version"]) in self.too_large
-            ):
+            if item is None or item[keys.SK] != keys.LEDGER or "removed" in item:
+                return around(attempted, perform)
+            image = item[keys.PK], item["version"]
+            if image in self.too_large:
+                self.refused.add(image)
                 return around(attempted, refuse_as_too_large)
             return around(attempted, perform)
 
@@ -233,9 +240,7 @@ class World:
             land = run.invocation.late()
             self.totals["echoes"] += 1
             self.note("{} sends twice, and one is slow: {}", run.name, call_told(call))
-            self.late.append(
-                Late(f"{call_told(call)} of {run.name}", land, run.began + TIMEOUT + IN_FLIGHT)
-            )
+            self.late.append(Late(f"{call_told(call)} of {run.name}", land, run.began + TIMEOUT + IN_FLIGHT))
         self.step(run)
 
     def land(self, late: Late) -> None:

@@ -1,0 +1,33 @@
+"""A hundred scenarios of the fault simulator over DynamoDB Local: what the table in memory has shown, the engine shows too."""
+
+import os
+from collections import Counter
+
+from devtools.engine import Engine
+from devtools.faults import local
+from devtools.faults.command import replay, results
+from devtools.faults.points import job_points, kill_points
+from devtools.faults.scenarios import RANDOM
+
+SCENARIOS = 100
+POINTS = 20
+"""Kill points of the consumer, and as many of background jobs; the rest is drawn."""
+
+
+def sample(seeds: tuple[int, ...]) -> list[int]:
+    return list(seeds[:: -(-len(seeds) // POINTS)])
+
+
+def test_a_hundred_scenarios_end_without_a_difference(engine: Engine) -> None:
+    points = sample(kill_points()) + sample(job_points())
+    seeds = [*points, *range(RANDOM, RANDOM + SCENARIOS - len(points))]
+    assert len(set(seeds)) == SCENARIOS
+    totals: Counter[str] = Counter()
+    told = []
+    for played in results(seeds, local.on(engine), os.cpu_count() or 1):
+        totals.update(played.totals)
+        if played.difference is not None:
+            told.append(f"{played.family}: {played.difference}\n  {replay(played, 'local')}")
+    assert not told, "\n".join(told)
+    assert totals["scenarios"] == SCENARIOS
+    assert totals["kills"] > SCENARIOS

@@ -1,0 +1,46 @@
+"""The conformance suite of the storage module over DynamoDB Local: what the table in memory is held to, call by call."""
+
+import inspect
+import secrets
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from devtools.engine import Engine
+from devtools.table import create_table_input
+from gridview.storage import Meter, Table, parse_fast
+from tests.unit import test_scan, test_storage
+
+CONFORMANCE: dict[str, Callable[..., Any]] = {
+    name: test
+    for module in (test_storage, test_scan)
+    for name, test in vars(module).items()
+    if name.startswith("test_") and {"table", "exact"} & {*inspect.signature(test).parameters}
+}
+"""Every test that takes a table."""
+
+globals().update(CONFORMANCE)
+
+
+@pytest.fixture
+def table(engine: Engine) -> Iterator[Table]:
+    """An empty table, without a stream: a second one slows the engine down."""
+    name = f"conformance-{secrets.token_hex(8)}"
+    client = engine.client()
+    parse_fast(client)
+    asked = create_table_input(name)
+    del asked["StreamSpecification"]
+    client.create_table(**asked)
+    yield Table(name, client, Meter())
+    client.delete_table(TableName=name)
+
+
+@pytest.fixture
+def exact(table: Table) -> Table:
+    """The same."""
+    return table
+
+
+def test_the_suite_is_all_there() -> None:
+    assert len(CONFORMANCE) > 20

@@ -1,0 +1,108 @@
+"""The scenarios themselves: every kill point there is and a thousand that are drawn end without a difference.
+
+The seeds are fixed, so a run is the same every time. `./dev faults --scenarios N` plays more.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+
+from devtools.faults import points, scenarios
+from devtools.faults.command import replay, results
+from devtools.faults.project import MEMORY
+from devtools.faults.scenarios import RANDOM, Played, play
+
+DRAWN = 1080
+CHUNK = 120
+
+
+def chunks(seeds: Sequence[int], size: int = CHUNK) -> list[Sequence[int]]:
+    return [seeds[at : at + size] for at in range(0, len(seeds), size)]
+
+
+@cache
+def played(seeds: tuple[int, ...]) -> list[Played]:
+    return sorted(results(seeds, MEMORY, os.cpu_count() or 1))
+
+
+def assert_no_difference(seeds: Sequence[int]) -> None:
+    differing = [one for one in played(tuple(seeds)) if one.difference is not None]
+    told = [f"{one.family}: {one.difference}\n  {replay(one, 'memory')}" for one in differing]
+    assert not told, "\n".join(told)
+
+
+@pytest.mark.parametrize("seeds", chunks(points.kill_points()), ids=lambda seeds: f"from {seeds[0]}")
+def test_a_consumer_may_be_killed_at_any_write(seeds: Sequence[int]) -> None:
+    assert_no_difference(seeds)
+
+
+@pytest.mark.parametrize("seeds", chunks(points.job_points()), ids=lambda seeds: f"from {seeds[0]}")
+def test_a_background_job_may_be_killed_at_any_write(seeds: Sequence[int]) -> None:
+    assert_no_difference(seeds)
+
+
+@pytest.mark.parametrize("seeds", chunks(range(RANDOM, RANDOM + DRAWN)), ids=lambda seeds: f"from {seeds[0]}")
+def test_what_is_drawn_ends_without_a_difference(seeds: Sequence[int]) -> None:
+    assert_no_difference(seeds)
+
+
+def test_these_are_nearly_all_scenarios_that_the_issue_asks_for() -> None:
+    """A hundred more are played over DynamoDB Local."""
+    assert len(points.kill_points()) + len(points.job_points()) + DRAWN >= 1900
+
+
+def test_every_fault_happens_in_every_hundred_scenarios_or_so() -> None:
+    totals: Counter[str] = Counter()
+    for seeds in chunks(range(RANDOM, RANDOM + DRAWN))[:2]:
+        for one in played(tuple(seeds)):
+            totals.update(one.totals)
+    for fault in (
+        "kills",
+        "timeouts",
+        "late writes",
+        "echoes",
+        "duplicates",
+        "abandoned",
+        "shard splits",
+        "partial batches",
+        "refused",
+        "lost",
+        "twice",
+        "denied",
+        "poison",
+        "dead letters",
+        "changes of definitions",
+        "deleted projects",
+        "pages",
+        "repairs",
+        "spoilt by hand",
+    ):
+        assert totals[fault] > 0, fault
+    assert totals["kills"] > 500
+
+
+def test_the_same_seed_is_the_same_scenario() -> None:
+    for seed in (*range(RANDOM, RANDOM + 9), points.kill_points()[50], points.job_points()[50]):
+        first, second = play(seed, verbose=True), play(seed, verbose=True)
+        assert first == second
+        assert len(first.log) > 20
+        assert play(seed).totals == first.totals
+
+
+def test_seeds_are_every_kill_point_and_then_what_is_drawn() -> None:
+    enumerated = len(points.kill_points()) + len(points.job_points())
+    assert len(set(scenarios.seeds(enumerated + 10))) == enumerated + 10
+    assert list(scenarios.seeds(enumerated + 10))[enumerated:] == list(range(RANDOM, RANDOM + 10))
+    assert len(list(scenarios.seeds(10))) == 10
+
+
+def test_kill_points_are_every_write_with_every_fate() -> None:
+    for place, script in enumerate(points._SCRIPTS):
+        found = [one for one in map(points.KillPoint.of, points.kill_points()) if one.script == place]
+        writes = {one.write for one in found}
+        assert writes == set(range(len(writes))), script.name
+        assert len(found) == len(writes) * len(points._FATES)
+        assert len(writes) >= 3
