@@ -98,7 +98,10 @@ class Cloud:
         issues = [item for item in items if _is_issue(item)]
         alive = {item["PK"]["S"] for item in issues}
         gone = [item for item in items if item["SK"]["S"] == keys.LEDGER and item["PK"]["S"] not in alive]
-        records = [_record("INSERT", issue["PK"], {"NewImage": issue}) for issue in issues]
+        records = [
+            _record("INSERT" if issue["version"]["N"] == "1" else "MODIFY", issue["PK"], {"NewImage": issue})
+            for issue in issues
+        ]
         records += [
             _record("REMOVE", ledger["PK"], {"OldImage": {"version": ledger["version"]}}) for ledger in gone
         ]
