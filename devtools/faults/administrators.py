@@ -6,12 +6,15 @@ from typing import Any
 from devtools.faults.world import IN_FLIGHT, TIMEOUT, Run, World
 from gridview import attributes, keys, projects
 from gridview.catalog import Catalog, Field
-from gridview.catalogs import MAX_AGE, Catalogs
+from gridview.catalogs import Catalogs
 from gridview.errors import NotFound, Overloaded
 from gridview.storage import Table
 from gridview.upkeep import Worker
 
-SETTLING = TIMEOUT + MAX_AGE + IN_FLIGHT
+CATALOG_AGE = 5.0
+"""Seconds for which the core promises to use a catalog at most. Not its own constant: who deploys it trusts in the promise."""
+
+SETTLING = TIMEOUT + CATALOG_AGE + IN_FLIGHT
 """Seconds after a change of definitions from which on nobody acts on the older ones: none less would do."""
 
 MOST_ATTRIBUTES = 7

@@ -160,13 +160,13 @@ class KillPoint:
 def _written(world: World, script: Script) -> Shard:
     """The shard when everything has been written, and the first records are settled."""
     if script.bare:
-        _patched("updated", indexed=False)(world, world.table)
+        patched("updated", indexed=False)(world, world.table)
         world.pass_time(administrators.SETTLING)
         world.finish(administrators.upkeep(world, Catalogs()))
         world.pass_time(administrators.SETTLING)
         world.finish(administrators.upkeep(world, Catalogs()))
     for word, num in script.steps:
-        _do(world, word, num)
+        do(world, word, num)
     (shard,) = world.stream.shards
     if script.known:
         _deliver(world, shard, script.known)
@@ -201,7 +201,8 @@ _FIRST = {"start": "2023-05-01", "kind": "a", "tags": ["x"]}
 _SECOND = {"start": "2023-05-02", "kind": "b", "cost": 5}
 
 
-def _do(world: World, word: str, num: int) -> None:
+def do(world: World, word: str, num: int) -> None:
+    """Something happens to an issue, undisturbed."""
     table, actor = world.table, people.writer(world, "ann")
     catalog = Catalogs().reload(world.engine, world.tenant, world.project)
     key = keys.issue(world.tenant, world.project, num)
@@ -255,7 +256,9 @@ class JobScript(NamedTuple):
     changes: tuple[administrators.Change, ...]
 
 
-def _patched(attribute: str, **body: object) -> administrators.Change:
+def patched(attribute: str, **body: object) -> administrators.Change:
+    """A change of an attribute or a built-in field."""
+
     def change(world: World, table: Table) -> None:
         attributes.update_attribute(
             table,
@@ -271,7 +274,9 @@ def _patched(attribute: str, **body: object) -> administrators.Change:
     return change
 
 
-def _deleted(attribute: str) -> administrators.Change:
+def deleted(attribute: str) -> administrators.Change:
+    """An attribute is deleted."""
+
     def change(world: World, table: Table) -> None:
         attributes.delete_attribute(
             table,
@@ -286,7 +291,8 @@ def _deleted(attribute: str) -> administrators.Change:
     return change
 
 
-def _rebuilt(world: World, table: Table) -> None:
+def rebuilt(world: World, table: Table) -> None:
+    """Two indexes are built anew."""
     attributes.rebuild(
         table,
         Catalogs(),
@@ -298,13 +304,15 @@ def _rebuilt(world: World, table: Table) -> None:
     )
 
 
-def _project_deleted(world: World, table: Table) -> None:
+def project_deleted(world: World, table: Table) -> None:
+    """The project is deleted."""
     projects.delete_project(
         table, Catalogs(), world.admin, world.project, None, settling=administrators.SETTLING
     )
 
 
-def _states_moved(world: World, table: Table) -> None:
+def states_moved(world: World, table: Table) -> None:
+    """The states are put into the opposite order."""
     states = [one.value for one in Catalogs().get(table, world.tenant, world.project).state.live_options]
     projects.update_project(
         table,
@@ -318,20 +326,20 @@ def _states_moved(world: World, table: Table) -> None:
 
 
 _JOB_SCRIPTS = (
-    JobScript("an index is switched on", (_patched("note", indexed=True),)),
-    JobScript("an index is switched off", (_patched("start", indexed=False),)),
+    JobScript("an index is switched on", (patched("note", indexed=True),)),
+    JobScript("an index is switched off", (patched("start", indexed=False),)),
     JobScript(
-        "an index is switched off and on", (_patched("start", indexed=False), _patched("start", indexed=True))
+        "an index is switched off and on", (patched("start", indexed=False), patched("start", indexed=True))
     ),
-    JobScript("an attribute is deleted", (_deleted("kind"),)),
-    JobScript("options are moved", (_patched("kind", options=["c", "b", "a"]),)),
-    JobScript("the states are moved", (_states_moved,)),
-    JobScript("indexes are rebuilt", (_rebuilt,)),
+    JobScript("an attribute is deleted", (deleted("kind"),)),
+    JobScript("options are moved", (patched("kind", options=["c", "b", "a"]),)),
+    JobScript("the states are moved", (states_moved,)),
+    JobScript("indexes are rebuilt", (rebuilt,)),
     JobScript(
         "much at once",
-        (_deleted("tags"), _patched("note", indexed=True), _patched("kind", options=["b", "a", "c"])),
+        (deleted("tags"), patched("note", indexed=True), patched("kind", options=["b", "a", "c"])),
     ),
-    JobScript("the project is deleted", (_project_deleted,)),
+    JobScript("the project is deleted", (project_deleted,)),
 )
 
 
@@ -369,7 +377,7 @@ class JobPoint:
             for late in list(world.late):
                 world.land(late)
         if quiet.catalog() is not None:
-            _do(world, "name", 1)
+            do(world, "name", 1)
             world.drain(Catalogs())
         quiet.quiet()
 
@@ -378,7 +386,7 @@ def _defined(world: World, script: JobScript) -> Drawn:
     """The world when issues have been written and derived, the definitions changed, and the job that follows is due."""
     quiet = Drawn(world, Weather(shards=1, lag=False, stale=False, splitting=0, reordering=0, readers=0))
     for word, num in (("create", 1), ("create", 2), ("create", 3), ("change", 2), ("clear", 3)):
-        _do(world, word, num)
+        do(world, word, num)
     world.drain(Catalogs())
     for change in script.changes:
         world.clock.seconds += 1

@@ -1,8 +1,7 @@
 """The scenarios: which seed is which, and how each is played.
 
-Seeds below `RANDOM` are kill points, enumerated: a script, a write of the consumer or of a background job, and what becomes of the
-invocation at that write.
-From `RANDOM` on everything is drawn from the seed.
+Seeds below `RANDOM` are points that are enumerated: a write at which the consumer or a background job is killed, or a call before
+which something happens (`races`). From `RANDOM` on everything is drawn from the seed.
 """
 
 from collections import Counter
@@ -10,7 +9,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import NamedTuple
 
-from devtools.faults import truth
+from devtools.faults import races, truth
 from devtools.faults.drawn import WEATHERS, Drawn
 from devtools.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
 from devtools.faults.project import MEMORY, PROJECT, Engine
@@ -39,7 +38,7 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
     world: World | None = None
     family = family_of(seed)
     difference = None
-    with virtual(clock, seed, BATCH=1 + seed % 3 if seed >= RANDOM else 2):
+    with virtual(clock, seed, BATCH=_batch_of(seed)):
         try:
             table, tenant = engine.table(seed)
             clock.seconds += 60
@@ -56,6 +55,12 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
     totals = world.totals if world is not None else Counter()
     totals["scenarios"] += 1
     return Played(seed, family.name, totals, difference, log or [])
+
+
+def _batch_of(seed: int) -> int:
+    if seed >= RANDOM:
+        return 1 + seed % 3
+    return races.BATCH if seed >= races.RACES else 2
 
 
 def _end(world: World) -> None:
@@ -86,13 +91,15 @@ def family_of(seed: int) -> Family:
     """The family that a seed belongs to."""
     if seed >= RANDOM:
         return _FAMILIES[seed % len(_FAMILIES)]
+    if seed >= races.RACES:
+        return Family(races.race_of(seed).family, races.play)
     if seed >= JOB_POINTS:
         return Family("job kill points", lambda world, seed: JobPoint.of(seed).play(world))
     return Family("kill points", lambda world, seed: KillPoint.of(seed).play(world))
 
 
 def seeds(count: int) -> Iterator[int]:
-    """The seeds of so many scenarios: every kill point, and drawn ones as many as are left."""
-    points = (kill_points() + job_points())[:count]
+    """The seeds of so many scenarios: every point that is enumerated, and drawn ones as many as are left."""
+    points = (kill_points() + job_points() + races.race_points())[:count]
     yield from points
     yield from range(RANDOM, RANDOM + count - len(points))

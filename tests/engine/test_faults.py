@@ -7,11 +7,12 @@ from devtools.engine import Engine
 from devtools.faults import local
 from devtools.faults.command import replay, results
 from devtools.faults.points import job_points, kill_points
+from devtools.faults.races import race_points
 from devtools.faults.scenarios import RANDOM
 
 SCENARIOS = 100
 POINTS = 20
-"""Kill points of the consumer, and as many of background jobs; the rest is drawn."""
+"""Kill points of the consumer, as many of background jobs, and as many of races; the rest is drawn."""
 
 
 def sample(seeds: tuple[int, ...]) -> list[int]:
@@ -19,7 +20,7 @@ def sample(seeds: tuple[int, ...]) -> list[int]:
 
 
 def test_a_hundred_scenarios_end_without_a_difference(engine: Engine) -> None:
-    points = sample(kill_points()) + sample(job_points())
+    points = sample(kill_points()) + sample(job_points()) + sample(race_points())
     seeds = [*points, *range(RANDOM, RANDOM + SCENARIOS - len(points))]
     assert len(set(seeds)) == SCENARIOS
     totals: Counter[str] = Counter()

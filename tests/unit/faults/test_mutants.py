@@ -7,8 +7,8 @@ import pytest
 
 import gridview
 from devtools.failure import Failure
-from devtools.faults import mutants
-from devtools.faults.mutants import FOUND_OUT_BY, MUTANTS, Mutant, judged, spoilt
+from devtools.faults import mutants, scenarios
+from devtools.faults.mutants import ENDLESS, FOUND_OUT_BY, MUTANTS, Mutant, judged, spoilt
 
 CORE = Path(str(gridview.__file__)).parent
 
@@ -17,6 +17,12 @@ def test_there_are_enough_mutants_and_each_has_a_name_of_its_own() -> None:
     names = [mutant.name for mutant in MUTANTS]
     assert len(names) == len(set(names)) >= 25
     assert {*FOUND_OUT_BY} <= {*names}
+
+
+def test_what_found_a_mutant_out_is_a_scenario_that_is_right_of_the_core_as_it_is() -> None:
+    seeds = {*FOUND_OUT_BY.values()}
+    assert seeds <= {*scenarios.seeds(mutants.MOST_SCENARIOS)}
+    assert [seed for seed in sorted(seeds) if scenarios.play(seed).difference is not None] == []
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -38,6 +44,8 @@ def test_every_mutant_is_found_out() -> None:
     verdicts = list(judged(MUTANTS, os.cpu_count() or 1))
     assert {verdict.name for verdict in verdicts} == {mutant.name for mutant in MUTANTS}
     assert [verdict.name for verdict in verdicts if verdict.difference is None] == []
+    # By something that is wrong, not by waiting in vain.
+    assert [verdict.name for verdict in verdicts if verdict.difference == ENDLESS] == []
 
 
 def test_a_mutant_that_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The scenarios themselves: every kill point there is and a thousand that are drawn end without a difference.
+"""The scenarios themselves: every point that is enumerated and a thousand that are drawn end without a difference.
 
 The seeds are fixed, so a run is the same every time. `./dev faults --scenarios N` plays more.
 """
@@ -10,10 +10,11 @@ from functools import cache
 
 import pytest
 
-from devtools.faults import points, scenarios
+from devtools.faults import administrators, points, races, scenarios
 from devtools.faults.command import replay, results
 from devtools.faults.project import MEMORY
 from devtools.faults.scenarios import RANDOM, Played, play
+from gridview.catalogs import MAX_AGE
 
 DRAWN = 1080
 CHUNK = 120
@@ -41,6 +42,11 @@ def test_a_consumer_may_be_killed_at_any_write(seeds: Sequence[int]) -> None:
 
 @pytest.mark.parametrize("seeds", chunks(points.job_points()), ids=lambda seeds: f"from {seeds[0]}")
 def test_a_background_job_may_be_killed_at_any_write(seeds: Sequence[int]) -> None:
+    assert_no_difference(seeds)
+
+
+@pytest.mark.parametrize("seeds", chunks(races.race_points()), ids=lambda seeds: f"from {seeds[0]}")
+def test_things_may_happen_before_any_call(seeds: Sequence[int]) -> None:
     assert_no_difference(seeds)
 
 
@@ -85,15 +91,16 @@ def test_every_fault_happens_in_every_hundred_scenarios_or_so() -> None:
 
 
 def test_the_same_seed_is_the_same_scenario() -> None:
-    for seed in (*range(RANDOM, RANDOM + 9), points.kill_points()[50], points.job_points()[50]):
+    enumerated = (points.kill_points()[50], points.job_points()[50], *races.race_points()[::100])
+    for seed in (*range(RANDOM, RANDOM + 9), *enumerated):
         first, second = play(seed, verbose=True), play(seed, verbose=True)
         assert first == second
         assert len(first.log) > 20
         assert play(seed).totals == first.totals
 
 
-def test_seeds_are_every_kill_point_and_then_what_is_drawn() -> None:
-    enumerated = len(points.kill_points()) + len(points.job_points())
+def test_seeds_are_every_point_and_then_what_is_drawn() -> None:
+    enumerated = len(points.kill_points()) + len(points.job_points()) + len(races.race_points())
     assert len(set(scenarios.seeds(enumerated + 10))) == enumerated + 10
     assert list(scenarios.seeds(enumerated + 10))[enumerated:] == list(range(RANDOM, RANDOM + 10))
     assert len(list(scenarios.seeds(10))) == 10
@@ -105,4 +112,24 @@ def test_kill_points_are_every_write_with_every_fate() -> None:
         writes = {one.write for one in found}
         assert writes == set(range(len(writes))), script.name
         assert len(found) == len(writes) * len(points._FATES)
-        assert len(writes) >= 3
+        # Where nothing that is indexed differs, in the end, the ledger alone is written.
+        alone = script.bare or script.name == "removed and restored at once"
+        assert len(writes) >= (1 if alone else 3), script.name
+
+
+def test_the_points_of_a_race_are_the_calls_of_its_invocation() -> None:
+    by_race: dict[str, list[int]] = {}
+    for seed in races.race_points():
+        race = races.race_of(seed)
+        by_race.setdefault(f"{race.family}: {race.name}", []).append(seed)
+    assert len(by_race) == 34
+    for name, seeds in by_race.items():
+        assert seeds == list(range(seeds[0], seeds[0] + len(seeds))), name
+        race = races.race_of(seeds[0])
+        assert race.once == (len(seeds) == 1), name
+        # A pass over an issue or two, of several steps; a request that writes an issue has two calls.
+        assert race.once or len(seeds) >= (10 if "pass" in race.family else 2), name
+
+
+def test_the_time_that_changes_take_to_settle_is_that_of_the_core() -> None:
+    assert administrators.CATALOG_AGE == MAX_AGE

@@ -181,7 +181,7 @@ def world() -> Iterator[World]:
         table, tenant = project.in_memory(0)
         world = World(Random(0), clock, table, tenant, project.PROJECT)  # noqa: S311
         for word, num in (("create", 1), ("create", 2), ("create", 3), ("clear", 2), ("remove", 3)):
-            points._do(world, word, num)
+            points.do(world, word, num)
             world.drain(Catalogs())
         truth.assert_derived(world)
         yield world
@@ -255,7 +255,7 @@ def test_a_walk_finds_an_issue_that_stands_nowhere_and_one_that_stands_wrong(wor
         walk()
     world.engine.put(found)
     walk()
-    points._do(world, "create", 4)
+    points.do(world, "create", 4)
     with pytest.raises(Difference):
         walk()
 

@@ -1,0 +1,490 @@
+"""Scenarios in which something happens while an invocation is at work, at a point that is enumerated: before each of its calls.
+
+A race is an invocation, and what happens meanwhile. Its points are the calls that the invocation makes when nothing does.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import product
+from random import Random
+from typing import Any, NamedTuple
+
+import orjson
+
+from devtools.faults import administrators, people, points, truth
+from devtools.faults.administrators import Change
+from devtools.faults.drawn import Drawn, Weather
+from devtools.faults.people import CURSORS
+from devtools.faults.project import PROJECT, in_memory
+from devtools.faults.virtual import Clock, virtual
+from devtools.faults.world import Difference, Run, World
+from gridview import attributes, derive, gridrequest, indexing, issues, keys, sortstrings
+from gridview.catalog import Catalog
+from gridview.catalogs import Catalogs
+from gridview.errors import Conflict, InvalidRequest, NotReady
+from gridview.grid import grid_page
+from gridview.jobs import Job
+from gridview.jsontext import dumps
+from gridview.storage import Table
+
+RACES = 600_000
+"""The first seed of a race."""
+
+BATCH = 1
+"""Issues between two checkpoints of a pass in a race: so a pass over two issues is several steps."""
+
+_POINTS = 100
+
+TWICE_DEFINED = "definitions change during a pass"
+OLD_DEFINITIONS = "an invocation began under older definitions"
+EDITED = "an issue is edited during a pass"
+READ = "a page is read during a pass"
+FIRST_VALUE = "an issue gets a value while a page is read"
+
+
+class Scene(NamedTuple):
+    """The world before an invocation makes its first call, who settles it in the end, and that invocation."""
+
+    quiet: Drawn
+    run: Run
+
+
+@dataclass(frozen=True)
+class Race:
+    """What begins, and what happens before one of its calls. `ends` brings the invocation to its end and looks at everything.
+
+    `once`: it happens before the first call alone, and decides by itself where the invocation is stopped.
+    """
+
+    family: str
+    name: str
+    begins: Callable[[World], Scene]
+    happens: Callable[[World, Run], None]
+    ends: Callable[[World, Scene], None]
+    once: bool = False
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+# What a race is made of
+
+_ONE_ISSUE = (("create", 1),)
+_TWO_ISSUES = (("create", 1), ("create", 2), ("change", 2))
+_THREE_ISSUES = (("create", 1), ("create", 2), ("create", 3), ("change", 2), ("clear", 3))
+
+
+def _quiet(world: World) -> Drawn:
+    return Drawn(world, Weather(shards=1, lag=False, stale=False, splitting=0, reordering=0, readers=0))
+
+
+def _written(world: World, *steps: tuple[str, int]) -> Drawn:
+    """The world when these issues have been written and derived."""
+    quiet = _quiet(world)
+    for word, num in steps:
+        points.do(world, word, num)
+    world.drain(Catalogs())
+    return quiet
+
+
+def _change(world: World, change: Change) -> None:
+    world.clock.seconds += 1
+    change(world, world.table)
+
+
+def _pass(world: World, *changes: Change, steps: tuple[tuple[str, int], ...] = _TWO_ISSUES) -> Scene:
+    """The pass that makes some changes of definitions true, about to begin."""
+    quiet = _written(world, *steps)
+    for change in changes:
+        _change(world, change)
+    world.pass_time(administrators.SETTLING)
+    return Scene(quiet, administrators.upkeep(world, Catalogs()))
+
+
+def _finish(world: World, scene: Scene) -> None:
+    world.finish(scene.run)
+    scene.quiet.quiet()
+
+
+_on_note = points.patched("note", indexed=True)
+_off_start = points.patched("start", indexed=False)
+_on_start = points.patched("start", indexed=True)
+_move_kind = points.patched("kind", options=["c", "b", "a"])
+_move_kind_again = points.patched("kind", options=["b", "c", "a"])
+_delete_kind = points.deleted("kind")
+
+
+def _create_kind(world: World, table: Table) -> None:
+    """An attribute with the id of one that was deleted: its id may be taken yet."""
+    body = {"name": "Kind", "id": "kind", "type": "text"}
+    with suppress(Conflict, NotReady):
+        attributes.create_attribute(table, Catalogs(), world.admin, world.project, body)
+
+
+def _delete_and_create_kind(world: World, table: Table) -> None:
+    _delete_kind(world, table)
+    _create_kind(world, table)
+
+
+# Definitions change during a pass
+
+
+def _twice(name: str, first: Change, second: Change) -> Race:
+    def happens(world: World, _: Run) -> None:
+        _change(world, second)
+
+    return Race(TWICE_DEFINED, name, lambda world: _pass(world, first), happens, _finish)
+
+
+def _edited_too(change: Change, world: World, _: Run) -> None:
+    """Definitions change, an issue is edited and derived by them, and edited once more."""
+    _change(world, change)
+    points.do(world, "change", 1)
+    world.drain(Catalogs())
+    points.do(world, "back", 1)
+
+
+def _created_again(world: World, scene: Scene) -> None:
+    """In the end the id is free, and nothing of the attribute that had it is found under it."""
+    _finish(world, scene)
+    _create_kind(world, world.table)
+    scene.quiet.judge()
+    truth.assert_walk(world, "kind", descending=False, nulls_first=False, limit=2)
+
+
+def _twice_defined() -> Iterator[Race]:
+    yield _twice("off, then another on", _off_start, _on_note)
+    yield _twice("off and on", _off_start, _on_start)
+    yield _twice("moved and moved again", _move_kind, _move_kind_again)
+    yield _twice("rebuilt and rebuilt again", points.rebuilt, points.rebuilt)
+    yield _twice("deleted, and the project too", _delete_kind, points.project_deleted)
+    yield Race(
+        TWICE_DEFINED,
+        "off, then another on, and an issue is edited twice",
+        lambda world: _pass(world, _off_start),
+        partial(_edited_too, _on_note),
+        _finish,
+    )
+    yield Race(
+        TWICE_DEFINED,
+        "deleted, and created with the same id",
+        lambda world: _pass(world, _delete_kind),
+        lambda world, _: _change(world, _create_kind),
+        _created_again,
+    )
+    yield Race(
+        TWICE_DEFINED,
+        "on, and another is deleted and created with the same id",
+        lambda world: _pass(world, _on_note),
+        lambda world, _: _change(world, _delete_and_create_kind),
+        _created_again,
+    )
+
+
+# An invocation began under older definitions
+
+
+def _old_consumer(world: World) -> Scene:
+    """A consumer that is given the change of an issue; what it was before has been derived."""
+    quiet = _written(world, *_TWO_ISSUES)
+    points.do(world, "change", 1)
+    (shard,) = world.stream.shards
+    run, _ = world.deliver(shard, 10, Catalogs(), bisects=False)
+    return Scene(quiet, run)
+
+
+def _old_command(world: World, container: Catalogs, *, new: bool) -> Scene:
+    """A request to a container whose catalog is nearly as old as it may be when the request begins."""
+    quiet = _written(world, *_TWO_ISSUES)
+    container.reload(world.engine, world.tenant, world.project)
+    world.clock.seconds += 4.9
+    fields = {"start": "2023-06-01", "kind": "c", "tags": ["y"], "note": "n"}
+
+    def work(table: Table) -> Any:
+        def written(catalog: Catalog) -> Any:
+            actor = people.writer(world, "bob")
+            if new:
+                return issues.create_issue(table, catalog, actor, {"name": "late", "fields": fields})
+            return issues.update_issue(table, catalog, actor, 1, {"fields": fields}, None)
+
+        return container.using(table, world.tenant, world.project, written)
+
+    return Scene(quiet, world.command("write by what was known", work))
+
+
+def _changed_meanwhile(change: Change, world: World, _run: Run) -> None:
+    """Definitions change; others hear of it at once, and whatever is due in the next seconds is carried out."""
+    change(world, world.table)
+    (shard,) = world.stream.shards
+    for record in shard.records[: shard.settled]:
+        world.finish(world.deliver_beside([record], Catalogs()))
+    for _ in range(3):
+        world.finish(administrators.upkeep(world, Catalogs()))
+        world.clock.seconds += 10
+
+
+def _old_definitions() -> Iterator[Race]:
+    changes = {
+        "on": _on_note,
+        "off": _off_start,
+        "moved": _move_kind,
+        "deleted": _delete_kind,
+        "rebuilt": points.rebuilt,
+    }
+    for name, change in changes.items():
+        happens = partial(_changed_meanwhile, change)
+        yield Race(OLD_DEFINITIONS, f"a consumer, {name}", _old_consumer, happens, _finish)
+    for (name, change), new in product(changes.items(), (True, False)):
+        yield _by_a_command(name, change, new=new)
+
+
+def _by_a_command(name: str, change: Change, *, new: bool) -> Race:
+    container = Catalogs()
+
+    def begins(world: World) -> Scene:
+        container.forget(world.tenant, world.project)
+        return _old_command(world, container, new=new)
+
+    def ends(world: World, scene: Scene) -> None:
+        world.finish(scene.run)
+        scene.quiet.settle()
+        scene.quiet.work_off()
+        # The same container, long after: all that it remembers is too old.
+        fields = {"start": "2023-07-01", "kind": "b"}
+
+        def written(catalog: Catalog) -> Any:
+            return issues.update_issue(
+                world.table, catalog, people.writer(world, "bob"), 2, {"fields": fields}, None
+            )
+
+        with suppress(InvalidRequest):
+            container.using(world.table, world.tenant, world.project, written)
+        scene.quiet.quiet()
+
+    what = "create" if new else "update"
+    return Race(
+        OLD_DEFINITIONS, f"a command ({what}), {name}", begins, partial(_changed_meanwhile, change), ends
+    )
+
+
+# An issue is edited during a pass
+
+
+_EDITS: dict[str, dict[str, Any] | None] = {
+    "changed": {"start": "2023-05-02", "kind": "b"},
+    "cleared": {"start": None, "kind": None},
+    "removed": None,
+}
+
+
+def _edit(word: str, world: World, _: Run | None = None) -> None:
+    """Somebody who knows the present definitions changes or removes issue 1."""
+    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    fields = _EDITS[word]
+    if fields is None:
+        issues.delete_issue(world.table, catalog, 1, None)
+    else:
+        issues.update_issue(world.table, catalog, people.writer(world, "bob"), 1, {"fields": fields}, None)
+
+
+def _derived_at_once(word: str, world: World, _: Run) -> None:
+    _edit(word, world)
+    world.drain(Catalogs())
+
+
+def _derived_halfway(word: str, world: World, _run: Run) -> None:
+    """The consumer has written its intent and half of the entries; it goes on when the pass is over."""
+    _edit(word, world)
+    (shard,) = world.stream.shards
+    run, _ = world.deliver(shard, 10, Catalogs(), bisects=False)
+    run.invocation.to_next_write()
+    for _ in range(3):
+        world.step(run)
+    world.settle_ended(run)
+
+
+def _gets_on(world: World, scene: Scene) -> None:
+    """One edit does not hold up a pass: it comes to its end in the same invocation."""
+    world.finish(scene.run)
+    stored = world.engine.get(keys.project(world.tenant, world.project), keys.JOB, consistent=True)
+    if stored is not None and Job.from_item(stored).last is not None:
+        raise Difference(f"one edit has stopped a pass at {Job.from_item(stored)}")
+    scene.quiet.quiet()
+
+
+def _repairs_die(world: World, run: Run) -> None:
+    """At each attempt of the pass at an issue somebody who repairs it is faster, and dies over it; nobody tries that again."""
+    key = keys.issue(world.tenant, world.project, 1)
+    for _ in range(derive.ATTEMPTS):
+        while run.invocation.call is not None and "intent" not in (run.invocation.call.item or {}):
+            world.step(run)
+        repair = people.repair(world, key, Catalogs())
+        repair.invocation.to_next_write()
+        world.step(repair)
+        world.kill(repair, lands=False)
+        world.step(run)
+
+
+def _much(world: World) -> Scene:
+    return _pass(world, points.deleted("tags"), _on_note, _move_kind, steps=_ONE_ISSUE)
+
+
+def _edited() -> Iterator[Race]:
+    for word, name, manner in (
+        ("changed", "derived at once", _derived_at_once),
+        ("changed", "derived halfway", _derived_halfway),
+        ("changed", "derived later", _edit),
+        ("cleared", "derived at once", _derived_at_once),
+        ("removed", "derived at once", _derived_at_once),
+        ("removed", "derived halfway", _derived_halfway),
+    ):
+        yield Race(EDITED, f"{word}, {name}", _much, partial(manner, word), _gets_on)
+    one_off = partial(_pass, steps=_ONE_ISSUE)
+    yield Race(
+        EDITED, "repairs die", lambda world: one_off(world, _off_start), _repairs_die, _finish, once=True
+    )
+
+
+# A page is read during a pass
+
+
+def _read(field: str, world: World, run: Run) -> None:
+    """A page is begun, the pass comes to its end, and the page is shown: each issue stands on it, and once."""
+    descending = world.chance(0.5)
+    truth.assert_walk(world, field, descending=descending, nulls_first=descending, limit=1)
+    direction, nulls = ("desc", "first") if descending else ("asc", "last")
+    asked = {"limit": 10, "sort": [{"field": field, "direction": direction, "nulls": nulls}]}
+    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+
+    def work(table: Table) -> Any:
+        return grid_page(table, catalog, gridrequest.resolve(catalog, asked), CURSORS)
+
+    page = world.start("reader", work, world.check)
+    world.step(page)
+    world.finish(run)
+    world.finish(page)
+    shown = orjson.loads(dumps(page.invocation.result))
+    truth.assert_page(world, catalog, asked, shown)
+    found = sorted(row["num"] for row in shown["rows"])
+    if found != sorted(document["num"] for document in world.documents.values()):
+        raise Difference(f"a page that was read during a pass shows {found}: {asked}")
+
+
+def _page(name: str, field: str, change: Change) -> Race:
+    begins = partial(_pass, steps=_THREE_ISSUES)
+    return Race(READ, name, lambda world: begins(world, change), partial(_read, field), _finish)
+
+
+def _page_with_nulls_first(world: World) -> Scene:
+    """A page that shows the issues without a value, and then those with one."""
+    quiet = _written(world, *_THREE_ISSUES)
+    asked = {"limit": 10, "sort": [{"field": "start", "direction": "asc", "nulls": "first"}]}
+    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+
+    def work(table: Table) -> Any:
+        return grid_page(table, catalog, gridrequest.resolve(catalog, asked), CURSORS)
+
+    return Scene(quiet, world.start("reader", work, world.check))
+
+
+def _first_value(world: World, _: Run) -> None:
+    points.do(world, "back", 3)
+    world.drain(Catalogs())
+
+
+def _each_once(world: World, scene: Scene) -> None:
+    world.finish(scene.run)
+    found = sorted(row["num"] for row in orjson.loads(dumps(scene.run.invocation.result))["rows"])
+    if found != [1, 2, 3]:
+        raise Difference(f"a page that was read while an issue got a value shows {found}")
+    scene.quiet.quiet()
+
+
+@contextmanager
+def _another_spec() -> Iterator[None]:
+    """Sort strings may be written otherwise from some moment on: the next version of the core is deployed."""
+    before, known = sortstrings.SPEC_VERSION, indexing.SPECS
+    otherwise = {kind: _otherwise(body) for kind, body in known[before].items()}
+    vars(indexing)["SPECS"] = {**known, before + 1: otherwise}
+    try:
+        yield
+    finally:
+        vars(indexing)["SPECS"] = known
+        vars(sortstrings)["SPEC_VERSION"] = before
+
+
+def _otherwise(body: indexing.Body) -> indexing.Body:
+    return lambda field, value: "~" + body(field, value)
+
+
+def _rebuilt_by_the_next_version(world: World) -> Scene:
+    """The second time that an index is built anew; in between the specification has changed."""
+    quiet = _written(world, *_THREE_ISSUES)
+    _change(world, points.rebuilt)
+    quiet.work_off()
+    vars(sortstrings)["SPEC_VERSION"] += 1
+    _change(world, points.rebuilt)
+    world.pass_time(administrators.SETTLING)
+    return Scene(quiet, administrators.upkeep(world, Catalogs()))
+
+
+def _pages() -> Iterator[Race]:
+    yield _page("options are moved", "kind", _move_kind)
+    yield _page("an index is rebuilt", "start", points.rebuilt)
+    yield Race(
+        READ,
+        "an index is rebuilt by the next version",
+        _rebuilt_by_the_next_version,
+        partial(_read, "start"),
+        _finish,
+        around=_another_spec,
+    )
+    yield Race(FIRST_VALUE, "nulls first", _page_with_nulls_first, _first_value, _each_once)
+
+
+# All of them
+
+
+@cache
+def _races() -> tuple[Race, ...]:
+    return (*_twice_defined(), *_old_definitions(), *_edited(), *_pages())
+
+
+def race_of(seed: int) -> Race:
+    """The race that a seed plays a point of."""
+    return _races()[(seed - RACES) // _POINTS]
+
+
+def play(world: World, seed: int) -> None:
+    """Play one point, and look at what it left behind."""
+    race, call = race_of(seed), (seed - RACES) % _POINTS
+    world.note("-- {}; before call {}", race.name, call)
+    with race.around():
+        scene = race.begins(world)
+        for _ in range(call):
+            world.step(scene.run)
+        race.happens(world, scene.run)
+        race.ends(world, scene)
+
+
+@cache
+def race_points() -> tuple[int, ...]:
+    """The seeds of every point of every race: the calls that its invocation makes when nothing happens meanwhile."""
+    found: list[int] = []
+    for place, race in enumerate(_races()):
+        calls = 1 if race.once else _calls_of(race)
+        found += (RACES + place * _POINTS + call for call in range(calls))
+    return tuple(found)
+
+
+def _calls_of(race: Race) -> int:
+    clock = Clock()
+    with virtual(clock, 0, BATCH=BATCH), race.around():
+        table, tenant = in_memory(0)
+        world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
+        run = race.begins(world).run
+        calls = 0
+        while not run.invocation.ended:
+            calls += 1
+            world.step(run)
+        return calls
