@@ -96,9 +96,7 @@ class _Store:
     def show(self, key: Key, item: Stored | None) -> None:
         """Let the index have a state of an item."""
         if item is not None and keys.SORT in item:
-            self.index.setdefault(key[1], {})[key[0]] = {
-                name: item[name] for name in item.keys() & _IN_INDEX
-            }
+            self.index.setdefault(key[1], {})[key[0]] = {name: item[name] for name in item.keys() & _IN_INDEX}
         else:
             self.index.get(key[1], {}).pop(key[0], None)
 
@@ -228,6 +226,26 @@ class MemoryTable(Table):
         only: Condition | None = None,
         paths: Sequence[Sequence[str]] | None = None,
     ) -> Page:
+        self.meter.rounds += 1
+        return self._query(partition, index, bound, forward, limit, consistent, only, paths)
+
+    def query_ranges(
+        self, partition: str, bounds: Sequence[Bound], *, paths: Sequence[Sequence[str]] | None = None
+    ) -> list[Page]:
+        self.meter.rounds += 1
+        return [self._query(partition, True, bound, True, None, False, None, paths) for bound in bounds]
+
+    def _query(
+        self,
+        partition: str,
+        index: bool,
+        bound: Bound | None,
+        forward: bool,
+        limit: int | None,
+        consistent: bool,
+        only: Condition | None,
+        paths: Sequence[Sequence[str]] | None,
+    ) -> Page:
         if index and consistent:
             raise refused("Consistent reads are not supported on global secondary indexes", "Query")
         if limit is not None and limit < 1:
@@ -244,7 +262,7 @@ class MemoryTable(Table):
                 if examined == limit or size >= QUERY_BYTES:
                     last = sort
                     break
-            self._count("query", keys.GSI1 if index else "table", examined)
+            self._record("query", keys.GSI1 if index else "table", examined)
         return Page(items, examined, last)
 
     def _range(
@@ -285,7 +303,9 @@ class MemoryTable(Table):
         items: list[Item] = []
         examined, size, last = 0, 0, None
         with self._store.lock:
-            for key in sorted(key for key in self._keys() if zlib.crc32(key[0].encode()) % segments == segment):
+            for key in sorted(
+                key for key in self._keys() if zlib.crc32(key[0].encode()) % segments == segment
+            ):
                 if after is not None and key <= after:
                     continue
                 stored = self._store.read(key, consistent=False)
@@ -435,6 +455,9 @@ def _within(found: list[tuple[bytes, Stored]], bound: Bound) -> list[tuple[bytes
             return found[bisect_right(found, value, key=_first) :]
         case ">=":
             return found[bisect_left(found, value, key=_first) :]
+        case "between":
+            upper = bound.upper.encode()
+            return found[bisect_left(found, value, key=_first) : bisect_right(found, upper, key=_first)]
 
 
 def _remove(item: Item, path: Sequence[str]) -> None:

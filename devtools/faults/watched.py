@@ -122,6 +122,15 @@ class Watched(Table):
         )
         return page
 
+    def query_ranges(
+        self, partition: str, bounds: Sequence[Bound], *, paths: Sequence[Sequence[str]] | None = None
+    ) -> list[Page]:
+        pages: list[Page] = self._around(
+            Attempted("query", ((partition, keys.GSI1),), consistent=False),
+            lambda: self.beneath.query_ranges(partition, bounds, paths=paths),
+        )
+        return pages
+
     def scan(
         self,
         *,

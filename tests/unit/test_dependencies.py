@@ -35,7 +35,10 @@ IO = {
     "jobs",
     "mend",
     "passes",
+    "pagereading",
     "projects",
+    "readwalk",
+    "readwhole",
     "upkeep",
     "usage",
 }

@@ -11,6 +11,7 @@ from gridview.attributes import AttributeCreate, AttributePatch
 from gridview.batch import BatchRequest
 from gridview.catalog import FieldType
 from gridview.errors import PROBLEMS
+from gridview.filters import schema as filter_schema
 from gridview.gridrequest import MAX_LIMIT, GridRequest
 from gridview.projects import ProjectCreate, ProjectPatch
 from gridview.routes import ROUTES, Route
@@ -58,6 +59,7 @@ _MODELS: tuple[type[BaseModel], ...] = (
 
 _TEXT: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "integer", "minimum": 1}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
 _INSTANT: Schema = {"type": "string", "format": "date-time"}
 _CURSOR: Schema = {"type": ["string", "null"], "description": "A cursor; null at the end."}
 _VALUES: Schema = {"type": "object", "description": "Values by attribute id; what has no value is left out."}
@@ -181,9 +183,30 @@ ANSWERS: dict[str, Schema] = {
             "next": _CURSOR,
             "prev": _CURSOR,
             "offset": {"type": ["integer", "null"]},
-            "explain": {"type": "object"},
+            "total": {**_COUNT, "description": "Issues of the project, as of the index."},
+            "matched": {**_COUNT, "description": "Those of them that pass the filter."},
+            "explain": _ref("Explanation"),
         },
-        optional=frozenset({"explain"}),
+        optional=frozenset({"total", "matched", "explain"}),
+    ),
+    "Explanation": _object(
+        {
+            "plan": _list({**_TEXT, "description": "What was done, in words."}),
+            "calls": _list(
+                _object(
+                    {
+                        "operation": _TEXT,
+                        "target": _TEXT,
+                        "round": {**_NUMBER, "description": "Calls of one round run side by side."},
+                        "items_read": _COUNT,
+                        "read_units": {"type": "number"},
+                    }
+                )
+            ),
+            "sequential_calls": _COUNT,
+            "items_read": _COUNT,
+            "read_units": {"type": "number"},
+        }
     ),
 }
 
@@ -201,10 +224,13 @@ def document() -> Schema:
         "IssueCreate": _object(_ISSUE_INPUT, optional=frozenset({"state", "fields"})),
         "IssuePatch": _object(_ISSUE_INPUT, optional=frozenset(_ISSUE_INPUT)),
         **ANSWERS,
+        "Filter": filter_schema(_ref("Filter")["$ref"]),
     }
     for model in _MODELS:
         schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(schema.pop("$defs", {}))
+        if "filter" in schema["properties"]:
+            schema["properties"]["filter"] = {"anyOf": [_ref("Filter"), {"type": "null"}], "default": None}
         schemas[model.__name__] = schema
     paths: dict[str, Schema] = {}
     for route in ROUTES:
