@@ -25,6 +25,7 @@ IO = {
     "catalogs",
     "config",
     "consumer",
+    "counting",
     "derive",
     "fsck",
     "fsckrun",

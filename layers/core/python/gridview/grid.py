@@ -21,7 +21,7 @@ from gridview.readwalk import WalkReader
 from gridview.readwhole import WholeReader
 from gridview.storage import Meter, Table
 
-_MAX_RESPONSE_BYTES = 6_000_000
+MAX_RESPONSE_BYTES = 6_000_000
 """Of the rows of one answer as Lambda counts them, which gives out at most 6 MiB."""
 
 _CURSOR_VERSION = 2
@@ -103,7 +103,7 @@ def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[l
         encoded = dumps(to_json(catalog, row.document, query.columns))
         size += len(encoded)
         size_in_all += size_in_response(encoded)
-        if shown and (size > MAX_PAGE_BYTES or size_in_all > _MAX_RESPONSE_BYTES):
+        if shown and (size > MAX_PAGE_BYTES or size_in_all > MAX_RESPONSE_BYTES):
             return shown, taken
         shown.append(orjson.Fragment(encoded))
     return shown, len(rows)

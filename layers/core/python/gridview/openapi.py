@@ -13,6 +13,7 @@ from gridview.catalog import FieldType
 from gridview.errors import PROBLEMS
 from gridview.filters import schema as filter_schema
 from gridview.gridrequest import MAX_LIMIT, GridRequest
+from gridview.groups import GroupsRequest
 from gridview.projects import ProjectCreate, ProjectPatch
 from gridview.routes import ROUTES, Route
 
@@ -46,6 +47,8 @@ _SHAPES: dict[str, _Shape] = {
     "delete_issue": _Shape(None, 204, None),
     "grid": _Shape("GridRequest", 200, "GridPage"),
     "grid_get": _Shape(None, 200, "GridPage"),
+    "groups": _Shape("GroupsRequest", 200, "Groups"),
+    "position": _Shape(None, 200, "Position"),
 }
 
 _MODELS: tuple[type[BaseModel], ...] = (
@@ -55,6 +58,7 @@ _MODELS: tuple[type[BaseModel], ...] = (
     AttributePatch,
     BatchRequest,
     GridRequest,
+    GroupsRequest,
 )
 
 _TEXT: Schema = {"type": "string"}
@@ -189,6 +193,40 @@ ANSWERS: dict[str, Schema] = {
         },
         optional=frozenset({"total", "matched", "explain"}),
     ),
+    "Groups": _object(
+        {
+            "groups": _list(
+                _object(
+                    {
+                        "values": _list({"description": "Of each field that is grouped by; null: without."}),
+                        "count": _NUMBER,
+                        "aggregates": _list(
+                            _object(
+                                {
+                                    "field": _TEXT,
+                                    "function": {"enum": ["sum", "min", "max", "avg"]},
+                                    "value": {"type": ["number", "null"]},
+                                }
+                            )
+                        ),
+                    },
+                    optional=frozenset({"aggregates"}),
+                )
+            ),
+            "more": {"type": "boolean", "description": "Whether there are groups behind these."},
+            "explain": _ref("Explanation"),
+        },
+        optional=frozenset({"explain"}),
+    ),
+    "Position": _object(
+        {
+            "position": {
+                "type": ["integer", "null"],
+                "minimum": 0,
+                "description": "Rows before the issue; null when it does not match the filter.",
+            }
+        }
+    ),
     "Explanation": _object(
         {
             "plan": _list({**_TEXT, "description": "What was done, in words."}),
@@ -281,11 +319,13 @@ _PATH_SCHEMAS: dict[str, Schema] = {
 }
 
 _LIMIT: Schema = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 100}
+_SORT: Schema = {**_TEXT, "description": "`-created`, or a JSON list as in the body of the POST."}
+_FILTER: Schema = {**_TEXT, "description": "JSON as in the body of the POST."}
 _QUERY_SCHEMAS: dict[str, dict[str, Schema]] = {
     "list_projects": {"limit": _LIMIT, "cursor": _TEXT},
     "grid_get": {
-        "sort": {**_TEXT, "description": "`-created`, or a JSON list as in the body of the POST."},
-        "filter": {**_TEXT, "description": "JSON as in the body of the POST."},
+        "sort": _SORT,
+        "filter": _FILTER,
         "columns": {**_TEXT, "description": "Ids of fields, joined by commas."},
         "limit": _LIMIT,
         "cursor": _TEXT,
@@ -293,6 +333,7 @@ _QUERY_SCHEMAS: dict[str, dict[str, Schema]] = {
         "count": {"type": "boolean"},
         "explain": {"type": "boolean"},
     },
+    "position": {"sort": _SORT, "filter": _FILTER},
 }
 
 

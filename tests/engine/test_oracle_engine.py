@@ -1,0 +1,40 @@
+"""The differential test over DynamoDB Local: generated projects, and a real tracker's issues."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from devtools.engine import Engine
+from devtools.oracle import compare, world
+from devtools.oracle.compare import Player
+from devtools.oracle.real import from_file
+from gridview.storage import Table, parse_fast
+
+TITANIUM = Path(__file__).parents[3] / "shared" / "data" / "titanium_issues.csv"
+GENERATED = 240
+REAL = 60
+
+
+@pytest.fixture(scope="module")
+def table(engine: Engine, table_name: str) -> Table:
+    client = engine.client()
+    parse_fast(client)
+    return Table(table_name, client)
+
+
+def test_generated_projects_are_answered_as_by_sqlite(table: Table) -> None:
+    player = Player(lambda: table)
+    assert sum(player.play(5_000 + seed)[1] for seed in range(GENERATED)) > GENERATED
+
+
+@pytest.mark.skipif(not TITANIUM.exists(), reason="the shared data are not here")
+def test_a_real_tracker_is_answered_as_by_sqlite(table: Table, tenant: str) -> None:
+    project = from_file(TITANIUM)
+    loaded = compare.load(table, project, tenant, "titanium")
+    rows = 0
+    for seed in range(REAL):
+        question = world.question(Random(f"titanium {seed}"), project)  # noqa: S311
+        question.body["limit"] = min(500, question.body.get("limit", 1) * 10)
+        rows += compare.ask(loaded, question)
+    assert rows > REAL
