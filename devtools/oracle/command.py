@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 from rich.console import Console
 from rich.markup import escape
 
+from devtools import bulk
 from devtools import engine as engines
 from devtools import table as tables
 from devtools.faults.memory_table import MemoryTable
 from devtools.oracle.compare import Difference, Player
-from gridview.storage import Table, parse_fast
+from gridview.storage import Table
 
 _TABLE = "oracle"
 _SHOWN = 10
@@ -56,7 +57,5 @@ def new_tables(engine: str) -> Iterator[Callable[[], Table]]:
         yield MemoryTable
         return
     with engines.running(in_memory=True) as running:
-        client = running.client()
-        tables.ensure(client, _TABLE)
-        parse_fast(client)
-        yield lambda: Table(_TABLE, client)
+        tables.ensure(running.client(), _TABLE)
+        yield lambda: bulk.table_at(running.endpoint, _TABLE)
