@@ -25,6 +25,7 @@ COLUMNS = (
     "sprint_end",
 )
 GENERATED = 270
+ISSUES = 700
 REAL = 30
 
 
@@ -40,7 +41,7 @@ def test_generated_projects_are_answered_as_by_sqlite(table: Table) -> None:
 
 @pytest.mark.skipif(not TITANIUM.exists(), reason="the shared data are not here")
 def test_a_real_tracker_is_answered_as_by_sqlite(table: Table, tenant: str) -> None:
-    project = from_file(TITANIUM, COLUMNS)
+    project = from_file(TITANIUM, COLUMNS, ISSUES)
     loaded = compare.load(table, project, tenant, "titanium")
     rows = 0
     for seed in range(REAL):
