@@ -315,6 +315,13 @@ def test_everything_wrong_with_a_filter_is_told_at_once_with_its_place(
     assert refused(document).keys() == places
 
 
+@pytest.mark.parametrize("part", [7, {"and": []}, {"field": "nme", "op": "eq"}, {"not": 7}])
+def test_of_a_filter_that_is_wrong_without_end_only_the_beginning_is_told(part: Any) -> None:
+    with pytest.raises(InvalidRequest) as error:
+        parse_filter(CATALOG, {"or": [part] * 100_000})
+    assert 50 <= len(error.value.errors) < 1000
+
+
 def test_the_largest_list_of_values_is_taken() -> None:
     assert passes(FieldType.NUMBER, "in", MAX_VALUES - 1, value=list(range(MAX_VALUES)))
 

@@ -67,6 +67,17 @@ def test_ranges_that_take_more_than_one_call_are_read_to_their_end(few: Grid) ->
     assert len([name for name, _ in few.operations if name == "query"]) > 3
 
 
+def test_issues_that_are_too_large_to_be_read_whole_are_refused(
+    few: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few.fill(few.document(num, note="x" * 300_000) for num in range(10, 30))
+    monkeypatch.setattr(readwhole, "_MAX_CALLS", 4)
+    with pytest.raises(Unprocessable, match="too large for a filter: more than 4 MB"):
+        few.page(**OPEN)
+    monkeypatch.setattr(readwhole, "_MAX_CALLS", 8)
+    assert few.page(**OPEN, count=True)["matched"] == 29
+
+
 def test_an_issue_whose_number_the_counter_read_has_not_heard_of_is_there(few: Grid) -> None:
     few.fill([few.document(50, day="2023-05-01")])
     assert few.page(count=True)["total"] == len(DAYS) + 1

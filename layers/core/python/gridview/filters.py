@@ -14,6 +14,9 @@ MAX_DEPTH = 5
 """Levels of `and`, `or` and `not`."""
 MAX_CONDITIONS = 50
 
+_MAX_ERRORS = 500
+"""That a client is told of at once."""
+
 NUMBER = Field(NUM, NUM, "Number", FieldType.NUMBER, required=True, builtin=True)
 """The issue number as a field among the others."""
 
@@ -151,7 +154,9 @@ class _Parsing:
         self.errors.append(FieldError(place, message))
 
     def node(self, document: Any, place: str, depth: int) -> Filter | None:
-        """`and`, `or`, `not` or a condition."""
+        """`and`, `or`, `not` or a condition; nothing more is read once too much has been found."""
+        if self.conditions > MAX_CONDITIONS or len(self.errors) > _MAX_ERRORS:
+            return None
         if not isinstance(document, dict):
             self.refuse(place, "must be an object")
             return None

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 
 from gridview import indexing, sortstrings
@@ -19,6 +20,9 @@ MAX_VALUES = 200
 """Of `in` and `not_in`."""
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
+_REMEMBERED = 512
+"""Texts that are remembered folded: those of one issue."""
+
 _OF_WORDS = frozenset("LMN")
 """The classes of characters that words are made of: letters, marks, digits and other numbers."""
 
@@ -57,14 +61,21 @@ class Operator:
 
 def body(field: Field, value: Any) -> str:
     """What the order of the field compares."""
+    if field.type is FieldType.TEXT:
+        return _text_body(value)
     return indexing.SPECS[sortstrings.SPEC_VERSION][field.type](field, value)
+
+
+# Folding a long text takes longer than all else, and several conditions look at one text after the other.
+_text_body = lru_cache(maxsize=_REMEMBERED)(sortstrings.text)
+_folded = lru_cache(maxsize=_REMEMBERED)(sortstrings.fold)
 
 
 def identity(field: Field, value: Any) -> Any:
     """What is the same for equal values and for no others: a text folded to its end, options by their ids."""
     match field.type:
         case FieldType.TEXT:
-            return sortstrings.fold(value)
+            return _folded(value)
         case FieldType.ENUM:
             return value
         case FieldType.MULTI_ENUM:
@@ -72,9 +83,10 @@ def identity(field: Field, value: Any) -> Any:
     return body(field, value)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def words(text: str) -> frozenset[str]:
     """The words of a text, folded: runs of letters, marks and digits in any script."""
-    folded = sortstrings.fold(text)
+    folded = _folded(text)
     if folded.isascii():
         return frozenset(_ASCII_WORD.findall(folded))
     spaced = "".join(one if unicodedata.category(one)[0] in _OF_WORDS else " " for one in folded)
@@ -107,12 +119,12 @@ def _between(field: Field, operand: Any) -> Test:
 
 def _starts_with(_: Field, operand: Any) -> Test:
     beginning = sortstrings.fold(operand)
-    return lambda value: sortstrings.fold(value).startswith(beginning)
+    return lambda value: _folded(value).startswith(beginning)
 
 
 def _contains(_: Field, operand: Any) -> Test:
     part = sortstrings.fold(operand)
-    return lambda value: part in sortstrings.fold(value)
+    return lambda value: part in _folded(value)
 
 
 def _has_words(_: Field, operand: Any) -> Test:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from gridview import keys
 from gridview.catalog import Catalog, Field
+from gridview.errors import Unprocessable
 from gridview.filters import Filter
 from gridview.gridrequest import GridQuery
 from gridview.ordering import Keys, Place, Spot, in_order, place_of, rows_before
@@ -19,6 +20,9 @@ from gridview.storage import Bound, Item, Table
 
 _RANGE = WHOLE // 16
 """Issue numbers of one range: as many ranges as calls run side by side, and few calls for a small project."""
+
+_MAX_CALLS = 64
+"""Query calls, of 1 MB at most, that one answer makes at most."""
 
 _LAST_NUMBER = issue_number(99_999_999)
 
@@ -46,7 +50,14 @@ def read_whole(
         for start in starts
     ]
     found: list[Item] = []
+    calls = 0
     while ranges:
+        calls += len(ranges)
+        if calls > _MAX_CALLS:
+            raise Unprocessable(
+                f"The project's issues are too large for {in_words(reasons)}: more than {_MAX_CALLS} MB would be read for it. "
+                "They can be sorted by one indexed field, without a filter, and walked by cursors."
+            )
         pages = table.query_ranges(partition, ranges, paths=paths)
         found += (item for page in pages for item in page.items)
         ranges = [
