@@ -1,15 +1,17 @@
 """Small projects read whole, over a table in memory: what a page costs, what lags, where it ends, and cursors of both plans."""
 
+import json
 from typing import Any
 
 import pytest
 
-from gridview import keys, planner, readwhole
+from gridview import counting, groups, keys, planner, readwhole
 from gridview.catalogs import Catalogs
-from gridview.counting import position
+from gridview.counting import grouped_counts, position
 from gridview.errors import CursorExpired, InvalidRequest, Unprocessable
 from gridview.gridrequest import resolve_position
 from gridview.indexes import Index, Indexes, IndexState
+from gridview.jsontext import dumps
 from gridview.sortstrings import SPEC_VERSION
 from gridview.storage import PRESENT
 from tests.unit.test_grid import DAYS, PROJECT, TENANT, Grid, flat, nums
@@ -195,3 +197,46 @@ def test_an_issue_that_the_index_has_not_heard_of_has_a_position(few: Grid) -> N
     order, only = resolve_position(catalog, BY_DAY)
     assert position(few.table, catalog, 10, order, only) == {"position": 5}
     assert position(few.table, catalog, 3, order, only) == {"position": 5}
+
+
+def counted(grid: Grid, **body: Any) -> Any:
+    catalog = Catalogs().get(grid.table, TENANT, PROJECT)
+    return json.loads(dumps(grouped_counts(grid.table.metered(), catalog, groups.resolve(catalog, body))))
+
+
+def test_groups_that_do_not_fit_an_answer_are_said_to_be_more(
+    few: Grid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = counted(few, by=["day"])
+    assert [one["count"] for one in everything["groups"]] == [2, 3, 1, 3]
+    assert not everything["more"]
+    monkeypatch.setattr(counting, "MAX_RESPONSE_BYTES", 100)
+    part = counted(few, by=["day"])
+    assert part == {"groups": everything["groups"][:2], "more": True}
+
+
+def test_issues_that_would_count_too_often_are_refused(few: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
+    few.add_attribute(id="labels", name="Labels", type="multi_enum", options=["x", "y"])
+    few.fill([few.document(10, labels=["o1", "o2"])])
+    by = {"by": ["labels", "labels"]}
+    assert [(one["values"], one["count"]) for one in counted(few, **by)["groups"]] == [
+        (["x", "x"], 1),
+        (["x", "y"], 1),
+        (["y", "x"], 1),
+        (["y", "y"], 1),
+        ([None, None], 9),
+    ]
+    monkeypatch.setattr(groups, "_MAX_MEMBERSHIPS", 12)
+    with pytest.raises(Unprocessable, match="more than 12 times"):
+        counted(few, **by)
+
+
+def test_texts_that_differ_in_case_alone_are_one_group_and_those_that_differ_at_the_end_are_two(
+    few: Grid,
+) -> None:
+    long = "x" * 240
+    few.fill(
+        few.document(num, note=note) for num, note in enumerate((f"{long}B", f"{long}a", f"{long}A"), 10)
+    )
+    found = [(*one["values"], one["count"]) for one in counted(few, by=["note"])["groups"]]
+    assert found == [(f"{long}a", 2), (f"{long}B", 1), (None, 9)]
