@@ -79,8 +79,10 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
     "grid_get": (200, lambda _, answer: [row["num"] for row in answer.body["rows"]] == [2, 1]),
     "groups": (
         200,
-        lambda _, answer: [(one["values"], one["count"]) for one in answer.body["groups"]]
-        == [(["open", "2023-05"], 1), (["open", None], 1), (["closed", "2023-05"], 1)],
+        lambda _, answer: (
+            [(one["values"], one["count"]) for one in answer.body["groups"]]
+            == [(["open", "2023-05"], 1), (["open", None], 1), (["closed", "2023-05"], 1)]
+        ),
     ),
     "position": (200, lambda _, answer: answer.body == {"position": 0}),
 }
