@@ -19,6 +19,7 @@ COMMANDS = {
     "test": ("devtools.checks", "run the tests"),
     "check": ("devtools.checks", "check style, formatting and types"),
     "faults": ("devtools.faults", "play scenarios of faults, and look whether what is derived is right"),
+    "oracle": ("devtools.oracle", "compare the answers to random queries with those of SQLite"),
     "bench": ("devtools.bench", "measure pages and writes on projects of growing size"),
     "fsck": ("devtools.fsck", "compare the index with the issues, and repair it"),
     "dlq": ("devtools.dlq", "list and redrive dead letters and failed batches"),

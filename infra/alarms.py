@@ -36,8 +36,7 @@ LATENCY_SECONDS = 3
 """What the slowest of a hundred requests may take, batches of 500 operations among them."""
 
 SERVER_ERRORS = 10
-"""5xx answers in five minutes. One or two may be a container that was lost; 501, the answer to what is not built yet, counts
-too."""
+"""5xx answers in five minutes. One or two may be a container that was lost."""
 
 _MINUTE = Duration.minutes(1)
 _FIVE_MINUTES = Duration.minutes(5)
@@ -274,7 +273,7 @@ def _api_rules(ingress: Ingress) -> dict[str, _Rule]:
         "ServerErrors": _Rule(
             metric=ingress.stage.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
             threshold=SERVER_ERRORS,
-            means=f"The API answered {SERVER_ERRORS} or more requests with 5xx in 5 minutes (501, not built yet, included).",
+            means=f"The API answered {SERVER_ERRORS} or more requests with 5xx in 5 minutes.",
             do="Read the access log for the routes, and the functions' log groups for the errors.",
         ),
         "ApiSlow": _Rule(

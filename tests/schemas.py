@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from gridview.openapi import document as openapi_document
@@ -12,6 +13,7 @@ _TYPES: dict[str, Any] = {
     "string": str,
     "integer": int,
     "boolean": bool,
+    "number": (int, float, Decimal),
     "null": type(None),
 }
 _KNOWN = frozenset(

@@ -230,6 +230,27 @@ class MemoryTable(Table):
         only: Condition | None = None,
         paths: Sequence[Sequence[str]] | None = None,
     ) -> Page:
+        self.meter.rounds += 1
+        return self._query(partition, index, bound, forward, limit, consistent, only, paths)
+
+    @override
+    def query_ranges(
+        self, partition: str, bounds: Sequence[Bound], *, paths: Sequence[Sequence[str]] | None = None
+    ) -> list[Page]:
+        self.meter.rounds += 1
+        return [self._query(partition, True, bound, True, None, False, None, paths) for bound in bounds]
+
+    def _query(
+        self,
+        partition: str,
+        index: bool,
+        bound: Bound | None,
+        forward: bool,
+        limit: int | None,
+        consistent: bool,
+        only: Condition | None,
+        paths: Sequence[Sequence[str]] | None,
+    ) -> Page:
         if index and consistent:
             raise refused("Consistent reads are not supported on global secondary indexes", "Query")
         items: list[Item] = []
@@ -244,7 +265,7 @@ class MemoryTable(Table):
                 if examined == limit or size >= QUERY_BYTES:
                     last = sort
                     break
-            self._count("query", keys.GSI1 if index else "table", examined)
+            self._record("query", keys.GSI1 if index else "table", examined)
         return Page(items, examined, last)
 
     def _range(
@@ -439,6 +460,9 @@ def _within(found: list[tuple[bytes, Stored]], bound: Bound) -> list[tuple[bytes
             return found[bisect_right(found, value, key=_first) :]
         case ">=":
             return found[bisect_left(found, value, key=_first) :]
+        case "between":
+            upper = bound.upper.encode()
+            return found[bisect_left(found, value, key=_first) : bisect_right(found, upper, key=_first)]
 
 
 def _remove(item: Item, path: Sequence[str]) -> None:

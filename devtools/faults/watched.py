@@ -129,6 +129,16 @@ class Watched(Table):
         return page
 
     @override
+    def query_ranges(
+        self, partition: str, bounds: Sequence[Bound], *, paths: Sequence[Sequence[str]] | None = None
+    ) -> list[Page]:
+        pages: list[Page] = self._around(
+            Attempted("query", ((partition, keys.GSI1),), consistent=False),
+            lambda: self.beneath.query_ranges(partition, bounds, paths=paths),
+        )
+        return pages
+
+    @override
     def scan(
         self,
         *,

@@ -1,15 +1,17 @@
 """The reads: projects, attributes, issues and the grid. This function's role cannot write."""
 
+from collections.abc import Callable
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 
-from gridview import attributes, documents, gridrequest, issues, projects
+from gridview import attributes, counting, documents, gridrequest, issues, projects
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.config import CursorSource, required
 from gridview.grid import grid_page
 from gridview.gridrequest import IndexNotReady
+from gridview.groups import resolve as resolve_groups
 from gridview.http import Operation, Request, Response, count_capacity, ok
 from gridview.http import handler as http_handler
 from gridview.openapi import document as openapi_document
@@ -73,14 +75,41 @@ def grid_get(request: Request) -> Response:
 
 
 def _grid(request: Request, body: object) -> Response:
-    metered = table.metered()
-
-    def page_of(catalog: Catalog) -> dict[str, Any]:
+    def page(metered: Table, catalog: Catalog) -> dict[str, Any]:
         return grid_page(metered, catalog, gridrequest.resolve(catalog, body), cursor_source.cursors("grid"))
 
+    return _answered(request, page)
+
+
+def groups(request: Request) -> Response:
+    """Grouped counts."""
+    body = request.body()
+
+    def counted(metered: Table, catalog: Catalog) -> dict[str, Any]:
+        return counting.grouped_counts(metered, catalog, resolve_groups(catalog, body))
+
+    return _answered(request, counted)
+
+
+def position(request: Request) -> Response:
+    """The row number of an issue."""
+    body = gridrequest.from_parameters(request.parameters)
+
+    def found(metered: Table, catalog: Catalog) -> dict[str, Any]:
+        order, only = gridrequest.resolve_position(catalog, body)
+        return counting.position(metered, catalog, int(request.path["num"]), order, only)
+
+    return _answered(request, found)
+
+
+def _answered(request: Request, answer: Callable[[Table, Catalog], dict[str, Any]]) -> Response:
+    """What a query over the current catalog gives, its price published."""
+    metered = table.metered()
     project = request.path["project"]
     try:
-        page = catalogs.using(metered, request.actor.tenant, project, page_of)
+        page = catalogs.using(
+            metered, request.actor.tenant, project, lambda catalog: answer(metered, catalog)
+        )
     except IndexNotReady as error:
         raise attributes.with_progress(table, request.actor, project, error) from error
     count_capacity(metrics, metered.meter)
@@ -89,7 +118,18 @@ def _grid(request: Request, body: object) -> Response:
 
 OPERATIONS: dict[str, Operation] = {
     operation.__name__: operation
-    for operation in (health, openapi, list_projects, get_project, get_attribute, get_issue, grid, grid_get)
+    for operation in (
+        health,
+        openapi,
+        list_projects,
+        get_project,
+        get_attribute,
+        get_issue,
+        grid,
+        grid_get,
+        groups,
+        position,
+    )
 }
 
 handler = http_handler(OPERATIONS, logger, metrics)

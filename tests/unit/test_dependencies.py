@@ -25,6 +25,7 @@ IO = {
     "catalogs",
     "config",
     "consumer",
+    "counting",
     "derive",
     "fsck",
     "fsckrun",
@@ -35,7 +36,10 @@ IO = {
     "jobs",
     "mend",
     "passes",
+    "pagereading",
     "projects",
+    "readwalk",
+    "readwhole",
     "upkeep",
     "usage",
 }

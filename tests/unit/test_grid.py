@@ -9,19 +9,20 @@ import pytest
 
 from devtools.faults.adversary import record
 from devtools.faults.memory_table import MemoryTable
-from gridview import attributes, documents, grid, keys, projects
+from gridview import attributes, documents, keys, projects, readwalk
 from gridview.catalogs import Catalogs, raise_epoch, read
 from gridview.consumer import consume
 from gridview.cursors import Cursors
 from gridview.derive import Poison
 from gridview.documents import Changes
 from gridview.errors import CursorExpired, InvalidRequest
-from gridview.grid import MAX_PAGE_BYTES, grid_page
+from gridview.grid import grid_page
 from gridview.gridrequest import resolve
 from gridview.identity import Actor
 from gridview.indexes import Index, Indexes, IndexState
 from gridview.indexing import derived_items
 from gridview.jsontext import dumps
+from gridview.pagereading import MAX_PAGE_BYTES
 from gridview.routes import Role
 from gridview.sortstrings import SPEC_VERSION
 from gridview.storage import Item
@@ -436,7 +437,7 @@ def test_the_number_of_calls_for_a_sparse_tail_grows_slowly(empty: Grid) -> None
 def test_a_page_that_has_read_enough_is_short_and_its_cursor_goes_on(
     empty: Grid, monkeypatch: pytest.MonkeyPatch, direction: str, every: int, calls: int
 ) -> None:
-    monkeypatch.setattr(grid, "_MAX_READ_CALLS", calls)
+    monkeypatch.setattr(readwalk, "_MAX_READ_CALLS", calls)
     without = fill_sparsely(empty, every, 8 * every)
     body = {**by_day(nulls="first", direction=direction), "limit": 2}
     order = sorted(without, reverse=direction == "desc")
@@ -456,7 +457,7 @@ def test_a_page_that_has_read_enough_is_short_and_its_cursor_goes_on(
 def test_the_values_behind_a_tail_that_took_all_calls_are_not_forgotten(
     empty: Grid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grid, "_MAX_READ_CALLS", 2)
+    monkeypatch.setattr(readwalk, "_MAX_READ_CALLS", 2)
     without = fill_sparsely(empty, 30, 90)
     walked = flat(empty.walk(**by_day(nulls="first"), limit=40))
     assert walked == without + [num for num in range(1, 91) if num not in without]

@@ -80,6 +80,9 @@ def test_no_schema_shows_the_names_of_our_classes() -> None:
         ("Operation", {"create", "update", "delete"}),
         ("GridRequest", {"sort", "filter", "columns", "limit", "cursor", "offset", "count", "explain"}),
         ("SortKey", {"field", "direction", "nulls"}),
+        ("GroupsRequest", {"by", "filter", "limit", "aggregates", "explain"}),
+        ("GroupBy", {"field", "unit", "timezone"}),
+        ("Aggregate", {"field", "function"}),
         ("Problem", {"type", "title", "status", "detail", "request_id", "errors", "build"}),
     ],
 )
@@ -97,6 +100,7 @@ def test_a_schema_has_the_properties_of_the_contract(schema: str, expected: set[
         "IssueCreate",
         "IssuePatch",
         "GridRequest",
+        "GroupsRequest",
     ],
 )
 def test_the_bodies_of_requests_allow_no_other_property(schema: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from gridview import keys, sortstrings
 from gridview.catalog import Field, FieldType
+from gridview.operators import OPERATORS, Operand
 from gridview.routes import ROUTES
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +28,19 @@ def test_the_table_of_calls_is_the_table_of_routes() -> None:
         [route.key, route.function, route.role.name.lower() if route.role else ""] for route in ROUTES
     ]
     assert table_after("## Querying")[: len(ROUTES)] == expected
+
+
+def test_the_table_of_operators_is_the_registry() -> None:
+    expected = [
+        [
+            one.name,
+            "all" if one.types == frozenset(FieldType) else ", ".join(sorted(one.types)),
+            one.operand.value,
+            one.summary if one.operand is Operand.NOTHING else f"{one.summary} …",
+        ]
+        for one in OPERATORS.values()
+    ]
+    assert table_after("### Filters") == expected
 
 
 START = Field("3812", "a1", "Start", FieldType.DATE)

@@ -175,6 +175,23 @@ def test_a_range_of_the_index_both_ways_in_pages(table: Table, bound: Bound | No
                 assert page.last is None
 
 
+def test_ranges_of_the_index_side_by_side_in_one_round(table: Table) -> None:
+    table.batch_put([item(f"p{sort}", "order", sort, num=1, name="x") for sort in "abcdef"])
+    bounds = [
+        Bound("between", "b", "c"),
+        Bound("between", "cc", "d"),
+        Bound("between", "e", "z"),
+        Bound("between", "x", "z"),
+    ]
+    before = table.meter.rounds, len(table.meter.calls)
+    pages = table.query_ranges("order", bounds, paths=[("num",)])
+    assert [[one[keys.SORT] for one in page.items] for page in pages] == [["b", "c"], ["d"], ["e", "f"], []]
+    assert pages[0].items[0] == item("pb", "order", "b", num=1)
+    assert [page.last for page in pages] == [None] * 4
+    assert table.meter.rounds == before[0] + 1
+    assert [call.round for call in table.meter.calls[before[1] :]] == [table.meter.rounds] * 4
+
+
 def test_a_filter_is_applied_to_what_was_examined(table: Table) -> None:
     table.batch_put(
         [item(f"p{num}", "order", f"{num}", num=num, fields={"a1": 1} if num % 3 else {}) for num in range(9)]

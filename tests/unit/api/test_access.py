@@ -22,6 +22,7 @@ BODIES: dict[str, Any] = {
     "update_issue": {"name": "New"},
     "batch": {"operations": [{"create": {"name": "New"}}, {"delete": {"num": 1}}]},
     "grid": {},
+    "groups": {"by": ["state"]},
 }
 
 

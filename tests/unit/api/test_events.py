@@ -77,6 +77,14 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
     "delete_issue": (204, lambda api, _: api.get(f"{PATH}/issues/2").status == 404),
     "grid": (200, lambda _, answer: [row["num"] for row in answer.body["rows"]] == [3, 2, 1]),
     "grid_get": (200, lambda _, answer: [row["num"] for row in answer.body["rows"]] == [2, 1]),
+    "groups": (
+        200,
+        lambda _, answer: (
+            [(one["values"], one["count"]) for one in answer.body["groups"]]
+            == [(["open", "2023-05"], 1), (["open", None], 1), (["closed", "2023-05"], 1)]
+        ),
+    ),
+    "position": (200, lambda _, answer: answer.body == {"position": 0}),
 }
 
 

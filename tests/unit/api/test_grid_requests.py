@@ -115,24 +115,6 @@ def test_explain_tells_the_plan_the_calls_and_what_they_cost(api: Client) -> Non
     assert api.get(PATH, query={"explain": "true"}).body.keys() >= {"explain"}
 
 
-FILTER = {"field": "state", "op": "eq", "value": "open"}
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"filter": FILTER},
-        {"filter": {"and": [FILTER]}},
-        {"offset": 0},
-        {"offset": 2},
-        {"count": True},
-        {"sort": [{"field": "state"}, {"field": "name"}]},
-    ],
-)
-def test_what_is_not_served_yet_says_so(api: Client, body: dict[str, Any]) -> None:
-    assert both(api, body).kind == (501, "not-available")
-
-
 @pytest.mark.parametrize(
     "body", [{"filter": None}, {"count": False}, {"offset": None}, {"cursor": None}, {"columns": None}]
 )

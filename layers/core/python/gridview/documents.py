@@ -175,6 +175,11 @@ _FORMATTERS: dict[FieldType, Callable[[Field, Any], Any]] = {
 """From stored values to the API's."""
 
 
+def value_json(field: Field, stored: Any) -> Any:
+    """A stored value as the API answers it; UnknownOption."""
+    return _FORMATTERS[field.type](field, stored)
+
+
 def _parse_option(field: Field, value: Any) -> str:
     option = field.option_by_value.get(value) if isinstance(value, str) else None
     if option is None:

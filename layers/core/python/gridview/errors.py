@@ -70,10 +70,6 @@ class InProgress(RequestError):
     """The same request, by its Idempotency-Key, is being worked on; asked for again later it will have been answered."""
 
 
-class NotAvailable(RequestError):
-    """A part of the contract that this version does not serve."""
-
-
 class Overloaded(RequestError):
     """The table refuses calls for now; the same request may go through later."""
 
@@ -98,7 +94,6 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     TooLarge: ProblemType(413, "too-large", "Too large"),
     Unprocessable: ProblemType(422, "unprocessable", "This cannot be done"),
     InProgress: ProblemType(429, "in-progress", "The same request is being worked on"),
-    NotAvailable: ProblemType(501, "not-available", "Not available yet"),
     Overloaded: ProblemType(503, "overloaded", "Try again later"),
 }
 

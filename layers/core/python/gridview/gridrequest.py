@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, ValidationInfo, field_validator
 from pydantic import Field as ModelField
 
-from gridview.catalog import NUM, Catalog, FieldOrder
-from gridview.errors import InvalidRequest, NotAvailable, NotReady, Unprocessable
+from gridview.catalog import NUM, Catalog
+from gridview.errors import FieldError, InvalidRequest, NotReady, Unprocessable
+from gridview.filters import Filter, parse_filter
 from gridview.jsontext import dumps, loads
+from gridview.ordering import MAX_KEYS, Keys, OrderKey
 from gridview.validation import RequestModel, as_integers, parse
 
 MAX_LIMIT = 500
@@ -42,14 +44,17 @@ class SortKey(RequestModel):
     nulls: Literal["first", "last"] = "last"
 
 
-_BY_NUMBER = SortKey.model_construct(field=NUM)
+_SortKeys = Annotated[list[SortKey], ModelField(max_length=MAX_KEYS)]
+
+FilterDocument = Any
+"""A filter as it is sent. It is read by `parse_with_filter`, which knows the place of everything in it."""
 
 
 class GridRequest(RequestModel):
     """POST /v1/projects/{project}/grid, every part optional."""
 
-    sort: list[SortKey] = ModelField(default_factory=list)
-    filter: dict[str, Any] | None = None
+    sort: _SortKeys = ModelField(default_factory=list)
+    filter: FilterDocument = None
     columns: list[FieldId] | None = None
     limit: int = ModelField(default=100, ge=1, le=MAX_LIMIT)
     cursor: str | None = None
@@ -65,22 +70,36 @@ class GridRequest(RequestModel):
         return offset
 
 
+class PositionRequest(RequestModel):
+    """GET /v1/projects/{project}/issues/{num}/position, by query parameters."""
+
+    sort: _SortKeys = ModelField(default_factory=list)
+    filter: FilterDocument = None
+
+
 @dataclass(frozen=True, slots=True)
 class GridQuery:
-    """A checked grid query. `order` is what it sorts by; None: by number."""
+    """A checked grid query. `keys` is what it sorts by, one at least."""
 
-    order: FieldOrder | None
-    descending: bool
-    nulls_first: bool
+    keys: Keys
+    filter: Filter | None
     columns: frozenset[str] | None
     limit: int
     cursor: str | None
+    offset: int
+    count: bool
     explain: bool
 
     def binding(self, tenant: str, project: str) -> bytes:
         """What a cursor of this query is bound to: tenant, project, sort and filter."""
-        sort = [self.order.field.key if self.order else NUM, self.descending, self.nulls_first]
-        return dumps({"tenant": tenant, "project": project, "sort": sort, "filter": None})
+        return dumps(
+            {
+                "tenant": tenant,
+                "project": project,
+                "sort": [key.binding() for key in self.keys],
+                "filter": self.filter.canonical() if self.filter is not None else None,
+            }
+        )
 
 
 def from_parameters(parameters: Mapping[str, str]) -> dict[str, Any]:
@@ -124,36 +143,61 @@ _PARAMETERS: dict[str, Callable[[str], Any]] = {
 }
 
 
+Request = TypeVar("Request", bound=RequestModel)
+
+
+def parse_with_filter(model: type[Request], catalog: Catalog, body: Any) -> tuple[Request, Filter | None]:
+    """A request and its filter; InvalidRequest with all that is wrong with both."""
+    errors: list[FieldError] = []
+    request, found = None, None
+    try:
+        request = parse(model, body, context=catalog)
+    except InvalidRequest as error:
+        errors += error.errors
+    if isinstance(body, dict) and body.get("filter") is not None:
+        try:
+            found = parse_filter(catalog, body["filter"])
+        except InvalidRequest as error:
+            errors += error.errors
+    if request is None or errors:
+        raise InvalidRequest("The request is not valid.", errors)
+    return request, found
+
+
 def resolve(catalog: Catalog, body: Any) -> GridQuery:
-    """The query over the project's fields; raises InvalidRequest, IndexNotReady, Unprocessable or NotAvailable."""
-    request = parse(GridRequest, body, context=catalog)
-    _refuse_unavailable(request)
-    key = request.sort[0] if request.sort else _BY_NUMBER
+    """The query over the project's fields; raises InvalidRequest, IndexNotReady or Unprocessable."""
+    request, found = parse_with_filter(GridRequest, catalog, body)
+    return GridQuery(
+        keys=_keys(catalog, request.sort),
+        filter=found,
+        columns=None if request.columns is None else frozenset(request.columns),
+        limit=request.limit,
+        cursor=request.cursor,
+        offset=request.offset or 0,
+        count=request.count,
+        explain=request.explain,
+    )
+
+
+def resolve_position(catalog: Catalog, body: Any) -> tuple[Keys, Filter | None]:
+    """The order and the filter in which a position is asked for; raises InvalidRequest, IndexNotReady or Unprocessable."""
+    request, found = parse_with_filter(PositionRequest, catalog, body)
+    return _keys(catalog, request.sort), found
+
+
+def _keys(catalog: Catalog, sort: list[SortKey]) -> Keys:
+    return tuple(_key(catalog, key) for key in sort) or (OrderKey(None),)
+
+
+def _key(catalog: Catalog, key: SortKey) -> OrderKey:
     field = catalog.get(key.field)
-    if field is not None and field.served is None:
+    if field is None:
+        return OrderKey(None, key.direction == "desc")
+    if field.served is None:
         if field.indexed:
             raise IndexNotReady(field.id)
         raise Unprocessable(
             f"{field.id} is not indexed, so nothing can be sorted by it. An administrator can switch its index on: "
             f'PATCH /v1/projects/{catalog.project}/attributes/{field.id} {{"indexed": true}}.'
         )
-    return GridQuery(
-        order=field.served if field is not None else None,
-        descending=key.direction == "desc",
-        nulls_first=key.nulls == "first" and field is not None,
-        columns=None if request.columns is None else frozenset(request.columns),
-        limit=request.limit,
-        cursor=request.cursor,
-        explain=request.explain,
-    )
-
-
-def _refuse_unavailable(request: GridRequest) -> None:
-    if request.filter is not None:
-        raise NotAvailable("Filters are not available yet.")
-    if request.offset is not None:
-        raise NotAvailable("`offset` is not available yet; walk by `cursor`.")
-    if request.count:
-        raise NotAvailable("`count` is not available yet.")
-    if len(request.sort) > 1:
-        raise NotAvailable("Sorting by more than one key is not available yet.")
+    return OrderKey(field.served, key.direction == "desc", key.nulls == "first")

@@ -32,8 +32,8 @@ class UnknownSpec(Exception):
     """An index is in a version of the specification that this code does not know: it is older than the one that began it."""
 
 
-def sort_string(order: FieldOrder, document: Mapping[str, Any]) -> str | None:
-    """The sort string of a document in one order; None where the issue has no value. UnknownSpec."""
+def sort_body(order: FieldOrder, document: Mapping[str, Any]) -> str | None:
+    """What one order compares of a document, in the form of its index; None where the issue has no value. UnknownSpec."""
     value = order.field.value_in(document)
     if value is None:
         return None
@@ -41,7 +41,13 @@ def sort_string(order: FieldOrder, document: Mapping[str, Any]) -> str | None:
         bodies = SPECS[order.index.spec]
     except KeyError:
         raise UnknownSpec(f"version {order.index.spec} of the sort strings") from None
-    return sortstrings.sort_string(bodies[order.field.type](order.field, value), document["num"])
+    return bodies[order.field.type](order.field, value)
+
+
+def sort_string(order: FieldOrder, document: Mapping[str, Any]) -> str | None:
+    """The sort string of a document in one order; None where the issue has no value. UnknownSpec."""
+    body = sort_body(order, document)
+    return None if body is None else sortstrings.sort_string(body, document["num"])
 
 
 def sort_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str]:

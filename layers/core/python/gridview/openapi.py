@@ -11,7 +11,9 @@ from gridview.attributes import AttributeCreate, AttributePatch
 from gridview.batch import BatchRequest
 from gridview.catalog import FieldType
 from gridview.errors import PROBLEMS
+from gridview.filters import schema as filter_schema
 from gridview.gridrequest import MAX_LIMIT, GridRequest
+from gridview.groups import GroupsRequest
 from gridview.projects import ProjectCreate, ProjectPatch
 from gridview.routes import ROUTES, Route
 
@@ -45,6 +47,8 @@ _SHAPES: dict[str, _Shape] = {
     "delete_issue": _Shape(None, 204, None),
     "grid": _Shape("GridRequest", 200, "GridPage"),
     "grid_get": _Shape(None, 200, "GridPage"),
+    "groups": _Shape("GroupsRequest", 200, "Groups"),
+    "position": _Shape(None, 200, "Position"),
 }
 
 _MODELS: tuple[type[BaseModel], ...] = (
@@ -54,10 +58,12 @@ _MODELS: tuple[type[BaseModel], ...] = (
     AttributePatch,
     BatchRequest,
     GridRequest,
+    GroupsRequest,
 )
 
 _TEXT: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "integer", "minimum": 1}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
 _INSTANT: Schema = {"type": "string", "format": "date-time"}
 _CURSOR: Schema = {"type": ["string", "null"], "description": "A cursor; null at the end."}
 _VALUES: Schema = {"type": "object", "description": "Values by attribute id; what has no value is left out."}
@@ -181,9 +187,64 @@ ANSWERS: dict[str, Schema] = {
             "next": _CURSOR,
             "prev": _CURSOR,
             "offset": {"type": ["integer", "null"]},
-            "explain": {"type": "object"},
+            "total": {**_COUNT, "description": "Issues of the project, as of the index."},
+            "matched": {**_COUNT, "description": "Those of them that pass the filter."},
+            "explain": _ref("Explanation"),
+        },
+        optional=frozenset({"total", "matched", "explain"}),
+    ),
+    "Groups": _object(
+        {
+            "groups": _list(
+                _object(
+                    {
+                        "values": _list({"description": "Of each field that is grouped by; null: without."}),
+                        "count": _NUMBER,
+                        "aggregates": _list(
+                            _object(
+                                {
+                                    "field": _TEXT,
+                                    "function": {"enum": ["sum", "min", "max", "avg"]},
+                                    "value": {"type": ["number", "null"]},
+                                }
+                            )
+                        ),
+                    },
+                    optional=frozenset({"aggregates"}),
+                )
+            ),
+            "more": {"type": "boolean", "description": "Whether there are groups behind these."},
+            "explain": _ref("Explanation"),
         },
         optional=frozenset({"explain"}),
+    ),
+    "Position": _object(
+        {
+            "position": {
+                "type": ["integer", "null"],
+                "minimum": 0,
+                "description": "Rows before the issue; null when it does not match the filter.",
+            }
+        }
+    ),
+    "Explanation": _object(
+        {
+            "plan": _list({**_TEXT, "description": "What was done, in words."}),
+            "calls": _list(
+                _object(
+                    {
+                        "operation": _TEXT,
+                        "target": _TEXT,
+                        "round": {**_NUMBER, "description": "Calls of one round run side by side."},
+                        "items_read": _COUNT,
+                        "read_units": {"type": "number"},
+                    }
+                )
+            ),
+            "sequential_calls": _COUNT,
+            "items_read": _COUNT,
+            "read_units": {"type": "number"},
+        }
     ),
 }
 
@@ -201,10 +262,13 @@ def document() -> Schema:
         "IssueCreate": _object(_ISSUE_INPUT, optional=frozenset({"state", "fields"})),
         "IssuePatch": _object(_ISSUE_INPUT, optional=frozenset(_ISSUE_INPUT)),
         **ANSWERS,
+        "Filter": filter_schema(_ref("Filter")["$ref"]),
     }
     for model in _MODELS:
         schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(schema.pop("$defs", {}))
+        if "filter" in schema["properties"]:
+            schema["properties"]["filter"] = {"anyOf": [_ref("Filter"), {"type": "null"}], "default": None}
         schemas[model.__name__] = schema
     paths: dict[str, Schema] = {}
     for route in ROUTES:
@@ -255,11 +319,13 @@ _PATH_SCHEMAS: dict[str, Schema] = {
 }
 
 _LIMIT: Schema = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 100}
+_SORT: Schema = {**_TEXT, "description": "`-created`, or a JSON list as in the body of the POST."}
+_FILTER: Schema = {**_TEXT, "description": "JSON as in the body of the POST."}
 _QUERY_SCHEMAS: dict[str, dict[str, Schema]] = {
     "list_projects": {"limit": _LIMIT, "cursor": _TEXT},
     "grid_get": {
-        "sort": {**_TEXT, "description": "`-created`, or a JSON list as in the body of the POST."},
-        "filter": {**_TEXT, "description": "JSON as in the body of the POST."},
+        "sort": _SORT,
+        "filter": _FILTER,
         "columns": {**_TEXT, "description": "Ids of fields, joined by commas."},
         "limit": _LIMIT,
         "cursor": _TEXT,
@@ -267,6 +333,7 @@ _QUERY_SCHEMAS: dict[str, dict[str, Schema]] = {
         "count": {"type": "boolean"},
         "explain": {"type": "boolean"},
     },
+    "position": {"sort": _SORT, "filter": _FILTER},
 }
 
 

@@ -37,6 +37,8 @@ _ATTRIBUTE = _ATTRIBUTES + "/{attribute}"
 _ISSUES = _PROJECT + "/issues"
 _ISSUE = _ISSUES + "/{num}"
 _GRID = _PROJECT + "/grid"
+_GROUPS = _PROJECT + "/groups"
+_POSITION = _ISSUE + "/position"
 
 ROUTES: tuple[Route, ...] = (
     Route("health", "GET", "/v1/health", "query", None, "Tell that the service answers"),
@@ -61,8 +63,10 @@ ROUTES: tuple[Route, ...] = (
         "update_issue", "PATCH", _ISSUE, "command", Role.EDITOR, "Change an issue by a merge patch (RFC 7396)"
     ),
     Route("delete_issue", "DELETE", _ISSUE, "command", Role.EDITOR, "Delete an issue"),
-    Route("grid", "POST", _GRID, "query", Role.VIEWER, "A page of issues, sorted by anything"),
+    Route("grid", "POST", _GRID, "query", Role.VIEWER, "A page of issues, filtered and sorted"),
     Route("grid_get", "GET", _GRID, "query", Role.VIEWER, "The same, by query parameters"),
+    Route("groups", "POST", _GROUPS, "query", Role.VIEWER, "Exact counts of issues by up to three fields"),
+    Route("position", "GET", _POSITION, "query", Role.VIEWER, "The row number of an issue in an order"),
 )
 
 BY_KEY: dict[str, Route] = {route.key: route for route in ROUTES}

@@ -1,0 +1,34 @@
+"""`./dev oracle`: random queries, answered by the grid and by SQLite, and compared."""
+
+import argparse
+
+DESCRIPTION = """\
+Ask the same random questions of the grid and of SQLite, over the same issues: rows, order, counts, pages both ways, groups with
+aggregates and positions have to be equal. The oracle shares no code with the grid: values are compared by SQL, on normal
+forms of its own. A question is a number, and the same number is the same question, project included.
+"""
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `oracle`."""
+    parser = subparsers.add_parser(
+        "oracle",
+        help="compare the answers to random queries with those of SQLite",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--queries", metavar="N", type=int, default=1000, help="how many (default: 1000)")
+    parser.add_argument("--seed", metavar="S", type=int, default=0, help="the first one (default: 0)")
+    parser.add_argument(
+        "--engine",
+        choices=("memory", "local"),
+        default="memory",
+        help="the table: in memory (default), or DynamoDB Local",
+    )
+    parser.set_defaults(func=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from devtools.oracle.command import run  # imports the core: not for every ./dev command
+
+    return run(args)

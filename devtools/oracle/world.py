@@ -1,0 +1,282 @@
+"""Random projects and random questions about them, as a client of the API would put them. Nothing here knows the grid's code."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+Json = dict[str, Any]
+
+BUILTINS = {"num": "number", "name": "text", "state": "enum", "created": "datetime", "updated": "datetime"}
+TYPES = ("text", "number", "date", "datetime", "bool", "enum", "multi_enum", "user")
+
+_ORDERED = ("eq", "ne", "in", "not_in", "lt", "lte", "gt", "gte", "between", "is_empty", "is_not_empty")
+_OF_TYPE = {
+    "text": (*_ORDERED, "starts_with", "contains", "has_words"),
+    "multi_enum": (*_ORDERED, "has_any", "has_all", "has_none"),
+}
+ZONES = ("UTC", "Europe/London", "America/St_Johns", "Asia/Kolkata", "Pacific/Apia", "America/New_York")
+
+_WORDS = (
+    *(
+        "rust",
+        "Rust",
+        "girder",
+        "Träger",
+        "trager",
+        "Straße",
+        "STRASSE",
+        "paint",
+        "42",
+        "x",
+        "naïve",
+        "na\u0131ve",
+    ),
+    *(
+        "ﬁne",
+        "fine",
+        "漆",
+        "деталь",
+        "ДЕТАЛЬ",
+        "हिन्दी",
+        "İzmir",
+        "izmir",
+        "a_b",
+        "co-op",
+        "Å",
+        "A\u030a",
+        "\U0001f309",
+    ),
+)
+_LONG = "long " * 50
+_NUMBERS = (
+    *(
+        "0",
+        "1",
+        "-1",
+        "42",
+        "1.5",
+        "-1.5",
+        "0.1",
+        "0.2",
+        "0.3",
+        "100",
+        "99.99",
+        "1E+125",
+        "-9.99E+125",
+        "1E-130",
+        "-1E-130",
+    ),
+    *(
+        "12345678901234567890123456789012345678",
+        "12345678901234567890123456789012345679",
+        "0.00000000000000000000000001",
+    ),
+)
+_DATES = ("0001-01-01", "9999-12-31", "2023-05-01", "2023-05-02", "2023-06-30", "2024-02-29", "1999-12-31")
+_INSTANTS = (
+    *(
+        "0001-01-01T00:00:00Z",
+        "9999-12-31T23:59:59.999999Z",
+        "2023-05-01T00:00:00Z",
+        "2023-03-26T00:59:59.5Z",
+    ),
+    *(
+        "2023-04-30T23:30:00-05:00",
+        "2023-05-01T05:30:00+05:30",
+        "2023-12-31T23:59:59Z",
+        "2024-02-29T12:00:00.000001Z",
+    ),
+)
+_USERS = ("ann", "Ann", "bob", "BOB@example.org", "élan", "Élan", "zoë", "user-0001")
+_OPTIONS = ("high", "Low", "medium", "~", "blocked", "0", "Ünusual")
+
+
+@dataclass
+class Project:
+    """What the API is told of a project: its states, its attributes and the bodies of its issues, number by number."""
+
+    states: list[str]
+    attributes: list[Json]
+    issues: dict[int, Json]
+    times: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """When an issue was created and updated."""
+
+    @property
+    def types(self) -> dict[str, str]:
+        """Field -> type."""
+        return {**BUILTINS, **{one["id"]: one["type"] for one in self.attributes}}
+
+    @property
+    def options(self) -> dict[str, list[str]]:
+        """Field -> its options in order."""
+        chosen = {one["id"]: one["options"] for one in self.attributes if "options" in one}
+        return {"state": self.states, **chosen}
+
+    def value(self, num: int, name: str) -> Any:
+        """The value of a field as it was sent; None: without."""
+        issue = self.issues[num]
+        given: Mapping[str, Any] = {
+            "num": num,
+            "name": issue["name"],
+            "state": issue.get("state", self.states[0]),
+            "created": self.times[num][0],
+            "updated": self.times[num][1],
+        }
+        found = given[name] if name in given else issue["fields"].get(name)
+        return None if found in ("", []) else found
+
+
+def make(random: Random) -> Project:
+    """A project with an attribute or two of most types, many ties and gaps, and values at the borders."""
+    attributes: list[Json] = []
+    for kind in TYPES:
+        for copy in range(random.choice((1, 1, 2))):
+            one: Json = {"id": f"{kind}{copy}", "name": kind, "type": kind}
+            if kind.endswith("enum"):
+                one["options"] = random.sample(_OPTIONS, random.randint(2, len(_OPTIONS)))
+            attributes.append(one)
+    project = Project(
+        random.sample(["open", "closed", "Waiting", "done"], random.randint(2, 4)), attributes, {}
+    )
+    density = {one["id"]: random.choice((0.1, 0.5, 0.9, 1.0)) for one in attributes}
+    last = 0
+    for _ in range(random.choice((0, 1, 20, 60, 60, 110))):
+        last += random.choice((1, 1, 1, 2, 5))
+        fields = {
+            one["id"]: value(random, one["type"], one.get("options", ()))
+            for one in attributes
+            if random.random() < density[one["id"]]
+        }
+        project.issues[last] = {
+            "name": value(random, "text", ()),
+            "state": random.choice(project.states),
+            "fields": fields,
+        }
+        project.times[last] = (value(random, "datetime", ()), value(random, "datetime", ()))
+    return project
+
+
+def value(random: Random, kind: str, options: Sequence[str]) -> Any:
+    """A random value of a type, one that likely stands elsewhere too."""
+    match kind:
+        case "text":
+            prefix = _LONG if random.random() < 0.1 else ""
+            return prefix + random.choice((" ", "-", ", ")).join(
+                random.choices(_WORDS, k=random.randint(1, 3))
+            )
+        case "number":
+            return random.choice((*_NUMBERS, random.randint(-3, 3), str(random.randint(0, 999) / 4)))
+        case "date":
+            return random.choice((*_DATES, f"2023-{random.randint(1, 12):02d}-{random.randint(1, 28):02d}"))
+        case "datetime":
+            drawn = f"2023-{random.randint(1, 12):02d}-{random.randint(1, 28):02d}T{random.randint(0, 23):02d}:30:00Z"
+            return random.choice((*_INSTANTS, drawn))
+        case "bool":
+            return random.random() < 0.5
+        case "user":
+            return random.choice(_USERS)
+        case "enum":
+            return random.choice(options)
+    return random.sample(options, random.randint(1, min(3, len(options))))
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question: `body` is the request's. `kind`: a walk both ways, a page at an offset, groups, the position of an issue."""
+
+    kind: str
+    body: Json
+    num: int = 0
+
+
+def question(random: Random, project: Project) -> Question:
+    """A random question."""
+    body: Json = {}
+    if random.random() < 0.8:
+        body["filter"] = _filter(random, project, random.randint(0, 4))
+    kind = random.choice(("walk", "walk", "offset", "groups", "position"))
+    if kind == "groups":
+        body["by"] = [_by(random, project) for _ in range(random.choice((1, 1, 2, 3)))]
+        body["limit"] = random.choice((1, 5, 500))
+        numbers = [name for name, type_ in project.types.items() if type_ == "number"]
+        body["aggregates"] = [
+            {"field": random.choice(numbers), "function": random.choice(("sum", "min", "max", "avg"))}
+            for _ in range(random.randint(0, 3))
+        ]
+        return Question(kind, body)
+    body["sort"] = [
+        {
+            "field": random.choice(list(project.types)),
+            "direction": random.choice(("asc", "desc")),
+            "nulls": random.choice(("first", "last")),
+        }
+        for _ in range(random.choice((0, 1, 1, 2, 3)))
+    ]
+    if kind == "position":
+        return Question(kind, body, random.randint(1, max(project.issues, default=1) + 1))
+    body["limit"] = random.choice((7, 30, 100)) if kind == "walk" else random.choice((1, 3, 25))
+    body["count"] = random.random() < 0.5
+    if kind == "offset":
+        body["offset"] = random.randint(0, len(project.issues) + 3)
+    return Question(kind, body)
+
+
+def _by(random: Random, project: Project) -> Any:
+    name, kind = random.choice(list(project.types.items()))
+    if kind not in ("date", "datetime") or random.random() < 0.2:
+        return random.choice((name, {"field": name}))
+    by: Json = {"field": name, "unit": random.choice(("day", "month", "year"))}
+    if kind == "datetime" and random.random() < 0.7:
+        by["timezone"] = random.choice(ZONES)
+    return by
+
+
+def _filter(random: Random, project: Project, depth: int) -> Json:
+    if depth == 0 or random.random() < 0.3:
+        return _condition(random, project)
+    kind = random.choice(("and", "or", "not"))
+    if kind == "not":
+        return {"not": _filter(random, project, depth - 1)}
+    return {kind: [_filter(random, project, depth - 1) for _ in range(random.randint(1, 3))]}
+
+
+def _condition(random: Random, project: Project) -> Json:
+    name, kind = random.choice(list(project.types.items()))
+    operator = random.choice(_OF_TYPE.get(kind, _ORDERED))
+    condition: Json = {"field": name, "op": operator}
+    options = project.options.get(name, ())
+    drawn = _operands(random, project, name, kind)
+    match operator:
+        case "is_empty" | "is_not_empty":
+            return condition
+        case "in" | "not_in":
+            condition["value"] = [next(drawn) for _ in range(random.randint(1, 4))]
+        case "between":
+            condition["value"] = [next(drawn), next(drawn)]
+        case "starts_with":
+            text = next(drawn)
+            condition["value"] = text[: random.randint(1, len(text))]
+        case "contains":
+            text = next(drawn)
+            start = random.randrange(len(text))
+            condition["value"] = text[start : start + random.randint(1, 8)]
+        case "has_words":
+            condition["value"] = " ".join(
+                random.choices([word for word in _WORDS if word != "\U0001f309"], k=random.randint(1, 2))
+            )
+        case "has_any" | "has_all" | "has_none":
+            condition["value"] = random.sample(options, random.randint(1, min(3, len(options))))
+        case _:
+            condition["value"] = next(drawn)
+    return condition
+
+
+def _operands(random: Random, project: Project, name: str, kind: str) -> Iterator[Any]:
+    """Values to compare with: those that issues have, and others."""
+    held = [found for num in project.issues if (found := project.value(num, name)) is not None]
+    while True:
+        if held and random.random() < 0.7:
+            yield random.choice(held)
+        else:
+            yield value(random, kind, project.options.get(name, ()))

@@ -1,0 +1,178 @@
+"""Every operator of a filter, in one table: for which types it is, what its value has to be, and which issues it matches. Pure.
+
+Validation, the OpenAPI document, the README's table and tests are made from `OPERATORS`. Values are in stored form. An operator
+sees the two forms of a value that matter: its *body* in the sort strings, whose order is the order of the field, and its
+*identity*, which is equal exactly for equal values.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+from gridview import indexing, sortstrings
+from gridview.catalog import Field, FieldType
+
+MAX_VALUES = 200
+"""Of `in` and `not_in`."""
+
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_REMEMBERED = 512
+"""Texts that are remembered folded: those of one issue."""
+
+_OF_WORDS = frozenset("LMN")
+"""The classes of characters that words are made of: letters, marks, digits and other numbers."""
+
+
+class Operand(Enum):
+    """What the value of a condition has to be; the text says so in the README and in the OpenAPI document."""
+
+    NOTHING = "no value"
+    ONE = "a value of the field"
+    SEVERAL = f"an array of 1 to {MAX_VALUES} values"
+    TWO = "an array of two values"
+    TEXT = "a text"
+    WORDS = "a text with a word in it"
+    OPTIONS = "an array of the field's options"
+
+
+ALL = frozenset(FieldType)
+TEXT = frozenset({FieldType.TEXT})
+MULTI = frozenset({FieldType.MULTI_ENUM})
+
+Test = Callable[[Any], bool]
+"""Judges the stored value of an issue that has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """One operator. `test` makes the test of a field and an operand; an issue without a value passes if `matches_empty`."""
+
+    name: str
+    types: frozenset[FieldType]
+    operand: Operand
+    summary: str
+    test: Callable[[Field, Any], Test]
+    matches_empty: bool = False
+
+
+def body(field: Field, value: Any) -> str:
+    """What the order of the field compares."""
+    if field.type is FieldType.TEXT:
+        return _text_body(value)
+    return indexing.SPECS[sortstrings.SPEC_VERSION][field.type](field, value)
+
+
+# Folding a long text takes longer than all else, and several conditions look at one text after the other.
+_text_body = lru_cache(maxsize=_REMEMBERED)(sortstrings.text)
+_folded = lru_cache(maxsize=_REMEMBERED)(sortstrings.fold)
+
+
+def identity(field: Field, value: Any) -> Any:
+    """What is the same for equal values and for no others: a text folded to its end, options by their ids."""
+    match field.type:
+        case FieldType.TEXT:
+            return _folded(value)
+        case FieldType.ENUM:
+            return value
+        case FieldType.MULTI_ENUM:
+            return frozenset(value)
+    return body(field, value)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def words(text: str) -> frozenset[str]:
+    """The words of a text, folded: runs of letters, marks and digits in any script."""
+    folded = _folded(text)
+    if folded.isascii():
+        return frozenset(_ASCII_WORD.findall(folded))
+    spaced = "".join(one if unicodedata.category(one)[0] in _OF_WORDS else " " for one in folded)
+    return frozenset(spaced.split())
+
+
+def _equal(field: Field, operand: Any) -> Test:
+    return _among(field, [operand])
+
+
+def _among(field: Field, operand: Any) -> Test:
+    wanted = {identity(field, one) for one in operand}
+    return lambda value: identity(field, value) in wanted
+
+
+def _before(field: Field, operand: Any) -> Test:
+    bound = body(field, operand)
+    return lambda value: body(field, value) < bound
+
+
+def _after(field: Field, operand: Any) -> Test:
+    bound = body(field, operand)
+    return lambda value: body(field, value) > bound
+
+
+def _between(field: Field, operand: Any) -> Test:
+    least, most = (body(field, one) for one in operand)
+    return lambda value: least <= body(field, value) <= most
+
+
+def _starts_with(_: Field, operand: Any) -> Test:
+    beginning = sortstrings.fold(operand)
+    return lambda value: _folded(value).startswith(beginning)
+
+
+def _contains(_: Field, operand: Any) -> Test:
+    part = sortstrings.fold(operand)
+    return lambda value: part in _folded(value)
+
+
+def _has_words(_: Field, operand: Any) -> Test:
+    wanted = words(operand)
+    return lambda value: wanted <= words(value)
+
+
+def _has_any(_: Field, operand: Any) -> Test:
+    wanted = frozenset(operand)
+    return lambda value: not wanted.isdisjoint(value)
+
+
+def _has_all(_: Field, operand: Any) -> Test:
+    wanted = frozenset(operand)
+    return lambda value: wanted.issubset(value)
+
+
+def _anything(_: Field, __: Any) -> Test:
+    return lambda _: True
+
+
+def _not(test: Callable[[Field, Any], Test]) -> Callable[[Field, Any], Test]:
+    def opposite(field: Field, operand: Any) -> Test:
+        passes = test(field, operand)
+        return lambda value: not passes(value)
+
+    return opposite
+
+
+_TABLE = (
+    Operator("eq", ALL, Operand.ONE, "is", _equal),
+    Operator("ne", ALL, Operand.ONE, "is not", _not(_equal), matches_empty=True),
+    Operator("in", ALL, Operand.SEVERAL, "is one of", _among),
+    Operator("not_in", ALL, Operand.SEVERAL, "is none of", _not(_among), matches_empty=True),
+    Operator("lt", ALL, Operand.ONE, "comes before", _before),
+    Operator("lte", ALL, Operand.ONE, "does not come after", _not(_after)),
+    Operator("gt", ALL, Operand.ONE, "comes after", _after),
+    Operator("gte", ALL, Operand.ONE, "does not come before", _not(_before)),
+    Operator("between", ALL, Operand.TWO, "comes neither before the first nor after the second of", _between),
+    Operator("starts_with", TEXT, Operand.TEXT, "starts with", _starts_with),
+    Operator("contains", TEXT, Operand.TEXT, "contains", _contains),
+    Operator("has_words", TEXT, Operand.WORDS, "has all words of", _has_words),
+    Operator("has_any", MULTI, Operand.OPTIONS, "has any of", _has_any),
+    Operator("has_all", MULTI, Operand.OPTIONS, "has all of", _has_all),
+    Operator("has_none", MULTI, Operand.OPTIONS, "has none of", _not(_has_any), matches_empty=True),
+    Operator("is_empty", ALL, Operand.NOTHING, "has no value", _not(_anything), matches_empty=True),
+    Operator("is_not_empty", ALL, Operand.NOTHING, "has a value", _anything),
+)
+
+OPERATORS: Mapping[str, Operator] = {operator.name: operator for operator in _TABLE}
+"""By name, in the order of the contract."""
