@@ -466,9 +466,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a row is shown wherever its entry stands",
-        "grid",
-        "return gap_key in present_sort_strings(order, document)",
-        "return True",
+        "readwalk",
+        "            and sort in present_sort_strings(self._order, document)\n",
+        "",
         PAGES,
     ),
     Mutant(
