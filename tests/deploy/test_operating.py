@@ -126,14 +126,15 @@ def test_an_operators_commands_work_on_a_deployed_stack(deployment: Deployment, 
     listed = until(
         lambda: _dev(deployment, "dlq", "list"), lambda told: "issue-operated.kept.00000001" in told
     )
-    assert "version 2" in listed
+    (letter,) = (line for line in listed.splitlines() if "issue-operated.kept.00000001" in line)
+    assert "version 2" in letter
 
     wrong = _dev(deployment, "fsck", "--tenant", "operated", "--project", "kept", "--patience", "1", status=1)
     assert "underivable" in wrong
 
     _set_kind(deployment, "o2", version=3)
-    assert "1 redriven, 0 left" in _dev(deployment, "dlq", "redrive", "--all")
-    assert "0 dead letters" in _dev(deployment, "dlq", "list")
+    assert "1 redriven, 0 left" in _dev(deployment, "dlq", "redrive", letter.split()[0])
+    assert "issue-operated" not in _dev(deployment, "dlq", "list")
     right = _dev(deployment, "fsck", "--tenant", "operated", "--project", "kept", "--patience", "1")
     assert "No difference" in right
 
