@@ -37,11 +37,6 @@ Around = Callable[[Attempted, Callable[[], Any]], Any]
 """Gets a call and the function that does it, and answers for it: it may refuse it, do it twice, keep it and do it later."""
 
 
-def undisturbed(_: Attempted, perform: Callable[[], Any]) -> Any:
-    """No adversary."""
-    return perform()
-
-
 def everything(count: int) -> int:
     """A batch is done whole."""
     return count

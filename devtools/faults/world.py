@@ -1,8 +1,7 @@
 """The world of a scenario: a table, a stream, a clock, and invocations that an adversary has hold of."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -365,13 +364,6 @@ class World:
         self._failed(run)
 
     # The end
-
-    @contextmanager
-    def calm(self) -> Iterator[None]:
-        """Nothing is cut in pieces any more."""
-        splitting, self.splitting = self.splitting, 0.0
-        yield
-        self.splitting = splitting
 
     def over(self) -> None:
         """Every invocation ends, killed or finished, and all that is in flight arrives."""

@@ -8,7 +8,7 @@ Both stretches run in the direction of the sort key: the values by their sort st
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from gridview.storage import Bound
 
@@ -52,10 +52,6 @@ class Walk(NamedTuple):
     def ascending_keys(self) -> bool:
         """Whether keys rise in the direction of travel."""
         return self.descending == self.backward
-
-    def turned(self) -> Self:
-        """The same order, travelled the other way."""
-        return self._replace(backward=not self.backward)
 
     def ranges_from(self, gap: Gap) -> Iterator[tuple[Stretch, Bound | None]]:
         """The stretches ahead of a gap, each with the bound that its keys have to keep."""
