@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from devtools import target
+from devtools.arguments import count
 from devtools.failure import Failure
 from gridview import keys
 from gridview.attributes import rebuild
@@ -58,7 +59,7 @@ def register(subparsers: Any) -> None:
     )
     reindex.add_argument(
         "--rate",
-        type=_rate,
+        type=count,
         default=0,
         metavar="N",
         help="issues a second at most (default: as many as it can)",
@@ -158,13 +159,3 @@ def _show(table: Table, partition: str) -> None:
                     shown, description="passing over issues", total=job.last, completed=job.next - 1
                 )
             time.sleep(_LOOK_SECONDS)
-
-
-def _rate(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise argparse.ArgumentTypeError("a whole number from 1 on")
-    return number

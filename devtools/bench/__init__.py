@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from devtools.arguments import count
+
 DESCRIPTION = """\
 Measure the query, command and maintain handlers, in this process, on a DynamoDB Local in memory: projects of 20 attributes, 4 of
 them indexed, are loaded by the bulk path, then a 100-row page by number, by date, by text and of the tail without a value,
@@ -31,7 +33,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="issues in each project (default: 1000,10000,100000; the last takes a few minutes to load)",
     )
     parser.add_argument(
-        "--repeat", metavar="N", type=_count, default=60, help="pages of each kind and size (default: 60)"
+        "--repeat", metavar="N", type=count, default=60, help="pages of each kind and size (default: 60)"
     )
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures to a file as well")
     parser.set_defaults(func=_run)
@@ -45,15 +47,8 @@ def _run(args: argparse.Namespace) -> int:
     return run(args)
 
 
-def _count(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else 0
-    if not number:
-        raise argparse.ArgumentTypeError("must be a whole number above 0")
-    return number
-
-
 def _sizes(text: str) -> tuple[int, ...]:
-    sizes = tuple(_count(part) for part in text.split(","))
+    sizes = tuple(count(part) for part in text.split(","))
     if min(sizes) < MIN_SIZE or list(sizes) != sorted(set(sizes)):
         raise argparse.ArgumentTypeError(
             f"must be ascending numbers of at least {MIN_SIZE}, such as 1000,10000"

@@ -3,6 +3,8 @@
 import argparse
 import os
 
+from devtools.arguments import count
+
 DESCRIPTION = """\
 Play scenarios: people write, read and change definitions, a stream is delivered, jobs run, and an adversary between all of them and
 the table kills, delays, repeats, refuses and reorders. A scenario is a number; when all is quiet, everything derived has
@@ -22,9 +24,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--scenarios", metavar="N", type=_count, default=2000, help="how many (default: 2000)"
-    )
+    parser.add_argument("--scenarios", metavar="N", type=count, default=2000, help="how many (default: 2000)")
     parser.add_argument("--seed", metavar="S", type=int, help="play this one, and tell what happens in it")
     parser.add_argument("--mutants", action="store_true", help="look whether the scenarios find spoilt code")
     parser.add_argument(
@@ -36,7 +36,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "--jobs",
         metavar="N",
-        type=_count,
+        type=count,
         default=os.cpu_count() or 1,
         help="processes (default: one for each processor)",
     )
@@ -47,10 +47,3 @@ def _run(args: argparse.Namespace) -> int:
     from devtools.faults.command import run  # imports the core: not for every ./dev command
 
     return run(args)
-
-
-def _count(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else 0
-    if not number:
-        raise argparse.ArgumentTypeError("must be a whole number above 0")
-    return number

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from devtools import paths
+from devtools.arguments import count
 
 DESCRIPTION = """\
 Import a CSV or NDJSON file (gzipped or not) into a project, through the HTTP API.
@@ -58,7 +59,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         type=Path,
         help="JSON that says what some columns are, whatever they look like",
     )
-    parser.add_argument("--limit", metavar="N", type=_positive, help="import the first N rows only")
+    parser.add_argument("--limit", metavar="N", type=count, help="import the first N rows only")
     parser.add_argument(
         "--format", choices=("csv", "ndjson"), help="what the file is, when its name does not say"
     )
@@ -78,7 +79,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--rejects", metavar="PATH", type=Path, help="where to write the refused rows")
     parser.add_argument("--progress", metavar="DIR", type=Path, help="where to keep the progress file")
     parser.add_argument(
-        "--workers", metavar="N", type=_positive, default=4, help="batches sent at a time (default: 4)"
+        "--workers", metavar="N", type=count, default=4, help="batches sent at a time (default: 4)"
     )
     target = parser.add_argument_group("where to (default: the running local stack)")
     target.add_argument(
@@ -104,13 +105,6 @@ def _run(args: argparse.Namespace) -> int:
     )  # the parser is made for every ./dev command: keep httpx and rich out of it
 
     return run(args)
-
-
-def _positive(text: str) -> int:
-    number = int(text) if text.isascii() and text.isdigit() else 0
-    if not number:
-        raise argparse.ArgumentTypeError("must be a whole number above 0")
-    return number
 
 
 def _character(text: str) -> str:
