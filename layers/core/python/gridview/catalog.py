@@ -223,6 +223,11 @@ class FieldOrder:
     field: Field
     index: Index
 
+    @property
+    def searched(self) -> bool:
+        """Whether the words of the values are indexed too."""
+        return self.field.type is FieldType.TEXT and (self.index.words or self.field.key == "name")
+
 
 @dataclass(frozen=True, eq=False)
 class Catalog:

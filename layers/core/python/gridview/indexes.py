@@ -30,12 +30,16 @@ class IndexState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One generation: the version of the sort strings in it, its state, and the epoch with which it came to that."""
+    """One generation: the version of the sort strings in it, its state, and the epoch with which it came to that.
+
+    `words`: whether the words of a text are indexed too.
+    """
 
     generation: int
     state: IndexState
     since: int
     spec: int
+    words: bool = False
 
     @property
     def written(self) -> bool:
@@ -131,6 +135,7 @@ class Indexes:
                     "state": index.state.value,
                     "since": index.since,
                     "spec": index.spec,
+                    "words": index.words,
                 }
                 for index in self.generations
             ],
@@ -143,7 +148,13 @@ class Indexes:
         stored: Iterable[Mapping[str, Any]] = item["generations"]
         return cls(
             tuple(
-                Index(one["generation"], IndexState(one["state"]), one["since"], one["spec"])
+                Index(
+                    one["generation"],
+                    IndexState(one["state"]),
+                    one["since"],
+                    one["spec"],
+                    one.get("words", False),
+                )
                 for one in stored
             ),
             item["next_generation"],

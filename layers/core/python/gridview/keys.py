@@ -98,6 +98,20 @@ def order(tenant_id: str, project_id: str, order_id: str) -> str:
     return f"{ORDER_PREFIX}{tenant_id}.{project_id}.{order_id}"
 
 
+BLOCK_PREFIX = "block-"
+DIRECTORY_PREFIX = "blocks-"
+
+
+def block(tenant_id: str, project_id: str, family_id: str, block_id: str) -> str:
+    """Partition key of a block: `block-0807.35e9.a1.1.0`. Family ids: `families`."""
+    return f"{BLOCK_PREFIX}{tenant_id}.{project_id}.{family_id}.{block_id}"
+
+
+def directory(tenant_id: str, project_id: str, family_id: str) -> str:
+    """Sort key of the blocks of a family, and index partition of its directory: `blocks-0807.35e9.a1.1`."""
+    return f"{DIRECTORY_PREFIX}{tenant_id}.{project_id}.{family_id}"
+
+
 def request(digest: str) -> str:
     """Partition key of what is remembered of a request with an Idempotency-Key."""
     return f"request-{digest}"

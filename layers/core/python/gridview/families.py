@@ -1,0 +1,94 @@
+"""Families: the ordered sets of keys that are cut into blocks (`blocks`), and the keys under which an issue stands in each. Pure.
+
+family id     kind      an issue's keys                                    what for
+num           NUMBERS   the empty body                                     how many issues there are, and which
+a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row numbers
+a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none, has_words
+
+A key is a *body*, a separator and the issue number, as a sort string is (`sortstrings`). What the ledger holds of an issue in a
+family is one string, its *derived string*: the key itself, or for TOKENS all bodies and the number, separated.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any
+
+from gridview import sortstrings
+from gridview.catalog import Catalog, FieldOrder, FieldType
+from gridview.indexing import sort_strings
+from gridview.operators import words
+from gridview.sortstrings import SEPARATOR
+
+NUMBERS = "num"
+"""The family of all issues."""
+TOKENS_SUFFIX = ".has"
+
+TOKEN_WIDTH = 100
+"""Characters of a word that are kept: issues with longer words that begin alike are told apart by their documents."""
+
+
+class Kind(Enum):
+    """What the keys of a family are."""
+
+    NUMBERS = "numbers"
+    ORDER = "order"
+    TOKENS = "tokens"
+
+
+def kind_of(family_id: str) -> Kind:
+    """Which kind of family an id names."""
+    if family_id == NUMBERS:
+        return Kind.NUMBERS
+    return Kind.TOKENS if family_id.endswith(TOKENS_SUFFIX) else Kind.ORDER
+
+
+def has_entries(family_id: str) -> bool:
+    """Whether issues have sort entries in this family, besides their places in its blocks."""
+    return kind_of(family_id) is Kind.ORDER
+
+
+def tokens_family(order: FieldOrder) -> str | None:
+    """The family of an order's tokens; None where it has none."""
+    with_tokens = order.field.type is FieldType.MULTI_ENUM or order.searched
+    return order.order_id + TOKENS_SUFFIX if with_tokens else None
+
+
+def families_of(catalog: Catalog) -> list[str]:
+    """Every family that is written under these definitions."""
+    tokens = (tokens_family(order) for order in catalog.orders)
+    return [
+        NUMBERS,
+        *(order.order_id for order in catalog.orders),
+        *(one for one in tokens if one is not None),
+    ]
+
+
+def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str]:
+    """Family id -> derived string of an issue, for every family in which it stands. UnknownSpec as for `sort_strings`."""
+    num = document["num"]
+    derived = {NUMBERS: sortstrings.sort_string("", num), **sort_strings(catalog, document)}
+    for order in catalog.orders:
+        family_id = tokens_family(order)
+        if family_id is not None and order.order_id in derived:
+            found = SEPARATOR.join(sorted(tokens(order, document)))
+            if found:
+                derived[family_id] = sortstrings.sort_string(found, num)
+    return derived
+
+
+def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
+    """The bodies of an issue's keys in the family of an order's tokens: ids of options, or words."""
+    value = order.field.value_in(document)
+    if order.field.type is FieldType.MULTI_ENUM:
+        return frozenset(value)
+    return {word[:TOKEN_WIDTH] for word in words(value)}
+
+
+def keys_of(family_id: str, derived: str) -> frozenset[str]:
+    """The keys under which an issue with this derived string stands in the family's blocks."""
+    if kind_of(family_id) is not Kind.TOKENS:
+        return frozenset((derived,))
+    num = sortstrings.number_of(derived)
+    return frozenset(
+        sortstrings.sort_string(token, num) for token in sortstrings.body_of(derived).split(SEPARATOR)
+    )
