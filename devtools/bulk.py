@@ -17,7 +17,7 @@ from devtools import engine
 from gridview import keys
 from gridview.catalog import Catalog
 from gridview.documents import Document
-from gridview.indexing import derived_items
+from gridview.families import derived_items
 from gridview.storage import PRESENT, TRANSACTION, Item, Table, put
 
 _AT_ONCE: Final = 200

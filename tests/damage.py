@@ -10,8 +10,8 @@ from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.differences import Kind
 from gridview.documents import Changes
+from gridview.families import derived_items
 from gridview.identity import Actor
-from gridview.indexing import derived_items
 from gridview.ledger import Ledger
 from gridview.routes import Role
 from gridview.storage import PRESENT, Item, Table

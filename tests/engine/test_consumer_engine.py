@@ -14,7 +14,8 @@ from gridview import keys
 from gridview.catalogs import Catalogs
 from gridview.consumer import consume
 from gridview.derive import Poison
-from gridview.indexing import derived_items, sort_strings
+from gridview.families import derived_items
+from gridview.indexing import sort_strings
 from gridview.ledger import Ledger
 from gridview.storage import Item, Table
 from tests import nasty

@@ -15,8 +15,9 @@ from gridview.consumer import consume, fold
 from gridview.derive import Poison
 from gridview.documents import Changes
 from gridview.errors import Overloaded
+from gridview.families import derived_items
 from gridview.identity import Actor
-from gridview.indexing import derived_items, sort_strings
+from gridview.indexing import sort_strings
 from gridview.ledger import Ledger, Order
 from gridview.routes import Role
 from gridview.storage import Item, ItemTooLarge, Table

@@ -16,11 +16,11 @@ from gridview.cursors import Cursors
 from gridview.derive import Poison
 from gridview.documents import Changes
 from gridview.errors import CursorExpired, InvalidRequest
+from gridview.families import derived_items
 from gridview.grid import grid_page
 from gridview.gridrequest import resolve
 from gridview.identity import Actor
 from gridview.indexes import Index, Indexes, IndexState
-from gridview.indexing import derived_items
 from gridview.jsontext import dumps
 from gridview.pagereading import MAX_PAGE_BYTES
 from gridview.routes import Role

@@ -22,9 +22,10 @@ from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.derive import Image, Poison
 from gridview.errors import Overloaded
+from gridview.families import derived_items
 from gridview.identity import Actor
 from gridview.indexes import IndexState
-from gridview.indexing import derived_items, sort_strings
+from gridview.indexing import sort_strings
 from gridview.jobs import Job
 from gridview.ledger import Ledger, Order
 from gridview.passes import DefinitionsMissing

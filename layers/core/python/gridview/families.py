@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any
 
-from gridview import sortstrings
+from gridview import keys, sortstrings
 from gridview.catalog import Catalog, FieldOrder, FieldType
-from gridview.indexing import sort_strings
+from gridview.indexing import sort_entry, sort_strings
+from gridview.ledger import Ledger
 from gridview.operators import words
 from gridview.sortstrings import SEPARATOR
 
@@ -92,3 +93,19 @@ def keys_of(family_id: str, derived: str) -> frozenset[str]:
     return frozenset(
         sortstrings.sort_string(token, num) for token in sortstrings.body_of(derived).split(SEPARATOR)
     )
+
+
+def derived_items(catalog: Catalog, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The derived items of an issue that has none yet, but for its places in blocks: its ledger, finished, and its sort entries.
+
+    For bulk loads, which build the blocks of all issues at once.
+    """
+    partition_key = keys.issue(catalog.tenant, catalog.project, document["num"])
+    target = derived_strings(catalog, document)
+    ledger = Ledger(version=document["version"], epoch=catalog.epoch, revision=1, applied=target)
+    entries = [
+        sort_entry(partition_key, family_id, sort, version=ledger.version, revision=ledger.revision)
+        for family_id, sort in target.items()
+        if has_entries(family_id)
+    ]
+    return [ledger.to_item(partition_key), *entries]

@@ -7,7 +7,6 @@ from typing import Any
 
 from gridview import keys, sortstrings
 from gridview.catalog import Catalog, Field, FieldOrder, FieldType
-from gridview.ledger import Ledger
 
 Body = Callable[[Field, Any], str]
 
@@ -92,15 +91,3 @@ def tombstone(
 def _order_key(partition_key: str, order_id: str) -> str:
     tenant, project, _ = keys.parse_issue(partition_key)
     return keys.order(tenant, project, order_id)
-
-
-def derived_items(catalog: Catalog, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every derived item of an issue that has none yet: its ledger, finished, and its sort entries. For bulk loads."""
-    partition_key = keys.issue(catalog.tenant, catalog.project, document["num"])
-    target = sort_strings(catalog, document)
-    ledger = Ledger(version=document["version"], epoch=catalog.epoch, revision=1, applied=target)
-    entries = [
-        sort_entry(partition_key, order_id, sort, version=ledger.version, revision=ledger.revision)
-        for order_id, sort in target.items()
-    ]
-    return [ledger.to_item(partition_key), *entries]
