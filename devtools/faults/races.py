@@ -20,7 +20,7 @@ from devtools.faults.people import CURSORS
 from devtools.faults.project import PROJECT, in_memory
 from devtools.faults.virtual import Clock, virtual
 from devtools.faults.world import Difference, Run, World
-from gridview import attributes, derive, gridrequest, indexing, issues, keys, sortstrings
+from gridview import attributes, gridrequest, indexing, issues, keys, retries, sortstrings
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.errors import Conflict, InvalidRequest, NotReady
@@ -315,7 +315,7 @@ def _gets_on(world: World, scene: Scene) -> None:
 def _repairs_die(world: World, run: Run) -> None:
     """At each attempt of the pass at an issue somebody who repairs it is faster, and dies over it; nobody tries that again."""
     key = keys.issue(world.tenant, world.project, 1)
-    for _ in range(derive.ATTEMPTS):
+    for _ in range(retries.ATTEMPTS):
         while run.invocation.call is not None and "intent" not in (run.invocation.call.item or {}):
             world.step(run)
         repair = people.repair(world, key, Catalogs())

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from devtools.faults.adversary import SerialExecutor, record
 from devtools.faults.memory_table import MemoryTable
 from devtools.faults.watched import Attempted
-from gridview import attributes, consumer, derive, documents, keys, projects
+from gridview import attributes, consumer, documents, keys, projects, retries
 from gridview.catalogs import Catalogs
 from gridview.consumer import consume, fold
 from gridview.derive import Poison
@@ -58,7 +58,7 @@ def new(number: int, made: Item) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derive, "_PAUSE", 0.0)
+    monkeypatch.setattr(retries, "_PAUSE", 0.0)
 
 
 class Consumer:

@@ -12,7 +12,7 @@ from devtools.faults import memory_table
 from devtools.faults.adversary import record
 from devtools.faults.memory_table import MemoryTable
 from devtools.faults.watched import Attempted
-from gridview import attributes, clock, derive, fsck, fsckrun, keys, mend, projects
+from gridview import attributes, clock, fsck, fsckrun, keys, mend, projects, retries
 from gridview.catalogs import Catalogs
 from gridview.consumer import consume
 from gridview.differences import Kind
@@ -56,7 +56,7 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     made = Time()
     monkeypatch.setattr(clock, "after", made.after)
     monkeypatch.setattr(clock, "sleep", made.sleep)
-    monkeypatch.setattr(derive, "_PAUSE", 0.0)
+    monkeypatch.setattr(retries, "_PAUSE", 0.0)
     return made
 
 

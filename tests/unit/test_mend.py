@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from devtools.faults.adversary import record
 from devtools.faults.memory_table import MemoryTable
 from devtools.faults.watched import Attempted
-from gridview import attributes, clock, derive, keys, mend, projects
+from gridview import attributes, clock, derive, keys, mend, projects, retries
 from gridview.catalogs import Catalogs
 from gridview.consumer import consume
 from gridview.derive import Superseded, Underivable
@@ -47,7 +47,7 @@ def table(pristine: MemoryTable) -> MemoryTable:
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(derive, "_PAUSE", 0.0)
+    monkeypatch.setattr(retries, "_PAUSE", 0.0)
 
 
 def mended(table: Table, key: str = KEY, hint: int = 0) -> bool:
@@ -262,7 +262,7 @@ def test_it_gives_way_to_whoever_is_faster_and_then_up(table: MemoryTable) -> No
 
     with pytest.raises(Superseded):
         mended(table.seen_through(overtaken))
-    assert seen == derive.ATTEMPTS
+    assert seen == retries.ATTEMPTS
 
 
 def test_definitions_that_it_has_held_for_long_are_not_acted_on(
@@ -270,7 +270,7 @@ def test_definitions_that_it_has_held_for_long_are_not_acted_on(
 ) -> None:
     table.delete(KEY, damage.order_key("a2.1"))
     before = table.items
-    now = iter([True] * derive.ATTEMPTS)
+    now = iter([True] * retries.ATTEMPTS)
     monkeypatch.setattr(clock, "now", lambda: "9999" if next(now) else "")
     with pytest.raises(Superseded):
         mended(table)

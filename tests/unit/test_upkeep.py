@@ -15,6 +15,7 @@ from gridview import (
     issues,
     keys,
     projects,
+    retries,
     sortstrings,
     upkeep,
 )
@@ -46,7 +47,7 @@ class Killed(BaseException):
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "BATCH", 2)
-    monkeypatch.setattr(derive, "_PAUSE", 0.0)
+    monkeypatch.setattr(retries, "_PAUSE", 0.0)
 
 
 class Passing:

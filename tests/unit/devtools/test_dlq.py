@@ -16,7 +16,7 @@ from devtools.delivery import Reason
 from devtools.faults.adversary import record
 from devtools.faults.memory_table import MemoryTable
 from devtools.target import BucketBatches, FailedBatches, FolderBatches, Target
-from gridview import derive, keys
+from gridview import keys, retries
 from gridview.deadletters import DeadLetters
 from gridview.derive import Poison
 from gridview.differences import differences
@@ -95,7 +95,7 @@ class World:
 @pytest.fixture(params=["folder", "bucket"])
 def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setattr(dlq, "_WAIT_SECONDS", 0)
-    monkeypatch.setattr(derive, "_PAUSE", 0.0)
+    monkeypatch.setattr(retries, "_PAUSE", 0.0)
     folder = tmp_path / "failed-batches"
 
     def kept(records: list[Any]) -> str:

@@ -9,7 +9,7 @@ from devtools import cli, target
 from devtools import fsck as command
 from devtools.faults.memory_table import MemoryTable
 from devtools.target import Target
-from gridview import clock, derive, keys
+from gridview import clock, keys, retries
 from gridview.errors import Overloaded
 from tests import damage
 from tests.damage import PROJECT, TENANT, key_of
@@ -36,7 +36,7 @@ def table(pristine: MemoryTable) -> MemoryTable:
 def opened(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
     nothing: Any = None
     monkeypatch.setattr(target, "open", lambda _: Target(table, nothing, "", nothing, "the test"))
-    monkeypatch.setattr(derive, "_PAUSE", 0.0)
+    monkeypatch.setattr(retries, "_PAUSE", 0.0)
     monkeypatch.setattr(clock, "sleep", lambda _: None)
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from gridview import keys
 from gridview.catalog import BUILTINS, Catalog, Field, FieldType, Option, UnknownOption
 from gridview.errors import Conflict, InvalidRequest, NotFound, NotReady
+from gridview.fences import Fences
 from gridview.indexes import Indexes
 from gridview.jobs import Job
 from gridview.storage import Condition, Table, TransactionFailed, Write, put
@@ -54,6 +55,8 @@ class Catalogs:
     def __init__(self) -> None:
         self._entries: dict[tuple[str, str], _Entry] = {}
         self._lock = threading.Lock()
+        self.fences = Fences()
+        """Where the blocks of these projects begin."""
 
     def get(self, table: Table, tenant: str, project: str) -> Catalog:
         """The catalog; NotFound without the project. A read costs 0.5 read units for each 4 KB of definitions, doubled."""

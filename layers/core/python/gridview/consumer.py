@@ -4,21 +4,18 @@ A batch is folded to the newest image of each issue; ledgers and the catalog's e
 brings each issue's derived items to its image.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from gridview import derive, keys
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
-from gridview.derive import NOT_AN_ISSUE, Image, Poison, Superseded, Underivable, current_catalog
+from gridview.derive import NOT_AN_ISSUE, Image, Poison, Subject, Superseded, Underivable, current_catalog
 from gridview.errors import Overloaded
 from gridview.ledger import Ledger, Order
 from gridview.storage import ItemTooLarge, Table
 from gridview.wire import item_from_wire
-
-_CONCURRENCY = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,32 +33,32 @@ def consume(
 ) -> str | None:
     """Derive what a batch of stream records asks for. None when all is done, else the sequence number of the first that is not.
 
-    A poison issue is handed to `send_poison` and counts as done. A new issue of n indexed values takes 2 writes of its ledger and
-    n of sort entries (1 write unit each, and 1 in GSI1); a strongly consistent read of each ledger and of the projects' epochs.
+    A poison issue is handed to `send_poison` and counts as done. A strongly consistent read of each ledger and of the
+    projects' epochs, and what `derive.carry_out` writes.
     """
     images, poison = fold(records)
     for one in poison:
         send_poison(one)
-    failed: set[str] = set()
+    by_key = {image.key: image for image in images}
+
+    def read(issues: Sequence[str]) -> Iterator[Subject]:
+        """The images of the batch, whatever has become of the issues since: those changes are still to come."""
+        ledgers = table.batch_get([(key, keys.LEDGER) for key in issues], consistent=True).items
+        current = _catalogs_of(table, catalogs, map(by_key.__getitem__, issues))
+        for key in issues:
+            image = by_key[key]
+            yield Subject(current[image.project], image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))
+
     try:
-        ledgers = table.batch_get([(image.key, keys.LEDGER) for image in images], consistent=True).items
-        current = _catalogs_of(table, catalogs, images)
+        failed = derive.settle(table, catalogs.fences, list(by_key), read)
     except Overloaded:
         return images[0].first
-
-    def settle(image: Arrival) -> None:
-        ledger = Ledger.from_item(ledgers.get((image.key, keys.LEDGER)))
-        try:
-            _settle(table, catalogs, current[image.project], image, ledger)
-        except (Overloaded, Superseded):
-            failed.add(image.first)
-        except (ItemTooLarge, Underivable) as error:
-            # All else (a lost permission, say) is no fault of the issue, and fails the batch.
-            send_poison(Poison.of(image, error))
-
-    with ThreadPoolExecutor(_CONCURRENCY) as pool:
-        list(pool.map(settle, images))
-    return next((image.first for image in images if image.first in failed), None)
+    for key, error in failed.items():
+        if isinstance(error, ItemTooLarge | Underivable):
+            send_poison(Poison.of(by_key[key], error))
+    return next(
+        (image.first for image in images if isinstance(failed.get(image.key), Overloaded | Superseded)), None
+    )
 
 
 def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Poison]]:
@@ -110,17 +107,3 @@ def _catalogs_of(
         project: current_catalog(table, catalogs, *project)
         for project in dict.fromkeys(image.project for image in images)
     }
-
-
-def _settle(table: Table, catalogs: Catalogs, catalog: Catalog | None, image: Image, ledger: Ledger) -> None:
-    """Bring one issue's entries to its image; again with a fresh ledger and catalog as long as others get in between."""
-    for attempt in range(derive.ATTEMPTS):
-        try:
-            derive.index(table, catalog, image, ledger)
-        except Superseded:
-            derive.pause(attempt)
-            ledger = Ledger.from_item(table.get(image.key, keys.LEDGER, consistent=True))
-            catalog = current_catalog(table, catalogs, *image.project)
-        else:
-            return
-    raise Superseded

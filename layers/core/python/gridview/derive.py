@@ -1,21 +1,26 @@
-"""What is derived from one issue: its sort entries and its ledger, brought to an image of it by conditional writes.
+"""What is derived from issues: ledgers, sort entries and places in blocks, brought to their images by conditional writes.
 
 The stream consumer does this for each changed issue, background passes for every issue of a project, repairs for those found
 wrong. They may meet at an issue: each write carries a condition that a newer one makes fail. `ledger` tells why this holds.
 """
 
-import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-from gridview import clock, keys
+from gridview import clock, keys, retries
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
-from gridview.errors import NotFound
-from gridview.indexing import UnknownSpec, sort_entry, sort_strings, tombstone
+from gridview.chains import Chains, Place
+from gridview.errors import NotFound, Overloaded
+from gridview.families import Kind, derived_strings, families_of, has_entries, keys_of, kind_of
+from gridview.fences import Fences
+from gridview.indexing import UnknownSpec, sort_entry, tombstone
 from gridview.keys import IssueKey
 from gridview.ledger import Ledger, Order, Plan, plan
-from gridview.storage import ABSENT, Condition, ConditionFailed, Item, Table
+from gridview.storage import ABSENT, Condition, ConditionFailed, Item, ItemTooLarge, Table
 
 ENTRY_TOMBSTONE_DAYS = 7
 """A cleared entry's tombstone outlives every write that may still be in flight."""
@@ -23,12 +28,7 @@ ENTRY_TOMBSTONE_DAYS = 7
 LEDGER_TOMBSTONE_DAYS = 30
 """A removed issue's ledger outlives the stream's records (1 day) and the dead letters (14 days)."""
 
-ATTEMPTS = 6
-"""How often an issue is planned anew because another invocation was at work on it."""
-
-_PAUSE = 0.05
-"""Seconds, at most, before it is planned the second time; twice as many each time after that."""
-
+_CONCURRENCY = 8
 
 NOT_AN_ISSUE = (KeyError, TypeError, ValueError)
 """What reading an item raises that stands at an issue's key and is none."""
@@ -97,61 +97,222 @@ def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str)
         return None
 
 
-def pause(attempt: int) -> None:
-    """Wait a little, longer each time: two that overtake each other at every step would go on so; let one of them finish."""
-    clock.sleep(random.uniform(0, _PAUSE * 2**attempt))  # noqa: S311  (not a secret)
-
-
-def index(table: Table, catalog: Catalog | None, image: Image, ledger: Ledger, *, touch: bool = True) -> None:
-    """Plan and carry out what makes an issue's sort entries those of `image`; Superseded when a condition does not hold.
-
-    With n entries to change: 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1). `touch`: write a
-    ledger to which a newer version or epoch makes no other difference.
-    """
-    epoch = catalog.epoch if catalog is not None else ledger.epoch
-    if epoch < ledger.epoch:
-        raise Superseded
-    planned = plan(ledger, image.order, target_of(catalog, image), epoch, restored=image.restored)
-    if planned is not None and (touch or planned.put or planned.clear):
-        carry_out(table, image.key, ledger, planned)
-
-
 def target_of(catalog: Catalog | None, image: Image) -> dict[str, str]:
-    """The sort strings that an image asks for, by order id; Underivable. `catalog` is None where the project is deleted."""
+    """The derived strings that an image asks for, by family; Underivable. `catalog` is None where the project is deleted."""
     if catalog is None or image.order.removed:
         return {}
     try:
-        return sort_strings(catalog, image.document)
+        return derived_strings(catalog, image.document)
     except UnknownSpec:
         raise  # no fault of the issue: a newer version of this code can do it
     except Exception as error:
         raise Underivable(f"{type(error).__name__}: {error}") from error
 
 
-def carry_out(table: Table, key: str, read: Ledger, planned: Plan) -> None:
-    """Write what was planned from the ledger `read`; Superseded when another has written meanwhile."""
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What was planned for one issue under the definitions of `catalog` from the ledger that was `read`.
+
+    `thorough`: every block is written that may hold one of the issue's keys, whether the ledger gives reason to or not.
+    """
+
+    catalog: Catalog | None
+    key: str
+    read: Ledger
+    planned: Plan
+    thorough: bool = False
+
+    @property
+    def light(self) -> bool:
+        """Whether nothing but the ledger differs."""
+        return not self.planned.put and not self.planned.clear
+
+    @property
+    def project(self) -> tuple[str, str]:
+        """Tenant and project."""
+        issue = keys.parse_issue(self.key)
+        return issue.tenant, issue.project
+
+
+def work_on(catalog: Catalog | None, image: Image, ledger: Ledger, *, touch: bool = True) -> Work | None:
+    """What makes an issue's derived items those of `image`; None for nothing. Superseded by a newer epoch; Underivable.
+
+    `touch`: write a ledger to which a newer version or epoch makes no other difference.
+    """
+    epoch = catalog.epoch if catalog is not None else ledger.epoch
+    if epoch < ledger.epoch:
+        raise Superseded
+    found = plan(ledger, image.order, target_of(catalog, image), epoch, restored=image.restored)
+    if found is None or not (touch or found.put or found.clear):
+        return None
+    return Work(catalog, image.key, ledger, found)
+
+
+class Subject(NamedTuple):
+    """An issue whose derived items are to become those of `image`, by these definitions, from what the ledger says is there."""
+
+    catalog: Catalog | None
+    image: Image
+    ledger: Ledger
+
+
+def settle(
+    table: Table,
+    fences: Fences,
+    issues: Sequence[str],
+    read: Callable[[Sequence[str]], Iterable[Subject]],
+    *,
+    touch: bool = True,
+) -> dict[str, Exception]:
+    """Bring the derived items of issues to their images; gives what kept that from being done, by issue.
+
+    `read` gives issues as they are now, and is asked again for those that others got in between of; an issue that it gives no more
+    is done with. `touch`: as of `work_on`. Overloaded, ItemTooLarge, Underivable, or Superseded by others again and again.
+    """
+    failed: dict[str, Exception] = {}
+    for attempt in range(retries.ATTEMPTS):
+        works, superseded = [], set()
+        for subject in read(issues):
+            key = subject.image.key
+            try:
+                work = work_on(*subject, touch=touch)
+            except Superseded:
+                superseded.add(key)
+            except Underivable as error:
+                failed[key] = error
+            else:
+                works += [work] if work is not None else []
+        for key, trouble in carry_out(table, fences, works).items():
+            if isinstance(trouble, Superseded):
+                superseded.add(key)
+            else:
+                failed[key] = trouble
+        if not superseded:
+            return failed
+        retries.pause(attempt)
+        issues = [key for key in issues if key in superseded]
+    return failed | {key: Superseded() for key in issues}
+
+
+def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, Exception]:
+    """Write what was planned for issues, each at most once among them; gives what kept it from being done, by issue.
+
+    Superseded: another has written meanwhile. Overloaded and ItemTooLarge: of the table. With n entries to change: 2 writes of the
+    ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks, which all issues share (`chains`).
+    """
+    failed: dict[str, Exception] = {}
+
+    def all_do(step: Callable[[Work], None], chosen: Iterable[Work]) -> None:
+        def attempt(work: Work) -> None:
+            try:
+                step(work)
+            except ConditionFailed:
+                failed[work.key] = Superseded()
+            except (Overloaded, ItemTooLarge) as error:
+                failed[work.key] = error
+
+        with ThreadPoolExecutor(_CONCURRENCY) as pool:
+            list(pool.map(attempt, chosen))
+
+    all_do(
+        lambda work: table.put(_done_item(work), _unchanged(work.read)), [one for one in works if one.light]
+    )
+    by_project: dict[tuple[str, str], list[Work]] = defaultdict(list)
+    for work in works:
+        if not work.light:
+            by_project[work.project].append(work)
+    for project, begun in by_project.items():
+        places = {work.key: list(_places(work)) for work in begun}
+        chains = Chains(table, *project, fences)
+        try:
+            chains.read(place for some in places.values() for place in some)
+            all_do(lambda work: _begin(table, work), begun)
+            revisions = {work.key: work.planned.done.revision for work in begun if work.key not in failed}
+            lost = chains.write(
+                [place for key in revisions for place in places[key]], _StillOurs(table, revisions)
+            )
+        except Overloaded as error:
+            failed.update((work.key, error) for work in begun)
+            continue
+        failed.update((key, Superseded()) for key in lost)
+        all_do(
+            lambda work: table.put(_done_item(work), _revision_is(work)),
+            [work for work in begun if work.key not in failed],
+        )
+    return failed
+
+
+def _begin(table: Table, work: Work) -> None:
+    """The intent, and the entries that it names."""
+    planned, key = work.planned, work.key
     revision, version = planned.done.revision, planned.done.version
-    expires = clock.expiry(LEDGER_TOMBSTONE_DAYS) if planned.done.removed else None
     not_overtaken = Condition(
         "attribute_not_exists(PK) OR revision <= :revision", values={":revision": revision}
     )
-    ours = Condition("revision = :revision", values={":revision": revision})
-    try:
-        if not planned.put and not planned.clear:
-            table.put(planned.done.to_item(key, expires=expires), _unchanged(read))
-            return
-        table.put(planned.intent.to_item(key, expires=expires), _unchanged(read))
-        for order_id, sort in planned.put.items():
+    table.put(planned.intent.to_item(key, expires=_expires(work)), _unchanged(work.read))
+    for order_id, sort in planned.put.items():
+        if has_entries(order_id):
             table.put(sort_entry(key, order_id, sort, version=version, revision=revision), not_overtaken)
-        for order_id in planned.clear:
-            expires_entry = clock.expiry(ENTRY_TOMBSTONE_DAYS)
+    for order_id in planned.clear:
+        if has_entries(order_id):
+            expires = clock.expiry(ENTRY_TOMBSTONE_DAYS)
             table.put(
-                tombstone(key, order_id, version=version, revision=revision, expires=expires_entry),
-                not_overtaken,
+                tombstone(key, order_id, version=version, revision=revision, expires=expires), not_overtaken
             )
-        table.put(planned.done.to_item(key, expires=expires), ours)
-    except ConditionFailed as error:
-        raise Superseded from error
+
+
+def _done_item(work: Work) -> Item:
+    return work.planned.done.to_item(work.key, expires=_expires(work))
+
+
+def _expires(work: Work) -> int | None:
+    return clock.expiry(LEDGER_TOMBSTONE_DAYS) if work.planned.done.removed else None
+
+
+def _revision_is(work: Work) -> Condition:
+    return Condition("revision = :revision", values={":revision": work.planned.done.revision})
+
+
+def _places(work: Work) -> Iterator[Place]:
+    """Where the issue is to be in blocks, and where not, in every family that the intent names.
+
+    Families that nobody writes any more are left out: their blocks are removed as they are (`chains.remove_family`).
+    """
+    intent = work.planned.intent
+    for family in families_of(work.catalog) if work.catalog is not None else ():
+        if family not in (intent.intent or {}):
+            continue
+        target = work.planned.done.applied.get(family)
+        wanted = _keys(family, () if target is None else (target,))
+        had = _keys(family, intent.present.get(family, ()))
+        if kind_of(family) is Kind.TOKENS and work.read.intent is None and not work.thorough:
+            # What a finished ledger says is so: tokens that stay need no write.
+            kept = wanted & _keys(family, work.read.present.get(family, ()))
+            wanted, had = wanted - kept, had - kept
+        yield from (Place(work.key, family, key, present=True) for key in sorted(wanted))
+        yield from (Place(work.key, family, key, present=False) for key in sorted(had - wanted))
+
+
+def _keys(family: str, derived: Iterable[str]) -> frozenset[str]:
+    return frozenset(key for one in derived for key in keys_of(family, one))
+
+
+@dataclass(frozen=True, slots=True)
+class _StillOurs:
+    """Asks the ledgers of issues whether they hold the intents of these revisions still."""
+
+    table: Table
+    revisions: Mapping[str, int]
+
+    def __call__(self, issues: frozenset[str]) -> frozenset[str]:
+        """Those that do: a strongly consistent read of each."""
+        wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
+        found = self.table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)]).items
+        return frozenset(
+            key
+            for (key, _), ledger in found.items()
+            if ledger["revision"] == self.revisions[key] and "intent" in ledger
+        )
 
 
 def _unchanged(ledger: Ledger) -> Condition:

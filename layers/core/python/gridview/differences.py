@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 from gridview import keys
-from gridview.catalog import Catalog, FieldOrder
+from gridview.catalog import Catalog, Order
 from gridview.derive import Image, Underivable
+from gridview.families import has_entries
 from gridview.indexes import IndexState
 from gridview.indexing import UnknownSpec, present_sort_strings, sort_string
 from gridview.keys import IssueKey
@@ -219,9 +220,9 @@ def _of_orders(collection: Collection, catalog: Catalog | None, image: Image | N
     return found
 
 
-def _sort_strings(order: FieldOrder, document: Mapping[str, Any]) -> frozenset[str | None]:
+def _sort_strings(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]:
     try:
-        if order.field.moving:
+        if order.moving:
             return present_sort_strings(order, document)
         return frozenset((sort_string(order, document),))
     except UnknownSpec:
@@ -241,9 +242,10 @@ def _of_ledger(collection: Collection, catalog: Catalog | None, image: Image | N
         return
     if collection.ledger is None and image is None and not live:
         return  # forgotten after its time; a tombstone that is still there does no harm
-    if ledger.applied != live:
-        for order_id in sorted({*ledger.applied, *live}):
-            claimed, there = ledger.applied.get(order_id, "nothing"), live.get(order_id, "nothing")
+    applied = {family: string for family, string in ledger.applied.items() if has_entries(family)}
+    if applied != live:
+        for order_id in sorted({*applied, *live}):
+            claimed, there = applied.get(order_id, "nothing"), live.get(order_id, "nothing")
             if claimed != there:
                 yield Difference(key, Kind.LEDGER, order_id, claimed, there)
     if collection.ledger is not None and (keys.TTL_ATTRIBUTE in collection.ledger) is not ledger.removed:

@@ -6,11 +6,12 @@ done. So consumers, passes, invocations thought dead and other repairs may meet 
 
 from dataclasses import replace
 
-from gridview import clock, derive, keys
+from gridview import clock, keys, retries
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
-from gridview.derive import Superseded, Underivable, carry_out, current_catalog, target_of
+from gridview.derive import Superseded, Underivable, Work, carry_out, current_catalog, target_of
 from gridview.differences import Collection, Kind, compared, is_entry
+from gridview.families import has_entries
 from gridview.ledger import Intent, Ledger, Order, Plan
 from gridview.passes import require_deleted
 from gridview.storage import Table
@@ -32,11 +33,11 @@ def mend(table: Table, catalogs: Catalogs, partition_key: str, version_hint: int
     that it cannot be done, DefinitionsMissing that the project's definitions are not there, Overloaded and Superseded that it may
     be done later. A strongly consistent read of all items of the issue, and where something is wrong a write for each of them.
     """
-    for attempt in range(derive.ATTEMPTS):
+    for attempt in range(retries.ATTEMPTS):
         try:
             return _mend(table, catalogs, partition_key, version_hint)
         except Superseded:
-            derive.pause(attempt)
+            retries.pause(attempt)
     raise Superseded
 
 
@@ -69,7 +70,9 @@ def _mend(table: Table, catalogs: Catalogs, key: str, hint: int) -> bool:
     if planned is not None:
         if clock.now() > stale:
             raise Superseded
-        carry_out(table, key, ledger, planned)
+        work = Work(catalog, key, ledger, planned, thorough=True)
+        for trouble in carry_out(table, catalogs.fences, [work]).values():
+            raise trouble
     return bool(foreign) or planned is not None
 
 
@@ -80,7 +83,8 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     order = image.order if image else Order(max(ledger.version, collection.version, hint), removed=True)
     unheard_of = image is None and hint > 0 and ledger.order < order
     wrong = any(one.kind not in _LEFT_ALONE for one in compared(collection, catalog))
-    if not wrong and not unheard_of and collection.live == target:
+    standing = {family: string for family, string in target.items() if has_entries(family)}
+    if not wrong and not unheard_of and collection.live == standing:
         return None
     present = {**ledger.present}
     for order_id, entry in collection.entries.items():

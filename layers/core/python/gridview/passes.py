@@ -1,17 +1,20 @@
 """A part of a pass over the issues of a project: what is derived from them becomes what the definitions now ask for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from gridview import derive, keys
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
-from gridview.derive import Image, Poison, Superseded, Underivable, current_catalog
+from gridview.derive import Image, Poison, Subject, Superseded, Underivable, current_catalog
 from gridview.errors import Overloaded
 from gridview.ledger import Ledger
 from gridview.storage import ConditionFailed, Item, ItemTooLarge, Key, Table
 
 _CONCURRENCY = 8
+
+Thing = TypeVar("Thing")
 
 
 class DefinitionsMissing(Exception):
@@ -30,33 +33,45 @@ def pass_over(
 
     Issues of a deleted project are deleted instead: the stream tells the consumer, which removes what was derived from them.
     Can be done twice. An issue costs strongly consistent reads of its document and its ledger, and where something differs
-    what `derive.index` writes. Overloaded when the table refuses: nothing says that any of it was done.
+    what `derive.carry_out` writes. Overloaded when the table refuses: nothing says that any of it was done.
     """
     partition = keys.project(tenant, project)
-    catalog = current_catalog(table, catalogs, tenant, project)
-    if catalog is None:
-        require_deleted(table, tenant, project)
-    issues = [keys.issue(tenant, project, num) for num in numbers]
-    wanted: list[Key] = [(issue, sort_key) for issue in issues for sort_key in (partition, keys.LEDGER)]
-    found = table.batch_get(wanted, consistent=True).items
-    documents = [found[issue, partition] for issue in issues if (issue, partition) in found]
+    documents: dict[str, Item] = {}
 
-    def attend_to(document: Item) -> None:
-        issue = document[keys.PK]
+    def read(issues: Sequence[str]) -> Iterator[Subject]:
+        """The issues as they are, without the values of deleted attributes."""
+        catalog = current_catalog(table, catalogs, tenant, project)
         if catalog is None:
-            table.delete(issue, partition)
+            require_deleted(table, tenant, project)
+        wanted: list[Key] = [(issue, sort_key) for issue in issues for sort_key in (partition, keys.LEDGER)]
+        found = table.batch_get(wanted, consistent=True).items
+        current = {issue: found[issue, partition] for issue in issues if (issue, partition) in found}
+        documents.update(current)
+        if catalog is None:
+            _all_do(lambda issue: table.delete(issue, partition), current)
             return
-        version = 0
-        try:
-            image = Image.of(document)
-            version = image.order.version
-            _rederive(table, catalogs, catalog, image, found.get((issue, keys.LEDGER)))
-        except (ItemTooLarge, Underivable) as error:
-            send_poison(Poison(issue, version, str(error)))
+        _all_do(lambda document: _remove_dead_values(table, catalog, document), current.values())
+        for issue, document in current.items():
+            try:
+                image = Image.of(document)
+            except Underivable as error:
+                send_poison(Poison(issue, 0, str(error)))
+            else:
+                yield Subject(catalog, image, Ledger.from_item(found.get((issue, keys.LEDGER))))
 
-    with ThreadPoolExecutor(_CONCURRENCY) as pool:
-        list(pool.map(attend_to, documents))
+    issues = [keys.issue(tenant, project, num) for num in numbers]
+    failed = derive.settle(table, catalogs.fences, issues, read, touch=False)
+    for issue, error in failed.items():
+        if isinstance(error, ItemTooLarge | Underivable):
+            send_poison(Poison(issue, int(documents[issue]["version"]), str(error)))
+    if any(isinstance(error, Overloaded | Superseded) for error in failed.values()):
+        raise Overloaded("Others go on changing an issue; try again.")
     return len(documents)
+
+
+def _all_do(step: Callable[[Thing], None], things: Iterable[Thing]) -> None:
+    with ThreadPoolExecutor(_CONCURRENCY) as pool:
+        list(pool.map(step, things))
 
 
 def require_deleted(table: Table, tenant: str, project: str) -> None:
@@ -64,27 +79,6 @@ def require_deleted(table: Table, tenant: str, project: str) -> None:
     own = table.get(keys.project(tenant, project), keys.tenant(tenant), consistent=True)
     if own is None or not own.get("deleted"):
         raise DefinitionsMissing(f"The definitions of {keys.project(tenant, project)} are missing.")
-
-
-def _rederive(
-    table: Table, catalogs: Catalogs, catalog: Catalog | None, image: Image, ledger: Item | None
-) -> None:
-    for attempt in range(derive.ATTEMPTS):
-        if catalog is not None:
-            _remove_dead_values(table, catalog, image.document)
-        try:
-            derive.index(table, catalog, image, Ledger.from_item(ledger), touch=False)
-        except Superseded:
-            derive.pause(attempt)
-            found = table.get(image.key, keys.project(*image.project), consistent=True)
-            if found is None:
-                return  # removed meanwhile: the stream tells the consumer
-            image = Image.of(found)
-            ledger = table.get(image.key, keys.LEDGER, consistent=True)
-            catalog = current_catalog(table, catalogs, *image.project)
-        else:
-            return
-    raise Overloaded("Others go on changing an issue; try again.")
 
 
 def _remove_dead_values(table: Table, catalog: Catalog, document: Item) -> None:
