@@ -294,6 +294,15 @@ class Catalog:
             for index in one.indexes.leaving
         )
 
+    def left_by(self, epoch: int) -> frozenset[str]:
+        """The orders that were left with this epoch or before it."""
+        return frozenset(
+            one.order_id_of(index)
+            for one in (*self.builtins, *self.attributes, *self.deleting)
+            for index in one.indexes.leaving
+            if index.since <= epoch
+        )
+
     def pending(self) -> Iterator[Field]:
         """The fields of which a change is not true of all issues yet."""
         return (one for one in (*self.builtins, *self.attributes, *self.deleting) if one.pending)

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from gridview import keys
@@ -160,6 +160,17 @@ def to_field(item: Mapping[str, Any]) -> Field:
         next_option=item["next_option"],
         deleted=item.get("deleted", 0),
     )
+
+
+def orders_in(items: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The orders that there may be something of in the index, by the stored items of a project, be it deleted or not."""
+    defined = [to_field(item) for item in items if item[keys.SK].startswith(keys.ATTRIBUTE_PREFIX)]
+    own = {field.key: field for field in defined}
+    return {
+        field.order_id_of(index)
+        for field in {**BUILTINS, **own}.values()
+        for index in field.indexes.generations
+    }
 
 
 def to_item(tenant: str, project: str, field: Field) -> dict[str, Any]:
