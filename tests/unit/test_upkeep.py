@@ -23,7 +23,7 @@ from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.derive import Image, Poison
 from gridview.errors import Overloaded
-from gridview.families import derived_items
+from gridview.fences import Fences
 from gridview.identity import Actor
 from gridview.indexes import IndexState
 from gridview.indexing import sort_strings
@@ -83,10 +83,15 @@ def make_project(table: Table, project: str) -> None:
     catalog = now(table, project)
     for cost, kind in ((5, "b"), (None, "a"), (3, None), (4, "c"), (None, None), (1, "a")):
         body = {"name": "x", "fields": {"cost": cost, "kind": kind}}
-        for item in derived_items(catalog, issues.create_issue(table, catalog, ADMIN, body)):
-            table.put(item)
+        bring(table, catalog, Image.of(issues.create_issue(table, catalog, ADMIN, body)))
     issues.delete_issue(table, catalog, 3, None)
     follow(table)
+
+
+def bring(table: Table, catalog: Catalog | None, image: Image, ledger: Ledger | None = None) -> None:
+    """Derive what the stream would ask for of an issue."""
+    work = derive.work_on(catalog, image, ledger or Ledger())
+    assert work is None or derive.carry_out(table, Fences(), [work]) == {}
 
 
 def follow(table: Table) -> None:
@@ -99,12 +104,8 @@ def follow(table: Table) -> None:
                 continue
             order = Order(item["version"], removed=True)
             catalog = derive.current_catalog(table, Catalogs(), tenant, project)
-            derive.index(
-                table,
-                catalog,
-                Image(pk, keys.IssueKey(tenant, project, num), order, {}, restored=False),
-                Ledger.from_item(item),
-            )
+            gone = Image(pk, keys.IssueKey(tenant, project, num), order, {}, restored=False)
+            bring(table, catalog, gone, Ledger.from_item(item))
 
 
 def now(table: Table, project: str = PROJECT) -> Catalog:
@@ -439,7 +440,7 @@ def test_an_index_in_an_older_form_is_written_and_served_in_it_until_one_in_the_
     catalog = now(table)
     assert {order.index.spec for order in catalog.orders} == {1}
     document = issues.create_issue(table, catalog, ADMIN, {"name": "y", "fields": {"kind": "a"}})
-    derive.index(table, catalog, Image.of(document), Ledger())
+    bring(table, catalog, Image.of(document))
     assert not any(
         sort.startswith("2") for sort in entries(table.items, document[keys.PK]).values() if "y" in sort
     )
@@ -470,4 +471,4 @@ def test_code_that_does_not_know_the_form_of_an_index_leaves_the_issue_to_one_th
     monkeypatch.setattr(indexing, "SPECS", {2: indexing.SPECS[1]})
     document = table.items[keys.issue(TENANT, PROJECT, 1), PARTITION]
     with pytest.raises(indexing.UnknownSpec):
-        derive.index(table, catalog, Image.of({**document, "version": 2}), Ledger())
+        bring(table, catalog, Image.of({**document, "version": 2}))
