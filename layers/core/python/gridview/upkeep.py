@@ -13,9 +13,20 @@ from typing import NamedTuple
 
 from gridview import clock, keys
 from gridview.catalog import Catalog, Field
-from gridview.catalogs import Catalogs, ProjectItems, raise_epoch, read, to_catalog, to_item
+from gridview.catalogs import (
+    Catalogs,
+    ProjectItems,
+    orders_in,
+    raise_epoch,
+    read,
+    sort_key,
+    to_catalog,
+    to_item,
+)
+from gridview.chains import remove_family
 from gridview.derive import Poison
 from gridview.errors import NotFound, Overloaded
+from gridview.families import NUMBERS, TOKENS_SUFFIX
 from gridview.jobs import Job, save, unchanged
 from gridview.passes import pass_over, require_deleted
 from gridview.storage import (
@@ -152,6 +163,8 @@ class Worker:
             self._finish_removal(partition, job)
             return None
         catalog = to_catalog(tenant, project, items)
+        for order_id in catalog.left_by(job.epoch):
+            self._remove_blocks(tenant, project, order_id)
         settled = list(_settled(items, catalog, job.epoch))[:_AT_ONCE]
         if settled:
             after = replace(job, revision=job.revision + 1)
@@ -170,11 +183,11 @@ class Worker:
         require_deleted(self._table, tenant, project)
         own, counter = keys.tenant(tenant), keys.COUNTER
         kept = {own, counter, keys.JOB}
-        removed = [
-            delete(partition, item[keys.SK])
-            for item in self._table.query_all(partition, consistent=True)
-            if item[keys.SK] not in kept
-        ]
+        items = list(self._table.query_all(partition, consistent=True))
+        for order_id in orders_in(items):
+            self._remove_blocks(tenant, project, order_id)
+        remove_family(self._table, tenant, project, NUMBERS)
+        removed = [delete(partition, item[keys.SK]) for item in items if item[keys.SK] not in kept]
         for at in range(0, len(removed), _AT_ONCE):
             self._table.transact(removed[at : at + _AT_ONCE])
         expires = {keys.TTL_ATTRIBUTE: clock.expiry(PROJECT_TOMBSTONE_DAYS)}
@@ -185,6 +198,10 @@ class Worker:
                 delete(partition, keys.JOB, unchanged(job)),
             ]
         )
+
+    def _remove_blocks(self, tenant: str, project: str, order_id: str) -> None:
+        for family in (order_id, order_id + TOKENS_SUFFIX):
+            remove_family(self._table, tenant, project, family)
 
     def _save(self, partition: str, before: Job, after: Job) -> Job:
         saved = replace(after, revision=before.revision + 1)
@@ -221,17 +238,15 @@ def _stored(table: Table, partition: str) -> Job | None:
 
 def _settled(items: ProjectItems, catalog: Catalog, done: int) -> Iterator[Write]:
     """The writes that say of the definitions what is true after a pass under those of epoch `done`."""
-    for field in catalog.pending():
-        if 0 < field.deleted <= done:
-            yield delete(items.project[keys.PK], _sort_key(catalog, field), version_is(field.version))
+    for one in catalog.pending():
+        if 0 < one.deleted <= done:
+            key = sort_key(catalog.tenant, catalog.project, one)
+            yield delete(items.project[keys.PK], key, version_is(one.version))
             continue
-        after = field.settled(done, items.next_epoch)
-        if after.indexes != field.indexes or (after != field and not field.builtin):
-            yield put(to_item(catalog.tenant, catalog.project, after), version_is(field.version))
-        if after.options != field.options and field.builtin:
+        after = one.settled(done, items.next_epoch)
+        builtin = isinstance(one, Field) and one.builtin  # its options are in the project's item
+        if after.indexes != one.indexes or (after != one and not builtin):
+            yield put(to_item(catalog.tenant, catalog.project, after), version_is(one.version))
+        if builtin and isinstance(after, Field) and isinstance(one, Field) and after.options != one.options:
             states = [option.to_item() for option in after.options]
             yield put({**items.project, "states": states}, version_is(items.project["version"]))
-
-
-def _sort_key(catalog: Catalog, field: Field) -> str:
-    return keys.attribute(catalog.tenant, catalog.project, field.id)
