@@ -11,6 +11,7 @@ import zlib
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -50,8 +51,16 @@ _IN_INDEX = {keys.PK, keys.SK, keys.SORT, *keys.PROJECTED_ATTRIBUTES}
 _REMEMBERED = 4
 """States before the present one that a stale read may give."""
 
-Stored = dict[str, Wire]
-"""An item in wire form. Never changed once it is stored."""
+InWireForm = dict[str, Wire]
+
+
+class Stored(InWireForm):
+    """An item in wire form. Never changed once it is stored."""
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes, as DynamoDB counts them."""
+        return item_size(item_from_wire(self))
 
 
 class _Store:
@@ -60,6 +69,8 @@ class _Store:
     def __init__(self) -> None:
         self.partitions: dict[str, dict[str, Stored]] = {}
         self.index: dict[str, dict[str, Stored]] = {}
+        self.in_order: dict[str, list[tuple[bytes, Stored]]] = {}
+        """The items of a partition of the index in order, as long as none of them changes."""
         self.waiting: dict[Key, deque[Stored | None]] = {}
         self.past: dict[Key, deque[Stored | None]] = {}
         self.lagging = False
@@ -83,7 +94,8 @@ class _Store:
         back = self.stale(key, len(past))
         return past[-back] if back else present
 
-    def write(self, key: Key, item: Stored | None) -> None:
+    def write(self, key: Key, written: InWireForm | None) -> None:
+        item = None if written is None else Stored(written)
         if self.stale is not None:
             self.past.setdefault(key, deque(maxlen=_REMEMBERED)).append(self.stored(key))
         if item is None:
@@ -97,10 +109,22 @@ class _Store:
 
     def show(self, key: Key, item: Stored | None) -> None:
         """Let the index have a state of an item."""
+        self.in_order.pop(key[1], None)
         if item is not None and keys.SORT in item:
-            self.index.setdefault(key[1], {})[key[0]] = {name: item[name] for name in item.keys() & _IN_INDEX}
+            shown = Stored({name: item[name] for name in item.keys() & _IN_INDEX})
+            self.index.setdefault(key[1], {})[key[0]] = shown
         else:
             self.index.get(key[1], {}).pop(key[0], None)
+
+    def listed(self, partition: str) -> list[tuple[bytes, Stored]]:
+        """The items of a partition of the index, in order."""
+        if partition not in self.in_order:
+            # DynamoDB compares bytes.
+            places = (
+                (item[keys.SORT]["S"].encode(), pk) for pk, item in self.index.get(partition, {}).items()
+            )
+            self.in_order[partition] = [(sort, self.index[partition][pk]) for sort, pk in sorted(places)]
+        return self.in_order[partition]
 
 
 class MemoryTable(Table):
@@ -211,7 +235,7 @@ class MemoryTable(Table):
             if stored is None:
                 continue
             item = item_from_wire(stored)
-            size += item_size(item)
+            size += stored.size
             if size > BATCH_GET_BYTES:
                 self._record("batch_get_item", "table", place)
                 return chunk[place:]
@@ -282,7 +306,7 @@ class MemoryTable(Table):
             for sort, stored in self._range(partition, index, bound, forward, consistent):
                 examined += 1
                 item = item_from_wire(stored)
-                size += item_size(item)
+                size += stored.size
                 if only is None or holds(only, item):
                     items.append(_projected(item, paths))
                 if examined == limit or size >= QUERY_BYTES:
@@ -295,10 +319,7 @@ class MemoryTable(Table):
         self, partition: str, index: bool, bound: Bound | None, forward: bool, consistent: bool
     ) -> Iterator[tuple[str, Stored]]:
         if index:
-            shown = self._store.index.get(partition, {})
-            # DynamoDB compares bytes.
-            places = sorted((item[keys.SORT]["S"].encode(), pk) for pk, item in shown.items())
-            found = [(sort, shown[pk]) for sort, pk in places]
+            found = self._store.listed(partition)
         else:
             known = self._store.partitions.get(partition, {})
             read = (
@@ -340,7 +361,7 @@ class MemoryTable(Table):
                     continue
                 examined += 1
                 item = item_from_wire(stored)
-                size += item_size(item)
+                size += stored.size
                 if only is None or holds(only, item):
                     items.append(item)
                 if examined == limit or size >= QUERY_BYTES:
@@ -405,12 +426,12 @@ class MemoryTable(Table):
                 _check_key(key)
                 self._store.write(key, result)
 
-    def _transacted(self, key: Key, write: Write) -> Stored | None:
+    def _transacted(self, key: Key, write: Write) -> InWireForm | None:
         """What one write of a transaction leaves behind."""
         if write.kind == "Delete":
             return None
         if write.kind == "Put":
-            put: Stored = write.request["Item"]
+            put: InWireForm = write.request["Item"]
             return put
         if write.request["UpdateExpression"] != "SET #set = :set":
             raise NotImplementedError(write.request["UpdateExpression"])
@@ -444,7 +465,7 @@ class MemoryTable(Table):
         return None if found is None else item_from_wire(found)
 
     def _write(
-        self, key: Key, wire: Stored | None, condition: Condition | None, operation: str | None = None
+        self, key: Key, wire: InWireForm | None, condition: Condition | None, operation: str | None = None
     ) -> None:
         _check_key(key)
         with self._store.lock:
@@ -461,7 +482,7 @@ def _check_key(key: Key) -> None:
         raise refused("The AttributeValue for a key attribute cannot contain an empty string value", "Key")
 
 
-def _check_size(item: Mapping[str, Any], wire: Stored) -> None:
+def _check_size(item: Mapping[str, Any], wire: InWireForm) -> None:
     # The wire form as JSON is never shorter than what DynamoDB counts, and measured much faster.
     if (
         len(orjson.dumps(wire, default=lambda raw: raw.hex())) > ITEM_BYTES

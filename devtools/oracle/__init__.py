@@ -30,7 +30,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--engine",
         choices=("memory", "local"),
         default="memory",
-        help="the table: in memory (default), or DynamoDB Local, with blocks as large as when deployed",
+        help="the table: in memory (default), or DynamoDB Local",
     )
     parser.add_argument(
         "--data",

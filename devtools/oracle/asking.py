@@ -11,27 +11,27 @@ from gridview.cursors import Cursors
 from gridview.grid import grid_page
 from gridview.gridrequest import resolve, resolve_position
 from gridview.jsontext import dumps
+from gridview.position import position as find_position
+from gridview.setreading import BlockCache
 from gridview.storage import Table
 
 CURSORS = Cursors([b"of the oracle"], "grid")
 
 
-def page(table: Table, catalog: Catalog, body: Json) -> Any:
-    """A page of the grid, with its explanation."""
-    query = resolve(catalog, {**body, "explain": True})
-    return _read(grid_page(table.metered(), catalog, query, CURSORS))
+def page(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:
+    """A page of the grid."""
+    return _read(grid_page(table.metered(), catalog, resolve(catalog, body), CURSORS, cache))
 
 
-def grouped(table: Table, catalog: Catalog, body: Json) -> Any:
-    """Grouped counts, with their explanation."""
-    query = groups.resolve(catalog, {**body, "explain": True})
-    return _read(counting.grouped_counts(table.metered(), catalog, query))
+def grouped(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:
+    """Grouped counts."""
+    return _read(counting.grouped_counts(table.metered(), catalog, groups.resolve(catalog, body), cache))
 
 
-def position(table: Table, catalog: Catalog, num: int, body: Json) -> Any:
+def position(table: Table, catalog: Catalog, num: int, body: Json, cache: BlockCache) -> Any:
     """The position of an issue."""
     order, only = resolve_position(catalog, body)
-    return _read(counting.position(table.metered(), catalog, num, order, only))
+    return _read(find_position(table.metered(), catalog, num, order, only, cache))
 
 
 def _read(answer: Any) -> Any:

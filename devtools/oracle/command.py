@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 def limits_of(engine: str) -> tuple[str, ...]:
     """The limits that projects on an engine are held to."""
-    return tuple(LIMITS) if engine == "memory" else ("real",)
+    return tuple(LIMITS) if engine == "memory" else ("real", "fine")
 
 
 def tallies(

@@ -16,19 +16,23 @@ from devtools.oracle.plans import plan_of
 from devtools.oracle.real import titanium
 from devtools.oracle.sql import Oracle, micros
 from devtools.oracle.world import Json, Project, Question
-from gridview import attributes, documents, projects
+from gridview import attributes, composites, documents, projects
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
+from gridview.derive import Poison
 from gridview.errors import NotFound, Unprocessable
 from gridview.identity import Actor
 from gridview.routes import Role
+from gridview.setreading import BlockCache
 from gridview.storage import Table
+from gridview.upkeep import Worker
 from gridview.values import parse_datetime
 
 QUESTIONS_A_PROJECT = 40
 _PAGES = 200
-_TITANIUM_EVERY = 5
-_TITANIUM_LIMITS = ("real", "coarse")
+_TITANIUM_EVERY, _TITANIUM_AT = 50, 24
+"""How often the tracker takes the place of a generated project, and first when."""
+_TITANIUM_LIMITS = ("real", "coarse", "coarse dear", "real dear")
 DATA = ("both", "generated", "titanium")
 
 
@@ -70,6 +74,7 @@ class Loaded:
     table: Table
     catalog: Catalog
     oracle: Oracle
+    cache: BlockCache = field(default_factory=lambda: BlockCache(seconds=0.0))
 
 
 def load(table: Table, project: Project, tenant: str, project_id: str) -> Loaded:
@@ -79,6 +84,10 @@ def load(table: Table, project: Project, tenant: str, project_id: str) -> Loaded
     projects.create_project(table, actor, body)
     for attribute in project.attributes:
         attributes.create_attribute(table, Catalogs(), actor, project_id, attribute)
+    for sort in project.composites:
+        composites.create_composite(table, Catalogs(), actor, project_id, {"sort": sort}, settling=0)
+    if project.composites:
+        Worker(table, Catalogs(), lambda: 60.0, _poison, settling=0).work()
     catalog = Catalogs().get(table, tenant, project_id)
     made = []
     for num, issue in project.issues.items():
@@ -92,6 +101,10 @@ def load(table: Table, project: Project, tenant: str, project_id: str) -> Loaded
         with held_to(project.limits):
             bulk.load(table, catalog, made, bulk.in_batches)
     return Loaded(project, table, catalog, Oracle(project))
+
+
+def _poison(poison: Poison) -> None:
+    raise AssertionError(f"an empty project has an issue: {poison}")
 
 
 def ask(loaded: Loaded, question: Question) -> Asked:
@@ -111,7 +124,7 @@ def ask(loaded: Loaded, question: Question) -> Asked:
 
 
 def _page(loaded: Loaded, body: Json, asked: Asked) -> Any:
-    page = asking.page(loaded.table, loaded.catalog, body)
+    page = asking.page(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache)
     asked.heard(page["explain"])
     return page
 
@@ -209,7 +222,7 @@ def _offset(loaded: Loaded, question: Question, asked: Asked) -> int:
 
 def _groups(loaded: Loaded, question: Question, asked: Asked) -> int:
     body = question.body
-    answer = asking.grouped(loaded.table, loaded.catalog, body)
+    answer = asking.grouped(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache)
     asked.heard(answer["explain"])
     expected = groups_expected(loaded, body)
     same("whether there are more groups", answer["more"], len(expected) > body["limit"])
@@ -270,7 +283,7 @@ def _expected_value(kind: str, value: Any) -> Any:
 def _position(loaded: Loaded, question: Question, _: Asked) -> int:
     body = question.body
     try:
-        found = asking.position(loaded.table, loaded.catalog, question.num, body)
+        found = asking.position(loaded.table, loaded.catalog, question.num, body, loaded.cache)
     except NotFound:
         same("whether there is the issue", False, question.num in loaded.project.issues)
         return 1
@@ -291,7 +304,7 @@ _KINDS: dict[str, Callable[[Loaded, Question, Asked], int]] = {
 class Player:
     """Plays questions by number; those of one project follow each other, so that it is made once.
 
-    `data`: "generated" projects, the "titanium" tracker, or "both", four of the former to one of the latter.
+    `data`: "generated" projects, the "titanium" tracker, or "both", which is fifty of the former to one of the latter.
     """
 
     def __init__(
@@ -316,7 +329,7 @@ class Player:
     def _at(self, place: int) -> Loaded:
         if is_titanium(place, self._data):
             limits = [one for one in self._limits if one in _TITANIUM_LIMITS]
-            chosen = limits[place // _TITANIUM_EVERY % len(limits)]
+            chosen = limits[place // (_TITANIUM_EVERY if self._data == "both" else 1) % len(limits)]
             if chosen not in self._titanium:
                 project = titanium(chosen)
                 self._titanium[chosen] = load(self._new_table(), project, f"{self._run}-{chosen}", "titanium")
@@ -327,7 +340,7 @@ class Player:
 
 def is_titanium(place: int, data: str) -> bool:
     """Whether the project at this place is the tracker."""
-    return data == "titanium" or (data == "both" and place % _TITANIUM_EVERY == _TITANIUM_EVERY - 1)
+    return data == "titanium" or (data == "both" and place % _TITANIUM_EVERY == _TITANIUM_AT)
 
 
 def put(loaded: Loaded, question: Question) -> Asked:

@@ -236,16 +236,28 @@ class Oracle:
 
     def undecided(self, body: Mapping[str, Any], unknown: Unknown) -> int:
         """How many issues pass or do not, depending on what becomes of the conditions that are `unknown`."""
-        if body.get("filter") is None:
-            return 0
-        may, values = self._sql(body["filter"], unknown, "1")
-        does, more = self._sql(body["filter"], unknown, "0")
-        query = f"SELECT count(*) FROM issue WHERE {may} AND NOT {does}"  # noqa: S608  (of names that are made here)
-        ((count,),) = self._db.execute(query, [*values, *more])
-        return int(count)
+        may, values = self._where(body, unknown, "1")
+        does, more = self._where(body, unknown, "0")
+        return self._number(f"SELECT count(*) FROM issue WHERE {may} AND NOT {does}", [*values, *more])  # noqa: S608
 
-    def _where(self, body: Mapping[str, Any]) -> Sql:
-        return self._sql(body["filter"]) if body.get("filter") is not None else ("1", [])
+    def possible(self, body: Mapping[str, Any], unknown: Unknown) -> int:
+        """How many issues may pass, depending on them."""
+        may, values = self._where(body, unknown, "1")
+        return self._number(f"SELECT count(*) FROM issue WHERE {may}", values)  # noqa: S608
+
+    def ties(self, body: Mapping[str, Any], name: str, unknown: Unknown) -> int:
+        """How many issues that may pass have the same in the order of a field, at most."""
+        may, values = self._where(body, unknown, "1")
+        groups = f'SELECT count(*) AS size FROM issue WHERE {may} GROUP BY "o_{name}"'  # noqa: S608
+        return self._number(f"SELECT coalesce(max(size), 0) FROM ({groups})", values)  # noqa: S608
+
+    def _number(self, query: str, values: list[Any]) -> int:
+        ((found,),) = self._db.execute(query, values)
+        return int(found)
+
+    def _where(self, body: Mapping[str, Any], unknown: Unknown = lambda _: False, taken_for: str = "") -> Sql:
+        found = body.get("filter")
+        return ("1", []) if found is None else self._sql(found, unknown, taken_for)
 
     def _sql(self, node: Json, unknown: Unknown = lambda _: False, taken_for: str = "") -> Sql:
         """What a filter asks. What is unknown is taken for what lets most issues pass ("1"), or fewest ("0")."""

@@ -93,6 +93,8 @@ _INSTANTS = (
 _USERS = ("ann", "Ann", "bob", "BOB@example.org", "élan", "Élan", "zoë", "user-0001")
 _REFUSED = 0.02
 """Questions that may sort by a field without an index."""
+_COMPOSITE = 0.3
+"""Questions that sort as a composite index does, in projects that have some."""
 _UNINDEXED = 0.1
 """Attributes that get no index."""
 _SIZE = 100
@@ -109,6 +111,8 @@ class Project:
     issues: dict[int, Json]
     times: dict[int, tuple[str, str]] = field(default_factory=dict)
     """When an issue was created and updated."""
+    composites: list[list[Json]] = field(default_factory=list)
+    """What its composite indexes sort by."""
     limits: str = "real"
     """By which limits its blocks are cut, and what may be read for an answer: a name in `limits.LIMITS`."""
 
@@ -162,13 +166,16 @@ def make(
                 one["options"] = random.sample(_OPTIONS, random.randint(2, len(_OPTIONS)))
             if random.random() < _UNINDEXED:
                 one["indexed"] = False
+            elif kind == "text" and random.random() < 0.5:
+                one["search"] = True
             attributes.append(one)
     project = Project(
         random.sample(["open", "closed", "Waiting", "done"], random.randint(2, 4)), attributes, {}
     )
     project.limits = random.choice(limits)
+    project.composites = _composites(random, project)
     density = {one["id"]: random.choice((0.1, 0.5, 0.9, 1.0)) for one in attributes}
-    last = 0
+    last = random.choice((0, 0, 0, 65_500, 900_000))
     for _ in range(random.choice(sizes)):
         last += random.choice((1, 1, 1, 2, 5))
         fields = {
@@ -183,6 +190,36 @@ def make(
         }
         project.times[last] = (value(random, "datetime", ()), value(random, "datetime", ()))
     return project
+
+
+def _composites(random: Random, project: Project) -> list[list[Json]]:
+    """Composite indexes of two or three fields, no two with a field in common."""
+    fields = sorted(project.types.keys() - {"num"})
+    chosen = random.sample(fields, random.choice((0, 0, 3, 6)))
+    return [
+        [_key(random, name) for name in chosen[at : at + random.choice((2, 3))]]
+        for at in range(0, len(chosen), 3)
+    ]
+
+
+def _key(random: Random, name: str) -> Json:
+    return {
+        "field": name,
+        "direction": random.choice(("asc", "desc")),
+        "nulls": random.choice(("first", "last")),
+    }
+
+
+def reversed_sort(sort: Sequence[Json]) -> list[Json]:
+    """The same order from its end."""
+    return [
+        {
+            "field": key["field"],
+            "direction": "asc" if key["direction"] == "desc" else "desc",
+            "nulls": "last" if key["nulls"] == "first" else "first",
+        }
+        for key in sort
+    ]
 
 
 def value(random: Random, kind: str, options: Sequence[str]) -> Any:
@@ -233,30 +270,29 @@ def question(random: Random, project: Project) -> Question:
             for _ in range(random.randint(0, 3))
         ]
         return Question(kind, body)
-    sortable = (
-        list(project.types)
-        if random.random() < _REFUSED
-        else sorted(project.types.keys() - project.unindexed)
-    )
-    body["sort"] = [
-        {
-            "field": random.choice(sortable),
-            "direction": random.choice(("asc", "desc")),
-            "nulls": random.choice(("first", "last")),
-        }
-        for _ in range(random.choice((0, 1, 1, 2, 3)))
-    ]
+    body["sort"] = _sort(random, project)
     if kind == "position":
         return Question(kind, body, random.randint(1, max(project.issues, default=1) + 1))
-    body["limit"] = random.choice((7, 30, 100)) if kind == "walk" else random.choice((1, 3, 25))
+    body["limit"] = random.choice((4, 7, 30, 100)) if kind == "walk" else random.choice((1, 3, 25))
     if kind == "walk":
-        body["limit"] = min(500, body["limit"] * max(1, len(project.issues) // _SIZE))
+        body["limit"] = min(500, body["limit"] * max(1, 2 * len(project.issues) // _SIZE - 2))
     body["count"] = random.random() < 0.5
     if random.random() < 0.2:
         body["columns"] = random.sample(list(project.types), random.randint(0, 3))
     if kind == "offset":
         body["offset"] = random.randint(0, len(project.issues) + 3)
     return Question(kind, body)
+
+
+def _sort(random: Random, project: Project) -> list[Json]:
+    if project.composites and random.random() < _COMPOSITE:
+        sort = random.choice(project.composites)
+        return list(sort) if random.random() < 0.5 else reversed_sort(sort)
+    names = set(project.types)
+    if random.random() >= _REFUSED:
+        names -= project.unindexed
+    sortable = sorted(names)
+    return [_key(random, random.choice(sortable)) for _ in range(random.choice((0, 1, 1, 2, 3)))]
 
 
 def _by(random: Random, project: Project) -> Any:

@@ -146,7 +146,7 @@ def test_the_demo_is_indexed_as_its_documents_say(loaded: Table) -> None:
             sort_strings(catalog, document).get(order.order_id): document[keys.PK] for document in documents
         }
         expected.pop(None, None)
-        assert {entry[keys.SORT]: entry[keys.PK] for entry in entries} == expected, order.field.id
+        assert {entry[keys.SORT]: entry[keys.PK] for entry in entries} == expected, order.order_id
 
 
 def test_the_blocks_hold_what_the_documents_say(loaded: Table) -> None:

@@ -15,7 +15,7 @@ from typing import IO, Final, NamedTuple
 from devtools import processes
 from devtools.failure import Failure
 
-_PLACES: Final = ("/usr/lib/postgresql", "/usr/local/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt")
+PLACES: Final = ("/usr/lib/postgresql", "/usr/local/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt")
 _PROGRAMS: Final = ("postgres", "initdb", "psql")
 _OWNER: Final = "gridview"
 _USERS: Final = ("postgres", "nobody")
@@ -139,7 +139,7 @@ def find_programs() -> Path | None:
     candidates: list[Path] = []
     if (found := shutil.which("postgres")) is not None:
         candidates.append(Path(found).resolve().parent)
-    for place in map(Path, _PLACES):
+    for place in map(Path, PLACES):
         candidates += sorted((*place.glob("[0-9]*/bin"), *place.glob("postgresql*/bin")), reverse=True)
     return next((one for one in candidates if all((one / name).is_file() for name in _PROGRAMS)), None)
 
@@ -151,7 +151,7 @@ def running() -> Iterator[Cluster]:
     if programs is None:
         raise Failure(
             "PostgreSQL is not installed (looked on the PATH and in "
-            f"{', '.join(_PLACES)}); on Debian: apt-get install postgresql."
+            f"{', '.join(PLACES)}); on Debian: apt-get install postgresql."
         )
     with tempfile.TemporaryDirectory(prefix="gridview-postgres-") as name:
         folder = Path(name)

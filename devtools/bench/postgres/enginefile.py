@@ -1,7 +1,7 @@
 """Rows straight into the file in which DynamoDB Local keeps its tables, while it does not run: ten times as fast as it is itself.
 
-For benchmarks alone. That its table of SQLite holds an item as JSON beside its keys, and GSI1 is an index of the same rows, was found
-by looking at what the engine writes; a test compares.
+For benchmarks alone. That its table of SQLite holds an item as JSON beside its keys, and GSI1 is an index of the same rows, was
+found by looking at what the engine writes; a test compares.
 """
 
 import base64

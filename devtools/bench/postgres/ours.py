@@ -123,11 +123,12 @@ def _load(folder: Path, dataset: Dataset) -> None:
         table = bulk.table_at(running.endpoint, TABLE)
         catalog = dataset.make(table)
         bulk.take_numbers(table, catalog, dataset.count)
-    enginefile.write(folder / "tables", TABLE, _items(dataset, catalog))
+    enginefile.write(folder / "tables", TABLE, items_of(dataset, catalog))
     (folder / _LOADED).write_text(json.dumps({"seconds": time.monotonic() - began}))
 
 
-def _items(dataset: Dataset, catalog: Catalog) -> Iterator[Item]:
+def items_of(dataset: Dataset, catalog: Catalog) -> Iterator[Item]:
+    """Everything that is stored of a dataset's issues, blocks last."""
     places = bulk.Places()
     for derived, made in bulk.derive(catalog, dataset.documents(catalog), places):
         yield from derived

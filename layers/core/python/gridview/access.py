@@ -187,10 +187,8 @@ def containing(asked: Asked) -> Access:
         return _undecided(asked)
     if not folded(asked.operand):
         return anything(asked)
-    whole = (
-        tuple(_token(order, word) for word in sorted(inner_words(asked.operand))) if order.searched else ()
-    )
-    return Both((Within(order.order_id, doubt=Doubt.PART), *whole))
+    whole = sorted(inner_words(asked.operand)) if order.searched else []
+    return _all([Within(order.order_id, doubt=Doubt.PART), *(_token(order, word) for word in whole)])
 
 
 def with_words(asked: Asked) -> Access:
@@ -246,7 +244,7 @@ def _of_order(order: FieldOrder) -> _Places:
 
 def _fence(num: int) -> str:
     """Before the key of this number among all numbers."""
-    if num < 1:
+    if num <= 1:
         return FIRST
     return sortstrings.sort_string("", num) if num < 10**NUMBER_WIDTH else after("")
 

@@ -481,8 +481,15 @@ class Catalog:
 
     @cached_property
     def living_composites(self) -> tuple[Composite, ...]:
-        """The composite indexes that are not deleted."""
-        return tuple(one for one in self.composites if not one.deleted)
+        """The composite indexes that are not deleted.
+
+        Definitions are read one after the other, so one may be here whose newest field was not yet there: it is as if it were not.
+        """
+        return tuple(
+            one
+            for one in self.composites
+            if not one.deleted and all(part.field in self._by_key for part in one.sort)
+        )
 
     def composite(self, index_id: str) -> Composite | None:
         """The composite index of this id."""
@@ -493,12 +500,12 @@ class Catalog:
         return [one for one in self.living_composites if any(part.field == key for part in one.sort)]
 
     def field_of(self, key: str) -> Field:
-        """The field of this internal id; KeyError."""
+        """The field of this internal id, one that is being deleted too; KeyError."""
         return self._by_key[key]
 
     @cached_property
     def _by_key(self) -> dict[str, Field]:
-        return {one.key: one for one in (*self.builtins, *self.attributes)}
+        return {one.key: one for one in (*self.builtins, *self.attributes, *self.deleting)}
 
     def composite_for(self, parts: Sequence[Part]) -> CompositeServed | None:
         """The composite index that gives this order or its reversal; None when there is none, or none that is complete."""

@@ -203,9 +203,8 @@ def orders_in(items: Iterable[Mapping[str, Any]]) -> set[str]:
             fields[item["key"]] = to_field(item)
         elif item[keys.SK].startswith(keys.COMPOSITE_PREFIX):
             composites.append(to_composite(item))
-    return {
-        one.order_id_of(index) for one in (*fields.values(), *composites) for index in one.indexes.generations
-    }
+    definitions: list[Definition] = [*fields.values(), *composites]
+    return {one.order_id_of(index) for one in definitions for index in one.indexes.generations}
 
 
 def sort_key(tenant: str, project: str, definition: Definition) -> str:

@@ -84,7 +84,8 @@ def create_composite(
     """Define a composite index: one transaction of three items.
 
     It is built in the background, which begins after `settling` seconds. InvalidRequest on a field that is none of
-    the project's, is `num` or comes twice; Conflict when there is an index of the same order or its reversal; Unprocessable beyond 20.
+    the project's, is `num` or comes twice; Conflict when there is an index of the same order or its reversal; Unprocessable
+    beyond 20.
     """
     request = parse(CompositeCreate, body)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from gridview import lag
+from gridview import lag, planner
 from gridview.catalog import Catalog
 from gridview.cursors import Cursors
 from gridview.documents import to_json
@@ -19,7 +19,6 @@ from gridview.gridrequest import GridQuery
 from gridview.jsontext import dumps, size_in_response
 from gridview.ordering import Place, Spot
 from gridview.pagereading import MAX_PAGE_BYTES, Reader, Reading, Row
-from gridview.planner import WHOLE, walks
 from gridview.readblocks import BlocksReader, Undecided
 from gridview.readwalk import WalkReader
 from gridview.readwhole import WholeReader
@@ -37,7 +36,8 @@ def grid_page(
 ) -> dict[str, Any]:
     """One page: `rows`, `next`, `prev`, `offset` and, if asked for, `total`, `matched` and `explain`.
 
-    Read units: `explain` and README tell. Unprocessable for what would take too much; CursorExpired. `cache`: what the container keeps.
+    Read units: `explain` and README tell. Unprocessable for what would take too much; CursorExpired.
+    `cache`: what the container keeps.
     """
     binding = query.binding(catalog.tenant, catalog.project)
     spot, backward = (None, False) if query.cursor is None else _opened(query, cursors, binding)
@@ -85,7 +85,7 @@ def _read(
     table: Table, catalog: Catalog, query: GridQuery, cache: BlockCache, spot: Spot | None, *, backward: bool
 ) -> tuple[Reader, Reading]:
     """The rows of a page by the plan that answers the query, and who has read them."""
-    if walks(query, spot):
+    if planner.walks(query, spot):
         walker = WalkReader(table, catalog, query, cache)
         return walker, walker.read(spot, backward=backward)
     blocks = BlockReader(table, catalog, cache)
@@ -93,7 +93,7 @@ def _read(
     try:
         return reader, reader.read(spot, backward=backward)
     except Undecided as found:
-        if reader.numbers.total > WHOLE:
+        if reader.numbers.total > planner.WHOLE:
             raise found.refusal from None
         whole = WholeReader(
             table,

@@ -165,8 +165,8 @@ class Division:
 
     def complete(self, label: Label, fence: str | None) -> bool:
         """Whether all keys of a group come before a fence (None: the end). For what is `ordered`."""
-        if fence is None:
-            return True
+        if fence is None or label == NONE:
+            return fence is None
         if self.dimension.unit is None:
             return before(label.order[1]) + _HIGHEST < fence
         value = _value_of_fence(fence)
@@ -195,11 +195,17 @@ class Division:
             if groups > goal and (label is None or label != last):
                 return at
             if label is None:
-                groups += min(size, _SOME_BODIES if entry.detailed else _MANY_BODIES)
+                groups += min(size, self._bodies_in(entry))
             elif label != last:
                 groups += 1
             last = label
         return len(entries)
+
+    def _bodies_in(self, entry: Entry) -> int:
+        """How many groups a block of several bodies may be thought to have, of which none began before it."""
+        if self.dimension.unit is not None:
+            return 1  # a block of one period is told by its fences
+        return _SOME_BODIES if entry.detailed else _MANY_BODIES
 
 
 def _value_of_fence(fence: str) -> str:
@@ -274,7 +280,9 @@ class Divided:
 
     def __init__(self, division: Division, gathered: Gathered) -> None:
         self._division = division
-        self._groups = [(gathered.labels[order], gathered.members[order]) for order in sorted(gathered.members)]
+        self._groups = [
+            (gathered.labels[order], gathered.members[order]) for order in sorted(gathered.members)
+        ]
 
     def split(self, among: BitMap) -> Iterator[tuple[Label, BitMap]]:
         """The groups that some of these issues are in, and which; nothing for a group that none is in, to count the work."""
@@ -306,7 +314,10 @@ def combined(divided: Sequence[Divided], among: BitMap, work: int) -> Iterator[C
 
 
 def first_of(groups: Iterable[Combined], limit: int) -> tuple[list[Combined], bool]:
-    """The first groups, more than `limit` if there are, with all between whose parts theirs may have to be put; whether those are all."""
+    """The first groups, more than `limit` if there are, and whether those are all.
+
+    With all those whose parts may have to be put between theirs.
+    """
     found: list[Combined] = []
     for group in groups:
         if len(found) > limit and group.labels[: len(found[-1].whole)] != found[-1].whole:

@@ -2,9 +2,8 @@
 
 sizes       one field, no filter: the sizes of its blocks, and the bodies in those that hold several      2 rounds
 sets        the sets of the fields' blocks, intersected with each other and with the filter's             2 rounds
-documents   the issues that match, fetched and grouped in memory: aggregates, and fields without an       3 rounds
-            index, of up to 10,000 issues
-whole       all issues of a small project, where they are cheaper so                                      3 rounds
+documents   the issues that match, fetched (or read in ranges, where they lie close) and grouped in       3 rounds
+            memory: aggregates, and fields without an index, of up to 10,000 issues
 
 A further round for what a plan lacks in the end: the documents of candidates or the sort entries of plain blocks, and one more for
 the documents that tell how the values of the groups shown are spelled.
@@ -20,11 +19,13 @@ from typing import Any, NamedTuple, NoReturn
 from pyroaring import BitMap
 
 from gridview import groups, keys
+from gridview.beside import side_by_side
 from gridview.blocks import Entry
 from gridview.catalog import Catalog
 from gridview.directory import Directory, range_of
 from gridview.documents import value_json
 from gridview.errors import Unprocessable
+from gridview.explaining import Steps
 from gridview.families import NUMBERS
 from gridview.gridrequest import IndexNotReady
 from gridview.groupblocks import (
@@ -40,11 +41,10 @@ from gridview.groupblocks import (
 )
 from gridview.groups import Group, GroupsQuery, Member, Order
 from gridview.pagereading import projection
-from gridview.planner import CANDIDATES, MAX_BLOCKS, WHOLE
+from gridview.planner import CANDIDATES, MAX_BLOCKS
 from gridview.readwhole import read_whole
 from gridview.selection import Judged, Selection
 from gridview.setreading import BlockCache, BlockReader, Want
-from gridview.sidebyside import beside
 from gridview.sortstrings import body_of, number_of
 from gridview.storage import Item, Table
 
@@ -66,6 +66,7 @@ _WHOLE_UNITS = 0.125
 
 _SPELLINGS = 8
 """Issues of a group that are asked how its value is spelled, when the first one has another value by now."""
+
 
 class Found(NamedTuple):
     """The first groups in order, and whether there are more than these."""
@@ -92,6 +93,7 @@ class GroupsReader:
 
     def __init__(self, table: Table, catalog: Catalog, query: GroupsQuery, cache: BlockCache) -> None:
         self.plan: list[str] = []
+        self.steps = Steps(table.meter)
         self._table = table
         self._catalog = catalog
         self._query = query
@@ -108,7 +110,8 @@ class GroupsReader:
         indexed = all(map(Division.possible, query.by))
         self._divisions = [Division(one) for one in query.by] if indexed else []
         families = (family for one in self._divisions for family in (one.family, one.valued))
-        self._directories = self._reader.directories({NUMBERS, *self._selection.families(), *families})
+        with self.steps.titled("the directories of blocks"):
+            self._directories = self._reader.directories({NUMBERS, *self._selection.families(), *families})
         if not indexed or query.measures:
             return self._by_documents()
         try:
@@ -129,11 +132,16 @@ class GroupsReader:
         return ", then ".join(one.field.id for one in self._query.by)
 
     @property
-    def _total(self) -> int:
+    def issues(self) -> int:
+        """How many there are in the project, as of the index."""
         return self._directories[NUMBERS].total
 
     def _entries(self, division: Division) -> list[Entry]:
-        return [] if division.numbered else [one for one in self._directories[division.family].entries if one.size]
+        return (
+            []
+            if division.numbered
+            else [one for one in self._directories[division.family].entries if one.size]
+        )
 
     # By the documents
 
@@ -142,35 +150,33 @@ class GroupsReader:
         return self._query.filter is not None and self._estimate() < blocks
 
     def _estimate(self) -> int:
-        return self._total if self._query.filter is None else self._selection.estimate(self._directories)
+        return self.issues if self._query.filter is None else self._selection.estimate(self._directories)
 
     def _by_documents(self, reason: str = "") -> Found:
-        small = self._total <= WHOLE
-        matching = self._estimate() if self._judged is None else len(self._judged.maybe)
-        if small and matching * _ITEM_UNITS > self._total * _WHOLE_UNITS:
-            return self._by_all()
-        if self._query.filter is None and self._total > MAX_DOCUMENTS:
-            self._refuse(self._total, reason)
+        filtered = self._query.filter is not None
+        if not filtered and self.issues > MAX_DOCUMENTS:
+            self._refuse(self.issues, reason)
         maybe = self._judge().maybe
         if len(maybe) > MAX_DOCUMENTS:
-            if small:
-                return self._by_all()
             self._refuse(len(maybe), reason)
-        self._fetch(maybe)
-        judge = "and keep those that match" if self._query.filter is not None else "all there are"
-        self.plan.append(
-            f"Fetch the {len(maybe):,} issues that {'may match' if self._query.filter is not None else 'are there'} by number, "
-            f"{judge}; group them by {self._by} in memory."
+        there = (
+            f"the {len(maybe):,} issues that {'may match, keep those that do' if filtered else 'there are'}"
         )
-        return self._grouped(self._fetched[num] for num in maybe if num in self._fetched)
-
-    def _by_all(self) -> Found:
-        documents = read_whole(self._table, self._catalog, self._query.fields())
-        keep = f"keep those that match ({self._query.filter}) and " if self._query.filter is not None else ""
-        self.plan.append(
-            f"The project has {len(documents):,} issues, not more than {WHOLE:,}: read all, in ranges of numbers side by side, "
-            f"{keep}group them by {self._by} in memory."
-        )
+        if len(maybe) * _ITEM_UNITS > _between(maybe) * _WHOLE_UNITS:
+            with self.steps.titled("the documents of the issues, by ranges of numbers"):
+                documents: Iterable[Item] = read_whole(
+                    self._table,
+                    self._catalog,
+                    self._query.fields(),
+                    maybe,
+                    f"groups of {len(maybe):,} issues",
+                )
+            how = "in ranges of numbers side by side"
+        else:
+            self._fetch(maybe, "the documents of the issues")
+            documents = (self._fetched[num] for num in maybe if num in self._fetched)
+            how = "by number"
+        self.plan.append(f"Fetch {there}, {how}; group them by {self._by} in memory.")
         return self._grouped(documents)
 
     def _grouped(self, documents: Iterable[Item]) -> Found:
@@ -179,7 +185,10 @@ class GroupsReader:
     def _judge(self) -> Judged:
         """Which issues match, as far as sets tell: one round for the sets, if they have not been read."""
         if self._judged is None:
-            self._reader.read(self._selection.wants(self._directories))
+            with self.steps.titled(
+                "the sets of the filter" if self._query.filter else "the set of all issues"
+            ):
+                self._reader.read(self._selection.wants(self._directories))
             self._judged = self._selection.evaluate(self._directories, self._reader)
         return self._judged
 
@@ -197,13 +206,14 @@ class GroupsReader:
             said.append("aggregates are exact, so each issue that matches has to be read for them")
         if reason:
             said.append(reason)
-        if self._judged is not None and len(self._judged.maybe - self._judged.sure) > CANDIDATES:
+        if self._judged is not None and len(self._judged.undecided) > CANDIDATES:
             said += self._selection.undecidable()
         raise Unprocessable(f"{'; '.join(said)}. A filter that fewer issues match would do, too.")
 
-    def _fetch(self, numbers: BitMap) -> None:
+    def _fetch(self, numbers: BitMap, title: str) -> None:
         """Fetch documents: 0.5 read units each, in one round."""
-        self._take(self._documents(self._table, numbers))
+        with self.steps.titled(title):
+            self._take(self._documents(self._table, numbers))
 
     def _documents(self, table: Table, numbers: BitMap) -> Iterable[Item]:
         tenant, project = self._catalog.tenant, self._catalog.project
@@ -236,7 +246,7 @@ class GroupsReader:
             f"{upto - read:,} of them hold one group each, or a part of one, and count by their size; {read:,} are read."
         )
         if upto == len(entries):
-            without = self._total - self._directories[division.valued].total
+            without = self.issues - self._directories[division.valued].total
             if division.nullable and without > 0:
                 ready.append(Combined((NONE,), without, BitMap()))
                 self.plan.append("What is missing from them to all issues of the project has no value.")
@@ -256,7 +266,8 @@ class GroupsReader:
                 found.count(label, entry.size)
             last = label
         self._check_queries(sum(one.keys is not None for one in wants))
-        self._reader.read(wants)
+        with self.steps.titled("blocks of several values, or sort entries that tell these"):
+            self._reader.read(wants)
         for want in wants:
             for label, members in self._groups_of(division, want.entry):
                 found.add(label, members)
@@ -291,7 +302,7 @@ class GroupsReader:
                 "those of options that are being moved"
             )
         if found.unsettled:
-            self._fetch(found.unsettled)
+            self._fetch(found.unsettled, f"documents that tell values of {division.field_id}")
         by_label: dict[Label, BitMap] = {}
         for num in found.unsettled:
             if num in self._fetched:
@@ -315,9 +326,10 @@ class GroupsReader:
         wants += [Want(first.family, entry) for entry in entries[:upto]]
         wants += self._selection.wants(self._directories)
         self._check_blocks(len({(one.family, one.entry) for one in wants}))
-        self._reader.read(wants)
+        with self.steps.titled("the sets of the filter and of the fields"):
+            self._reader.read(wants)
         judged = self._judge()
-        candidates = judged.maybe - judged.sure
+        candidates = judged.undecided
         if len(candidates) > CANDIDATES:
             return self._by_documents()
         found: list[Combined] = []
@@ -325,19 +337,27 @@ class GroupsReader:
             if goal == math.inf:
                 upto = len(entries)
                 self._check_blocks(len(wants) + upto)
-                self._reader.read(Want(first.family, entry) for entry in entries)
+                with self.steps.titled(f"the other sets of {first.field_id}"):
+                    self._reader.read(self._everything_of(first, entries))
             sets = self._sets(judged, entries[:upto], goal, all_read=upto == len(entries))
             found, all_ = first_of(combined(sets.divided, sets.matched, MAX_WORK), limit)
             if not sets.more or not all_:
                 break
-        self._explain_sets(judged, candidates, sets.matched)
+        self._explain_sets(candidates, sets.matched)
         return self._spelled(found, all_, more=sets.more)
+
+    def _everything_of(self, division: Division, entries: Sequence[Entry]) -> Iterator[Want]:
+        """The sets of all blocks, and the bodies in as many as may be read."""
+        yield from (Want(division.family, entry) for entry in entries)
+        if self._query.filter is None:
+            untold = [one for one in entries if division.label_of(one) is None and _needs_keys(one)]
+            yield from (_bodies_of(division, entry) for entry in untold[:MAX_QUERIES])
 
     def _check_blocks(self, blocks: int) -> None:
         if blocks > MAX_BLOCKS:
             raise _TooMuch(f"more than {MAX_BLOCKS:,} blocks would have to be read")
 
-    def _explain_sets(self, judged: Judged, candidates: BitMap, matched: BitMap) -> None:
+    def _explain_sets(self, candidates: BitMap, matched: BitMap) -> None:
         if self._query.filter is not None:
             judge = f", after the documents of {len(candidates):,} were read" if candidates else ""
             self.plan.append(
@@ -384,7 +404,7 @@ class GroupsReader:
             if division.nullable and behind is None and not division.numbered:
                 blocks = (self._reader.block(division.family, one) for one in self._entries(division))
                 found.add(NONE, matched - BitMap.union(BitMap(), *(one.members for one in blocks)))
-            found.keep(matched, lambda label, division=division, behind=behind: division.complete(label, behind))
+            found.keep(matched, partial(division.complete, fence=behind))
             divided.append(Divided(division, found))
         return _Sets(divided, matched, more)
 
@@ -392,17 +412,18 @@ class GroupsReader:
         self, judged: Judged, gathered: Sequence[Gathered], by_entries: Sequence[tuple[int, Entry, BitMap]]
     ) -> BitMap:
         """Read what sets do not tell, side by side in one round: sort entries and documents. Which issues match after all."""
-        candidates = judged.maybe - judged.sure
+        candidates = judged.undecided
         documents = BitMap.union(candidates, *(one.unsettled for one in gathered))
         if len(documents) > MAX_DOCUMENTS:
             raise _TooMuch(f"the groups of {len(documents):,} issues are told by their documents alone")
         wants = [_bodies_of(self._divisions[place], entry) for place, entry, _ in by_entries]
-        if documents:
-            read = partial(self._reader.read, wants)
-            _, fetched = beside(self._table, read, lambda table: self._documents(table, documents))
-            self._take(fetched)
-        else:
-            self._reader.read(wants)
+        with self.steps.titled("candidates' documents" if documents else "sort entries that tell values"):
+            if documents:
+                read = partial(self._reader.read, wants)
+                _, fetched = side_by_side(self._table, read, lambda table: self._documents(table, documents))
+                self._take(fetched)
+            else:
+                self._reader.read(wants)
         for place, entry, members in by_entries:
             for label, some in self._groups_of(self._divisions[place], entry):
                 gathered[place].add(label, some & members)
@@ -421,19 +442,19 @@ class GroupsReader:
         numbers = BitMap.union(BitMap(), *(one.members for one in told))
         if len(numbers) > MAX_DOCUMENTS:
             raise Unprocessable(
-                f"{len(numbers):,} issues have texts that begin alike for 240 characters, and at most {MAX_DOCUMENTS:,} are read to "
-                "tell them apart. A filter that fewer issues match would do."
+                f"{len(numbers):,} issues have texts that begin alike for 240 characters, and at most {MAX_DOCUMENTS:,} are "
+                "read to tell them apart. A filter that fewer issues match would do."
             )
         numbers |= BitMap(one.members.min() for one in asked if one.members)
         if numbers:
-            self._fetch(numbers)
+            self._fetch(numbers, "documents that tell how values are spelled")
             self.plan.append(f"Fetch {len(numbers):,} documents, which tell how the values are spelled.")
         again = BitMap.union(
             BitMap(),
             *(one.members[:_SPELLINGS] for one in asked if self._speller(one) is None),
         )
         if again - BitMap(self._fetched):
-            self._fetch(again)
+            self._fetch(again, "others in the place of those that have changed")
         groups_: dict[tuple[Order, ...], Group] = {}
         for one in found:
             if one.several:
@@ -482,6 +503,11 @@ class GroupsReader:
             ]
             order = tuple(one.order for one in members)
             found.setdefault(order, Group([one.shown for one in members], [])).count += 1
+
+
+def _between(numbers: BitMap) -> int:
+    """How many issue numbers there are from the first to the last of these."""
+    return numbers.max() - numbers.min() + 1 if numbers else 0
 
 
 def _needs_keys(entry: Entry) -> bool:

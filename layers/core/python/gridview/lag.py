@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from gridview import clock, keys
+from gridview.beside import side_by_side
 from gridview.catalog import Catalog
 from gridview.errors import Overloaded
-from gridview.sidebyside import beside
 from gridview.storage import Item, Key, Table
 
 _REMEMBERED_DAYS = 7
@@ -78,8 +78,8 @@ class Lag(NamedTuple):
     behind: float | None
     last: int
 
-    def sentence(self, highest: int | None = None) -> str:
-        """For people. `highest` is the highest issue number in the index (0: it is empty), where that is known."""
+    def sentence(self, issues: int | None = None) -> str:
+        """For people. `issues`: how many there are in the index, where that is at hand."""
         if self.taken_in is None or self.behind is None:
             said = "The index has taken in no change of this project for a week"
         else:
@@ -88,14 +88,12 @@ class Lag(NamedTuple):
                 f"The index last took in changes of this project {_seconds(ago)} ago, "
                 f"the newest of them {_seconds(self.behind)} after it was made"
             )
-        if highest is None:
+        if issues is None:
             return f"{said}."
-        newer = max(self.last - highest, 0)
-        if newer == 0:
-            return f"{said}; the highest issue number given out, {self.last:,}, is in it."
-        return (
-            f"{said}; the {newer:,} highest issue numbers given out are not in it, being deleted or yet to come."
-        )
+        if issues >= self.last:
+            return f"{said}; it has all {self.last:,} issue numbers given out."
+        missing = self.last - issues
+        return f"{said}; of {self.last:,} issue numbers given out {missing:,} are not in it: deleted, or yet to come."
 
 
 def _seconds(seconds: float) -> str:
@@ -124,4 +122,4 @@ def read(table: Table, catalog: Catalog) -> Lag:
 
 def read_beside(table: Table, catalog: Catalog, work: Callable[[], Result]) -> tuple[Result, Lag]:
     """What `work` gives, and the lag, read at the same time: in the first of the rounds that `work` takes."""
-    return beside(table, work, lambda own: read(own, catalog))
+    return side_by_side(table, work, lambda own: read(own, catalog))

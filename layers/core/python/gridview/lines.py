@@ -25,7 +25,7 @@ _INSIDE_A_BODY = re.compile(rf"{SEPARATOR}[0-9]{{{NUMBER_WIDTH}}}\Z")
 
 
 class Station(NamedTuple):
-    """Neighbouring blocks whose issues are sorted together; without blocks: the issues that have no value. `size`: how many stand here."""
+    """Neighbouring blocks whose issues are sorted together; without blocks: the issues that have no value. `size`: how many."""
 
     entries: tuple[Entry, ...]
     size: int
@@ -51,6 +51,7 @@ class Line:
     def __init__(self, keys: Keys, directory: Directory, total: int) -> None:
         self.keys = keys
         self.directory = directory
+        self.total = total
         first = keys[0]
         self.by_number = first.order is None
         self.simple = all(key.order is None for key in keys[1:])
@@ -121,7 +122,7 @@ class Line:
         return Place(tuple(parts), num)
 
     def side(self, unit: Unit, spot: Spot) -> int:
-        """-1 where all of a unit comes before a spot at the same station, 1 where all comes after it, 0 where its body is the spot's."""
+        """-1 where all of a unit comes before a spot at its station, 1 where all comes after it, 0 where they share a body."""
         body = spot.place.parts[0]
         if self.by_number or unit.body is None or body is None or unit.body == body:
             return 0

@@ -126,7 +126,10 @@ ANSWERS: dict[str, Schema] = {
             "id": {"type": "string", "pattern": f"^{ids.PROJECT.pattern}$"},
             "name": _TEXT,
             "states": _list(_TEXT),
-            "issues": {"type": ["integer", "null"], "description": "How many; null until they are counted."},
+            "issues": {
+                "type": ["integer", "null"],
+                "description": "How many, as of the index; null in a list of projects.",
+            },
             "version": _NUMBER,
             **_WRITTEN_AT,
             **_WRITTEN_BY,
@@ -257,6 +260,16 @@ ANSWERS: dict[str, Schema] = {
     "Explanation": _object(
         {
             "plan": _list({**_TEXT, "description": "What was done, in words."}),
+            "rounds": _list(
+                _object(
+                    {
+                        "round": _NUMBER,
+                        "title": {**_TEXT, "description": "What its calls were for."},
+                        "calls": _COUNT,
+                        "read_units": {"type": "number"},
+                    }
+                )
+            ),
             "calls": _list(
                 _object(
                     {

@@ -13,10 +13,12 @@ import math
 from collections.abc import Sequence
 from enum import StrEnum
 
-from gridview.errors import Unprocessable
-from gridview.gridrequest import GridQuery
+from gridview.catalog import Catalog
+from gridview.errors import RequestError, Unprocessable
+from gridview.gridrequest import GridQuery, IndexNotReady, parts_of
+from gridview.jsontext import dumps
 from gridview.lines import Line, Station
-from gridview.ordering import Spot
+from gridview.ordering import Keys, Spot
 
 WHOLE = 10_000
 """Issues that a project may have to be read whole."""
@@ -39,17 +41,16 @@ _GENEROUS = 1.25
 
 _MARGIN = 3
 """How much further along an order is read at once than the page should take."""
-_AT_LEAST = 4
+_AT_LEAST = 16
+"""Blocks of an order that are read at once at least: of what lies unevenly, more has to be known before its order is asked for."""
 
 
 class Method(StrEnum):
-    """The ways to answer."""
+    """The ways to answer by blocks."""
 
-    WALK = "walk"
     NUMBER = "number"
     ALL = "all"
     BLOCKS = "blocks"
-    WHOLE = "whole"
 
 
 def walks(query: GridQuery, spot: Spot | None) -> bool:
@@ -152,7 +153,7 @@ def check_blocks(count: int) -> None:
     """Refuse to read this many blocks for one answer."""
     if count > MAX_BLOCKS:
         raise Unprocessable(
-            f"Answering this would take {count:,} blocks of the index, and {MAX_BLOCKS:,} are read at most: about half a read unit each. "
+            f"Answering this would take {count:,} blocks of the index, half a read unit each, and {MAX_BLOCKS:,} are read at most. "
             "A narrower filter, or a sort by the field that is filtered by, takes fewer."
         )
 
@@ -162,4 +163,24 @@ def too_wide(conditions: Sequence[str], undecided: int) -> Unprocessable:
     return Unprocessable(
         f"The index leaves open for {undecided:,} issues whether they match, and at most {CANDIDATES:,} are looked at one by one. "
         f"{' '.join(conditions)}"
+    )
+
+
+def too_many_ties(catalog: Catalog, order: Keys, count: int) -> RequestError:
+    """What is said where the first key leaves the order of too many issues to further keys, which only their documents tell."""
+    building = catalog.composite_being_built(parts_of(order))
+    if building is not None:
+        return IndexNotReady(building.id, building.id)
+    sort = [
+        {
+            "field": key.field_id,
+            "direction": "desc" if key.descending else "asc",
+            "nulls": "first" if key.nulls_first else "last",
+        }
+        for key in order
+    ]
+    return Unprocessable(
+        f"{count:,} issues have the same {order[0].field_id}, and at most {CANDIDATES:,} are put in order by further keys. "
+        "An administrator can define an index that keeps them in this order: "
+        f"POST /v1/projects/{catalog.project}/indexes {dumps({'sort': sort}).decode()}."
     )

@@ -16,13 +16,12 @@ from pyroaring import BitMap
 from gridview import keys, planner
 from gridview.beside import side_by_side
 from gridview.catalog import Catalog, Field
-from gridview.directory import Directory, range_of
-from gridview.errors import RequestError, Unprocessable
+from gridview.directory import Directory, Range, range_of
+from gridview.errors import RequestError
 from gridview.explaining import Steps
 from gridview.families import NUMBERS
-from gridview.gridrequest import MAX_LIMIT, GridQuery, IndexNotReady, in_words, parts_of
+from gridview.gridrequest import MAX_LIMIT, GridQuery, in_words
 from gridview.indexing import present_sort_strings
-from gridview.jsontext import dumps
 from gridview.lines import Line, Station, Unit
 from gridview.ordering import Place, Spot, in_order, place_of, rows_before
 from gridview.pagereading import Reading, Row, belongs, cut, fetch, fetch_all, judged, page_paths, projection
@@ -60,7 +59,7 @@ class _Portion(NamedTuple):
     spot: Spot | None = None
 
     @property
-    def count(self) -> int:
+    def rows(self) -> int:
         """Rows that are surely in it."""
         if self.end is not None:
             return self.end - self.begin
@@ -161,9 +160,26 @@ class BlocksReader:
     def _ahead(self, line: Line, spot: Spot | None) -> _Ahead:
         """All that lies ahead of a spot (None: the beginning)."""
         if spot is None:
-            return _Ahead(line.stations, self._query.offset)
+            return _Ahead(self._confined(line.stations), self._query.offset)
         at = line.at(spot)
-        return _Ahead(line.stations[at::-1] if self._backward else line.stations[at:], spot=spot)
+        ahead = line.stations[at::-1] if self._backward else line.stations[at:]
+        confined = self._confined(ahead)
+        return _Ahead(confined, spot=spot if confined[:1] == ahead[:1] else None)
+
+    def _confined(self, stations: Sequence[Station]) -> Sequence[Station]:
+        """The stations at which an issue may match, by what the filter says of the field that is sorted by."""
+        ranges = self._only.confined(self._family) if self._only is not None else None
+        if ranges is None:
+            return stations
+        return [
+            station
+            for station in stations
+            if station.entries
+            and any(
+                not Range(station.entries[0].lower, station.entries[-1].upper).overlap(one).empty
+                for one in ranges
+            )
+        ]
 
     # What matches
 
@@ -312,7 +328,7 @@ class BlocksReader:
 
     def _gather(self, line: Line, stations: Stations, ahead: _Ahead, missing: int) -> list[_Portion]:
         """The next portions, of as many rows as are missing if there are so many, in the direction of travel."""
-        taken = []
+        taken: list[_Portion] = []
         while missing > 0:
             if not ahead.opened:
                 if not ahead.stations or (
@@ -322,21 +338,18 @@ class BlocksReader:
                 self._open(line, stations, ahead, missing)
                 continue
             portion = ahead.opened.pop(0)
-            if portion.end is None and len(portion.unit.numbers) > planner.CANDIDATES:
+            if portion.end is None and portion.unit.told and len(portion.unit.numbers) > planner.CANDIDATES:
                 raise self._too_many_ties(len(portion.unit.numbers), stations.matching)
-            if portion.end is not None and portion.count > missing:
+            if portion.end is not None and portion.rows > missing:
                 portion, rest = _split(portion, missing, from_behind=self._backward)
                 ahead.opened.insert(0, rest)
             taken.append(portion)
-            missing -= portion.count
+            missing -= portion.rows
         return taken
 
     def _open(self, line: Line, stations: Stations, ahead: _Ahead, missing: int) -> None:
         """Open the next stations, as many as should have the missing rows; read what they take."""
-        if self._only is None:
-            while ahead.skip and ahead.stations and ahead.skip >= ahead.stations[0].size:
-                ahead.skip -= ahead.stations[0].size
-                ahead.stations = ahead.stations[1:]
+        _pass_over(stations, ahead)
         reach = self._reach(stations, ahead, missing)
         if self._only is None and len(reach) > 1 and not reach[-1].entries and ahead.spot is None:
             before = sum(station.size for station in reach[:-1]) - ahead.skip
@@ -345,6 +358,7 @@ class BlocksReader:
         if unread and self._only is not None:
             with self.steps.titled("all further blocks of the order"):
                 self._blocks.read(unread)
+            _pass_over(stations, ahead)
             reach = self._reach(stations, ahead, missing)
         self._check_ties(line, stations, reach)
         by_entries = [one for one in reach if self._reads_entries(line, stations, one, missing)]
@@ -372,11 +386,10 @@ class BlocksReader:
 
     def _reads_entries(self, line: Line, stations: Stations, station: Station, shown: int) -> bool:
         """Whether to have the sort entries tell the order inside a station's blocks, and not the documents of its issues."""
-        hits = stations.hits(station)
-        if hits > planner.CANDIDATES:
-            return True
         rounds_left = self._ends - self._table.meter.rounds
-        return rounds_left > 1 and planner.reads_entries(station, hits, shown if line.simple else 0)
+        return rounds_left > 1 and planner.reads_entries(
+            station, stations.hits(station), shown if line.simple else 0
+        )
 
     def _check_ties(self, line: Line, stations: Stations, reach: Sequence[Station]) -> None:
         """Refuse early what only documents can put in order, where they are too many at one place: Undecided."""
@@ -437,9 +450,9 @@ class BlocksReader:
         if not narrow:
             for portion in portions:
                 if portion.end is not None and room > 0:
-                    shown, _ = _split(portion, min(room, portion.count), from_behind=self._backward)
+                    shown, _ = _split(portion, min(room, portion.rows), from_behind=self._backward)
                     numbers += [one.num for one in line.places(shown.unit, shown.begin, shown.end or 0)]
-                room -= portion.count
+                room -= portion.rows
         paths = projection(judged(self._query)) if narrow else self._paths
         with self.steps.titled("documents of the issues whose order only they tell"):
             documents = fetch_all(self._table, self._catalog, numbers, paths)
@@ -493,7 +506,7 @@ class BlocksReader:
             return Spot(rows[0].place, after=False)
         self._backward = True
         last = Reading()
-        ahead = _Ahead(line.stations[::-1])
+        ahead = _Ahead(self._confined(line.stations[::-1]))
         if self.method is Method.NUMBER:
             matching = stations.matching or BitMap()
             ahead = _Ahead([])
@@ -506,23 +519,7 @@ class BlocksReader:
 
     def _too_many_ties(self, count: int, among: BitMap | None) -> Undecided:
         """What is raised where too many issues would have to be sorted together."""
-        query = self._query
-        sort = [
-            {
-                "field": key.field_id,
-                "direction": "desc" if key.descending else "asc",
-                "nulls": "first" if key.nulls_first else "last",
-            }
-            for key in query.keys
-        ]
-        refusal: RequestError = Unprocessable(
-            f"{count:,} issues have the same {query.keys[0].field_id}, and at most {planner.CANDIDATES:,} are put in order by further "
-            "keys. An administrator can define an index that keeps them in this order: "
-            f"POST /v1/projects/{self._catalog.project}/indexes {dumps({'sort': sort}).decode()}."
-        )
-        building = self._catalog.composite_being_built(parts_of(query.sort))
-        if building is not None:
-            refusal = IndexNotReady(building.id, building.id)
+        refusal = planner.too_many_ties(self._catalog, self._query.keys, count)
         return Undecided(refusal, "several sort keys, of which the first leaves many ties", among)
 
     # For people
@@ -542,8 +539,9 @@ class BlocksReader:
         if self.method is Method.NUMBER:
             self._said.append(f"Sort by num, {way}: a set of issues is in that order already.")
         else:
+            looked = f"{read:,} of {in_all:,} blocks were looked into"
             self._said.append(
-                f"Go along the blocks of {first.field_id}, {way}, to the rows of the page: {read:,} of {in_all:,} blocks were looked into."
+                f"Go along the blocks of {first.field_id}, {way}, to the rows of the page: {looked}."
             )
         if query.offset:
             told = (
@@ -564,6 +562,16 @@ class BlocksReader:
         self._said.append(
             "Fetch the page's documents, and leave out a row whose document no longer passes or stands elsewhere by now."
         )
+
+
+def _pass_over(stations: Stations, ahead: _Ahead) -> None:
+    """Pass over the stations all of whose rows lie before the offset, as far as is known of them."""
+    while ahead.skip and ahead.stations and stations.counted(ahead.stations[0]):
+        hits = stations.hits(ahead.stations[0])
+        if hits > ahead.skip:
+            break
+        ahead.skip -= hits
+        ahead.stations = ahead.stations[1:]
 
 
 def _only_rest(ahead: _Ahead) -> bool:

@@ -71,8 +71,8 @@ class WalkReader:
             plan.append("Count the issues by the sizes of the blocks that hold their numbers.")
         if self._tail is not None:
             plan.append(
-                "The entries ended on this page. The issues without a value come next, in number order: all that are not in a block "
-                "of the index."
+                "The entries ended on this page. The issues without a value come next, in number order: all that are in no "
+                "block of the index."
             )
         return plan
 

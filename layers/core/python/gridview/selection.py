@@ -1,4 +1,4 @@
-"""A filter, evaluated over sets of issue numbers. Pure but for what a `BlockReader` has read.
+"""A filter, evaluated over sets of issue numbers that have been read (`setreading`). Pure.
 
 Every part of a filter gives two sets: the issues that match for *sure*, and all that *may*. `and` and `or` join each with its like,
 `not` takes the issues that may not from all, and the other way round. What may match and not for sure is decided by documents.
@@ -6,21 +6,31 @@ Every part of a filter gives two sets: the issues that match for *sure*, and all
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pyroaring import BitMap
 
 from gridview import access
 from gridview.access import EVERYTHING, Access, Both, Doubt, Either, Within, Without
-from gridview.blocks import Entry, body_between
+from gridview.blocks import Block, Entry, body_between
 from gridview.catalog import Catalog
 from gridview.directory import Directory, Range, members_in
 from gridview.families import NUMBERS, Kind, kind_of
 from gridview.filters import Condition, Every, Filter, Not, Some
-from gridview.setreading import BlockReader, Want
+from gridview.setreading import Want
 from gridview.sortstrings import NUMBER_WIDTH
 
 Directories = Mapping[str, Directory]
+
+
+class AtHand(Protocol):
+    """What was read of blocks: a `BlockReader`."""
+
+    def block(self, family: str, entry: Entry) -> Block:
+        """A block."""
+
+    def keys(self, family: str, entry: Entry, range: Range) -> list[str]:  # noqa: A002  (what it is)
+        """The sort strings of its members in a range."""
 
 
 class Judged(NamedTuple):
@@ -62,9 +72,13 @@ class Selection:
                 ] = None
         return list(found)
 
-    def evaluate(self, directories: Directories, reader: BlockReader) -> Judged:
+    def evaluate(self, directories: Directories, reader: AtHand) -> Judged:
         """Which issues match, after `reader` has read what it wants."""
         return _Evaluation(directories, reader).judged(self._access)
+
+    def confined(self, family: str) -> tuple[Range, ...] | None:
+        """The ranges of a family outside of which no issue matches; None where they are not told."""
+        return _confined(self._access, family)
 
     def count(self, directories: Directories) -> int | None:
         """Exactly how many match, when the directories tell: for one condition whose ranges are whole blocks, or its `not`."""
@@ -102,6 +116,16 @@ class Selection:
             case Doubt.BUILDING | Doubt.MOVING:
                 help_ = "ask again when that is done."
         return f"{condition}: {doubt.value}; {help_}"
+
+
+def _confined(part: Access, family: str) -> tuple[Range, ...] | None:
+    match part:
+        case Within() if part.family == family:
+            return part.ranges
+        case Both(parts):
+            found = (_confined(one, family) for one in parts)
+            return next((one for one in found if one is not None), None)
+    return None
 
 
 def _conditions(only: Filter) -> Iterator[Condition]:
@@ -147,7 +171,7 @@ def _covering(leaf: Within, directory: Directory) -> Iterator[tuple[Range, Entry
 class _Evaluation:
     """One evaluation; what stands in a filter twice is put together once."""
 
-    def __init__(self, directories: Directories, reader: BlockReader) -> None:
+    def __init__(self, directories: Directories, reader: AtHand) -> None:
         self._directories = directories
         self._reader = reader
         self._found: dict[Within, BitMap] = {}

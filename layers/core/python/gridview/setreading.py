@@ -29,7 +29,7 @@ _ENTRY_BYTES = 400
 """About what an entry of a directory takes in memory."""
 _KEYS_SECONDS = 60
 """For which the sort strings of a plain block are kept: GSI1 may not have had all of them yet when they were read."""
-_ATTEMPTS = 8
+_ATTEMPTS = 32
 """Consistent reads in a row after which a chain that goes on changing is given up."""
 _LEFT_AT_ONCE = 16
 """Blocks on the left of one that is gone that are read to find the one that it was merged into."""
@@ -314,7 +314,7 @@ class BlockReader:
 
     def _covering(self, places: Sequence[tuple[str, Entry]]) -> dict[tuple[str, Entry], list[Block]]:
         """For each entry the blocks, in order, whose fences cover what lies between its fences."""
-        read: dict[tuple[str, str], Block | None] = {}
+        read = self._consistent(self._listed_now(places))
         covering: dict[tuple[str, Entry], list[Block]] = {}
         for _ in range(_ATTEMPTS):
             needed: dict[tuple[str, str], None] = {}
@@ -330,6 +330,26 @@ class BlockReader:
             read |= self._consistent(list(needed))
         raise Overloaded("The index is changing too fast; try again.")
 
+    def _listed_now(self, places: Sequence[tuple[str, Entry]]) -> list[tuple[str, str]]:
+        """The blocks of these entries, and those that are listed in their places by now: links lead to them, but one by one."""
+        families = list(dict.fromkeys(family for family, _ in places))
+        spans = [Span(self._partition(family)) for family in families]
+        listed = self._table.read_together((), spans, paths=_DIRECTORY_PATHS).spans
+        present = {
+            family: [Entry.from_item(item) for item in items]
+            for family, items in zip(families, listed, strict=True)
+        }
+        return list(
+            dict.fromkeys(
+                (family, block_id)
+                for family, entry in places
+                for block_id in (
+                    entry.id,
+                    *(one.id for one in present[family] if not range_of(one).overlap(range_of(entry)).empty),
+                )
+            )
+        )
+
     def _follow(
         self, family: str, entry: Entry, read: Mapping[tuple[str, str], Block | None]
     ) -> tuple[list[Block], list[str]]:
@@ -337,14 +357,14 @@ class BlockReader:
         if (family, entry.id) not in read:
             return [], [entry.id]
         block = read[family, entry.id]
-        if block is None or block.lower > entry.lower:
+        if block is None:
             # It was merged into one on its left: the nearest that is still there. The first of all always is.
-            on_the_left = self._on_the_left(family, entry)
+            on_the_left = self._on_the_left(family, entry, read)
             unread = [block_id for block_id in on_the_left if (family, block_id) not in read]
             if unread:
                 return [], unread
             alive = (read[family, block_id] for block_id in on_the_left)
-            block = next((one for one in alive if one is not None and one.lower <= entry.lower), None)
+            block = next((one for one in alive if one is not None), None)
             if block is None:
                 # Without its first block there is no chain any more: the index is being removed.
                 return [], []
@@ -363,8 +383,15 @@ class BlockReader:
                 return [], [block.id, following]
             block = after
 
-    def _on_the_left(self, family: str, entry: Entry) -> list[str]:
-        """The ids of the blocks before an entry that the directory told of, the nearest first, and last the first of all."""
+    def _on_the_left(
+        self, family: str, entry: Entry, read: Mapping[tuple[str, str], Block | None]
+    ) -> list[str]:
+        """The ids of blocks that an entry may have been merged into: one that has been read and reaches there, or else those before
+        it in the directory, the nearest first, and last the first of all.
+        """
+        for (other, block_id), block in read.items():
+            if other == family and block is not None and block.covers(entry.lower):
+                return [block_id]
         directory = self._directories.get(family)
         before = [one for one in directory.entries if one.lower < entry.lower] if directory else []
         return list(dict.fromkeys([*(one.id for one in before[: -_LEFT_AT_ONCE - 1 : -1]), HEAD]))

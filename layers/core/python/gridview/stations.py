@@ -31,6 +31,7 @@ class Stations:
         All blocks for the issues without a value, since these are the rest. Unprocessable when they are too many.
         """
         found: dict[tuple[str, Entry], Want] = {}
+        numbers = False
         for station in stations:
             for entry in station.entries or self._line.directory.entries:
                 by_keys = keys and bool(station.entries) and _untold(entry)
@@ -42,11 +43,12 @@ class Stations:
                 if by_keys:
                     self._entries.add(entry)
             if not station.entries and self.matching is None:
+                numbers = True
                 found |= {
                     (self._numbers.family, one): Want(self._numbers.family, one)
                     for one in self._numbers.entries
                 }
-        check_blocks(len(self._sets) + len(found))
+        check_blocks(len(self._sets) + (len(self._numbers.entries) if numbers else 0))
         return list(found.values())
 
     @property
@@ -97,11 +99,10 @@ class Stations:
         if self.matching is not None:
             every = self.matching
         else:
-            every = BitMap.union(
-                *(self._blocks.block(self._numbers.family, one).members for one in self._numbers.entries)
-            )
+            numbers = (self._blocks.block(self._numbers.family, one).members for one in self._numbers.entries)
+            every = BitMap.union(BitMap(), *numbers)
         valued = [block.members for block in self._read(self._line.directory.entries)]
-        return every - BitMap.union(*valued) if valued else every
+        return every - BitMap.union(BitMap(), *valued)
 
     def _read(self, entries: Sequence[Entry]) -> list[Block]:
         return [self._blocks.block(self._family, entry) for entry in entries]
