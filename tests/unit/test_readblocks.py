@@ -240,6 +240,19 @@ def test_walks_to_the_end_and_back_show_every_issue_once(
         assert nums(page) == pages[-1], body
 
 
+@pytest.mark.parametrize("limit", [5, 7])
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+def test_the_way_back_to_the_first_of_those_without_a_value_ends_there(
+    project: Project, direction: str, limit: int
+) -> None:
+    body = {"sort": [{"field": "day", "direction": direction, "nulls": "first"}], "limit": limit}
+    order = project.expected(**body)
+    page = project.page(**body, offset=2 * limit)
+    back = project.page(page["prev"], **body)
+    first = project.page(back["prev"], **body)
+    assert (nums(first), first["prev"]) == (order[:limit], None)
+
+
 @pytest.mark.parametrize("candidates", [2_000, 60, 20])
 @pytest.mark.parametrize("seed", range(10))
 def test_random_positions_are_those_of_all_documents(

@@ -23,6 +23,7 @@ BODIES: dict[str, Any] = {
     "batch": {"operations": [{"create": {"name": "New"}}, {"delete": {"num": 1}}]},
     "grid": {},
     "groups": {"by": ["state"]},
+    "create_index": {"sort": [{"field": "state"}, {"field": "3812"}]},
 }
 
 
@@ -31,8 +32,8 @@ def operation(route: Route) -> str:
 
 
 def make(client: Client, route: Route, **parts: str) -> Answer:
-    """A valid request of a route, about issue 1 and attribute 3812 of project 35e9 unless told otherwise."""
-    path = route.path.format(**{"project": "35e9", "attribute": "3812", "num": "1", **parts})
+    """A valid request of a route, about issue 1, attribute 3812 and index c1 of project 35e9 unless told otherwise."""
+    path = route.path.format(**{"project": "35e9", "attribute": "3812", "num": "1", "index": "c1", **parts})
     body = BODIES.get(route.operation)
     return client.call(route.method, path) if body is None else client.call(route.method, path, body)
 

@@ -213,7 +213,7 @@ def test_only_what_moved_is_derived_again(api: Client, account: Cloud, project: 
     api.patch(f"{project}/attributes/severity", {"options": ["high", "low", "medium"]})
     account.upkeep()
     changed = {item["PK"]["S"] for item in account.items() if item not in before}
-    assert changed == {"project-0807.plain", "issue-0807.plain.00000003"}
+    assert changed == {"project-0807.plain", "issue-0807.plain.00000003", "block-0807.plain.a1.1.0"}
 
 
 def test_a_cursor_of_before_the_options_were_moved_has_expired(

@@ -64,6 +64,10 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
         lambda api, _: api.get(PATH).body["attributes"][3]["name"] == "Number of Items",
     ),
     "delete_attribute": (204, lambda api, _: "47e5" not in api.get(f"{PATH}/issues/3").body["fields"]),
+    "list_indexes": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["c1"]),
+    "create_index": (201, lambda api, _: api.get(f"{PATH}/indexes/c1").status == 200),
+    "get_index": (200, lambda _, answer: answer.body["sort"][1]["direction"] == "desc"),
+    "delete_index": (204, lambda api, _: api.get(f"{PATH}/indexes").body["items"] == []),
     "create_issue": (201, lambda api, _: api.get(f"{PATH}/issues/4").body["name"] == "Rivets missing"),
     "batch": (
         200,
@@ -88,12 +92,17 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
 }
 
 
+OF_AN_INDEX = ("list_indexes", "get_index", "delete_index")
+
+
 @pytest.mark.parametrize("operation", sorted(EFFECTS))
 def test_the_event_of_a_route_has_its_effect_on_the_worked_example(
     account: Cloud, bridge: str, operation: str
 ) -> None:
     account.derive()
     status, effect = EFFECTS[operation]
+    if operation in OF_AN_INDEX:
+        invoke(account.handlers, load("create_index"))
     answer = invoke(account.handlers, load(operation))
     assert answer.status == status, answer.text
     assert effect(account.api(), answer)
