@@ -14,6 +14,9 @@ each, whose memory is told; what would take minutes is measured in part, and say
 
 Read units, write units and calls are those that DynamoDB reports. Milliseconds are of this machine and of DynamoDB Local: what
 they prove is how they change with the size of the project. All sizes are measured in turn, so that they share good and bad moments.
+
+With --compare postgres, other queries are measured: filtered, sorted and grouped ones, on engines on disk that are loaded through
+their files, and in PostgreSQL. What was loaded is kept in .build/bench; a million issues take some 6 GB there, and minutes to load.
 """
 
 

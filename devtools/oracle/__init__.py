@@ -13,6 +13,8 @@ forms of its own. A question is a number, and the same number is the same questi
 The projects are random ones of a hundred issues, most of them held to limits so small that their blocks split and budgets are
 passed, and a real tracker's 2,501 issues. What is refused with 422 has to be something that the oracle expects to be
 refused; it is counted, and so is how often each plan was taken.
+
+With --writers each question is a scenario: issues are edited and the stream consumer is at work while it is answered, call by call.
 """
 
 
@@ -38,6 +40,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         default="both",
         help="random projects, the tracker's issues, or both (default)",
     )
+    parser.add_argument("--writers", action="store_true", help="put them while others write (in memory)")
     parser.add_argument(
         "--jobs",
         metavar="N",

@@ -18,11 +18,14 @@ from devtools import bulk
 from devtools import engine as engines
 from devtools import table as tables
 from devtools.faults.memory_table import MemoryTable
+from devtools.oracle import writers
 from devtools.oracle.compare import QUESTIONS_A_PROJECT, Difference, Player
 from devtools.oracle.limits import LIMITS
 from gridview.storage import Table
 
 _TABLE = "oracle"
+_AT_ONCE = 10
+"""Scenarios that a process is given at a time."""
 _SHOWN = 10
 """Differences after which it stops."""
 
@@ -37,6 +40,7 @@ class Tally:
     plans: Counter[str] = field(default_factory=Counter)
     rounds: dict[str, int] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
+    happened: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     differences: list[tuple[int, str]] = field(default_factory=list)
 
@@ -50,6 +54,7 @@ class Tally:
         self.kinds += other.kinds
         self.plans += other.plans
         self.refused += other.refused
+        self.happened += other.happened
         self.rows += other.rows
         self.differences += other.differences
         for plan, rounds in other.rounds.items():
@@ -67,7 +72,12 @@ def run(args: argparse.Namespace) -> int:
         Progress(*columns, console=console, transient=True) as progress,
     ):
         task = progress.add_task("Queries", total=len(seeds))
-        for some in tallies(seeds, new_table, args.data, limits_of(args.engine), args.jobs):
+        found = (
+            scenarios(seeds, args.jobs)
+            if args.writers
+            else tallies(seeds, new_table, args.data, limits_of(args.engine), args.jobs)
+        )
+        for some in found:
             tally.update(some)
             progress.update(task, advance=some.questions)
             if len(tally.differences) >= _SHOWN:
@@ -95,6 +105,34 @@ def tallies(
     # Forked, so that a table's place need not be told; nothing else runs in this process.
     with multiprocessing.get_context("fork").Pool(min(jobs, len(chunks)), start) as pool:
         yield from pool.imap_unordered(_play, chunks)
+
+
+def scenarios(seeds: range, jobs: int) -> Iterator[Tally]:
+    """What becomes of the scenarios with writers, some at a time, in so many processes and in any order."""
+    chunks = [seeds[at : at + _AT_ONCE] for at in range(0, len(seeds), _AT_ONCE)]
+    if jobs == 1:
+        yield from map(_play_scenarios, chunks)
+        return
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        yield from pool.imap_unordered(_play_scenarios, chunks)
+
+
+def _play_scenarios(seeds: range) -> Tally:
+    tally = Tally()
+    for seed in seeds:
+        try:
+            played = writers.play(seed)
+        except Difference as error:
+            tally.differences.append((seed, str(error)))
+            continue
+        tally.kinds[played.kind] += 1
+        tally.rows += played.rows
+        tally.happened += played.happened
+        tally.happened["requests"] += played.requests
+        tally.happened["requests to try again"] += played.overloaded
+        if played.refused is not None:
+            tally.refused[played.refused] += 1
+    return tally
 
 
 _players: list[Player] = []
@@ -128,7 +166,7 @@ def _print(console: Console, tally: Tally, args: argparse.Namespace) -> None:
     console.print(_table(tally))
     for seed, difference in sorted(tally.differences)[:_SHOWN]:
         console.print(f"[red]{escape(difference)}[/red]", soft_wrap=True)
-        console.print(f"  {replay(seed, args.engine, args.data)}")
+        console.print(f"  {replay(seed, args.engine, args.data, writers=args.writers)}")
     refused = sum(tally.refused.values())
     console.print(
         f"{refused:,} of {tally.questions:,} refused (422), each for a reason that the oracle knows"
@@ -148,13 +186,17 @@ def _table(tally: Tally) -> Printed:
         table.add_row(
             f"{number:,}", f"answers by the plan {name!r}, at most {tally.rounds[name]} calls in sequence"
         )
+    for name, number in tally.happened.most_common():
+        table.add_row(f"{number:,}", name)
     for name, number in tally.refused.most_common():
         table.add_row(f"{number:,}", f"refused (422): {name}")
     return table
 
 
-def replay(seed: int, engine: str, data: str) -> str:
+def replay(seed: int, engine: str, data: str, *, writers: bool = False) -> str:
     """The command that puts a question again."""
+    if writers:
+        return f"./dev oracle --writers --queries 1 --seed {seed}"
     chosen = "" if data == "both" else f" --data {data}"
     return f"./dev oracle --queries 1 --seed {seed}{chosen}" + (
         "" if engine == "memory" else f" --engine {engine}"

@@ -30,7 +30,7 @@ from gridview.values import parse_datetime
 
 QUESTIONS_A_PROJECT = 40
 _PAGES = 200
-_TITANIUM_EVERY, _TITANIUM_AT = 50, 24
+_TITANIUM_EVERY, _TITANIUM_AT = 25, 24
 """How often the tracker takes the place of a generated project, and first when."""
 _TITANIUM_LIMITS = ("real", "coarse", "coarse dear", "real dear")
 DATA = ("both", "generated", "titanium")
@@ -304,7 +304,7 @@ _KINDS: dict[str, Callable[[Loaded, Question, Asked], int]] = {
 class Player:
     """Plays questions by number; those of one project follow each other, so that it is made once.
 
-    `data`: "generated" projects, the "titanium" tracker, or "both", which is fifty of the former to one of the latter.
+    `data`: "generated" projects, the "titanium" tracker, or "both", the tracker every 25th time.
     """
 
     def __init__(

@@ -258,9 +258,9 @@ class Question:
 def question(random: Random, project: Project) -> Question:
     """A random question."""
     body: Json = {}
-    if random.random() < 0.8:
-        body["filter"] = _filter(random, project, random.randint(0, 4))
     kind = random.choice(("walk", "walk", "offset", "groups", "position"))
+    if random.random() < (0.8 if kind in ("walk", "position") else 0.6):
+        body["filter"] = _filter(random, project, random.randint(0, 4))
     if kind == "groups":
         body["by"] = [_by(random, project) for _ in range(random.choice((1, 1, 2, 3)))]
         body["limit"] = random.choice((1, 5, 500))

@@ -42,7 +42,7 @@ from devtools.oracle.compare import (
 )
 from devtools.oracle.history import History, Version
 from devtools.oracle.limits import LIMITS, budgets, held_to
-from devtools.oracle.sql import Oracle
+from devtools.oracle.sql import Oracle, folded
 from devtools.oracle.world import Json, Project, Question
 from gridview import issues, keys
 from gridview.catalogs import Catalogs
@@ -428,8 +428,8 @@ class _Scenario:
         if not window.slack:
             same("the groups", ours, theirs)
             return
-        told = {tuple(one["values"]): one["count"] for one in ours}
-        least = {tuple(one["values"]): one["count"] for one in theirs}
+        told = {_spelled_alike(one["values"]): one["count"] for one in ours}
+        least = {_spelled_alike(one["values"]): one["count"] for one in theirs}
         same("whether all groups are different", len(told), len(ours))
         same("the groups that nothing happened to", [one for one in told if one in least], list(least))
         for values, count in told.items():
@@ -486,6 +486,11 @@ def _question(random: Random, project: Project) -> Question:
     elif "limit" in question.body:
         question.body["limit"] = random.choice((2, 5, 9))
     return question
+
+
+def _spelled_alike(values: Sequence[Any]) -> tuple[Any, ...]:
+    """The values of a group, however its first issue spells them."""
+    return tuple(folded(one) if isinstance(one, str) else one for one in values)
 
 
 def _between(what: str, ours: int, least: int, slack: int) -> None:
