@@ -23,7 +23,7 @@ from tests.chains import assert_chains
 from tests.damage import PROJECT, TENANT, catalog_of, key_of
 from tests.unit.test_fsck import PATIENCE, People, Time, mending, never, the_project, the_table
 
-ISSUES = 30
+ISSUES = 36
 WALKS = pytest.mark.parametrize("walk", [the_project, the_table])
 
 

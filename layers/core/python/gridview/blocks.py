@@ -253,7 +253,7 @@ def _detailable(bodies: int, size: int) -> bool:
     return bodies <= _DETAILED_BODIES and size <= _DETAILED_BYTES
 
 
-def misfit(block: Block, size: int) -> bool:
+def misfit(block: Block, size: object) -> bool:
     """Whether a block does not have this size, or tells of keys that are not between its fences or of another kind of set."""
     bodies = block.sets or {}
     return (

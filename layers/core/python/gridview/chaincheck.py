@@ -1,9 +1,9 @@
 """What is wrong with the blocks of a project, found piece by piece, so that a check can be taken up again at any of them.
 
-Each block of an order is compared with the sort entries between its fences: both are in the order of the keys, so it takes no memory
-and no state. The numbers of all issues and the tokens have no entries: there the documents, a slice of numbers at a time, tell what
-has to be in the sets. All of that is read as the index has it, so what differs is only a doubt; strongly consistent reads settle it at
-once (`membership`), since between a ledger and the blocks nothing is ever on its way unless the ledger says so.
+Each block of an order is compared with the sort entries between its fences: both are in the order of the keys, so it takes no
+memory and no state. The numbers of all issues and the tokens have no entries: there the documents, a slice of numbers at a time,
+tell what has to be in the sets. All of that is read as the index has it, so what differs is only a doubt; strongly consistent reads
+settle it at once (`membership`), since between a ledger and the blocks nothing is on its way unless the ledger says so.
 """
 
 from bisect import bisect_right
@@ -42,7 +42,7 @@ Doubted = Callable[[Sequence[Doubt]], None]
 
 
 class Piece(NamedTuple):
-    """What is wrong with the blocks of a piece of a chain, without what is in them; and where the next piece begins, if there is one."""
+    """What is wrong with blocks of a chain, but for what is in them; and where the next piece begins, if there is one."""
 
     faults: list[Difference]
     next: str | None
@@ -73,7 +73,7 @@ def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> Piece:
     A strongly consistent read of each block, and of an order its sort entries, 0.5 units for 25 or so. `doubted` is told of issues
     that seem to be missing or too much.
     """
-    listed = []
+    listed: list[str] = []
     for fence, block_id in chain.listed(at, PIECE + 1):
         if len(listed) == PIECE:
             following: str | None = fence
