@@ -11,7 +11,7 @@ from gridview.blocks import HEAD, Block, Change
 from gridview.differences import Kind
 from gridview.sortstrings import sort_string
 from gridview.storage import Item
-from tests import chains
+from tests import blocktruth
 from tests.damage import PROJECT, TENANT, catalog_of
 
 PLAIN, DETAILED, NUMBERS, TOKENS = "name.1", "a2.1", "num", "name.1.has"
@@ -42,7 +42,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def chain_of(table: MemoryTable, family: str) -> list[Block]:
-    found = chains.chain(table, catalog_of(table), family)
+    found = blocktruth.chain(table, catalog_of(table), family)
     assert len(found) > 3 or family == NUMBERS, (family, len(found))
     return found
 

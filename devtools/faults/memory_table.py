@@ -32,7 +32,9 @@ from gridview.storage import (
     Meter,
     Page,
     Scanned,
+    Span,
     Table,
+    Together,
     TransactionFailed,
     Write,
 )
@@ -239,6 +241,27 @@ class MemoryTable(Table):
     ) -> list[Page]:
         self.meter.rounds += 1
         return [self._query(partition, True, bound, True, None, False, None, paths) for bound in bounds]
+
+    @override
+    def read_together(
+        self, wanted: Sequence[Key], spans: Sequence[Span], *, paths: Sequence[Sequence[str]] | None = None
+    ) -> Together:
+        found: dict[Key, Item] = {}
+        listed: list[dict[Key, Item]] = [{} for _ in spans]
+        left: Sequence[Key] = list(dict.fromkeys(wanted))
+        going = dict(enumerate(spans))
+        while left or going:
+            self.meter.rounds += 1
+            chunks = [left[at : at + BATCH_GET] for at in range(0, len(left), BATCH_GET)]
+            left = [key for chunk in chunks for key in self._batch(chunk, False, None, found)]
+            for place, span in list(going.items()):
+                page = self._query(span.partition, True, span.bound, True, None, False, None, paths)
+                listed[place].update(((item[keys.PK], item[keys.SK]), item) for item in page.items)
+                if page.last is None:
+                    del going[place]
+                else:
+                    going[place] = span.behind(page.last)
+        return Together(found, [list(one.values()) for one in listed])
 
     def _query(
         self,

@@ -474,8 +474,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a row that stands where it stood before a move is left out",
         "indexing",
-        "for one in (order.field, *order.field.former)",
-        "for one in (order.field,)",
+        "for one in (order, *order.former)",
+        "for one in (order,)",
         PAGES,
     ),
 )

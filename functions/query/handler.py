@@ -5,7 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 
-from gridview import attributes, counting, documents, gridrequest, issues, projects
+from gridview import attributes, composites, counting, documents, gridrequest, issues, projects
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.config import CursorSource, required
@@ -51,6 +51,17 @@ def get_project(request: Request) -> Response:
 def get_attribute(request: Request) -> Response:
     """One attribute."""
     found = attributes.get_attribute(table, request.actor, request.path["project"], request.path["attribute"])
+    return Response(200, found, {"ETag": etag(found["version"])})
+
+
+def list_indexes(request: Request) -> Response:
+    """The composite indexes of a project."""
+    return ok(composites.list_composites(table, request.actor, request.path["project"]))
+
+
+def get_index(request: Request) -> Response:
+    """One composite index."""
+    found = composites.get_composite(table, request.actor, request.path["project"], request.path["index"])
     return Response(200, found, {"ETag": etag(found["version"])})
 
 
@@ -111,7 +122,7 @@ def _answered(request: Request, answer: Callable[[Table, Catalog], dict[str, Any
             metered, request.actor.tenant, project, lambda catalog: answer(metered, catalog)
         )
     except IndexNotReady as error:
-        raise attributes.with_progress(table, request.actor, project, error) from error
+        raise composites.with_progress(table, request.actor, project, error) from error
     count_capacity(metrics, metered.meter)
     return ok(page)
 
@@ -124,6 +135,8 @@ OPERATIONS: dict[str, Operation] = {
         list_projects,
         get_project,
         get_attribute,
+        list_indexes,
+        get_index,
         get_issue,
         grid,
         grid_get,

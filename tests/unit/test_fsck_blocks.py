@@ -19,7 +19,7 @@ from gridview.storage import Item, Table
 from gridview.upkeep import Worker
 from tests import blockdamage, damage
 from tests.blockdamage import PLANTED_IN_BLOCKS, PlantedInBlocks
-from tests.chains import assert_chains
+from tests.blocktruth import assert_chains
 from tests.damage import PROJECT, TENANT, catalog_of, key_of
 from tests.unit.test_fsck import PATIENCE, People, Time, mending, never, the_project, the_table
 

@@ -23,7 +23,7 @@ from gridview.ledger import Ledger, Order
 from gridview.passes import DefinitionsMissing
 from gridview.storage import Item, ItemTooLarge, Table
 from tests import damage
-from tests.chains import assert_chains
+from tests.blocktruth import assert_chains
 from tests.damage import ADMIN, PLANTED, PROJECT, TENANT, Planted, catalog_of, collection, key_of
 
 KEY = key_of(1)

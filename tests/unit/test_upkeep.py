@@ -23,6 +23,7 @@ from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.derive import Image, Poison
 from gridview.errors import Overloaded
+from gridview.families import derived_strings
 from gridview.fences import Fences
 from gridview.identity import Actor
 from gridview.indexes import IndexState
@@ -33,6 +34,7 @@ from gridview.passes import DefinitionsMissing
 from gridview.routes import Role
 from gridview.storage import Item, Table
 from gridview.upkeep import LEASE, Worked, Worker
+from tests.blocktruth import assert_chains
 
 TENANT, PROJECT = "acme", "bridge"
 PARTITION = keys.project(TENANT, PROJECT)
@@ -177,6 +179,7 @@ def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
     if change is delete_project:
         assert not [key for key in items if key[1] == PARTITION]
         follow(table)
+        assert not [partition for partition, _ in items if partition.startswith(keys.BLOCK_PREFIX)]
     else:
         catalog = now(table)
         assert {order.order_id for order in catalog.orders} == EXPECTED_ORDERS[change.__name__]
@@ -184,10 +187,10 @@ def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
         assert not list(catalog.pending())
         for (pk, sk), item in items.items():
             if sk == PARTITION:
-                expected = sort_strings(catalog, item)
-                assert entries(items, pk) == expected
-                assert Ledger.from_item(items[pk, keys.LEDGER]).applied == expected
+                assert entries(items, pk) == sort_strings(catalog, item)
+                assert Ledger.from_item(items[pk, keys.LEDGER]).applied == derived_strings(catalog, item)
                 assert all(not catalog.deleted(key) for key in item["fields"])
+        assert_chains(table, catalog, [item for (_, sk), item in items.items() if sk == PARTITION])
     alive = {
         sk.split(".", 2)[2]
         for (_, sk), item in table.items.items()
@@ -208,7 +211,8 @@ def entries(items: dict[tuple[str, str], Item], pk: str) -> dict[str, str]:
 def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_work(
     table: MemoryTable, time: Passing, change: Callable[[Table], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gridview.passes.ThreadPoolExecutor", Serial)
+    for module in ("passes", "derive", "chains"):
+        monkeypatch.setattr(f"gridview.{module}.ThreadPoolExecutor", Serial)
     change(table)
     time.seconds += SETTLING + 1
     killed = 0
@@ -342,7 +346,7 @@ def test_jobs_take_turns(table: MemoryTable, time: Passing, monkeypatch: pytest.
     seen = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.operation == "batch_get":
+        if attempted.operation == "batch_get" and attempted.key[0].startswith(keys.ISSUE_PREFIX):
             seen.append(keys.parse_issue(attempted.key[0]).project)
         return perform()
 

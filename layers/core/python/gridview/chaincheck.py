@@ -49,10 +49,10 @@ class Piece(NamedTuple):
 
 
 def former_families(catalog: Catalog) -> list[str]:
-    """Families that there once may have been: of generations that are gone of the fields that there are."""
+    """Families that there once may have been: of generations that are gone of the fields and composite indexes that there are."""
     former = (
         f"{field.key}.{generation}"
-        for field in (*catalog.builtins, *catalog.attributes, *catalog.deleting)
+        for field in (*catalog.builtins, *catalog.attributes, *catalog.deleting, *catalog.composites)
         for generation in range(1, field.indexes.next_generation)
     )
     present = {*families_of(catalog), *left(catalog)}

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 from gridview import keys
-from gridview.catalog import Catalog, FieldOrder
+from gridview.catalog import Catalog, Order
 from gridview.derive import Image, Underivable, target_of
 from gridview.families import TOKENS_SUFFIX, has_entries, tokens_family
 from gridview.indexes import IndexState
@@ -223,9 +223,7 @@ def _of_orders(
         for order in catalog.orders:
             sort = unexplained.get(order.order_id)
             expected = (
-                _present(order, image.document)
-                if order.field.moving
-                else frozenset((target.get(order.order_id),))
+                _present(order, image.document) if order.moving else frozenset((target.get(order.order_id),))
             )
             if sort in expected:
                 unexplained.pop(order.order_id, None)
@@ -241,7 +239,7 @@ def _of_orders(
     return found
 
 
-def _present(order: FieldOrder, document: Mapping[str, Any]) -> frozenset[str | None]:
+def _present(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]:
     try:
         return present_sort_strings(order, document)
     except UnknownSpec:

@@ -501,8 +501,10 @@ class Check:
         tenant, project, family, _ = visit
         chain = Chain(self._table, tenant, project, family)
         count = len(chain.read([block_id for _, block_id in chain.listed()]))
+        if not count:
+            return []
         defined = self._definitions.reload(tenant, project)
-        if not count or defined.removing or family in defined.families:
+        if defined.removing or family in defined.families:
             return []
         if defined.catalog is None:
             try:

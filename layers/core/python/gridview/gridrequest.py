@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, ValidationInfo, field_validator
 from pydantic import Field as ModelField
 
-from gridview.catalog import NUM, Catalog
+from gridview.catalog import NUM, Catalog, Part
 from gridview.errors import FieldError, InvalidRequest, NotReady, Unprocessable
 from gridview.filters import Filter, parse_filter
 from gridview.jsontext import dumps, loads
@@ -18,11 +18,13 @@ MAX_LIMIT = 500
 
 
 class IndexNotReady(NotReady):
-    """The index of `attribute`, which the query needs, is being built."""
+    """The index of `attribute`, or the `composite` one, which the query needs, is being built."""
 
-    def __init__(self, attribute: str) -> None:
-        super().__init__(f"The index of {attribute} is being built, so nothing can be sorted by it yet.")
+    def __init__(self, attribute: str, composite: str | None = None) -> None:
+        index = f"of {attribute}" if composite is None else composite
+        super().__init__(f"The index {index} is being built, so nothing can be sorted by it yet.")
         self.attribute = attribute
+        self.composite = composite
 
 
 def _of_the_project(field_id: str, known: ValidationInfo) -> str:
@@ -79,8 +81,9 @@ class PositionRequest(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class GridQuery:
-    """A checked grid query. `keys` is what it sorts by, one at least."""
+    """A checked grid query. `sort` is what it asks to be sorted by, `keys` what gives that order, one at least."""
 
+    sort: Keys
     keys: Keys
     filter: Filter | None
     columns: frozenset[str] | None
@@ -96,7 +99,7 @@ class GridQuery:
             {
                 "tenant": tenant,
                 "project": project,
-                "sort": [key.binding() for key in self.keys],
+                "sort": [key.binding() for key in self.sort],
                 "filter": self.filter.canonical() if self.filter is not None else None,
             }
         )
@@ -167,8 +170,10 @@ def parse_with_filter(model: type[Request], catalog: Catalog, body: Any) -> tupl
 def resolve(catalog: Catalog, body: Any) -> GridQuery:
     """The query over the project's fields; raises InvalidRequest, IndexNotReady or Unprocessable."""
     request, found = parse_with_filter(GridRequest, catalog, body)
+    sort = _keys(catalog, request.sort)
     return GridQuery(
-        keys=_keys(catalog, request.sort),
+        sort=sort,
+        keys=_sufficient(catalog, sort),
         filter=found,
         columns=None if request.columns is None else frozenset(request.columns),
         limit=request.limit,
@@ -182,7 +187,7 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
 def resolve_position(catalog: Catalog, body: Any) -> tuple[Keys, Filter | None]:
     """The order and the filter in which a position is asked for; raises InvalidRequest, IndexNotReady or Unprocessable."""
     request, found = parse_with_filter(PositionRequest, catalog, body)
-    return _keys(catalog, request.sort), found
+    return _sufficient(catalog, _keys(catalog, request.sort)), found
 
 
 def _keys(catalog: Catalog, sort: list[SortKey]) -> Keys:
@@ -201,3 +206,27 @@ def _key(catalog: Catalog, key: SortKey) -> OrderKey:
             f'PATCH /v1/projects/{catalog.project}/attributes/{field.id} {{"indexed": true}}.'
         )
     return OrderKey(field.served, key.direction == "desc", key.nulls == "first")
+
+
+def _sufficient(catalog: Catalog, sort: Keys) -> Keys:
+    """The fewest keys that give the same order: a composite index, or those up to the issue number, which leaves no ties.
+
+    The number itself breaks ties in the direction of the key before it, so there it need not be a key.
+    """
+    served = catalog.composite_for(parts_of(sort))
+    if served is not None:
+        return (OrderKey(served.order, served.reversed),)
+    kept = sort[: next((at for at, key in enumerate(sort, 1) if key.order is None), len(sort))]
+    if len(kept) > 1 and kept[-1].order is None and kept[-1].descending == kept[-2].descending:
+        return kept[:-1]
+    return kept
+
+
+def parts_of(sort: Keys) -> list[Part]:
+    """The keys as the catalog looks for composite indexes by."""
+    return [Part(key.order.key if key.order else NUM, key.descending, key.nulls_first) for key in sort]
+
+
+def in_words(sort: Keys) -> str:
+    """`day descending, then num ascending`."""
+    return ", then ".join(f"{key.field_id} {'descending' if key.descending else 'ascending'}" for key in sort)
