@@ -19,7 +19,7 @@ from gridview.consumer import consume
 from gridview.differences import Kind
 from gridview.errors import NotFound, Overloaded
 from gridview.families import families_of
-from gridview.fsck import Check, Finding, ProjectWalk, Suspect, TableWalk, Tally, Walk
+from gridview.fsck import Check, Finding, ProjectWalk, Suspect, TableWalk, Tally, Visit, Walk
 from gridview.repairs import Repairs
 from gridview.storage import Bound, Item, Key, Table
 from gridview.upkeep import Worker
@@ -602,7 +602,11 @@ def test_the_longest_list_of_suspects_fits_into_the_item() -> None:
     key = keys.issue("t" * 32, "p" * 32, 99_999_999)
     due = "2024-01-01T00:00:00.000000Z"
     count = fsckrun._AT_MOST - 1 + fsckrun._PAGE
-    tally = Tally(suspects={str(num): Suspect(key, "f" * 16, due, 19, 2) for num in range(count)})
+    tally = Tally(
+        suspects={str(num): Suspect(key, "f" * 16, due, 19, 2) for num in range(count)},
+        visits=[Visit("t" * 32, "p" * 32, "a999.99.has", "f" * 240)] * 8
+        + [Visit("t" * 32, "p" * 32, "a999.99.has")] * (fsck._VISITS - 1),
+    )
     assert item_size(tally.to_state()) < 390 * 1024
 
 
