@@ -10,12 +10,13 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from devtools import target
 from devtools.failure import Failure
-from gridview import clock, keys, mend, sortstrings
+from gridview import clock, keys, sortstrings
 from gridview.catalogs import Catalogs
 from gridview.differences import Difference, Kind
 from gridview.errors import NotFound, Overloaded
 from gridview.fsck import Check, Finding, ProjectWalk, TableWalk, Walk
 from gridview.indexing import UnknownSpec
+from gridview.repairs import Repairs
 from gridview.storage import Table
 
 if TYPE_CHECKING:
@@ -65,10 +66,6 @@ def _run(args: argparse.Namespace) -> int:
     if (args.project is None) != (args.tenant is None):
         raise Failure("--project and --tenant go together; without them everything is checked.")
     opened, catalogs = target.open(args), Catalogs()
-
-    def repair(key: str) -> bool:
-        return mend.mend(opened.table, catalogs, key)
-
     shown = Shown(Console(highlight=False, soft_wrap=True), opened.table)
     try:
         walk = _walk(args, opened.table)
@@ -77,7 +74,7 @@ def _run(args: argparse.Namespace) -> int:
             walk,
             shown,
             patience=args.patience,
-            repair=repair if args.repair else None,
+            repair=Repairs(opened.table, catalogs) if args.repair else None,
         )
         looked = drive(check, walk.last if isinstance(walk, ProjectWalk) else None)
     except UnknownSpec as error:

@@ -1,19 +1,21 @@
 """A project in memory whose index is right, and everything that can be wrong with what is derived from one of its issues."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
 from devtools.faults.memory_table import MemoryTable
-from gridview import attributes, documents, keys, projects
+from gridview import attributes, blocks, documents, keys, projects
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.differences import Kind
 from gridview.documents import Changes
-from gridview.families import derived_items
+from gridview.families import derived_items, derived_strings, keys_of
 from gridview.identity import Actor
 from gridview.ledger import Ledger
 from gridview.routes import Role
+from gridview.sortstrings import sort_string
 from gridview.storage import PRESENT, Item, Table
 
 TENANT, PROJECT = "acme", "bridge"
@@ -68,13 +70,19 @@ def some_fields(num: int) -> dict[str, Any]:
 
 
 def add_issues(table: Table, count: int, project: str = PROJECT, tenant: str = TENANT) -> None:
-    """Issues 1 to `count` with all that is derived from them."""
+    """Issues 1 to `count` with all that is derived from them, blocks included."""
     catalog = catalog_of(table, project, tenant)
     table.add(keys.project(tenant, project), keys.COUNTER, "last", count, PRESENT)
+    places: dict[str, set[str]] = defaultdict(set)
     for num in range(1, count + 1):
         made = document(table, num, project, tenant, **some_fields(num))
         for item in (made, *derived_items(catalog, made)):
             table.put(item)
+        for family, derived in derived_strings(catalog, made).items():
+            places[family] |= keys_of(family, derived)
+    for family, found in places.items():
+        for block in blocks.build(family, sorted(found)):
+            table.put(block.to_item(tenant, project))
 
 
 def key_of(num: int, project: str = PROJECT, tenant: str = TENANT) -> str:
@@ -120,9 +128,32 @@ def _drop_ledger_and_entry(table: Table, key: str) -> None:
     table.delete(key, order_key("a1.1"))
 
 
+def _claims(table: Table, key: str) -> dict[str, str]:
+    """What a ledger says is there, if it is one."""
+    claims = (table.get(key, keys.LEDGER, consistent=True) or {}).get("applied")
+    return dict(claims) if isinstance(claims, dict) else {}
+
+
+def _forget(family: str) -> Damage:
+    def forget(table: Table, key: str) -> None:
+        claims = {name: one for name, one in _claims(table, key).items() if name != family}
+        change(table, key, keys.LEDGER, {"applied": claims})
+
+    return forget
+
+
+def _claim(family: str) -> Damage:
+    def claim(table: Table, key: str) -> None:
+        claims = {**_claims(table, key), family: sort_string("x", keys.parse_issue(key).num)}
+        change(table, key, keys.LEDGER, {"applied": claims})
+
+    return claim
+
+
 START, KIND, SIZE = "a1.1", "a2.1", "a3.1"
 LEDGER = keys.LEDGER
 _ORDERS = ("created.1", "name.1", "state.1", "updated.1", START, KIND, SIZE)
+_PLACES = ("num", "name.1.has")
 _UNFINISHED = {START: {"to": "x", "left": ["y"]}, "a9.1": {"left": ["z"]}}
 
 
@@ -181,7 +212,9 @@ PLANTED = (
         _found((Kind.EXPIRY, "a5.1")),
     ),
     Planted(
-        "ledger gone", drop(LEDGER), _found((Kind.LEDGER, LEDGER), *((Kind.LEDGER, one) for one in _ORDERS))
+        "ledger gone",
+        drop(LEDGER),
+        _found((Kind.LEDGER, LEDGER), *((Kind.LEDGER, one) for one in (*_ORDERS, *_PLACES))),
     ),
     Planted(
         "ledger and entry gone",
@@ -189,19 +222,22 @@ PLANTED = (
         _found(
             (Kind.MISSING, START),
             (Kind.LEDGER, LEDGER),
-            *((Kind.LEDGER, one) for one in _ORDERS if one != START),
+            *((Kind.LEDGER, one) for one in (*_ORDERS, *_PLACES) if one != START),
         ),
     ),
     Planted(
         "ledger that claims what is not there",
         damaged(LEDGER, {"applied": {"a77.3": "x"}}),
-        _found((Kind.LEDGER, "a77.3"), *((Kind.LEDGER, one) for one in _ORDERS)),
+        _found((Kind.LEDGER, "a77.3"), *((Kind.LEDGER, one) for one in (*_ORDERS, *_PLACES))),
     ),
     Planted(
         "ledger with an unfinished intent",
         damaged(LEDGER, {"intent": _UNFINISHED, "revision": 2}),
         _found((Kind.LEDGER, LEDGER)),
     ),
+    Planted("ledger that misses a family", _forget("num"), _found((Kind.LEDGER, "num"))),
+    Planted("ledger that misses tokens", _forget("name.1.has"), _found((Kind.LEDGER, "name.1.has"))),
+    Planted("ledger with a family too many", _claim("a1.1.has"), _found((Kind.LEDGER, "a1.1.has"))),
     Planted("ledger that expires", damaged(LEDGER, {keys.TTL_ATTRIBUTE: 9}), _found((Kind.EXPIRY, LEDGER))),
     Planted("ledger of a later epoch", damaged(LEDGER, {"epoch": 1_000}), _found((Kind.LEDGER, LEDGER))),
     Planted("ledger of a later version", damaged(LEDGER, {"version": 1_000}), _found((Kind.LEDGER, LEDGER))),
@@ -215,7 +251,11 @@ PLANTED = (
     Planted(
         "document gone",
         _drop_document,
-        _found((Kind.LEDGER, LEDGER), *((Kind.EXTRA, one) for one in _ORDERS)),
+        _found(
+            (Kind.LEDGER, LEDGER),
+            *((Kind.EXTRA, one) for one in _ORDERS),
+            *((Kind.LEDGER, one) for one in _PLACES),
+        ),
     ),
     Planted(
         "item that nobody knows",

@@ -64,7 +64,7 @@ def _tell_difference(finding: Finding) -> None:
 
 
 def _tell_checked(tally: Tally) -> None:
-    counts = {name: count for name, count in tally.to_state().items() if name != "suspects"}
+    counts = {name: count for name, count in tally.to_state().items() if name not in ("suspects", "visits")}
     logger.info("checked", extra=counts)
     metrics.add_metric(name="FsckDifferences", unit=MetricUnit.Count, value=tally.differences)
     metrics.add_metric(name="FsckIssues", unit=MetricUnit.Count, value=tally.issues)

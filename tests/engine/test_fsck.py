@@ -12,7 +12,7 @@ from devtools import engine as engines
 from gridview import keys
 from gridview.catalogs import Catalogs
 from gridview.fsck import Check, Finding, ProjectWalk, TableWalk, Walk
-from gridview.mend import mend
+from gridview.repairs import Repairs
 from gridview.storage import Item, Table, parse_fast
 from tests import nasty
 from tests.engine.local import Stack, stack
@@ -47,17 +47,13 @@ def table(engine: engines.Engine, table_name: str) -> Table:
 def checked(running: Stack, table: Table, walk: Walk, *, repair: bool = False) -> dict[str, Finding]:
     """What is found of this tenant; other tests leave other tenants as they please."""
     found: dict[str, Finding] = {}
-    catalogs = Catalogs()
-    ours = f"{keys.ISSUE_PREFIX}{running.tenant}."
-
-    def fix(key: str) -> bool:
-        return key.startswith(ours) and mend(table, catalogs, key)
+    ours = f"-{running.tenant}."
 
     def tell(finding: Finding) -> None:
-        if finding.key.startswith(ours):
+        if ours in finding.key:
             found[finding.key] = finding
 
-    check = Check(table, walk, tell, patience=0, repair=fix if repair else None)
+    check = Check(table, walk, tell, patience=0, repair=Repairs(table, Catalogs()) if repair else None)
     while not check.done:
         check.step()
     return found

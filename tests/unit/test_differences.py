@@ -11,6 +11,7 @@ from gridview import attributes, keys, sortstrings
 from gridview.catalogs import Catalogs
 from gridview.consumer import consume
 from gridview.differences import Kind, differences
+from gridview.families import has_entries
 from gridview.indexes import Index, Indexes, IndexState
 from gridview.indexing import SPECS, UnknownSpec
 from gridview.upkeep import Worker
@@ -82,12 +83,14 @@ def test_a_ledger_may_be_older_than_an_edit_that_changed_nothing_indexed(table: 
     assert found(table) == set()
 
 
-def test_an_issue_without_values_needs_no_ledger(table: MemoryTable) -> None:
+def test_an_issue_without_values_needs_a_ledger_that_says_that_it_is_there(table: MemoryTable) -> None:
     for builtin in ("name", "state", "created", "updated"):
         change_attribute(table, builtin, indexed=False)
     Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
     made = damage.document(table, 8)
     table.put(made)
+    assert found(table, key_of(8)) == {(Kind.LEDGER, "num")}
+    assert consume(table, Catalogs(), [record(1, None, made)], print) is None
     assert found(table, key_of(8)) == set()
 
 
@@ -166,11 +169,13 @@ def test_nothing_derived_of_a_deleted_project_may_be_there_unless_it_is_just_bei
     items = collection(table, KEY)
     assert differences(KEY, items, None, removing=True) == []
     kinds = {(one.kind, one.place) for one in differences(KEY, items, None)}
-    live = set(damage.applied(table, KEY))
-    assert kinds == {(Kind.ORPHAN, "document"), *((Kind.EXTRA, order_id) for order_id in live)}
+    claimed = set(damage.applied(table, KEY))
+    live = {family for family in claimed if has_entries(family)}
+    told = {*((Kind.EXTRA, order_id) for order_id in live), *((Kind.LEDGER, one) for one in claimed - live)}
+    assert kinds == {(Kind.ORPHAN, "document"), *told}
     no_document = [item for item in items if item[keys.SK] != keys.project(TENANT, PROJECT)]
     kinds = {(one.kind, one.place) for one in differences(KEY, no_document, None)}
-    assert kinds == {(Kind.LEDGER, keys.LEDGER), *((Kind.EXTRA, order_id) for order_id in live)}
+    assert kinds == {(Kind.LEDGER, keys.LEDGER), *told}
 
 
 @pytest.mark.parametrize(

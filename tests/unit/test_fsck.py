@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -12,12 +13,14 @@ from devtools.faults import memory_table
 from devtools.faults.adversary import record
 from devtools.faults.memory_table import MemoryTable
 from devtools.faults.watched import Attempted
-from gridview import attributes, clock, fsck, fsckrun, keys, mend, projects, retries
+from gridview import attributes, chaincheck, clock, fsck, fsckrun, keys, projects, retries
 from gridview.catalogs import Catalogs
 from gridview.consumer import consume
 from gridview.differences import Kind
 from gridview.errors import NotFound, Overloaded
-from gridview.fsck import Check, Finding, ProjectWalk, Suspect, TableWalk, Tally, Walk
+from gridview.families import families_of
+from gridview.fsck import Check, Finding, ProjectWalk, Suspect, TableWalk, Tally, Visit, Walk
+from gridview.repairs import Repairs
 from gridview.storage import Bound, Item, Key, Table
 from gridview.upkeep import Worker
 from gridview.wire import item_size
@@ -108,7 +111,7 @@ def run(check: Check, time: Time) -> None:
 
 
 def checked(
-    table: Table, walk: Walk, time: Time, *, repair: Callable[[str], bool] | None = None, at_most: int = 100
+    table: Table, walk: Walk, time: Time, *, repair: Repairs | None = None, at_most: int = 100
 ) -> tuple[dict[str, Finding], Tally]:
     found: dict[str, Finding] = {}
 
@@ -121,9 +124,8 @@ def checked(
     return found, check.tally
 
 
-def mending(table: Table) -> Callable[[str], bool]:
-    catalogs = Catalogs()
-    return lambda key: mend.mend(table, catalogs, key)
+def mending(table: Table) -> Repairs:
+    return Repairs(table, Catalogs())
 
 
 @WALKS
@@ -172,7 +174,8 @@ def test_an_issue_is_judged_only_when_patience_is_over(table: MemoryTable, time:
     assert check.waits_until is None
     check.step()
     assert [finding.key for finding in found] == [key_of(3)]
-    assert check.done
+    run(check, time)
+    assert time.seconds == PATIENCE  # blocks are judged at once
 
 
 def test_what_was_put_right_meanwhile_is_none(table: MemoryTable, time: Time) -> None:
@@ -182,8 +185,7 @@ def test_what_was_put_right_meanwhile_is_none(table: MemoryTable, time: Time) ->
     check = Check(table, the_project(table), found.append, patience=PATIENCE)
     check.step()
     assert set(check.tally.suspects) == {key_of(3), key_of(4)}
-    mending(table)(key_of(3))
-    mending(table)(key_of(4))
+    mending(table).issues([key_of(3), key_of(4)])
     run(check, time)
     assert found == []
 
@@ -368,6 +370,8 @@ def test_killed_at_any_call_it_goes_on_from_where_it_was_saved(
 ) -> None:
     monkeypatch.setattr(fsck, "NUMBERS", 5)
     monkeypatch.setattr(fsck, "CONCURRENCY", 2)
+    monkeypatch.setattr(fsck, "_SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(chaincheck, "SLICE", 5)
     wrong = {key_of(num) for num in (1, 7, 8, 21, 40)}
     for key in wrong:
         table.delete(key, keys.LEDGER)
@@ -379,7 +383,7 @@ def test_killed_at_any_call_it_goes_on_from_where_it_was_saved(
     random = Random(7)  # noqa: S311
     while True:
         position, state = json.loads(saved)
-        killer.left = random.randint(4, 16)
+        killer.left = random.randint(4, 60)
         try:
             check = Check(
                 watched,
@@ -451,18 +455,23 @@ def test_a_check_of_one_project_touches_no_other(table: MemoryTable, time: Time)
     watched = table.seen_through(around)
     found, _ = checked(watched, ProjectWalk(watched, TENANT, PROJECT), time, repair=mending(watched))
     assert set(found) == {key_of(2)}
-    assert touched <= {keys.project(TENANT, PROJECT), *(key_of(num) for num in range(1, 41))}
+    assert all(f"-{TENANT}.{PROJECT}" in key for key in touched)
+    assert {key for key in touched if key.startswith(keys.ISSUE_PREFIX)} <= set(map(key_of, range(1, 41)))
     assert {key: item for key, item in table.items.items() if TENANT not in key[0]} == before
 
 
-def test_an_issue_costs_one_query(table: MemoryTable, time: Time) -> None:
+def test_an_issue_costs_one_query_and_a_family_two_and_its_blocks(table: MemoryTable, time: Time) -> None:
     watched = table.metered()
     checked(watched, the_project(watched), time)
-    operations = [call.operation for call in watched.meter.calls]
-    assert operations == ["get_item", *(["query"] * 41)] or sorted(operations) == [
-        "get_item",
-        *(["query"] * 41),
-    ]
+    counts = Counter((call.operation, call.target) for call in watched.meter.calls)
+    catalog = damage.catalog_of(table)
+    families = len(families_of(catalog))
+    orders = families - 2
+    former = len(chaincheck.former_families(catalog))
+    assert counts["query", "table"] <= 40 + families + 3  # and the definitions, at each step
+    assert counts["query", keys.GSI1] == families + orders + former + 2 + 1  # and sets and documents
+    assert counts["batch_get_item", "table"] == families + 2
+    assert counts["get_item", "table"] == 2  # the counter
 
 
 def test_there_is_no_check_of_a_project_that_never_was(table: MemoryTable) -> None:
@@ -503,16 +512,18 @@ def test_documents_of_a_project_without_definitions_are_left_for_a_person(
 
 def test_a_repair_that_others_undo_is_tried_again_and_then_told(table: MemoryTable, time: Time) -> None:
     key = key_of(2)
-    tried = []
+    tried: list[str] = []
 
-    def repair(some: str) -> bool:
-        tried.append(some)
-        mending(table)(some)
-        table.delete(some, keys.LEDGER)
-        return True
+    class Undone(Repairs):
+        def issues(self, partition_keys: Sequence[str]) -> dict[str, bool | Exception]:
+            tried.extend(partition_keys)
+            mended = super().issues(partition_keys)
+            for one in partition_keys:
+                table.delete(one, keys.LEDGER)
+            return mended
 
     table.delete(key, keys.LEDGER)
-    found, tally = checked(table, the_project(table), time, repair=repair)
+    found, tally = checked(table, the_project(table), time, repair=Undone(table, Catalogs()))
     assert tried == [key] * 3
     assert not found[key].repaired
     assert found[key].reason
@@ -591,7 +602,11 @@ def test_the_longest_list_of_suspects_fits_into_the_item() -> None:
     key = keys.issue("t" * 32, "p" * 32, 99_999_999)
     due = "2024-01-01T00:00:00.000000Z"
     count = fsckrun._AT_MOST - 1 + fsckrun._PAGE
-    tally = Tally(suspects={str(num): Suspect(key, "f" * 16, due, 19, 2) for num in range(count)})
+    tally = Tally(
+        suspects={str(num): Suspect(key, "f" * 16, due, 19, 2) for num in range(count)},
+        visits=[Visit("t" * 32, "p" * 32, "a999.99.has", "f" * 240)] * 8
+        + [Visit("t" * 32, "p" * 32, "a999.99.has")] * (fsck._VISITS - 1),
+    )
     assert item_size(tally.to_state()) < 390 * 1024
 
 

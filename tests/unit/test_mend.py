@@ -23,6 +23,7 @@ from gridview.ledger import Ledger, Order
 from gridview.passes import DefinitionsMissing
 from gridview.storage import Item, ItemTooLarge, Table
 from tests import damage
+from tests.blocktruth import assert_chains
 from tests.damage import ADMIN, PLANTED, PROJECT, TENANT, Planted, catalog_of, collection, key_of
 
 KEY = key_of(1)
@@ -78,6 +79,15 @@ def document_in(table: Table, key: str = KEY) -> Item:
     return found
 
 
+def all_but_derived(table: MemoryTable) -> dict[tuple[str, str], Item]:
+    """All items but those of the issue, and the blocks, which it shares with others."""
+    return {
+        key: item
+        for key, item in table.items.items()
+        if key[0] != KEY and not key[0].startswith(keys.BLOCK_PREFIX)
+    }
+
+
 def test_what_is_right_is_only_read(table: MemoryTable) -> None:
     before = table.items
     assert mended(table) is False
@@ -86,7 +96,7 @@ def test_what_is_right_is_only_read(table: MemoryTable) -> None:
 
 @pytest.mark.parametrize("planted", [one for one in PLANTED if not one.remains], ids=lambda one: one.name)
 def test_any_damage_is_repaired_in_one_go(table: MemoryTable, planted: Planted) -> None:
-    others = {key: item for key, item in table.items.items() if key[0] != KEY}
+    others = all_but_derived(table)
     document = table.get(KEY, keys.project(TENANT, PROJECT))
     planted.inflict(table, KEY)
     assert wrong(table)
@@ -96,7 +106,11 @@ def test_any_damage_is_repaired_in_one_go(table: MemoryTable, planted: Planted) 
     stood = table.get(KEY, keys.project(TENANT, PROJECT))
     assert live(table) == ({} if stood is None else sort_strings(catalog_of(table), stood))
     assert stood in (None, document)
-    assert {key: item for key, item in table.items.items() if key[0] != KEY} == others
+    assert all_but_derived(table) == others
+    documents = [
+        item for (_, sort_key), item in table.items.items() if sort_key == keys.project(TENANT, PROJECT)
+    ]
+    assert_chains(table, catalog_of(table), documents)
 
 
 def test_an_item_that_nobody_knows_is_left_alone(table: MemoryTable) -> None:

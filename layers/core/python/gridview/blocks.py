@@ -18,13 +18,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from struct import Struct
+from struct import error as StructError  # noqa: N812
 from typing import Any, NamedTuple, Self
 
 from pyroaring import BitMap
 
 from gridview import keys
 from gridview.families import Kind, kind_of
-from gridview.sortstrings import ESCAPE, NUMBER_WIDTH, SEPARATOR, body_of, number_of
+from gridview.sortstrings import (
+    ESCAPE,
+    NUMBER_WIDTH,
+    SEPARATOR,
+    body_of,
+    issue_number,
+    number_of,
+    sort_string,
+)
 
 FIRST = SEPARATOR
 """The lower fence of every chain: no key comes before it."""
@@ -56,6 +65,11 @@ _DETAILED_BYTES = 1_000
 """Bodies up to which a block of an order tells them apart, and their bytes in all."""
 
 _HEADER = Struct(">HI")
+
+
+class Unreadable(Exception):
+    """What stands in a block's place is none."""
+
 
 Sets = Mapping[str, BitMap]
 """Body -> numbers of the issues with it. Never changed once made."""
@@ -139,19 +153,22 @@ class Block:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """From the stored item."""
+        """From the stored item; Unreadable."""
         family, _, block_id = item[keys.PK].split(".", 2)[2].rpartition(".")
-        sets, rest = _decode(item["set"])
-        return cls(
-            family,
-            block_id,
-            item[keys.SORT],
-            item.get("upper"),
-            item.get("next"),
-            item["write_id"],
-            sets,
-            rest,
-        )
+        try:
+            sets, rest = _decode(item["set"])
+            return cls(
+                family,
+                block_id,
+                item[keys.SORT],
+                item.get("upper"),
+                item.get("next"),
+                item["write_id"],
+                sets,
+                rest,
+            )
+        except (IndexError, KeyError, TypeError, ValueError, StructError) as error:
+            raise Unreadable(f"{item[keys.PK]}: {type(error).__name__}") from error
 
 
 class Entry(NamedTuple):
@@ -242,6 +259,43 @@ def _representation(family: str, sets: Sets) -> tuple[Sets | None, BitMap | None
 
 def _detailable(bodies: int, size: int) -> bool:
     return bodies <= _DETAILED_BODIES and size <= _DETAILED_BYTES
+
+
+def misfit(block: Block, size: object) -> bool:
+    """Whether a block does not have this size, or tells of keys that are not between its fences or of another kind of set."""
+    bodies = block.sets or {}
+    return (
+        size != block.size
+        or block.detailed != block.write_id.startswith("d")
+        or not all(
+            block.covers(sort_string(body, numbers.min())) and block.covers(sort_string(body, numbers.max()))
+            for body, numbers in bodies.items()
+            if numbers
+        )
+    )
+
+
+def fitted(block: Block, upper: str | None, following: str | None) -> Block:
+    """The block under another write id, with this upper fence and link, and without what is not between its fences."""
+    fitting = replace(block, upper=upper, next=following)
+    if fitting.sets is None:
+        return touched(fitting)
+    sets = {
+        body: BitMap(num for num in numbers if fitting.covers(sort_string(body, num)))
+        for body, numbers in fitting.sets.items()
+    }
+    return _rewritten(fitting, {body: numbers for body, numbers in sets.items() if numbers}, None)
+
+
+def oversize(block: Block) -> bool:
+    """Whether a block is far larger than one that should be split."""
+    return len(block.encoded) > 2 * MAX_BYTES or (needs_keys(block) and block.size > 2 * _PLAIN_KEYS)
+
+
+def some_key(block: Block, body: str | None, num: int) -> str | None:
+    """A key of an issue between the fences of a block, one of `body` if that is given; None when there is none."""
+    key = (block.lower + SEPARATOR if body is None else before(body)) + issue_number(num)
+    return key if block.covers(key) else None
 
 
 # Splitting and merging

@@ -458,26 +458,27 @@ class Catalog:
         return (*by_field, *by_several)
 
     @cached_property
-    def _definitions(self) -> tuple[Definition, ...]:
+    def definitions(self) -> tuple[Definition, ...]:
+        """Every field and composite index, those that are being removed included."""
         return (*self.builtins, *self.attributes, *self.deleting, *self.composites)
 
     @cached_property
     def leaving(self) -> frozenset[str]:
         """The orders whose entries are being removed; some may still be there."""
-        return frozenset(one.order_id_of(index) for one in self._definitions for index in one.indexes.leaving)
+        return frozenset(one.order_id_of(index) for one in self.definitions for index in one.indexes.leaving)
 
     def left_by(self, epoch: int) -> frozenset[str]:
         """The orders that were left with this epoch or before it."""
         return frozenset(
             one.order_id_of(index)
-            for one in self._definitions
+            for one in self.definitions
             for index in one.indexes.leaving
             if index.since <= epoch
         )
 
     def pending(self) -> Iterator[Definition]:
         """The fields and composite indexes of which a change is not true of all issues yet."""
-        return (one for one in self._definitions if one.pending)
+        return (one for one in self.definitions if one.pending)
 
     @cached_property
     def living_composites(self) -> tuple[Composite, ...]:

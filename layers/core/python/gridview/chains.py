@@ -53,6 +53,10 @@ StillOurs = Callable[[frozenset[str]], frozenset[str]]
 """Tells those of some issues whose ledgers hold the intent still that this is done for."""
 
 
+class Impassable(Overloaded):
+    """No block that covers a key is found: others go on changing the chain, or it is broken."""
+
+
 class Place(NamedTuple):
     """A key that an issue is to have in a family, or is not to have."""
 
@@ -96,7 +100,7 @@ class Chains:
                 self._look_up(onward)
                 onward = {(family, key): (family, self._guess(family, key)) for family, key in onward}
             self._located.update(onward)
-        raise Overloaded("Others go on splitting and merging the same blocks; try again.")
+        raise Impassable("Others go on splitting and merging the same blocks; try again.")
 
     def write(self, places: Sequence[Place], still_ours: StillOurs) -> frozenset[str]:
         """Bring places that were read into their blocks; tells the issues that another has taken over meanwhile.
@@ -117,7 +121,7 @@ class Chains:
                 if self._located[place.family, place.key] not in done
             }
             if not failed:
-                self._tidy(written.values())
+                self.tidy(written.values())
                 return frozenset(lost)
             retries.pause(attempt)
             remaining = [place for place in remaining if (place.issue, place.family) in failed]
@@ -127,6 +131,10 @@ class Chains:
             lost |= issues - ours
             remaining = [place for place in remaining if place.issue in ours]
         raise Overloaded("Others go on writing the same blocks; try again.")
+
+    def covering(self, family: str, key: str) -> Block:
+        """The block that covers a key, as it was read."""
+        return self._blocks[self._located[family, key]]
 
     # Finding
 
@@ -143,7 +151,7 @@ class Chains:
             bound = None
             while True:
                 page = self._table.query(directory, index=True, bound=bound, paths=())
-                self._fences.learn(directory, map(_fence, page.items))
+                self._fences.learn(directory, map(fence_of, page.items))
                 if page.last is None:
                     return
                 bound = Bound(">", page.last)
@@ -162,7 +170,7 @@ class Chains:
             page = self._table.query(
                 directory, index=True, bound=Bound("<=", key), forward=False, limit=1, paths=()
             )
-            self._fences.learn(directory, map(_fence, page.items))
+            self._fences.learn(directory, map(fence_of, page.items))
 
         self._side_by_side(find, sorted(wanted))
 
@@ -211,7 +219,7 @@ class Chains:
             after = blocks.changed(read, change)
             item = after.to_item(self._tenant, self._project)
             try:
-                self._table.put(item, _unchanged(read))
+                self._table.put(item, unchanged(read))
             except ConditionFailed as error:
                 # The SDK repeats a request whose answer was lost: what it then finds in the way may be its own.
                 if error.item is None or error.item.get("write_id") != after.write_id:
@@ -222,7 +230,7 @@ class Chains:
         written = zip(chosen, self._side_by_side(bring, chosen), strict=True)
         return {block_key: after for block_key, after in written if after is not None}
 
-    def _tidy(self, written: Iterable[Block]) -> None:
+    def tidy(self, written: Iterable[Block]) -> None:
         """Split and merge what has become too large or too small, unless others are faster."""
 
         def tidy(block: Block) -> None:
@@ -245,7 +253,7 @@ class Chains:
             return
         self._table.transact(
             [
-                put(first.to_item(self._tenant, self._project), _unchanged(block)),
+                put(first.to_item(self._tenant, self._project), unchanged(block)),
                 *(put(other.to_item(self._tenant, self._project), ABSENT) for other in others),
             ]
         )
@@ -274,8 +282,8 @@ class Chains:
         gone = keys.block(self._tenant, self._project, block.family, following.id)
         self._table.transact(
             [
-                put(whole.to_item(self._tenant, self._project), _unchanged(block)),
-                delete(gone, directory, _unchanged(following)),
+                put(whole.to_item(self._tenant, self._project), unchanged(block)),
+                delete(gone, directory, unchanged(following)),
             ]
         )
         self._fences.forget(directory, following.id)
@@ -301,11 +309,12 @@ def remove_family(table: Table, tenant: str, project: str, family: str) -> None:
             return
 
 
-def _fence(item: Item) -> tuple[str, str]:
+def fence_of(item: Item) -> tuple[str, str]:
+    """The lower fence and the id of a block that a directory lists."""
     return item[keys.SORT], item[keys.PK].rpartition(".")[2]
 
 
-def _unchanged(block: Block) -> Condition:
+def unchanged(block: Block) -> Condition:
     """A block stands as it was read; one without a write id was not there."""
     if not block.write_id:
         return ABSENT

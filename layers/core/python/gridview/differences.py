@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Self
 
 from gridview import keys
 from gridview.catalog import Catalog, Order
-from gridview.derive import Image, Underivable
-from gridview.families import has_entries
+from gridview.derive import Image, Underivable, target_of
+from gridview.families import TOKENS_SUFFIX, has_entries, tokens_family
 from gridview.indexes import IndexState
-from gridview.indexing import UnknownSpec, present_sort_strings, sort_string
+from gridview.indexing import UnknownSpec, present_sort_strings
 from gridview.keys import IssueKey
 from gridview.ledger import Ledger
 from gridview.sortstrings import issue_number
@@ -42,6 +42,20 @@ class Kind(StrEnum):
     """An item that no part of this code writes. Nobody but a person may remove it."""
     ORPHAN = "orphan"
     """A document of a project that is deleted or has no definitions."""
+    UNLISTED = "unlisted"
+    """An issue is not in the block that covers one of its keys."""
+    STRAY = "stray"
+    """An issue is in a block, or under a value in it, where none of its keys is."""
+    SIZE = "size"
+    """A block tells another size than its set has, or another kind of set than it is."""
+    CHAIN = "chain"
+    """A block's fences and its link do not fit the next block's, or there is a block that no link leads to."""
+    UNREADABLE = "unreadable"
+    """A block that nobody can read, so that no consumer can get past it."""
+    OVERSIZE = "oversize"
+    """A block far above the size at which it is to be split."""
+    DEAD = "dead"
+    """Blocks of a family that nobody writes or reads any more."""
 
 
 class Difference(NamedTuple):
@@ -184,7 +198,8 @@ def compared(collection: Collection, catalog: Catalog | None, *, removing: bool 
         return found
     try:
         image = collection.image()
-        found += _of_orders(collection, catalog, image)
+        target = {} if image is None else target_of(catalog, image)
+        found += _of_orders(collection, catalog, image, target)
     except Underivable as error:
         return [*found, Difference(key, Kind.UNDERIVABLE, "document", str(error))]
     if catalog is None and image is not None:
@@ -195,17 +210,21 @@ def compared(collection: Collection, catalog: Catalog | None, *, removing: bool 
         for order_id, entry in collection.entries.items()
         if (keys.SORT in entry) == (keys.TTL_ATTRIBUTE in entry)
     )
-    return [*found, *_of_ledger(collection, catalog, image)]
+    return [*found, *_of_ledger(collection, catalog, image, target)]
 
 
-def _of_orders(collection: Collection, catalog: Catalog | None, image: Image | None) -> list[Difference]:
+def _of_orders(
+    collection: Collection, catalog: Catalog | None, image: Image | None, target: Mapping[str, str]
+) -> list[Difference]:
     """The sort entries that should be there, and those that should not."""
     key, unexplained = collection.key, collection.live
     found = []
     if catalog is not None and image is not None:
         for order in catalog.orders:
             sort = unexplained.get(order.order_id)
-            expected = _sort_strings(order, image.document)
+            expected = (
+                _present(order, image.document) if order.moving else frozenset((target.get(order.order_id),))
+            )
             if sort in expected:
                 unexplained.pop(order.order_id, None)
             elif sort is None:
@@ -220,11 +239,9 @@ def _of_orders(collection: Collection, catalog: Catalog | None, image: Image | N
     return found
 
 
-def _sort_strings(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]:
+def _present(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]:
     try:
-        if order.moving:
-            return present_sort_strings(order, document)
-        return frozenset((sort_string(order, document),))
+        return present_sort_strings(order, document)
     except UnknownSpec:
         raise
     except Exception as error:
@@ -235,7 +252,9 @@ def _told(expected: Iterable[str | None]) -> str:
     return " or ".join(sorted(sort or "nothing" for sort in expected))
 
 
-def _of_ledger(collection: Collection, catalog: Catalog | None, image: Image | None) -> Iterable[Difference]:
+def _of_ledger(
+    collection: Collection, catalog: Catalog | None, image: Image | None, target: Mapping[str, str]
+) -> Iterable[Difference]:
     key, live, ledger = collection.key, collection.live, collection.read_ledger()
     if ledger is None:
         yield Difference(key, Kind.MALFORMED, keys.LEDGER)
@@ -248,6 +267,7 @@ def _of_ledger(collection: Collection, catalog: Catalog | None, image: Image | N
             claimed, there = applied.get(order_id, "nothing"), live.get(order_id, "nothing")
             if claimed != there:
                 yield Difference(key, Kind.LEDGER, order_id, claimed, there)
+    yield from _of_places(key, catalog, ledger.applied, target)
     if collection.ledger is not None and (keys.TTL_ATTRIBUTE in collection.ledger) is not ledger.removed:
         yield Difference(key, Kind.EXPIRY, keys.LEDGER)
     epoch = ledger.epoch if catalog is None else catalog.epoch
@@ -263,3 +283,20 @@ def _of_ledger(collection: Collection, catalog: Catalog | None, image: Image | N
         )
         if wrong
     )
+
+
+def _of_places(
+    key: str, catalog: Catalog | None, applied: Mapping[str, str], target: Mapping[str, str]
+) -> Iterable[Difference]:
+    """What the ledger says of the families in which issues have places in blocks, but no entries that it could be held to."""
+    claims = {family: string for family, string in applied.items() if not has_entries(family)}
+    wanted = {family: string for family, string in target.items() if not has_entries(family)}
+    if claims == wanted:
+        return
+    orders = () if catalog is None else catalog.orders
+    building = {tokens_family(order) for order in orders if order.index.state is IndexState.BUILDING}
+    leaving = set() if catalog is None else {order_id + TOKENS_SUFFIX for order_id in catalog.leaving}
+    for family in sorted({*claims, *wanted} - leaving):
+        claimed, should = claims.get(family), wanted.get(family)
+        if claimed != should and not (claimed is None and family in building):
+            yield Difference(key, Kind.LEDGER, family, claimed or "nothing", should or "nothing")

@@ -139,3 +139,21 @@ def parse_issue(partition_key: str) -> IssueKey:
         raise ValueError("not an issue's partition key")
     tenant_id, project_id, num = partition_key.removeprefix(ISSUE_PREFIX).split(".")
     return IssueKey(tenant_id, project_id, int(num))
+
+
+class BlockKey(NamedTuple):
+    """The parts of a block's partition key."""
+
+    tenant: str
+    project: str
+    family: str
+    id: str
+
+
+def parse_block(partition_key: str) -> BlockKey:
+    """The parts of a block's partition key; ValueError when it is none."""
+    if not partition_key.startswith(BLOCK_PREFIX):
+        raise ValueError("not a block's partition key")
+    tenant_id, project_id, rest = partition_key.removeprefix(BLOCK_PREFIX).split(".", 2)
+    family_id, _, block_id = rest.rpartition(".")
+    return BlockKey(tenant_id, project_id, family_id, block_id)

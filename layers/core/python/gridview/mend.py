@@ -4,17 +4,22 @@ It goes the way of every derivation (`ledger`): an intent under a revision above
 done. So consumers, passes, invocations thought dead and other repairs may meet it at any point.
 """
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import NamedTuple
 
 from gridview import clock, keys, retries
+from gridview.blocks import Unreadable
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.derive import Superseded, Underivable, Work, carry_out, current_catalog, target_of
 from gridview.differences import Collection, Kind, compared, is_entry
+from gridview.errors import Overloaded
 from gridview.families import has_entries
 from gridview.ledger import Intent, Ledger, Order, Plan
-from gridview.passes import require_deleted
-from gridview.storage import Table
+from gridview.passes import DefinitionsMissing, require_deleted
+from gridview.storage import ItemTooLarge, Table
 
 _LEAP = 100
 """Revisions that are left out when a ledger is lost: more than there may be writes in flight under revisions nobody can see."""
@@ -22,26 +27,78 @@ _LEAP = 100
 _LEFT_ALONE = frozenset({Kind.UNKNOWN, Kind.ORPHAN})
 """What is not derived, so that only a person can tell what it is there for."""
 
+_TOLD = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable)
+
+_CONCURRENCY = 8
+
 _STALE = 10.0
 """Seconds after which the definitions are read again: a process of an operator may be stopped for any time, at any point."""
 
 
+class _Prepared(NamedTuple):
+    """What is left to do for an issue, before the definitions are `stale` (a stored instant); and whether some was done already."""
+
+    work: Work | None
+    stale: str
+    changed: bool
+
+
 def mend(table: Table, catalogs: Catalogs, partition_key: str, version_hint: int = 0) -> bool:
-    """Bring the ledger and the sort entries of an issue right; False when they were.
+    """Bring what is derived from an issue right: its ledger, its sort entries and its places in blocks; False when the ledger and
+    the entries were. Raises what `mend_all` tells.
 
-    `version_hint` is a version that the issue is known to have had (a dead letter's), 0 for none. Underivable and ItemTooLarge say
-    that it cannot be done, DefinitionsMissing that the project's definitions are not there, Overloaded and Superseded that it may
-    be done later. A strongly consistent read of all items of the issue, and where something is wrong a write for each of them.
+    `version_hint` is a version that the issue is known to have had (a dead letter's), 0 for none.
     """
+    done = mend_all(table, catalogs, [partition_key], version_hint)[partition_key]
+    if isinstance(done, Exception):
+        raise done
+    return done
+
+
+def mend_all(
+    table: Table, catalogs: Catalogs, partition_keys: Sequence[str], version_hint: int = 0
+) -> dict[str, bool | Exception]:
+    """As `mend`, of several issues, which share their writes of blocks; tells of each what came of it.
+
+    Underivable and ItemTooLarge say that it cannot be done, DefinitionsMissing that the project's definitions are not there,
+    Overloaded, Superseded and Unreadable (a block) that it may be done later. A strongly consistent read of all items of an issue,
+    and where something is wrong a write for each of them and each block in which it has a place.
+    """
+    results: dict[str, bool | Exception] = {}
+    changed: set[str] = set()
+    left = list(dict.fromkeys(partition_keys))
     for attempt in range(retries.ATTEMPTS):
+
+        def prepare(key: str) -> _Prepared | Exception:
+            try:
+                return _prepare(table, catalogs, key, version_hint)
+            except _TOLD as error:
+                return error
+
+        with ThreadPoolExecutor(_CONCURRENCY) as pool:
+            prepared = dict(zip(left, pool.map(prepare, left), strict=True))
+        works = []
+        for key, one in prepared.items():
+            results[key] = one if isinstance(one, Exception) else one.changed or key in changed
+            if isinstance(one, _Prepared) and one.changed:
+                changed.add(key)
+            if isinstance(one, _Prepared) and one.work is not None:
+                results[key] = Superseded()
+                if clock.now() <= one.stale:
+                    results[key] = True
+                    works.append(one.work)
         try:
-            return _mend(table, catalogs, partition_key, version_hint)
-        except Superseded:
-            retries.pause(attempt)
-    raise Superseded
+            results |= carry_out(table, catalogs.fences, works)
+        except Unreadable as error:
+            results |= {work.key: error for work in works}
+        left = [key for key in left if isinstance(results[key], Superseded)]
+        if not left:
+            break
+        retries.pause(attempt)
+    return results
 
 
-def _mend(table: Table, catalogs: Catalogs, key: str, hint: int) -> bool:
+def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared:
     try:
         collection = Collection.of(key, table.query_all(key, consistent=True))
     except ValueError as error:
@@ -64,16 +121,10 @@ def _mend(table: Table, catalogs: Catalogs, key: str, hint: int) -> bool:
     for sort_key in malformed:  # nobody else writes it: it fails every condition
         table.delete(key, sort_key)
     if ledger is None or malformed:
-        _mend(table, catalogs, key, hint)
-        return True
+        return _prepare(table, catalogs, key, hint)._replace(changed=True)
     planned = _plan(collection, ledger, catalog, hint)
-    if planned is not None:
-        if clock.now() > stale:
-            raise Superseded
-        work = Work(catalog, key, ledger, planned, thorough=True)
-        for trouble in carry_out(table, catalogs.fences, [work]).values():
-            raise trouble
-    return bool(foreign) or planned is not None
+    work = None if planned is None else Work(catalog, key, ledger, planned, thorough=True)
+    return _Prepared(work, stale, bool(foreign))
 
 
 def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint: int) -> Plan | None:

@@ -1,16 +1,21 @@
 """A part of a pass over the issues of a project: what is derived from them becomes what the definitions now ask for."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from gridview import derive, keys
+from gridview.blocks import Block
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.derive import Image, Poison, Subject, Superseded, Underivable, current_catalog
 from gridview.errors import Overloaded
+from gridview.families import NUMBERS
 from gridview.ledger import Ledger
+from gridview.membership import Doubt, Membership
+from gridview.sortstrings import sort_string
 from gridview.storage import ConditionFailed, Item, ItemTooLarge, Key, Table
+from gridview.straighten import Chain, straighten
 
 _CONCURRENCY = 8
 
@@ -66,7 +71,41 @@ def pass_over(
             send_poison(Poison(issue, int(documents[issue]["version"]), str(error)))
     if any(isinstance(error, Overloaded | Superseded) for error in failed.values()):
         raise Overloaded("Others go on changing an issue; try again.")
+    _bring_numbers_right(table, catalogs, tenant, project, numbers, documents)
     return len(documents)
+
+
+def _bring_numbers_right(
+    table: Table,
+    catalogs: Catalogs,
+    tenant: str,
+    project: str,
+    numbers: Sequence[int],
+    present: Container[str],
+) -> None:
+    """The set of all numbers has no generations that could be built anew, so each pass sees to it: a strongly consistent read of
+    its block, and more only where it is wrong.
+    """
+    if current_catalog(table, catalogs, tenant, project) is None:
+        return
+    membership = Membership(table, catalogs.fences, tenant, project)
+    expected = {_place(num): keys.issue(tenant, project, num) in present for num in numbers}
+    if 1 in numbers:
+        chain = Chain(table, tenant, project, NUMBERS)
+        straighten(chain, catalogs.fences)
+        counter = table.get(keys.project(tenant, project), keys.COUNTER, consistent=True) or {}
+        blocks = [Block.from_item(item) for item in chain.all().values()]
+        expected |= {
+            _place(num): False
+            for block in blocks
+            for num in block.members
+            if num > int(counter.get("last", 0))
+        }
+    membership.amend(membership.doubtful(expected))
+
+
+def _place(num: int) -> Doubt:
+    return Doubt(num, NUMBERS, sort_string("", num))
 
 
 def _all_do(step: Callable[[Thing], None], things: Iterable[Thing]) -> None:
