@@ -90,7 +90,9 @@ def grid_get(request: Request) -> Response:
 
 def _grid(request: Request, body: object) -> Response:
     def page(metered: Table, catalog: Catalog) -> dict[str, Any]:
-        return grid_page(metered, catalog, gridrequest.resolve(catalog, body), cursor_source.cursors("grid"), cache)
+        return grid_page(
+            metered, catalog, gridrequest.resolve(catalog, body), cursor_source.cursors("grid"), cache
+        )
 
     return _answered(request, page)
 
