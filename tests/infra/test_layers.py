@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from packaging.markers import Marker
 
 from infra import layers
 from infra.assets import ROOT
@@ -25,7 +26,10 @@ def test_libraries_are_for_the_functions_platform(vendor: Path) -> None:
 
 
 def test_it_holds_what_the_lock_file_says_and_no_more(vendor: Path) -> None:
-    locked = dict(re.findall(r"^([a-z0-9._-]+)==([^ ;\\]+)", VENDOR_LOCK.read_text("utf-8"), re.MULTILINE))
+    lines = re.findall(
+        r"^([a-z0-9._-]+)==([^ ;\\]+)(?: ; ([^\\]+))?", VENDOR_LOCK.read_text("utf-8"), re.MULTILINE
+    )
+    locked = {name: version for name, version, marker in lines if not marker or Marker(marker).evaluate()}
     installed = dict(
         folder.name.removesuffix(".dist-info").rsplit("-", 1)
         for folder in (vendor / "python").glob("*.dist-info")
