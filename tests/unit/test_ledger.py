@@ -1,6 +1,6 @@
 """What is derived from an issue is right, whatever happens to the invocations that derive it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count, pairwise, product
 from typing import Any, NamedTuple
 
@@ -11,16 +11,17 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from devtools.faults.adversary import Invocation, SerialExecutor, Verdict, record
 from devtools.faults.memory_table import MemoryTable
-from gridview import attributes, consumer, derive, documents, keys, projects
+from gridview import attributes, chains, derive, documents, keys, projects, retries
 from gridview.catalogs import Catalogs
 from gridview.consumer import consume
 from gridview.derive import Poison
 from gridview.documents import Changes
+from gridview.families import derived_strings, has_entries
 from gridview.identity import Actor
-from gridview.indexing import sort_strings
 from gridview.ledger import Intent, Ledger, Order, plan
 from gridview.routes import Role
 from gridview.storage import Item
+from tests.chains import assert_chains
 
 TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
@@ -222,8 +223,9 @@ ALIVE = 3
 @pytest.fixture(autouse=True, scope="module")
 def one_call_at_a_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(consumer, "ThreadPoolExecutor", SerialExecutor)
-        patch.setattr(derive, "_PAUSE", 0.0)
+        patch.setattr(derive, "ThreadPoolExecutor", SerialExecutor)
+        patch.setattr(chains, "ThreadPoolExecutor", SerialExecutor)
+        patch.setattr(retries, "_PAUSE", 0.0)
         yield
 
 
@@ -264,13 +266,18 @@ def entries_of(table: MemoryTable, key: str) -> dict[str, str]:
 def assert_right(table: MemoryTable, num: int, document: Item | None, version: int) -> None:
     """What is derived from an issue is what its document gives, and the ledger is finished and knows it."""
     catalog = Catalogs().get(table, TENANT, PROJECT)
-    expected = {} if document is None else sort_strings(catalog, document)
+    expected = {} if document is None else derived_strings(catalog, document)
     key = keys.issue(TENANT, PROJECT, num)
-    assert entries_of(table, key) == expected
+    assert entries_of(table, key) == {one: expected[one] for one in expected if has_entries(one)}
     found = Ledger.from_item(table.get(key, keys.LEDGER))
     assert found.intent is None
     assert found.order == Order(version, document is None)
     assert found.applied == expected
+
+
+def assert_blocks(table: MemoryTable, documents: Iterable[Item | None]) -> None:
+    catalog = Catalogs().get(table, TENANT, PROJECT)
+    assert_chains(table, catalog, [one for one in documents if one is not None])
 
 
 class Consuming(Invocation):
@@ -348,6 +355,7 @@ def test_an_invocation_may_die_before_any_call_and_that_call_land_at_any_later_p
                 if table is None:
                     break
                 assert_right(table, 1, found[-1], version)
+                assert_blocks(table, [found[-1]])
                 played += 1
             if lands_at == -1:
                 break
@@ -492,6 +500,7 @@ class Faults(RuleBasedStateMachine):
     def _assert_right(self) -> None:
         for num, document in self.documents.items():
             assert_right(self.table, num, document, self.versions[num])
+        assert_blocks(self.table, self.documents.values())
 
 
 TestFaults = Faults.TestCase

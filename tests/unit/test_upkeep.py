@@ -23,7 +23,8 @@ from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.derive import Image, Poison
 from gridview.errors import Overloaded
-from gridview.families import derived_items
+from gridview.families import derived_strings
+from gridview.fences import Fences
 from gridview.identity import Actor
 from gridview.indexes import IndexState
 from gridview.indexing import sort_strings
@@ -33,6 +34,7 @@ from gridview.passes import DefinitionsMissing
 from gridview.routes import Role
 from gridview.storage import Item, Table
 from gridview.upkeep import LEASE, Worked, Worker
+from tests.chains import assert_chains
 
 TENANT, PROJECT = "acme", "bridge"
 PARTITION = keys.project(TENANT, PROJECT)
@@ -83,10 +85,15 @@ def make_project(table: Table, project: str) -> None:
     catalog = now(table, project)
     for cost, kind in ((5, "b"), (None, "a"), (3, None), (4, "c"), (None, None), (1, "a")):
         body = {"name": "x", "fields": {"cost": cost, "kind": kind}}
-        for item in derived_items(catalog, issues.create_issue(table, catalog, ADMIN, body)):
-            table.put(item)
+        bring(table, catalog, Image.of(issues.create_issue(table, catalog, ADMIN, body)))
     issues.delete_issue(table, catalog, 3, None)
     follow(table)
+
+
+def bring(table: Table, catalog: Catalog | None, image: Image, ledger: Ledger | None = None) -> None:
+    """Derive what the stream would ask for of an issue."""
+    work = derive.work_on(catalog, image, ledger or Ledger())
+    assert work is None or derive.carry_out(table, Fences(), [work]) == {}
 
 
 def follow(table: Table) -> None:
@@ -99,12 +106,8 @@ def follow(table: Table) -> None:
                 continue
             order = Order(item["version"], removed=True)
             catalog = derive.current_catalog(table, Catalogs(), tenant, project)
-            derive.index(
-                table,
-                catalog,
-                Image(pk, keys.IssueKey(tenant, project, num), order, {}, restored=False),
-                Ledger.from_item(item),
-            )
+            gone = Image(pk, keys.IssueKey(tenant, project, num), order, {}, restored=False)
+            bring(table, catalog, gone, Ledger.from_item(item))
 
 
 def now(table: Table, project: str = PROJECT) -> Catalog:
@@ -176,6 +179,7 @@ def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
     if change is delete_project:
         assert not [key for key in items if key[1] == PARTITION]
         follow(table)
+        assert not [partition for partition, _ in items if partition.startswith(keys.BLOCK_PREFIX)]
     else:
         catalog = now(table)
         assert {order.order_id for order in catalog.orders} == EXPECTED_ORDERS[change.__name__]
@@ -183,10 +187,10 @@ def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
         assert not list(catalog.pending())
         for (pk, sk), item in items.items():
             if sk == PARTITION:
-                expected = sort_strings(catalog, item)
-                assert entries(items, pk) == expected
-                assert Ledger.from_item(items[pk, keys.LEDGER]).applied == expected
+                assert entries(items, pk) == sort_strings(catalog, item)
+                assert Ledger.from_item(items[pk, keys.LEDGER]).applied == derived_strings(catalog, item)
                 assert all(not catalog.deleted(key) for key in item["fields"])
+        assert_chains(table, catalog, [item for (_, sk), item in items.items() if sk == PARTITION])
     alive = {
         sk.split(".", 2)[2]
         for (_, sk), item in table.items.items()
@@ -207,7 +211,8 @@ def entries(items: dict[tuple[str, str], Item], pk: str) -> dict[str, str]:
 def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_work(
     table: MemoryTable, time: Passing, change: Callable[[Table], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gridview.passes.ThreadPoolExecutor", Serial)
+    for module in ("passes", "derive", "chains"):
+        monkeypatch.setattr(f"gridview.{module}.ThreadPoolExecutor", Serial)
     change(table)
     time.seconds += SETTLING + 1
     killed = 0
@@ -341,7 +346,7 @@ def test_jobs_take_turns(table: MemoryTable, time: Passing, monkeypatch: pytest.
     seen = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.operation == "batch_get":
+        if attempted.operation == "batch_get" and attempted.key[0].startswith(keys.ISSUE_PREFIX):
             seen.append(keys.parse_issue(attempted.key[0]).project)
         return perform()
 
@@ -439,7 +444,7 @@ def test_an_index_in_an_older_form_is_written_and_served_in_it_until_one_in_the_
     catalog = now(table)
     assert {order.index.spec for order in catalog.orders} == {1}
     document = issues.create_issue(table, catalog, ADMIN, {"name": "y", "fields": {"kind": "a"}})
-    derive.index(table, catalog, Image.of(document), Ledger())
+    bring(table, catalog, Image.of(document))
     assert not any(
         sort.startswith("2") for sort in entries(table.items, document[keys.PK]).values() if "y" in sort
     )
@@ -470,4 +475,4 @@ def test_code_that_does_not_know_the_form_of_an_index_leaves_the_issue_to_one_th
     monkeypatch.setattr(indexing, "SPECS", {2: indexing.SPECS[1]})
     document = table.items[keys.issue(TENANT, PROJECT, 1), PARTITION]
     with pytest.raises(indexing.UnknownSpec):
-        derive.index(table, catalog, Image.of({**document, "version": 2}), Ledger())
+        bring(table, catalog, Image.of({**document, "version": 2}))

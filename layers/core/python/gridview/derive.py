@@ -15,7 +15,7 @@ from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.chains import Chains, Place
 from gridview.errors import NotFound, Overloaded
-from gridview.families import Kind, derived_strings, families_of, has_entries, keys_of, kind_of
+from gridview.families import Kind, derived_strings, families_of, has_entries, is_key, keys_of, kind_of
 from gridview.fences import Fences
 from gridview.indexing import UnknownSpec, sort_entry, tombstone
 from gridview.keys import IssueKey
@@ -283,18 +283,20 @@ def _places(work: Work) -> Iterator[Place]:
         if family not in (intent.intent or {}):
             continue
         target = work.planned.done.applied.get(family)
-        wanted = _keys(family, () if target is None else (target,))
-        had = _keys(family, intent.present.get(family, ()))
+        wanted = _keys(work, family, () if target is None else (target,))
+        had = _keys(work, family, intent.present.get(family, ()))
         if kind_of(family) is Kind.TOKENS and work.read.intent is None and not work.thorough:
             # What a finished ledger says is so: tokens that stay need no write.
-            kept = wanted & _keys(family, work.read.present.get(family, ()))
+            kept = wanted & _keys(work, family, work.read.present.get(family, ()))
             wanted, had = wanted - kept, had - kept
         yield from (Place(work.key, family, key, present=True) for key in sorted(wanted))
         yield from (Place(work.key, family, key, present=False) for key in sorted(had - wanted))
 
 
-def _keys(family: str, derived: Iterable[str]) -> frozenset[str]:
-    return frozenset(key for one in derived for key in keys_of(family, one))
+def _keys(work: Work, family: str, derived: Iterable[str]) -> frozenset[str]:
+    """The keys of an issue; what somebody has put into its ledger by hand may be none, and then is in no block."""
+    num = keys.parse_issue(work.key).num
+    return frozenset(key for one in derived if is_key(one, num) for key in keys_of(family, one))
 
 
 @dataclass(frozen=True, slots=True)

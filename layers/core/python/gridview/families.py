@@ -85,6 +85,14 @@ def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
     return {word[:TOKEN_WIDTH] for word in words(value)}
 
 
+def is_key(derived: str, num: int) -> bool:
+    """Whether this can be a derived string of the issue of this number."""
+    try:
+        return sortstrings.number_of(derived) == num
+    except ValueError:
+        return False
+
+
 def keys_of(family_id: str, derived: str) -> frozenset[str]:
     """The keys under which an issue with this derived string stands in the family's blocks."""
     if kind_of(family_id) is not Kind.TOKENS:
