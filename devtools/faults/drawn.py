@@ -370,7 +370,7 @@ class Drawn:
     def catalog(self) -> Catalog | None:
         """The definitions as they are now; None when the project is deleted."""
         try:
-            return Catalogs().reload(self.world.engine, self.world.tenant, self.world.project)
+            return self.world.catalog()
         except NotFound:
             return None
 
@@ -404,6 +404,7 @@ WEATHERS = {
     "poison": replace(_FAIR, poison=True, readers=0, actions=90),
     "crowd": replace(_FAIR, issues=2, crowd=20, edits=2.5, actions=90, shards=1, readers=0, faults=0.1),
     "storm": replace(_FAIR, faults=0.4, splitting=0.4, reordering=0.5, issues=4, readers=0, actions=90),
+    "blocks": replace(_FAIR, issues=8, crowd=6, edits=1.5, faults=0.1, readers=0, actions=130),
     "readers": replace(_FAIR, readers=3, faults=0.05, actions=120, issues=5),
     "definitions": replace(_FAIR, definitions=True, readers=1, edits=0.7, actions=110, shards=1),
     "definitions, rough": replace(_FAIR, definitions=True, readers=0, faults=0.35, actions=110, shards=1),

@@ -60,6 +60,7 @@ class _Store:
         self.index: dict[str, dict[str, Stored]] = {}
         self.waiting: dict[Key, deque[Stored | None]] = {}
         self.past: dict[Key, deque[Stored | None]] = {}
+        self.shown: dict[Key, deque[Stored | None]] = {}
         self.lagging = False
         self.stale: Callable[[Key, int], int] | None = None
         self.lock = threading.RLock()
@@ -95,10 +96,26 @@ class _Store:
 
     def show(self, key: Key, item: Stored | None) -> None:
         """Let the index have a state of an item."""
+        if self.stale is not None and key[1].startswith(keys.DIRECTORY_PREFIX):
+            before = self.index.get(key[1], {}).get(key[0])
+            self.shown.setdefault(key, deque(maxlen=_REMEMBERED)).append(before)
         if item is not None and keys.SORT in item:
             self.index.setdefault(key[1], {})[key[0]] = {name: item[name] for name in item.keys() & _IN_INDEX}
         else:
             self.index.get(key[1], {}).pop(key[0], None)
+
+    def listed(self, partition: str) -> Iterator[tuple[str, Stored]]:
+        """The items of a partition of the index by their partition keys; of a directory some as they were listed before."""
+        present = self.index.get(partition, {})
+        if self.stale is None or not partition.startswith(keys.DIRECTORY_PREFIX):
+            yield from present.items()
+            return
+        for pk in sorted({*present, *(pk for pk, sk in self.shown if sk == partition)}):
+            past = self.shown.get((pk, partition), ())
+            back = self.stale((pk, partition), len(past))
+            item = past[-back] if back else present.get(pk)
+            if item is not None:
+                yield pk, item
 
 
 class MemoryTable(Table):
@@ -135,6 +152,7 @@ class MemoryTable(Table):
     def stale(self, choose: Callable[[Key, int], int] | None) -> None:
         """From now on `choose` is asked, of each item that is read without consistency, how many states ago it is to be read.
 
+        In the index that is so of directories of blocks alone: what is lost to a page there is lost to people, who may ask again.
         It is given the key and the number of older states that there are. None: all reads are of the present.
         """
         self._store.stale = choose
@@ -272,7 +290,7 @@ class MemoryTable(Table):
         self, partition: str, index: bool, bound: Bound | None, forward: bool, consistent: bool
     ) -> Iterator[tuple[str, Stored]]:
         if index:
-            shown = self._store.index.get(partition, {})
+            shown = dict(self._store.listed(partition))
             # DynamoDB compares bytes.
             places = sorted((item[keys.SORT]["S"].encode(), pk) for pk, item in shown.items())
             found = [(sort, shown[pk]) for sort, pk in places]
