@@ -63,16 +63,18 @@ _SIZES: tuple[Mapping[str, Any], ...] = (
         "_MERGED": 36,
         "_ROOMY": 56,
     },
-    # Blocks of orders are plain as soon as they hold two bodies; the sets of numbers are cut as well.
+    # Blocks of orders are plain as soon as they hold two bodies, and then hold two keys.
     {
-        "MAX_BYTES": 26,
+        "MAX_BYTES": 60,
+        "_FULL": 0.35,
+        "_HALF": 0.35,
         "POPULAR": 3,
         "_UNPOPULAR": 2,
-        "_MERGED": 26,
-        "_ROOMY": 26,
-        "_PLAIN_KEYS": 3,
+        "_MERGED": 40,
+        "_ROOMY": 50,
+        "_PLAIN_KEYS": 2,
         "_MERGED_KEYS": 2,
-        "_ROOMY_KEYS": 3,
+        "_ROOMY_KEYS": 2,
         "_DETAILED_BODIES": 1,
     },
     # A few bodies to a block, of which those that two issues have get blocks of their own.
@@ -86,6 +88,18 @@ _SIZES: tuple[Mapping[str, Any], ...] = (
         "_MERGED_KEYS": 2,
         "_ROOMY_KEYS": 3,
         "_DETAILED_BODIES": 2,
+    },
+    # The sets of numbers are cut, too; hardly anything fits together with anything else.
+    {
+        "MAX_BYTES": 26,
+        "POPULAR": 3,
+        "_UNPOPULAR": 2,
+        "_MERGED": 26,
+        "_ROOMY": 26,
+        "_PLAIN_KEYS": 3,
+        "_MERGED_KEYS": 2,
+        "_ROOMY_KEYS": 3,
+        "_DETAILED_BODIES": 1,
     },
 )
 

@@ -19,7 +19,7 @@ from devtools.faults.drawn import Drawn, Weather
 from devtools.faults.people import CURSORS
 from devtools.faults.project import PROJECT, SMALL, in_memory
 from devtools.faults.virtual import Clock, Constants, virtual
-from devtools.faults.world import Difference, Run, World
+from devtools.faults.world import Difference, Run, World, is_block
 from gridview import attributes, gridrequest, indexing, issues, keys, retries, sortstrings
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
@@ -352,12 +352,17 @@ def _edited() -> Iterator[Race]:
 
 
 _FOUR_ISSUES = (("create", 1), ("create", 2), ("create", 3), ("create", 4), ("change", 2), ("clear", 3))
+_TWO_DAYS = (("create", 1), ("change", 1), ("create", 2), ("create", 3))
+"""Derived one by one and with blocks of the second size, there are two of `start`, one for each day."""
 _Steps = tuple[tuple[str, int], ...]
 
 
 def _consumer(before: _Steps, given: _Steps, world: World) -> Scene:
     """A consumer that is given some changes; what was before has been derived."""
-    quiet = _written(world, *before)
+    quiet = _quiet(world)
+    for word, num in before:
+        points.do(world, word, num)
+        world.drain(Catalogs())
     for word, num in given:
         points.do(world, word, num)
     (shard,) = world.stream.shards
@@ -384,6 +389,15 @@ def _other_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
         world.kill(run, lands=True)
 
 
+def _beaten(others: _Steps, before: _Steps, given: _Steps, world: World) -> Scene:
+    """A consumer that has read its blocks and written its intent, when others write the blocks."""
+    scene = _consumer(before, given, world)
+    while (call := scene.run.invocation.call) is not None and not (call.writes and is_block(call.key)):
+        world.step(scene.run)
+    _others(others, world, scene.run)
+    return scene
+
+
 def _same_blocks() -> Iterator[Race]:
     one: _Steps = (("change", 1),)
     two: _Steps = (("change", 1), ("back", 2))
@@ -394,12 +408,25 @@ def _same_blocks() -> Iterator[Race]:
         ("others come", one, partial(_others, (("change", 4), ("create", 5), ("back", 3))), 1),
         ("others come and leave", two, partial(_others, (("change", 4), ("back", 3), ("clear", 4))), 2),
         ("it is changed again", two, partial(_others, (("back", 1),)), 1),
-        ("it is removed", two, partial(_others, (("remove", 1),)), 2),
         ("it is changed again by one that dies", one, partial(_other_dies, (("back", 1),), 12), 1),
     )
     for name, given, happens, size in manners:
-        begins = partial(_consumer, _FOUR_ISSUES, given)
-        yield Race(SAME_BLOCKS, f"{name}, size {size}", begins, happens, _finish, size=size)
+        yield Race(SAME_BLOCKS, name, partial(_consumer, _FOUR_ISSUES, given), happens, _finish, size=size)
+    yield Race(
+        SAME_BLOCKS,
+        "others have written first, and it is removed",
+        partial(_beaten, (("change", 4),), _FOUR_ISSUES, one),
+        partial(_others, (("remove", 1),)),
+        _finish,
+    )
+    yield Race(
+        SAME_BLOCKS,
+        "the block that it leaves becomes one with that to which it comes",
+        partial(_consumer, _TWO_DAYS, (("back", 1),)),
+        partial(_others, (("clear", 2),)),
+        _finish,
+        size=1,
+    )
 
 
 # A page is read during a pass
