@@ -7,7 +7,7 @@ from devtools.faults import administrators, people, truth
 from devtools.faults.adversary import Verdict
 from devtools.faults.people import Reader, is_spoilt
 from devtools.faults.stream import Shard
-from devtools.faults.world import Difference, Run, World
+from devtools.faults.world import Difference, Run, World, is_block
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.errors import NotFound
@@ -56,10 +56,13 @@ class Drawn:
         self.official: dict[Shard, Run] = {}
         self.scribbled: list[str] = []
 
-    def _states_ago(self, _: Key, count: int) -> int:
+    def _states_ago(self, key: Key, count: int) -> int:
         if self._stalest:
-            return count
-        return self.random.randint(0, count) if count and self.world.chance(0.3) else 0
+            back = count
+        else:
+            back = self.random.randint(0, count) if count and self.world.chance(0.3) else 0
+        self.world.totals["older listings"] += back > 0 and is_block(key)
+        return back
 
     def play(self) -> None:
         """Make some issues, let so much happen, and look at what is left when it becomes quiet."""

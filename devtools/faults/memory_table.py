@@ -112,7 +112,7 @@ class _Store:
             return
         for pk in sorted({*present, *(pk for pk, sk in self.shown if sk == partition)}):
             past = self.shown.get((pk, partition), ())
-            back = self.stale((pk, partition), len(past))
+            back = self.stale((pk, partition), len(past)) if past else 0
             item = past[-back] if back else present.get(pk)
             if item is not None:
                 yield pk, item

@@ -404,12 +404,13 @@ _JOB_SCRIPTS = (
     JobScript("an attribute is deleted", (deleted("kind"),)),
     JobScript("options are moved", (patched("kind", options=["c", "b", "a"]),)),
     JobScript("the states are moved", (states_moved,)),
-    JobScript("indexes are rebuilt", (rebuilt,)),
+    JobScript("indexes are rebuilt", (rebuilt,), size=1),
     JobScript(
         "much at once",
         (deleted("tags"), patched("note", indexed=True), patched("kind", options=["b", "a", "c"])),
+        size=3,
     ),
-    JobScript("the project is deleted", (project_deleted,)),
+    JobScript("the project is deleted", (project_deleted,), size=2),
 )
 
 

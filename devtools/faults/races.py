@@ -136,7 +136,7 @@ def _twice(name: str, first: Change, second: Change) -> Race:
     def happens(world: World, _: Run) -> None:
         _change(world, second)
 
-    return Race(TWICE_DEFINED, name, lambda world: _pass(world, first), happens, _finish)
+    return Race(TWICE_DEFINED, name, lambda world: _pass(world, first), happens, _finish, size=2)
 
 
 def _edited_too(change: Change, world: World, _: Run) -> None:
@@ -341,7 +341,7 @@ def _edited() -> Iterator[Race]:
         ("removed", "derived at once", _derived_at_once),
         ("removed", "derived halfway", _derived_halfway),
     ):
-        yield Race(EDITED, f"{word}, {name}", _much, partial(manner, word), _gets_on)
+        yield Race(EDITED, f"{word}, {name}", _much, partial(manner, word), _gets_on, size=1)
     one_off = partial(_pass, steps=_ONE_ISSUE)
     yield Race(
         EDITED, "repairs die", lambda world: one_off(world, _off_start), _repairs_die, _finish, once=True
