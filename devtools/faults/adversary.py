@@ -7,6 +7,7 @@ to the call. Nothing else in it waits for anything: a scenario is the list of th
 import threading
 from _thread import allocate_lock
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from enum import Enum
 from typing import Any, Self
 
@@ -48,6 +49,15 @@ class SerialExecutor:
     def map(self, work: Callable[..., Any], *things: Iterable[Any]) -> list[Any]:
         """One after the other."""
         return [work(*one) for one in zip(*things, strict=False)]
+
+    def submit(self, work: Callable[..., Any], *given: Any, **named: Any) -> "Future[Any]":
+        """At once. What kills an invocation kills it here, and not when somebody asks for the result."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(work(*given, **named))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
 
 Looking = Callable[[Attempted, Verdict], None]

@@ -57,10 +57,8 @@ class Drawn:
         self.scribbled: list[str] = []
 
     def _states_ago(self, key: Key, count: int) -> int:
-        if self._stalest:
-            back = count
-        else:
-            back = self.random.randint(0, count) if count and self.world.chance(0.3) else 0
+        some = count and not self._stalest
+        back = (self.random.randint(0, count) if self.world.chance(0.3) else 0) if some else count
         self.world.totals["older listings"] += back > 0 and is_block(key)
         return back
 
