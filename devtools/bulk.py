@@ -1,12 +1,14 @@
 """The bulk path: issues straight into the engine, indexed by the consumer's own pure functions, without the
 stream.
 
-For the demo and the benchmark. DynamoDB Local takes some hundred conditional puts a second, but thousands of
-items at a time. Only for issues that nothing has been derived from yet: whatever stands under their keys is
-replaced.
+For the demo, the oracle and the benchmark. DynamoDB Local takes some hundred conditional puts a second, but
+thousands of items at a time; and a block is written once with all its issues, not once for each. Only for a
+project without issues of its own, and while nobody else writes to it: what an earlier load that was killed
+has left is replaced.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Final, TypeVar
@@ -14,10 +16,12 @@ from typing import Final, TypeVar
 from botocore.config import Config
 
 from devtools import engine
-from gridview import keys
+from devtools.failure import Failure
+from gridview import blocks, keys
+from gridview.blocks import Block
 from gridview.catalog import Catalog
 from gridview.documents import Document
-from gridview.families import derived_items
+from gridview.families import derived_items, families_of, keys_of
 from gridview.storage import PRESENT, TRANSACTION, Item, Table, put
 
 _AT_ONCE: Final = 200
@@ -55,39 +59,111 @@ def in_transactions(table: Table, items: Sequence[Item]) -> None:
         list(pool.map(lambda some: table.transact([put(item) for item in some]), transactions))
 
 
+class Places:
+    """The keys of issues in every family, gathered until all are there. A million issues in nine families take 1 GB."""
+
+    def __init__(self) -> None:
+        self._keys: defaultdict[str, list[str]] = defaultdict(list)
+
+    def add(self, derived: Mapping[str, str]) -> None:
+        """The keys of one issue, by its derived strings."""
+        for family, string in derived.items():
+            self._keys[family].extend(keys_of(family, string))
+
+    def chains(self) -> Iterator[list[Block]]:
+        """The blocks of each family; they are forgotten here."""
+        while self._keys:
+            family, found = self._keys.popitem()
+            found.sort()
+            yield blocks.build(family, found)
+
+
+def derive(
+    catalog: Catalog, documents: Iterable[Document], places: Places
+) -> Iterator[tuple[list[Item], list[Document]]]:
+    """Some documents after the other, each time with their ledgers and sort entries; their keys go to `places`."""
+    for chunk in _chunks(documents, _AT_ONCE):
+        derived: list[Item] = []
+        for document in chunk:
+            ledger, *entries = derived_items(catalog, document)
+            places.add(ledger["applied"])
+            derived += [ledger, *entries]
+        yield derived, chunk
+
+
+def blocks_of(catalog: Catalog, documents: Iterable[Document]) -> Iterator[list[Block]]:
+    """The chain of blocks of each family in which one of these issues stands."""
+    places = Places()
+    for _ in derive(catalog, documents, places):
+        pass
+    return places.chains()
+
+
 def load(table: Table, catalog: Catalog, documents: Iterable[Document], write: Write) -> int:
-    """Write issues with their ledgers and sort entries; tell how many. The numbers must have been taken
+    """Write issues with all that is derived from them; tell how many. The numbers must have been taken
     (`take_numbers`).
 
     What is derived comes before the document: when the stream tells a consumer of the document, its ledger
-    says that there is nothing left to do.
+    says that there is nothing left to do. Blocks need the keys of all issues, so they come after the documents
+    but for the very last one: where that stands, the load was completed. Until then a reader finds too few
+    issues, but never a place in a block whose document is not there.
     """
     loaded = 0
+    places = Places()
     waiting: Future[None] | None = None
+    remaining = iter(documents)
+    held: list[Document] = []
     with ThreadPoolExecutor(1, thread_name_prefix="bulk") as writer:
-        for chunk in _chunks(documents, _AT_ONCE):
-            derived = [item for document in chunk for item in derived_items(catalog, document)]
+        for derived, chunk in derive(catalog, remaining, places):
             if waiting is not None:
                 waiting.result()
-            waiting = writer.submit(_write_both, write, table.metered(), derived, chunk)
+            waiting = writer.submit(_write_both, write, table.metered(), derived, held + chunk[:-1])
+            held = chunk[-1:]
             loaded += len(chunk)
         if waiting is not None:
             waiting.result()
+    _write_blocks(table, catalog, places, write)
+    write(table, held)
     return loaded
 
 
 def take_numbers(table: Table, catalog: Catalog, last: int) -> None:
-    """See to it that the project's counter gives out no number up to `last` any more. Can be done twice."""
+    """See to it that the project's counter gives out no number up to `last` any more. Can be done twice.
+
+    Failure when the project has given out others: its issues and their places in blocks would be overwritten.
+    """
     partition = keys.project(catalog.tenant, catalog.project)
     counter = table.get(partition, keys.COUNTER, consistent=True) or {}
-    missing = last - int(counter.get("last", 0))
-    if missing > 0:
-        table.add(partition, keys.COUNTER, "last", missing, PRESENT)
+    taken = int(counter.get("last", 0))
+    if taken == last:
+        return
+    if taken:
+        raise Failure(
+            f"The project {catalog.project} has issues already: only an empty one can be loaded in bulk."
+        )
+    table.add(partition, keys.COUNTER, "last", last, PRESENT)
 
 
 def _write_both(write: Write, table: Table, derived: Sequence[Item], documents: Sequence[Document]) -> None:
     write(table, derived)
     write(table, documents)
+
+
+def _write_blocks(table: Table, catalog: Catalog, places: Places, write: Write) -> None:
+    """Write all chains, each with its first block last, from which readers begin."""
+    for family in families_of(catalog):
+        _remove_blocks(table, keys.directory(catalog.tenant, catalog.project, family))
+    for chain in places.chains():
+        head, *others = (block.to_item(catalog.tenant, catalog.project) for block in chain)
+        write(table, others)
+        write(table, [head])
+
+
+def _remove_blocks(table: Table, directory: str) -> None:
+    """Remove what a killed load has left: the blocks of a chain have other ids each time."""
+    while found := table.query(directory, index=True).items:
+        for item in found:
+            table.delete(item[keys.PK], item[keys.SK])
 
 
 def _chunks(things: Iterable[Thing], size: int) -> Iterator[list[Thing]]:

@@ -189,14 +189,11 @@ def _catalog(table: Table, project: _Project) -> Catalog:
 
 
 def _load_issues(table: Table, catalog: Catalog, issues: list[Document]) -> None:
-    *others, last = issues
+    last = issues[-1]
     if table.get(last[keys.PK], last[keys.SK], consistent=True) is not None:
-        return
+        return  # the load was completed, and people may have edited the issues since
     bulk.take_numbers(table, catalog, last["num"])
-    bulk.load(table, catalog, others, bulk.in_transactions)
-    # On its own, after all others: where it stands, the load was completed and people may have edited the
-    # issues since.
-    bulk.load(table, catalog, [last], bulk.in_transactions)
+    bulk.load(table, catalog, issues, bulk.in_transactions)
 
 
 def _example(catalog: Catalog, num: int, body: Mapping[str, Any]) -> Document:

@@ -13,6 +13,7 @@ from devtools.arguments import count
 from devtools.failure import Failure
 from gridview import keys
 from gridview.attributes import rebuild
+from gridview.catalog import Composite, Definition, Field
 from gridview.catalogs import Catalogs, ProjectItems, read, to_catalog
 from gridview.errors import NotFound
 from gridview.jobs import Job
@@ -53,6 +54,12 @@ def register(subparsers: Any) -> None:
         help="an attribute, or name, state, created or updated; may be given several times (default: all that are indexed)",
     )
     reindex.add_argument(
+        "--index",
+        action="append",
+        metavar="ID",
+        help="a composite index, such as c1; may be given several times (default: all, where no --attribute is given either)",
+    )
+    reindex.add_argument(
         "--outdated",
         action="store_true",
         help=f"only indexes that are not in the present form of the sort strings (version {SPEC_VERSION})",
@@ -80,12 +87,29 @@ def run_reindex(args: argparse.Namespace) -> int:
     console = Console()
     table = target.open(args).table
     try:
-        chosen = args.attribute
+        attributes, indexes = args.attribute, args.index
         if args.outdated:
-            outdated = _outdated(args.tenant, args.project, read(table, args.tenant, args.project))
-            chosen = [one for one in outdated if args.attribute is None or one in args.attribute]
+            old = list(_outdated(args.tenant, args.project, read(table, args.tenant, args.project)))
+            everything = attributes is None and indexes is None
+            attributes = [
+                one.id
+                for one in old
+                if isinstance(one, Field) and (everything or one.id in (attributes or ()))
+            ]
+            indexes = [
+                one.id
+                for one in old
+                if isinstance(one, Composite) and (everything or one.id in (indexes or ()))
+            ]
         begun = rebuild(
-            table, Catalogs(), args.tenant, args.project, chosen, rate=args.rate, settling=SETTLE_SECONDS
+            table,
+            Catalogs(),
+            args.tenant,
+            args.project,
+            attributes,
+            indexes,
+            rate=args.rate,
+            settling=SETTLE_SECONDS,
         )
     except NotFound as error:
         raise Failure(error.detail) from error
@@ -137,12 +161,13 @@ def described(work: Work) -> str:
     return f"{work.label}: {min(job.next - 1, job.last):,} of {job.last:,} issues, {state}{rate}"
 
 
-def _outdated(tenant: str, project: str, items: ProjectItems) -> list[str]:
-    return [
-        order.field.id
-        for order in to_catalog(tenant, project, items).orders
-        if order.index.spec != SPEC_VERSION and order.field.indexes.building is None
-    ]
+def _outdated(tenant: str, project: str, items: ProjectItems) -> Iterator[Definition]:
+    catalog = to_catalog(tenant, project, items)
+    definitions: list[Definition] = [*catalog.builtins, *catalog.attributes, *catalog.living_composites]
+    for one in definitions:
+        specs = {index.spec for index in one.indexes.written}
+        if specs - {SPEC_VERSION} and one.indexes.building is None:
+            yield one
 
 
 def _show(table: Table, partition: str) -> None:

@@ -29,20 +29,32 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--sizes",
         metavar="N,N",
         type=_sizes,
-        default=(1_000, 10_000, 100_000),
-        help="issues in each project (default: 1000,10000,100000; the last takes a few minutes to load)",
+        help="issues in each project (default: 1000,10000,100000, of which the last takes a few minutes to load; "
+        "compared: 100000)",
+    )
+    parser.add_argument("--size", metavar="N", type=count, help="one more size, such as 1000000")
+    parser.add_argument(
+        "--compare",
+        choices=("postgres",),
+        help="instead of all that: put the same queries to the same issues here and in a PostgreSQL that is started for "
+        "it, in an attribute-value and in a JSONB design; real cases besides generated issues, where they are at hand",
     )
     parser.add_argument(
-        "--repeat", metavar="N", type=count, default=60, help="pages of each kind and size (default: 60)"
+        "--repeat",
+        metavar="N",
+        type=count,
+        help="pages of each kind and size (default: 60; compared: 9 of each query)",
     )
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures to a file as well")
     parser.set_defaults(func=_run)
 
 
 def _run(args: argparse.Namespace) -> int:
-    from devtools.bench.command import (
-        run,  # starts an engine and imports the handlers: not for every ./dev command
-    )
+    # They start an engine and import the handlers: not for every ./dev command.
+    if args.compare:
+        from devtools.bench.postgres.compare import run
+    else:
+        from devtools.bench.command import run
 
     return run(args)
 

@@ -21,6 +21,8 @@ from gridview.routes import Role
 from gridview.storage import Table
 
 _TABLE: Final = "gridview"
+_SIZES: Final = (1_000, 10_000, 100_000)
+_REPEAT: Final = 60
 _ACTOR: Final = Actor("bench", "gridview.bench", Role.ADMIN)
 
 
@@ -34,17 +36,20 @@ class _Loaded(NamedTuple):
 def run(args: argparse.Namespace) -> int:
     """Measure; 0 when all went well."""
     console, progress = Console(), Console(stderr=True)
+    sizes = sorted({*(args.sizes or _SIZES), *((args.size,) if args.size else ())})
     with engine.running(in_memory=True) as running, Path(os.devnull).open("w") as sink:
         table.ensure(running.client(), _TABLE)
         functions = Functions(running.endpoint, _TABLE, sink)
         stored = bulk.table_at(running.endpoint, _TABLE)
         place = Place(running.endpoint, _TABLE)
         loaded = []
-        for size in args.sizes:
+        for size in sizes:
             progress.print(f"Loading {size:,} issues, and checking them ...", highlight=False)
             loaded.append(_load(place, stored, size))
         progress.print("Measuring pages ...")
-        pages = measure.pages(functions, _ACTOR, [one.catalog.project for one in loaded], args.repeat)
+        pages = measure.pages(
+            functions, _ACTOR, [one.catalog.project for one in loaded], args.repeat or _REPEAT
+        )
         results = []
         for one in loaded:
             progress.print(f"Measuring writes and passes at {one.issues:,} issues ...", highlight=False)

@@ -11,6 +11,7 @@ import zlib
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -32,7 +33,9 @@ from gridview.storage import (
     Meter,
     Page,
     Scanned,
+    Span,
     Table,
+    Together,
     TransactionFailed,
     Write,
 )
@@ -48,8 +51,16 @@ _IN_INDEX = {keys.PK, keys.SK, keys.SORT, *keys.PROJECTED_ATTRIBUTES}
 _REMEMBERED = 4
 """States before the present one that a stale read may give."""
 
-Stored = dict[str, Wire]
-"""An item in wire form. Never changed once it is stored."""
+InWireForm = dict[str, Wire]
+
+
+class Stored(InWireForm):
+    """An item in wire form. Never changed once it is stored."""
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes, as DynamoDB counts them."""
+        return item_size(item_from_wire(self))
 
 
 class _Store:
@@ -58,6 +69,8 @@ class _Store:
     def __init__(self) -> None:
         self.partitions: dict[str, dict[str, Stored]] = {}
         self.index: dict[str, dict[str, Stored]] = {}
+        self.in_order: dict[str, list[tuple[bytes, Stored]]] = {}
+        """The items of a partition of the index in order, as long as none of them changes."""
         self.waiting: dict[Key, deque[Stored | None]] = {}
         self.past: dict[Key, deque[Stored | None]] = {}
         self.shown: dict[Key, deque[Stored | None]] = {}
@@ -82,7 +95,8 @@ class _Store:
         back = self.stale(key, len(past))
         return past[-back] if back else present
 
-    def write(self, key: Key, item: Stored | None) -> None:
+    def write(self, key: Key, written: InWireForm | None) -> None:
+        item = None if written is None else Stored(written)
         if self.stale is not None:
             self.past.setdefault(key, deque(maxlen=_REMEMBERED)).append(self.stored(key))
         if item is None:
@@ -99,23 +113,31 @@ class _Store:
         if self.stale is not None and key[1].startswith(keys.DIRECTORY_PREFIX):
             before = self.index.get(key[1], {}).get(key[0])
             self.shown.setdefault(key, deque(maxlen=_REMEMBERED)).append(before)
+        self.in_order.pop(key[1], None)
         if item is not None and keys.SORT in item:
-            self.index.setdefault(key[1], {})[key[0]] = {name: item[name] for name in item.keys() & _IN_INDEX}
+            shown = Stored({name: item[name] for name in item.keys() & _IN_INDEX})
+            self.index.setdefault(key[1], {})[key[0]] = shown
         else:
             self.index.get(key[1], {}).pop(key[0], None)
 
-    def listed(self, partition: str) -> Iterator[tuple[str, Stored]]:
-        """The items of a partition of the index by their partition keys; of a directory some as they were listed before."""
+    def listed(self, partition: str) -> list[tuple[bytes, Stored]]:
+        """The items of a partition of the index, in order; of a directory some as they were listed a moment ago."""
+        if self.stale is not None and partition.startswith(keys.DIRECTORY_PREFIX):
+            return _in_order(self._listed_before(partition))
+        if partition not in self.in_order:
+            self.in_order[partition] = _in_order(self.index.get(partition, {}))
+        return self.in_order[partition]
+
+    def _listed_before(self, partition: str) -> dict[str, Stored]:
         present = self.index.get(partition, {})
-        if self.stale is None or not partition.startswith(keys.DIRECTORY_PREFIX):
-            yield from present.items()
-            return
+        found = {}
         for pk in sorted({*present, *(pk for pk, sk in self.shown if sk == partition)}):
             past = self.shown.get((pk, partition), ())
-            back = self.stale((pk, partition), len(past)) if past else 0
+            back = self.stale((pk, partition), len(past)) if past and self.stale is not None else 0
             item = past[-back] if back else present.get(pk)
             if item is not None:
-                yield pk, item
+                found[pk] = item
+        return found
 
 
 class MemoryTable(Table):
@@ -227,7 +249,7 @@ class MemoryTable(Table):
             if stored is None:
                 continue
             item = item_from_wire(stored)
-            size += item_size(item)
+            size += stored.size
             if size > BATCH_GET_BYTES:
                 self._record("batch_get_item", "table", place)
                 return chunk[place:]
@@ -258,6 +280,27 @@ class MemoryTable(Table):
         self.meter.rounds += 1
         return [self._query(partition, True, bound, True, None, False, None, paths) for bound in bounds]
 
+    @override
+    def read_together(
+        self, wanted: Sequence[Key], spans: Sequence[Span], *, paths: Sequence[Sequence[str]] | None = None
+    ) -> Together:
+        found: dict[Key, Item] = {}
+        listed: list[dict[Key, Item]] = [{} for _ in spans]
+        left: Sequence[Key] = list(dict.fromkeys(wanted))
+        going = dict(enumerate(spans))
+        while left or going:
+            self.meter.rounds += 1
+            chunks = [left[at : at + BATCH_GET] for at in range(0, len(left), BATCH_GET)]
+            left = [key for chunk in chunks for key in self._batch(chunk, False, None, found)]
+            for place, span in list(going.items()):
+                page = self._query(span.partition, True, span.bound, True, None, False, None, paths)
+                listed[place].update(((item[keys.PK], item[keys.SK]), item) for item in page.items)
+                if page.last is None:
+                    del going[place]
+                else:
+                    going[place] = span.behind(page.last)
+        return Together(found, [list(one.values()) for one in listed])
+
     def _query(
         self,
         partition: str,
@@ -277,7 +320,7 @@ class MemoryTable(Table):
             for sort, stored in self._range(partition, index, bound, forward, consistent):
                 examined += 1
                 item = item_from_wire(stored)
-                size += item_size(item)
+                size += stored.size
                 if only is None or holds(only, item):
                     items.append(_projected(item, paths))
                 if examined == limit or size >= QUERY_BYTES:
@@ -290,10 +333,7 @@ class MemoryTable(Table):
         self, partition: str, index: bool, bound: Bound | None, forward: bool, consistent: bool
     ) -> Iterator[tuple[str, Stored]]:
         if index:
-            shown = dict(self._store.listed(partition))
-            # DynamoDB compares bytes.
-            places = sorted((item[keys.SORT]["S"].encode(), pk) for pk, item in shown.items())
-            found = [(sort, shown[pk]) for sort, pk in places]
+            found = self._store.listed(partition)
         else:
             known = self._store.partitions.get(partition, {})
             read = (
@@ -335,7 +375,7 @@ class MemoryTable(Table):
                     continue
                 examined += 1
                 item = item_from_wire(stored)
-                size += item_size(item)
+                size += stored.size
                 if only is None or holds(only, item):
                     items.append(item)
                 if examined == limit or size >= QUERY_BYTES:
@@ -400,12 +440,12 @@ class MemoryTable(Table):
                 _check_key(key)
                 self._store.write(key, result)
 
-    def _transacted(self, key: Key, write: Write) -> Stored | None:
+    def _transacted(self, key: Key, write: Write) -> InWireForm | None:
         """What one write of a transaction leaves behind."""
         if write.kind == "Delete":
             return None
         if write.kind == "Put":
-            put: Stored = write.request["Item"]
+            put: InWireForm = write.request["Item"]
             return put
         if write.request["UpdateExpression"] != "SET #set = :set":
             raise NotImplementedError(write.request["UpdateExpression"])
@@ -439,7 +479,7 @@ class MemoryTable(Table):
         return None if found is None else item_from_wire(found)
 
     def _write(
-        self, key: Key, wire: Stored | None, condition: Condition | None, operation: str | None = None
+        self, key: Key, wire: InWireForm | None, condition: Condition | None, operation: str | None = None
     ) -> None:
         _check_key(key)
         with self._store.lock:
@@ -451,12 +491,18 @@ class MemoryTable(Table):
             self._store.write(key, wire)
 
 
+def _in_order(shown: Mapping[str, Stored]) -> list[tuple[bytes, Stored]]:
+    # DynamoDB compares bytes.
+    places = sorted((item[keys.SORT]["S"].encode(), pk) for pk, item in shown.items())
+    return [(sort, shown[pk]) for sort, pk in places]
+
+
 def _check_key(key: Key) -> None:
     if not all(key):
         raise refused("The AttributeValue for a key attribute cannot contain an empty string value", "Key")
 
 
-def _check_size(item: Mapping[str, Any], wire: Stored) -> None:
+def _check_size(item: Mapping[str, Any], wire: InWireForm) -> None:
     # The wire form as JSON is never shorter than what DynamoDB counts, and measured much faster.
     if (
         len(orjson.dumps(wire, default=lambda raw: raw.hex())) > ITEM_BYTES

@@ -542,13 +542,6 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     ),
     # Families
     Mutant(
-        "families that are left are written",
-        "derive",
-        "for family in families_of(work.catalog) if work.catalog is not None else ():",
-        "for family in intent.intent or ():",
-        JOBS,
-    ),
-    Mutant(
         "the blocks of an order that is left stay",
         "upkeep",
         "            remove_family(self._table, tenant, project, family)\n",
@@ -716,8 +709,8 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     Mutant(
         "a deleted attribute's id is free at once",
         "upkeep",
-        "if 0 < field.deleted <= done:",
-        "if field.deleted:",
+        "if 0 < one.deleted <= done:",
+        "if one.deleted:",
         JOBS,
     ),
     Mutant(
@@ -763,16 +756,23 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     ),
     Mutant(
         "a row is shown wherever its entry stands",
-        "readwalk",
-        "            and sort in present_sort_strings(self._order, document)\n",
+        "pagereading",
+        "        if found not in present_sort_strings(first.order, document):\n            return False\n",
         "",
+        PAGES,
+    ),
+    Mutant(
+        "a row is shown wherever a block has it",
+        "readblocks",
+        'if (None if body is None else sort_string(body, document["num"])) in present:',
+        "if portion.unit.told:",
         PAGES,
     ),
     Mutant(
         "a row that stands where it stood before a move is left out",
         "indexing",
-        "for one in (order.field, *order.field.former)",
-        "for one in (order.field,)",
+        "for one in (order, *order.former)",
+        "for one in (order,)",
         PAGES,
     ),
 )

@@ -353,7 +353,15 @@ def _edited() -> Iterator[Race]:
 
 _FOUR_ISSUES = (("create", 1), ("create", 2), ("create", 3), ("create", 4), ("change", 2), ("clear", 3))
 _TWO_DAYS = (("create", 1), ("change", 1), ("create", 2), ("create", 3))
-"""Derived one by one and with blocks of the second size, there are two of `start`, one for each day."""
+_TWO_DAYS_AND_NONE = (
+    ("create", 1),
+    ("clear", 1),
+    ("create", 2),
+    ("change", 2),
+    ("create", 3),
+    ("create", 4),
+)
+"""Derived one by one and with blocks of the second size, these make two blocks of `start`, one for each day."""
 _Steps = tuple[tuple[str, int], ...]
 
 
@@ -424,6 +432,14 @@ def _same_blocks() -> Iterator[Race]:
         "the block that it leaves becomes one with that to which it comes",
         partial(_consumer, _TWO_DAYS, (("back", 1),)),
         partial(_others, (("clear", 2),)),
+        _finish,
+        size=1,
+    )
+    yield Race(
+        SAME_BLOCKS,
+        "an issue comes to the block that is merged into the one before it",
+        partial(_consumer, _TWO_DAYS_AND_NONE, (("clear", 3),)),
+        partial(_others, (("change", 1),)),
         _finish,
         size=1,
     )

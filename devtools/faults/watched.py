@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 from typing_extensions import override
 
 from gridview import keys
-from gridview.storage import Bound, Condition, Fetched, Item, Key, Page, Scanned, Table, Write
+from gridview.storage import Bound, Condition, Fetched, Item, Key, Page, Scanned, Span, Table, Together, Write
 from gridview.wire import item_from_wire
 
 WRITES = frozenset({"put", "delete", "add", "remove", "transact", "batch_put"})
@@ -132,6 +132,18 @@ class Watched(Table):
             lambda: self.beneath.query_ranges(partition, bounds, paths=paths),
         )
         return pages
+
+    @override
+    def read_together(
+        self, wanted: Sequence[Key], spans: Sequence[Span], *, paths: Sequence[Sequence[str]] | None = None
+    ) -> Together:
+        found: Together = self._around(
+            Attempted(
+                "read_together", (*wanted, *((span.partition, keys.GSI1) for span in spans)), consistent=False
+            ),
+            lambda: self.beneath.read_together(wanted, spans, paths=paths),
+        )
+        return found
 
     @override
     def scan(

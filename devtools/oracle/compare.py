@@ -1,32 +1,39 @@
 """One question put to the grid and to the oracle, and everything in which the answers differ."""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+import secrets
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from random import Random
 from typing import Any
 
 from devtools import bulk
-from devtools.oracle import world
+from devtools.oracle import asking, refusals, world
+from devtools.oracle.limits import LIMITS, budgets, held_to
+from devtools.oracle.plans import plan_of
+from devtools.oracle.real import titanium
 from devtools.oracle.sql import Oracle, micros
 from devtools.oracle.world import Json, Project, Question
-from gridview import attributes, counting, documents, groups, projects
+from gridview import attributes, composites, documents, projects
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
-from gridview.cursors import Cursors
-from gridview.errors import NotFound
-from gridview.grid import grid_page
-from gridview.gridrequest import resolve, resolve_position
+from gridview.derive import Poison
+from gridview.errors import NotFound, Unprocessable
 from gridview.identity import Actor
-from gridview.jsontext import dumps
 from gridview.routes import Role
+from gridview.setreading import BlockCache
 from gridview.storage import Table
+from gridview.upkeep import Worker
 from gridview.values import parse_datetime
 
 QUESTIONS_A_PROJECT = 40
 _PAGES = 200
+_TITANIUM_EVERY, _TITANIUM_AT = 50, 24
+"""How often the tracker takes the place of a generated project, and first when."""
+_TITANIUM_LIMITS = ("real", "coarse", "coarse dear", "real dear")
+DATA = ("both", "generated", "titanium")
 
 
 class Difference(AssertionError):
@@ -40,6 +47,26 @@ def same(what: str, ours: Any, expected: Any) -> None:
 
 
 @dataclass
+class Asked:
+    """A question, and what became of it: how many rows or groups were compared, or why it was `refused`.
+
+    `plans` tells how often each was taken, `rounds` the most sequential calls that an answer by it took.
+    """
+
+    question: Question
+    rows: int = 0
+    refused: str | None = None
+    plans: Counter[str] = field(default_factory=Counter)
+    rounds: dict[str, int] = field(default_factory=dict)
+
+    def heard(self, explain: Json) -> None:
+        """Remember the explanation of an answer."""
+        plan = plan_of(explain)
+        self.plans[plan] += 1
+        self.rounds[plan] = max(self.rounds.get(plan, 0), explain["sequential_calls"])
+
+
+@dataclass
 class Loaded:
     """A project that is in the table and in the oracle."""
 
@@ -47,7 +74,7 @@ class Loaded:
     table: Table
     catalog: Catalog
     oracle: Oracle
-    cursors: Cursors
+    cache: BlockCache = field(default_factory=lambda: BlockCache(seconds=0.0))
 
 
 def load(table: Table, project: Project, tenant: str, project_id: str) -> Loaded:
@@ -57,6 +84,10 @@ def load(table: Table, project: Project, tenant: str, project_id: str) -> Loaded
     projects.create_project(table, actor, body)
     for attribute in project.attributes:
         attributes.create_attribute(table, Catalogs(), actor, project_id, attribute)
+    for sort in project.composites:
+        composites.create_composite(table, Catalogs(), actor, project_id, {"sort": sort}, settling=0)
+    if project.composites:
+        Worker(table, Catalogs(), lambda: 60.0, _poison, settling=0).work()
     catalog = Catalogs().get(table, tenant, project_id)
     made = []
     for num, issue in project.issues.items():
@@ -67,21 +98,39 @@ def load(table: Table, project: Project, tenant: str, project_id: str) -> Loaded
         made.append({**one, "updated": parse_datetime(project.times[num][1])})
     if made:
         bulk.take_numbers(table, catalog, max(project.issues))
-        bulk.load(table, catalog, made, bulk.in_batches)
-    return Loaded(project, table, catalog, Oracle(project), Cursors([b"of the oracle"], "grid"))
+        with held_to(project.limits):
+            bulk.load(table, catalog, made, bulk.in_batches)
+    return Loaded(project, table, catalog, Oracle(project))
 
 
-def ask(loaded: Loaded, question: Question) -> int:
-    """Put a question, and tell how many rows or groups were compared; Difference."""
-    return _KINDS[question.kind](loaded, question)
+def _poison(poison: Poison) -> None:
+    raise AssertionError(f"an empty project has an issue: {poison}")
 
 
-def _page(loaded: Loaded, body: Json) -> Any:
-    answer = grid_page(loaded.table.metered(), loaded.catalog, resolve(loaded.catalog, body), loaded.cursors)
-    return json.loads(dumps(answer), parse_float=Decimal)
+def ask(loaded: Loaded, question: Question) -> Asked:
+    """Put a question; Difference."""
+    asked = Asked(question)
+    must = refusals.must_be_refused(loaded.project, question)
+    try:
+        with held_to(loaded.project.limits):
+            asked.rows = _KINDS[question.kind](loaded, question, asked)
+    except Unprocessable as error:
+        asked.refused = refusals.why(loaded.project, loaded.oracle, question, budgets(loaded.project.limits))
+        if asked.refused is None:
+            raise Difference(f"refused without a reason: {error.detail}") from error
+    if must:
+        same("whether it is refused", asked.refused is not None, must)
+    return asked
 
 
-def _nums(page: Any) -> list[int]:
+def _page(loaded: Loaded, body: Json, asked: Asked) -> Any:
+    page = asking.page(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache)
+    asked.heard(page["explain"])
+    return page
+
+
+def nums_of(page: Any) -> list[int]:
+    """The issues of a page's rows."""
     return [row["num"] for row in page["rows"]]
 
 
@@ -91,18 +140,25 @@ def _check_counts(loaded: Loaded, body: Json, page: Any, matched: int) -> None:
         same("matched", page["matched"], matched)
 
 
-def _check_values(loaded: Loaded, page: Any) -> None:
-    """A row shows what was sent."""
+def check_values(loaded: Loaded, page: Any, columns: list[str] | None) -> None:
+    """A row shows what was sent: all of it, or the columns asked for."""
+    kinds = loaded.project.types
     for row in page["rows"]:
-        sent = loaded.project.issues[row["num"]]["fields"]
-        kinds = loaded.project.types
+        sent = loaded.project.issues[row["num"]]
+        ours = {name: row[name] for name in ("name", "state") if name in row}
+        theirs = {name: loaded.project.value(row["num"], name) for name in ("name", "state")}
+        same(
+            f"name and state of {row['num']}",
+            ours,
+            {name: one for name, one in theirs.items() if columns is None or name in columns},
+        )
         same(
             f"the fields of {row['num']}",
             {name: _canonical(loaded, name, kinds[name], one) for name, one in row["fields"].items()},
             {
                 name: _canonical(loaded, name, kinds[name], one)
-                for name, one in sent.items()
-                if one not in ("", [])
+                for name, one in sent["fields"].items()
+                if one not in ("", []) and (columns is None or name in columns)
             },
         )
 
@@ -118,88 +174,86 @@ def _canonical(loaded: Loaded, name: str, kind: str, value: Any) -> Any:
     return value
 
 
-def _walk(loaded: Loaded, question: Question) -> int:
+def _walk(loaded: Loaded, question: Question, asked: Asked) -> int:
     """All pages forwards, and then all of them backwards."""
     body = question.body
     expected = loaded.oracle.rows(body)
-    page = _page(loaded, body)
+    page = _page(loaded, body, asked)
     pages = [page]
     while page["next"] is not None and len(pages) < _PAGES:
-        page = _page(loaded, {**body, "cursor": page["next"]})
+        page = _page(loaded, {**body, "cursor": page["next"]}, asked)
         same("the offset of a page behind a cursor", page["offset"], None)
         pages.append(page)
     for one in pages:
         _check_counts(loaded, body, one, len(expected))
-    _check_values(loaded, pages[0])
+        check_values(loaded, one, body.get("columns"))
     limit = body["limit"]
     chunks = [expected[at : at + limit] for at in range(0, len(expected), limit)] or [[]]
-    same("the pages", [_nums(one) for one in pages], chunks)
+    same("the pages", [nums_of(one) for one in pages], chunks)
     back: list[list[int]] = []
     while page["prev"] is not None and len(back) < _PAGES:
-        page = _page(loaded, {**body, "cursor": page["prev"]})
-        back.append(_nums(page))
+        page = _page(loaded, {**body, "cursor": page["prev"]}, asked)
+        back.append(nums_of(page))
     same("the pages backwards", back, chunks[:-1][::-1])
     return len(expected)
 
 
-def _offset(loaded: Loaded, question: Question) -> int:
+def _offset(loaded: Loaded, question: Question, asked: Asked) -> int:
     """A page at an offset, and the pages before and after it."""
     body = question.body
     expected = loaded.oracle.rows(body)
     offset, limit = body["offset"], body["limit"]
-    page = _page(loaded, body)
-    same("the rows", _nums(page), expected[offset : offset + limit])
+    page = _page(loaded, body, asked)
+    same("the rows", nums_of(page), expected[offset : offset + limit])
     same("the offset", page["offset"], offset)
     _check_counts(loaded, body, page, len(expected))
     onward = {name: one for name, one in body.items() if name != "offset"}
     end = min(offset, len(expected)) + len(page["rows"])
     same("whether there is a next page", page["next"] is not None, end < len(expected))
     if page["next"] is not None:
-        after = _page(loaded, {**onward, "cursor": page["next"]})
-        same("the rows after", _nums(after), expected[end : end + limit])
+        after = _page(loaded, {**onward, "cursor": page["next"]}, asked)
+        same("the rows after", nums_of(after), expected[end : end + limit])
     before = expected[max(0, offset - limit) : offset] if offset < len(expected) else expected[-limit:]
     same("whether there is a page before", page["prev"] is not None, bool(offset and before))
     if page["prev"] is not None:
-        same("the rows before", _nums(_page(loaded, {**onward, "cursor": page["prev"]})), before)
+        same("the rows before", nums_of(_page(loaded, {**onward, "cursor": page["prev"]}, asked)), before)
     return len(page["rows"])
 
 
-def _groups(loaded: Loaded, question: Question) -> int:
+def _groups(loaded: Loaded, question: Question, asked: Asked) -> int:
     body = question.body
-    expected = loaded.oracle.groups(body)
-    answer = counting.grouped_counts(
-        loaded.table.metered(), loaded.catalog, groups.resolve(loaded.catalog, body)
-    )
-    page = json.loads(dumps(answer), parse_float=Decimal)
-    same("whether there are more groups", page["more"], len(expected) > body["limit"])
+    answer = asking.grouped(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache)
+    asked.heard(answer["explain"])
+    expected = groups_expected(loaded, body)
+    same("whether there are more groups", answer["more"], len(expected) > body["limit"])
+    same("the groups", groups_told(loaded, body, answer), expected[: body["limit"]])
+    return len(answer["groups"])
+
+
+def groups_told(loaded: Loaded, body: Json, answer: Any) -> list[Json]:
+    """The groups of an answer, in the form in which they are compared."""
     kinds = [_shown_kind(loaded, one) for one in body["by"]]
-    ours = [
+    return [
         {
             "count": group["count"],
             "values": [_group_value(kind, one) for kind, one in zip(kinds, group["values"], strict=True)],
             "aggregates": [_number(one["value"]) for one in group.get("aggregates", ())],
         }
-        for group in page["groups"]
+        for group in answer["groups"]
     ]
-    theirs = [
+
+
+def groups_expected(loaded: Loaded, body: Json) -> list[Json]:
+    """The groups as the oracle has them, in that form."""
+    kinds = [_shown_kind(loaded, one) for one in body["by"]]
+    return [
         {
             "count": group["count"],
-            "values": [
-                (
-                    _number(one)
-                    if kind == "number"
-                    else bool(one)
-                    if kind == "bool" and one is not None
-                    else one
-                )
-                for kind, one in zip(kinds, group["values"], strict=True)
-            ],
+            "values": [_expected_value(kind, one) for kind, one in zip(kinds, group["values"], strict=True)],
             "aggregates": [_number(one) for one in group["aggregates"]],
         }
-        for group in expected[: body["limit"]]
+        for group in loaded.oracle.groups(body)
     ]
-    same("the groups", ours, theirs)
-    return len(ours)
 
 
 def _number(given: Any) -> Decimal | None:
@@ -220,11 +274,16 @@ def _group_value(kind: str, value: Any) -> Any:
     return micros(value) if kind == "datetime" else value
 
 
-def _position(loaded: Loaded, question: Question) -> int:
+def _expected_value(kind: str, value: Any) -> Any:
+    if value is None:
+        return None
+    return _number(value) if kind == "number" else bool(value) if kind == "bool" else value
+
+
+def _position(loaded: Loaded, question: Question, _: Asked) -> int:
     body = question.body
-    order, only = resolve_position(loaded.catalog, body)
     try:
-        found = counting.position(loaded.table.metered(), loaded.catalog, question.num, order, only)
+        found = asking.position(loaded.table, loaded.catalog, question.num, body, loaded.cache)
     except NotFound:
         same("whether there is the issue", False, question.num in loaded.project.issues)
         return 1
@@ -234,7 +293,7 @@ def _position(loaded: Loaded, question: Question) -> int:
     return 1
 
 
-_KINDS: dict[str, Callable[[Loaded, Question], int]] = {
+_KINDS: dict[str, Callable[[Loaded, Question, Asked], int]] = {
     "walk": _walk,
     "offset": _offset,
     "groups": _groups,
@@ -243,23 +302,51 @@ _KINDS: dict[str, Callable[[Loaded, Question], int]] = {
 
 
 class Player:
-    """Plays questions by number; those of one project follow each other, so that it is made once."""
+    """Plays questions by number; those of one project follow each other, so that it is made once.
 
-    def __init__(self, new_table: Callable[[], Table]) -> None:
+    `data`: "generated" projects, the "titanium" tracker, or "both", which is fifty of the former to one of the latter.
+    """
+
+    def __init__(
+        self, new_table: Callable[[], Table], data: str = "generated", limits: Sequence[str] = tuple(LIMITS)
+    ) -> None:
         self._new_table = new_table
+        self._data = data
+        self._limits = limits
         self._place = -1
         self._loaded: Loaded | None = None
-        self._run = f"r{datetime.now().timestamp():.0f}"  # tenants of this run alone
+        self._titanium: dict[str, Loaded] = {}
+        self._run = f"r{secrets.token_hex(4)}"  # tenants of this run alone
 
-    def play(self, seed: int) -> tuple[Question, int]:
+    def play(self, seed: int) -> Asked:
         """Put the question of this number; Difference."""
         place = seed // QUESTIONS_A_PROJECT
         if self._loaded is None or place != self._place:
-            project = world.make(Random(f"project {place}"))  # noqa: S311  (the same one each time)
-            self._loaded = load(self._new_table(), project, f"{self._run}x{place}", f"p{place}")
+            self._loaded = self._at(place)
             self._place = place
-        question = world.question(Random(f"question {seed}"), self._loaded.project)  # noqa: S311
-        try:
-            return question, ask(self._loaded, question)
-        except Difference as error:
-            raise Difference(f"{error}\n  {question.kind} {json.dumps(question.body)}") from error
+        return put(self._loaded, world.question(Random(f"question {seed}"), self._loaded.project))  # noqa: S311
+
+    def _at(self, place: int) -> Loaded:
+        if is_titanium(place, self._data):
+            limits = [one for one in self._limits if one in _TITANIUM_LIMITS]
+            chosen = limits[place // (_TITANIUM_EVERY if self._data == "both" else 1) % len(limits)]
+            if chosen not in self._titanium:
+                project = titanium(chosen)
+                self._titanium[chosen] = load(self._new_table(), project, f"{self._run}-{chosen}", "titanium")
+            return self._titanium[chosen]
+        project = world.make(Random(f"project {place}"), self._limits)  # noqa: S311  (the same one each time)
+        return load(self._new_table(), project, f"{self._run}-{place}", f"p{place}")
+
+
+def is_titanium(place: int, data: str) -> bool:
+    """Whether the project at this place is the tracker."""
+    return data == "titanium" or (data == "both" and place % _TITANIUM_EVERY == _TITANIUM_AT)
+
+
+def put(loaded: Loaded, question: Question) -> Asked:
+    """Put a question; a Difference tells which it was."""
+    try:
+        return ask(loaded, question)
+    except Difference as error:
+        told = f"{question.kind} {question.num or ''} {json.dumps(question.body)}, limits: {loaded.project.limits}"
+        raise Difference(f"{error}\n  {told}") from error

@@ -5,7 +5,7 @@ Of each value two forms are stored: `o_` compares as the order of the field does
 
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -27,6 +27,10 @@ _LENGTHS = {"day": 10, "month": 7, "year": 4}
 """Characters of a date that a unit has."""
 
 Sql = tuple[str, list[Any]]
+Unknown = Callable[[Json], bool]
+"""Of which conditions it is not known which issues pass."""
+
+_OPPOSITE = {"": "", "0": "1", "1": "0"}
 
 
 def folded(text: str) -> str:
@@ -230,20 +234,45 @@ class Oracle:
             for _, count, *rest in found
         ]
 
-    def _where(self, body: Mapping[str, Any]) -> Sql:
-        return self._sql(body["filter"]) if body.get("filter") is not None else ("1", [])
+    def undecided(self, body: Mapping[str, Any], unknown: Unknown) -> int:
+        """How many issues pass or do not, depending on what becomes of the conditions that are `unknown`."""
+        may, values = self._where(body, unknown, "1")
+        does, more = self._where(body, unknown, "0")
+        return self._number(f"SELECT count(*) FROM issue WHERE {may} AND NOT {does}", [*values, *more])  # noqa: S608
 
-    def _sql(self, node: Json) -> Sql:
+    def possible(self, body: Mapping[str, Any], unknown: Unknown) -> int:
+        """How many issues may pass, depending on them."""
+        may, values = self._where(body, unknown, "1")
+        return self._number(f"SELECT count(*) FROM issue WHERE {may}", values)  # noqa: S608
+
+    def ties(self, body: Mapping[str, Any], name: str, unknown: Unknown) -> int:
+        """How many issues that may pass have the same in the order of a field, at most."""
+        may, values = self._where(body, unknown, "1")
+        groups = f'SELECT count(*) AS size FROM issue WHERE {may} GROUP BY "o_{name}"'  # noqa: S608
+        return self._number(f"SELECT coalesce(max(size), 0) FROM ({groups})", values)  # noqa: S608
+
+    def _number(self, query: str, values: list[Any]) -> int:
+        ((found,),) = self._db.execute(query, values)
+        return int(found)
+
+    def _where(self, body: Mapping[str, Any], unknown: Unknown = lambda _: False, taken_for: str = "") -> Sql:
+        found = body.get("filter")
+        return ("1", []) if found is None else self._sql(found, unknown, taken_for)
+
+    def _sql(self, node: Json, unknown: Unknown = lambda _: False, taken_for: str = "") -> Sql:
+        """What a filter asks. What is unknown is taken for what lets most issues pass ("1"), or fewest ("0")."""
         if "not" in node:
-            inner, values = self._sql(node["not"])
-            return f"NOT ({inner})", values
+            inner, values = self._sql(node["not"], unknown, _OPPOSITE[taken_for])
+            return f"(NOT {inner})", values
         for kind in ("and", "or"):
             if kind in node:
-                parts = [self._sql(part) for part in node[kind]]
+                parts = [self._sql(part, unknown, taken_for) for part in node[kind]]
                 return (
                     "(" + f" {kind} ".join(sql for sql, _ in parts) + ")",
                     [value for _, values in parts for value in values],
                 )
+        if unknown(node):
+            return taken_for, []
         name, operator = node["field"], node["op"]
         if operator == "is_empty":
             return f'("e_{name}" IS NULL)', []
@@ -251,8 +280,8 @@ class Oracle:
             return f'("e_{name}" IS NOT NULL)', []
         sql, values = self._comparison(name, operator, node["value"])
         # Of an issue without a value SQL does not know; the contract does.
-        unknown = 1 if operator in ("ne", "not_in", "has_none") else 0
-        return f'(CASE WHEN "e_{name}" IS NULL THEN {unknown} ELSE {sql} END)', values
+        without = 1 if operator in ("ne", "not_in", "has_none") else 0
+        return f'(CASE WHEN "e_{name}" IS NULL THEN {without} ELSE {sql} END)', values
 
     def _comparison(self, name: str, operator: str, given: Any) -> Sql:
         ordered, equal = f'"o_{name}"', f'"e_{name}"'

@@ -49,6 +49,8 @@ _WORDS = (
     ),
 )
 _LONG = "long " * 50
+_LONG_WORD = "word" * 30
+"""Longer than what is kept of a word."""
 _NUMBERS = (
     *(
         "0",
@@ -89,6 +91,14 @@ _INSTANTS = (
     ),
 )
 _USERS = ("ann", "Ann", "bob", "BOB@example.org", "élan", "Élan", "zoë", "user-0001")
+_REFUSED = 0.02
+"""Questions that may sort by a field without an index."""
+_COMPOSITE = 0.3
+"""Questions that sort as a composite index does, in projects that have some."""
+_UNINDEXED = 0.1
+"""Attributes that get no index."""
+_SIZE = 100
+"""Issues of most projects; what asks for pages of larger ones asks for larger pages."""
 _OPTIONS = ("high", "Low", "medium", "~", "blocked", "0", "Ünusual")
 
 
@@ -101,6 +111,10 @@ class Project:
     issues: dict[int, Json]
     times: dict[int, tuple[str, str]] = field(default_factory=dict)
     """When an issue was created and updated."""
+    composites: list[list[Json]] = field(default_factory=list)
+    """What its composite indexes sort by."""
+    limits: str = "real"
+    """By which limits its blocks are cut, and what may be read for an answer: a name in `limits.LIMITS`."""
 
     @property
     def types(self) -> dict[str, str]:
@@ -112,6 +126,16 @@ class Project:
         """Field -> its options in order."""
         chosen = {one["id"]: one["options"] for one in self.attributes if "options" in one}
         return {"state": self.states, **chosen}
+
+    @property
+    def unindexed(self) -> frozenset[str]:
+        """The fields that have no index."""
+        return frozenset(one["id"] for one in self.attributes if not one.get("indexed", True))
+
+    @property
+    def searched(self) -> frozenset[str]:
+        """The texts of which words can be found."""
+        return frozenset(("name", *(one["id"] for one in self.attributes if one.get("search"))))
 
     def value(self, num: int, name: str) -> Any:
         """The value of a field as it was sent; None: without."""
@@ -127,21 +151,32 @@ class Project:
         return None if found in ("", []) else found
 
 
-def make(random: Random) -> Project:
-    """A project with an attribute or two of most types, many ties and gaps, and values at the borders."""
+def make(
+    random: Random, limits: Sequence[str] = ("real",), sizes: Sequence[int] = (0, 1, 20, 60, 60, 110)
+) -> Project:
+    """A project with an attribute or two of most types, many ties and gaps, and values at the borders.
+
+    `limits` are the names of those that it may be held to, `sizes` how many issues it may have.
+    """
     attributes: list[Json] = []
     for kind in TYPES:
         for copy in range(random.choice((1, 1, 2))):
             one: Json = {"id": f"{kind}{copy}", "name": kind, "type": kind}
             if kind.endswith("enum"):
                 one["options"] = random.sample(_OPTIONS, random.randint(2, len(_OPTIONS)))
+            if random.random() < _UNINDEXED:
+                one["indexed"] = False
+            elif kind == "text" and random.random() < 0.5:
+                one["search"] = True
             attributes.append(one)
     project = Project(
         random.sample(["open", "closed", "Waiting", "done"], random.randint(2, 4)), attributes, {}
     )
+    project.limits = random.choice(limits)
+    project.composites = _composites(random, project)
     density = {one["id"]: random.choice((0.1, 0.5, 0.9, 1.0)) for one in attributes}
-    last = 0
-    for _ in range(random.choice((0, 1, 20, 60, 60, 110))):
+    last = random.choice((0, 0, 0, 65_500, 900_000))
+    for _ in range(random.choice(sizes)):
         last += random.choice((1, 1, 1, 2, 5))
         fields = {
             one["id"]: value(random, one["type"], one.get("options", ()))
@@ -157,11 +192,41 @@ def make(random: Random) -> Project:
     return project
 
 
+def _composites(random: Random, project: Project) -> list[list[Json]]:
+    """Composite indexes of two or three fields, no two with a field in common."""
+    fields = sorted(project.types.keys() - {"num"})
+    chosen = random.sample(fields, random.choice((0, 0, 3, 6)))
+    return [
+        [_key(random, name) for name in chosen[at : at + random.choice((2, 3))]]
+        for at in range(0, len(chosen), 3)
+    ]
+
+
+def _key(random: Random, name: str) -> Json:
+    return {
+        "field": name,
+        "direction": random.choice(("asc", "desc")),
+        "nulls": random.choice(("first", "last")),
+    }
+
+
+def reversed_sort(sort: Sequence[Json]) -> list[Json]:
+    """The same order from its end."""
+    return [
+        {
+            "field": key["field"],
+            "direction": "asc" if key["direction"] == "desc" else "desc",
+            "nulls": "last" if key["nulls"] == "first" else "first",
+        }
+        for key in sort
+    ]
+
+
 def value(random: Random, kind: str, options: Sequence[str]) -> Any:
     """A random value of a type, one that likely stands elsewhere too."""
     match kind:
         case "text":
-            prefix = _LONG if random.random() < 0.1 else ""
+            prefix = random.choice((_LONG, _LONG_WORD)) if random.random() < 0.12 else ""
             return prefix + random.choice((" ", "-", ", ")).join(
                 random.choices(_WORDS, k=random.randint(1, 3))
             )
@@ -205,21 +270,29 @@ def question(random: Random, project: Project) -> Question:
             for _ in range(random.randint(0, 3))
         ]
         return Question(kind, body)
-    body["sort"] = [
-        {
-            "field": random.choice(list(project.types)),
-            "direction": random.choice(("asc", "desc")),
-            "nulls": random.choice(("first", "last")),
-        }
-        for _ in range(random.choice((0, 1, 1, 2, 3)))
-    ]
+    body["sort"] = _sort(random, project)
     if kind == "position":
         return Question(kind, body, random.randint(1, max(project.issues, default=1) + 1))
-    body["limit"] = random.choice((7, 30, 100)) if kind == "walk" else random.choice((1, 3, 25))
+    body["limit"] = random.choice((4, 7, 30, 100)) if kind == "walk" else random.choice((1, 3, 25))
+    if kind == "walk":
+        body["limit"] = min(500, body["limit"] * max(1, 2 * len(project.issues) // _SIZE - 2))
     body["count"] = random.random() < 0.5
+    if random.random() < 0.2:
+        body["columns"] = random.sample(list(project.types), random.randint(0, 3))
     if kind == "offset":
         body["offset"] = random.randint(0, len(project.issues) + 3)
     return Question(kind, body)
+
+
+def _sort(random: Random, project: Project) -> list[Json]:
+    if project.composites and random.random() < _COMPOSITE:
+        sort = random.choice(project.composites)
+        return list(sort) if random.random() < 0.5 else reversed_sort(sort)
+    names = set(project.types)
+    if random.random() >= _REFUSED:
+        names -= project.unindexed
+    sortable = sorted(names)
+    return [_key(random, random.choice(sortable)) for _ in range(random.choice((0, 1, 1, 2, 3)))]
 
 
 def _by(random: Random, project: Project) -> Any:
@@ -262,9 +335,8 @@ def _condition(random: Random, project: Project) -> Json:
             start = random.randrange(len(text))
             condition["value"] = text[start : start + random.randint(1, 8)]
         case "has_words":
-            condition["value"] = " ".join(
-                random.choices([word for word in _WORDS if word != "\U0001f309"], k=random.randint(1, 2))
-            )
+            asked = [*(word for word in _WORDS if word != "\U0001f309"), _LONG_WORD, _LONG_WORD + "rust"]
+            condition["value"] = " ".join(random.choices(asked, k=random.randint(1, 2)))
         case "has_any" | "has_all" | "has_none":
             condition["value"] = random.sample(options, random.randint(1, min(3, len(options))))
         case _:

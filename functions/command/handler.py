@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from aws_lambda_powertools import Logger, Metrics
 
-from gridview import attributes, documents, issues, projects
+from gridview import attributes, composites, documents, issues, projects
 from gridview.batch import parse_batch, run_batch
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
@@ -89,6 +89,24 @@ def delete_attribute(request: Request) -> Response:
     return Response(204)
 
 
+def create_index(request: Request) -> Response:
+    """Define a composite index."""
+    project = request.path["project"]
+    created = composites.create_composite(
+        table, catalogs, request.actor, project, request.body(), settling=settling
+    )
+    return written(201, created, f"/v1/projects/{project}/indexes/{created['id']}")
+
+
+def delete_index(request: Request) -> Response:
+    """Delete a composite index."""
+    project, index = request.path["project"], request.path["index"]
+    composites.delete_composite(
+        table, catalogs, request.actor, project, index, request.expected(), settling=settling
+    )
+    return Response(204)
+
+
 def create_issue(request: Request) -> Response:
     """Create an issue."""
     body = request.body()
@@ -153,6 +171,8 @@ OPERATIONS: dict[str, Operation] = {
         create_attribute,
         update_attribute,
         delete_attribute,
+        create_index,
+        delete_index,
         create_issue,
         update_issue,
         delete_issue,

@@ -11,6 +11,7 @@ from gridview.config import required
 from gridview.consumer import consume
 from gridview.deadletters import DeadLetters
 from gridview.derive import Poison
+from gridview.lag import Notes
 from gridview.storage import Table
 
 logger = Logger()
@@ -18,6 +19,7 @@ metrics = Metrics()
 table = Table(required("TABLE_NAME"))
 catalogs = Catalogs()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
+notes = Notes()
 
 
 def _send(poison: Poison) -> None:
@@ -34,6 +36,7 @@ def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
     metrics.add_metric(name="Records", unit=MetricUnit.Count, value=len(records))
     failed = consume(table, catalogs, records, _send)
     if failed is None:
+        notes.note(table, records)
         return {"batchItemFailures": []}
     logger.warning("batch not finished", extra={"first_failed": failed})
     return {"batchItemFailures": [{"itemIdentifier": failed}]}

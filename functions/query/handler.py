@@ -5,23 +5,26 @@ from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 
-from gridview import attributes, counting, documents, gridrequest, issues, projects
+from gridview import attributes, composites, counting, documents, gridrequest, issues, projects
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
-from gridview.config import CursorSource, required
+from gridview.config import CursorSource, directory_seconds, required
 from gridview.grid import grid_page
 from gridview.gridrequest import IndexNotReady
 from gridview.groups import resolve as resolve_groups
 from gridview.http import Operation, Request, Response, count_capacity, ok
 from gridview.http import handler as http_handler
 from gridview.openapi import document as openapi_document
+from gridview.position import position as position_in
 from gridview.preconditions import etag
+from gridview.setreading import BlockCache
 from gridview.storage import Table
 
 logger = Logger()
 metrics = Metrics()
 table = Table(required("TABLE_NAME"))
 catalogs = Catalogs()
+cache = BlockCache(directory_seconds())
 cursor_source = CursorSource()
 
 
@@ -54,6 +57,17 @@ def get_attribute(request: Request) -> Response:
     return Response(200, found, {"ETag": etag(found["version"])})
 
 
+def list_indexes(request: Request) -> Response:
+    """The composite indexes of a project."""
+    return ok(composites.list_composites(table, request.actor, request.path["project"]))
+
+
+def get_index(request: Request) -> Response:
+    """One composite index."""
+    found = composites.get_composite(table, request.actor, request.path["project"], request.path["index"])
+    return Response(200, found, {"ETag": etag(found["version"])})
+
+
 def get_issue(request: Request) -> Response:
     """One issue."""
 
@@ -76,7 +90,7 @@ def grid_get(request: Request) -> Response:
 
 def _grid(request: Request, body: object) -> Response:
     def page(metered: Table, catalog: Catalog) -> dict[str, Any]:
-        return grid_page(metered, catalog, gridrequest.resolve(catalog, body), cursor_source.cursors("grid"))
+        return grid_page(metered, catalog, gridrequest.resolve(catalog, body), cursor_source.cursors("grid"), cache)
 
     return _answered(request, page)
 
@@ -86,7 +100,7 @@ def groups(request: Request) -> Response:
     body = request.body()
 
     def counted(metered: Table, catalog: Catalog) -> dict[str, Any]:
-        return counting.grouped_counts(metered, catalog, resolve_groups(catalog, body))
+        return counting.grouped_counts(metered, catalog, resolve_groups(catalog, body), cache)
 
     return _answered(request, counted)
 
@@ -97,7 +111,7 @@ def position(request: Request) -> Response:
 
     def found(metered: Table, catalog: Catalog) -> dict[str, Any]:
         order, only = gridrequest.resolve_position(catalog, body)
-        return counting.position(metered, catalog, int(request.path["num"]), order, only)
+        return position_in(metered, catalog, int(request.path["num"]), order, only, cache)
 
     return _answered(request, found)
 
@@ -111,7 +125,7 @@ def _answered(request: Request, answer: Callable[[Table, Catalog], dict[str, Any
             metered, request.actor.tenant, project, lambda catalog: answer(metered, catalog)
         )
     except IndexNotReady as error:
-        raise attributes.with_progress(table, request.actor, project, error) from error
+        raise composites.with_progress(table, request.actor, project, error) from error
     count_capacity(metrics, metered.meter)
     return ok(page)
 
@@ -124,6 +138,8 @@ OPERATIONS: dict[str, Operation] = {
         list_projects,
         get_project,
         get_attribute,
+        list_indexes,
+        get_index,
         get_issue,
         grid,
         grid_get,

@@ -3,21 +3,26 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from devtools import bulk, demo, engine, table
+from devtools.failure import Failure
 from gridview import issues, keys
+from gridview.blocks import FIRST, HEAD, Block
 from gridview.catalog import Catalog, FieldType
 from gridview.catalogs import read, to_catalog
 from gridview.cursors import Cursors
 from gridview.documents import to_json
+from gridview.families import derived_strings, families_of, keys_of
 from gridview.grid import grid_page
 from gridview.gridrequest import resolve
 from gridview.indexing import sort_strings
 from gridview.jsontext import dumps
+from gridview.sortstrings import number_of
 from gridview.storage import Bound, Item, Table
 
 NAME = "gridview"
@@ -25,26 +30,29 @@ NAME = "gridview"
 
 @pytest.fixture(scope="module")
 def loaded() -> Iterator[Table]:
-    """A table that a load was killed on half-way, and that was then loaded."""
+    """A table that loads were killed on, among the documents and among the blocks, and that was then loaded."""
     with engine.running(in_memory=True) as running:
         table.ensure(running.client(), NAME)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(bulk, "in_transactions", _dying(bulk.in_transactions, after=12))
-            with pytest.raises(KeyboardInterrupt):
-                demo.load(running.endpoint, NAME)
         stored = bulk.table_at(running.endpoint, NAME)
-        assert 0 < len(_all(stored, "0807", demo.PROJECT)) < demo.ISSUES
+        document = keys.issue("0807", demo.PROJECT, 1_000)
+        directory = keys.directory("0807", demo.PROJECT, "state.1")
+        for deadly in (
+            lambda item: item[keys.PK] == document,
+            lambda item: item[keys.SK] == directory and item[keys.SORT] == FIRST,
+        ):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(bulk, "in_transactions", _dying(bulk.in_transactions, deadly))
+                with pytest.raises(KeyboardInterrupt):
+                    demo.load(running.endpoint, NAME)
+            assert 0 < len(_all(stored, "0807", demo.PROJECT)) < demo.ISSUES
+        assert _partition(stored, directory)
         demo.load(running.endpoint, NAME)
         yield stored
 
 
-def _dying(write: bulk.Write, after: int) -> bulk.Write:
-    calls = 0
-
+def _dying(write: bulk.Write, deadly: Callable[[Item], bool]) -> bulk.Write:
     def dying(stored: Table, items: Sequence[Item]) -> None:
-        nonlocal calls
-        calls += 1
-        if calls > after:
+        if any(map(deadly, items)):
             raise KeyboardInterrupt
         write(stored, items)
 
@@ -138,7 +146,36 @@ def test_the_demo_is_indexed_as_its_documents_say(loaded: Table) -> None:
             sort_strings(catalog, document).get(order.order_id): document[keys.PK] for document in documents
         }
         expected.pop(None, None)
-        assert {entry[keys.SORT]: entry[keys.PK] for entry in entries} == expected, order.field.id
+        assert {entry[keys.SORT]: entry[keys.PK] for entry in entries} == expected, order.order_id
+
+
+def test_the_blocks_hold_what_the_documents_say(loaded: Table) -> None:
+    catalog = _catalog(loaded, "0807", demo.PROJECT)
+    derived = [derived_strings(catalog, document) for document in _all(loaded, "0807", demo.PROJECT)]
+    for family in families_of(catalog):
+        entries = _partition(loaded, keys.directory("0807", demo.PROJECT, family))
+        chain = [_block(loaded, entry) for entry in entries]
+        assert (chain[0].id, chain[0].lower) == (HEAD, FIRST)
+        for block, following in pairwise(chain):
+            assert (block.next, block.upper) == (following.id, following.lower)
+        assert (chain[-1].next, chain[-1].upper) == (None, None)
+        places = {key for one in derived if family in one for key in keys_of(family, one[family])}
+        assert sum(block.size for block in chain) == len(places), family
+        for key in places:
+            (covering,) = (block for block in chain if block.covers(key))
+            assert number_of(key) in covering.members, family
+
+
+def _block(stored: Table, entry: Item) -> Block:
+    item = stored.get(entry[keys.PK], entry[keys.SK])
+    assert item is not None
+    return Block.from_item(item)
+
+
+def test_a_project_that_has_given_out_numbers_is_not_loaded_over(loaded: Table) -> None:
+    catalog = _catalog(loaded, "0807", "35e9")
+    with pytest.raises(Failure, match="issues already"):
+        bulk.take_numbers(loaded, catalog, 100)
 
 
 def test_the_next_issue_gets_the_next_number(loaded: Table) -> None:

@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterEr
 from moto import mock_aws
 
 from gridview import config
-from gridview.config import ConfigurationError, CursorSource, required
+from gridview.config import ConfigurationError, CursorSource, directory_seconds, required
 from gridview.errors import InvalidRequest
 
 
@@ -50,6 +50,18 @@ def test_a_variable_must_be_there_and_not_empty(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delenv("TABLE_NAME")
     with pytest.raises(ConfigurationError, match="TABLE_NAME"):
         required("TABLE_NAME")
+
+
+def test_directories_are_kept_for_as_long_as_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRIDVIEW_DIRECTORY_SECONDS", raising=False)
+    assert directory_seconds() == 3
+    for given, seconds in (("0", 0), ("1.5", 1.5)):
+        monkeypatch.setenv("GRIDVIEW_DIRECTORY_SECONDS", given)
+        assert directory_seconds() == seconds
+    for given in ("", "soon", "-1", "inf", "nan"):
+        monkeypatch.setenv("GRIDVIEW_DIRECTORY_SECONDS", given)
+        with pytest.raises(ConfigurationError, match="GRIDVIEW_DIRECTORY_SECONDS"):
+            directory_seconds()
 
 
 def test_a_function_without_any_secret_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:

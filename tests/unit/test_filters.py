@@ -11,7 +11,8 @@ from gridview.errors import InvalidRequest
 from gridview.filters import MAX_CONDITIONS, MAX_DEPTH, parse_filter, schema
 from gridview.jsontext import dumps
 from gridview.openapi import document as openapi_document
-from gridview.operators import MAX_VALUES, OPERATORS, Operand, words
+from gridview.operators import MAX_VALUES, OPERATORS, Operand
+from gridview.texts import words
 from tests import schemas
 
 VALUES = ("low", "medium", "high")

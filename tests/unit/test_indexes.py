@@ -64,12 +64,56 @@ def test_a_rebuild_of_what_is_being_built_begins_anew() -> None:
     assert Indexes().rebuilt(4) == Indexes()
 
 
+def words(indexes: Indexes) -> list[bool]:
+    return [index.words for index in indexes.generations]
+
+
+def test_words_are_in_a_new_generation_and_the_present_one_is_served_without_them_meanwhile() -> None:
+    searched = Indexes.complete().searched(4, words=True)
+    assert (states(searched), words(searched)) == ([(1, READY), (2, BUILDING)], [False, True])
+    assert searched.words
+    swapped = searched.settled(done=4, epoch=5).settled(done=5, epoch=6)
+    assert (states(swapped), words(swapped)) == ([(2, READY)], [True])
+    without = swapped.searched(7, words=False)
+    assert (states(without), words(without)) == ([(2, READY), (3, BUILDING)], [True, False])
+    assert not without.words
+
+
+def test_words_that_are_asked_for_while_an_index_is_built_have_it_begun_anew() -> None:
+    building = Indexes().on(4)
+    searched = building.searched(5, words=True)
+    assert (states(searched), words(searched)) == ([(1, LEAVING), (2, BUILDING)], [False, True])
+    assert words(Indexes().on(4, words=True)) == [True]
+    changed_mind = Indexes.complete().searched(4, words=True).searched(5, words=False)
+    assert states(changed_mind) == [(1, READY), (2, LEAVING), (3, BUILDING)]
+    assert words(changed_mind) == [False, True, False]
+
+
+def test_words_stay_as_they_are_when_an_index_is_rebuilt_and_go_with_it() -> None:
+    searched = Indexes.complete(words=True)
+    assert words(searched.rebuilt(4)) == [True, True]
+    assert searched.searched(4, words=True) == searched
+    gone = searched.off(4)
+    assert (gone.words, gone.searched(5, words=True)) == (False, gone.searched(5, words=False))
+    assert words(gone.on(5)) == [True, False]
+    assert Indexes().searched(4, words=True) == Indexes()
+
+
+def test_a_definition_that_was_stored_before_there_were_words_has_none() -> None:
+    item = Indexes.complete().to_items()
+    for one in item["generations"]:
+        del one["words"]
+    assert Indexes.from_item(item) == Indexes.complete()
+
+
 def test_a_new_generation_is_in_the_present_form_of_the_sort_strings() -> None:
     old = Indexes((Index(1, READY, 0, spec=0),), 2)
     assert [index.spec for index in old.rebuilt(4).generations] == [0, SPEC_VERSION]
 
 
-@given(st.lists(st.sampled_from(["on", "off", "rebuilt", "settled", "settled late"])))
+@given(
+    st.lists(st.sampled_from(["on", "off", "rebuilt", "searched", "not searched", "settled", "settled late"]))
+)
 def test_whatever_happens_one_index_is_served_at_most_and_no_generation_is_given_twice(
     steps: list[str],
 ) -> None:
@@ -80,6 +124,9 @@ def test_whatever_happens_one_index_is_served_at_most_and_no_generation_is_given
         match step:
             case "on" | "off" | "rebuilt":
                 indexes = getattr(indexes, step)(epoch)
+            case "searched" | "not searched":
+                indexes = indexes.searched(epoch, words=step == "searched")
+                assert indexes.words is (step == "searched") or not indexes.written
             case "settled":
                 indexes = indexes.settled(epoch - 1, epoch)
             case _:

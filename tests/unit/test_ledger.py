@@ -21,7 +21,7 @@ from gridview.identity import Actor
 from gridview.ledger import Intent, Ledger, Order, plan
 from gridview.routes import Role
 from gridview.storage import Item
-from tests.chains import assert_chains
+from tests.blocktruth import assert_chains
 
 TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)

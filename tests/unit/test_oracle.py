@@ -1,37 +1,75 @@
 """The differential test: random queries, answered by the grid over a table in memory and by SQLite over the same issues."""
 
+import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from pyroaring import BitMap
 
 from devtools.cli import main
 from devtools.faults.memory_table import MemoryTable
-from devtools.oracle import compare, world
-from devtools.oracle.compare import Difference, Player
-from gridview import filters, groups, ordering, readwhole
+from devtools.oracle import compare, limits, refusals, world
+from devtools.oracle.command import Tally, tallies
+from devtools.oracle.compare import Asked, Difference, Player
+from devtools.oracle.plans import PLANS
+from devtools.oracle.real import TITANIUM
+from devtools.oracle.sql import Oracle
+from devtools.oracle.world import Question
+from gridview import (
+    filters,
+    groupreading,
+    lines,
+    ordering,
+    planner,
+    readblocks,
+    selection,
+    stations,
+)
+from gridview.access import Without
+from gridview.directory import Directory, Range
+from gridview.errors import Unprocessable
 from gridview.operators import OPERATORS
 from gridview.ordering import Place
 
 QUERIES = 1_000
-CHUNK = 200
+"""Of which 40 are about the tracker's issues."""
+
+CORES = os.cpu_count() or 1
 
 
-@pytest.mark.parametrize("first", range(0, QUERIES, CHUNK))
-def test_the_grid_answers_as_sqlite_does(first: int) -> None:
-    player = Player(MemoryTable)
-    compared: Counter[str] = Counter()
-    for seed in range(first, first + CHUNK):
-        question, rows = player.play(seed)
-        compared[question.kind] += 1
-        compared["rows"] += rows
-    assert compared.keys() == {"walk", "offset", "groups", "position", "rows"}
-    assert compared["rows"] > CHUNK
+@pytest.fixture(scope="module")
+def tally() -> Tally:
+    found = Tally()
+    data = "both" if TITANIUM.exists() else "generated"
+    for some in tallies(range(QUERIES), MemoryTable, data, tuple(limits.LIMITS), CORES):
+        found.update(some)
+    return found
+
+
+def test_the_grid_answers_as_sqlite_does(tally: Tally) -> None:
+    assert tally.differences == []
+    assert tally.questions == QUERIES
+    assert tally.kinds.keys() == {"walk", "offset", "groups", "position"}
+    assert tally.rows > 10 * QUERIES
+
+
+def test_every_plan_is_taken_and_none_is_unknown(tally: Tally) -> None:
+    assert tally.plans.keys() == PLANS
+
+
+def test_few_questions_are_refused_and_each_for_a_reason(tally: Tally) -> None:
+    assert 0 < sum(tally.refused.values()) < QUERIES / 10
+    assert "more is left undecided than may be read" in tally.refused
+    assert "more ties than may be read" in tally.refused
+
+
+def test_no_answer_takes_more_than_four_calls_in_sequence(tally: Tally) -> None:
+    assert {plan: rounds for plan, rounds in tally.rounds.items() if rounds > planner.ROUNDS} == {}
 
 
 def conditions(node: Any) -> list[dict[str, Any]]:
@@ -51,9 +89,21 @@ def test_the_questions_are_of_every_operator_and_type() -> None:
     assert asked == {(kind, one.name) for one in OPERATORS.values() for kind in one.types}
 
 
+def told(asked: Asked) -> tuple[Question, int, str | None]:
+    return asked.question, asked.rows, asked.refused
+
+
 def test_the_same_number_is_the_same_question() -> None:
     player, again = Player(MemoryTable), Player(MemoryTable)
-    assert [player.play(seed) for seed in (3, 57)] == [again.play(seed) for seed in (3, 57)]
+    assert [told(player.play(seed)) for seed in (3, 57)] == [told(again.play(seed)) for seed in (3, 57)]
+
+
+# Whatever is wrong with the reading side is found out
+
+
+def play_all(player: Player, queries: int) -> None:
+    for seed in range(queries):
+        player.play(seed)
 
 
 def everything_without_a_value_passes(self: filters.Condition, document: Any) -> bool:
@@ -73,13 +123,65 @@ def in_number_order(_: Any, places: Iterable[Place]) -> list[Place]:
     return sorted(places, key=lambda place: place.num)
 
 
+def without_the_last_block(self: Directory, between: Range) -> Any:
+    found = OVERLAPPING(self, between)
+    return found[:-1] if len(found) > 1 else found
+
+
+def borders_count_as_whole(self: Directory, between: Range, entry: Any) -> bool:
+    return True
+
+
+def an_intersection_for_a_union(sets: Iterable[BitMap]) -> BitMap:
+    found = list(sets)
+    return selection._intersection(found) if found else BitMap()
+
+
+def no_complement(self: Any, found: Any) -> Any:
+    judged = JUDGED(self, found)
+    return self.judged(found.part) if isinstance(found, Without) else judged
+
+
+def the_undecided_match(self: Any, undecided: BitMap, _: Any) -> BitMap:
+    return undecided
+
+
+def the_undecided_do_not_match(self: Any, undecided: BitMap, _: Any) -> BitMap:
+    return BitMap()
+
+
+def ties_ascend(self: lines.Line, unit: lines.Unit, begin: int, end: int) -> list[Place]:
+    return [self.place(unit.body, num) for num in list(unit.numbers)[begin:end]]
+
+
+def a_row_too_far(self: lines.Line, unit: lines.Unit, spot: Any) -> int:
+    return min(ROWS_BEFORE(self, unit, spot) + 1, len(unit.numbers))
+
+
+def those_with_a_value_too(self: stations.Stations) -> BitMap:
+    return self.matching if self.matching is not None else WITHOUT_VALUE(self)
+
+
+OVERLAPPING = Directory.overlapping
+JUDGED = selection._Evaluation.judged
+ROWS_BEFORE = lines.Line.rows_before
+WITHOUT_VALUE = stations.Stations._without_value
+
 SPOILT: dict[str, tuple[Any, str, Any]] = {
     "no value passes": (filters.Condition, "matches", everything_without_a_value_passes),
     "or is and": (filters.Some, "matches", filters.Every.matches),
     "not is ignored": (filters.Not, "matches", not_is_ignored),
     "cursors look at numbers alone": (ordering, "_compare", by_number_alone),
-    "no order": (readwhole, "in_order", in_number_order),
-    "lists of options are one group": (groups, "_options", groups._values),
+    "no order": (readblocks, "in_order", in_number_order),
+    "a range ends a block early": (Directory, "overlapping", without_the_last_block),
+    "blocks at borders count as whole": (Directory, "whole", borders_count_as_whole),
+    "sets of a union are intersected": (selection, "_union", an_intersection_for_a_union),
+    "complements are forgotten": (selection._Evaluation, "judged", no_complement),
+    "what is undecided matches": (readblocks.BlocksReader, "_passing", the_undecided_match),
+    "what is undecided does not match": (readblocks.BlocksReader, "_passing", the_undecided_do_not_match),
+    "ties ascend whatever the direction": (lines.Line, "places", ties_ascend),
+    "a cursor goes a row too far": (lines.Line, "rows_before", a_row_too_far),
+    "those with a value have none, too": (stations.Stations, "_without_value", those_with_a_value_too),
 }
 
 
@@ -87,27 +189,72 @@ SPOILT: dict[str, tuple[Any, str, Any]] = {
 def test_spoilt_code_is_found_out(spoilt: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, replacement = SPOILT[spoilt]
     monkeypatch.setattr(owner, name, replacement)
-    player = Player(MemoryTable)
-
-    def play_all() -> None:
-        for seed in range(QUERIES):
-            player.play(seed)
-
     with pytest.raises(Difference):
-        play_all()
+        play_all(Player(MemoryTable), QUERIES)
+
+
+def test_a_refusal_without_a_reason_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Any, *_: Any, **__: Any) -> None:
+        raise Unprocessable("That is too much.")
+
+    monkeypatch.setattr(readblocks.BlocksReader, "read", refuse)
+    with pytest.raises(Difference, match="refused without a reason"):
+        play_all(Player(MemoryTable, limits=("real",)), 40)
 
 
 def test_a_failing_query_is_told_with_the_command_that_replays_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["oracle", "--queries", "3", "--seed", "40"]) == 0
+    arguments = ["oracle", "--data", "generated", "--jobs", "1"]
+    assert main([*arguments, "--queries", "3", "--seed", "40"]) == 0
     assert "no difference" in capsys.readouterr().out
-    monkeypatch.setattr(filters.Not, "matches", not_is_ignored)
-    assert main(["oracle", "--queries", "60", "--seed", "40"]) == 1
-    told = capsys.readouterr().out
-    (seed, *_) = [line.rpartition(" ")[2] for line in told.splitlines() if "./dev oracle" in line]
-    assert main(["oracle", "--queries", "1", "--seed", seed]) == 1
-    assert f"./dev oracle --queries 1 --seed {seed}" in capsys.readouterr().out
+    monkeypatch.setattr(selection._Evaluation, "judged", no_complement)
+    assert main([*arguments, "--queries", "60", "--seed", "40"]) == 1
+    said = capsys.readouterr().out
+    (command, *_) = [line.strip() for line in said.splitlines() if "./dev oracle" in line]
+    assert main(command.split()[1:]) == 1
+    assert command in capsys.readouterr().out
+
+
+# The oracle itself
+
+
+def test_the_oracle_tells_what_is_undecided() -> None:
+    project = world.make(Random(4), sizes=(60,))  # noqa: S311
+    oracle = Oracle(project)
+    unknown = {"field": "name", "op": "contains", "value": "r"}
+    never = {"field": "num", "op": "lt", "value": 0}
+
+    def undecided(filter_: dict[str, Any]) -> int:
+        return oracle.undecided({"filter": filter_}, lambda one: one["op"] == "contains")
+
+    assert undecided(never) == 0
+    assert undecided(unknown) == undecided({"not": unknown}) == undecided({"not": {"not": unknown}}) == 60
+    assert undecided({"and": [unknown, never]}) == 0
+    assert undecided({"or": [unknown, {"not": never}]}) == 0
+    assert oracle.possible({"filter": {"and": [unknown, {"not": never}]}}, lambda one: one is unknown) == 60
+    assert oracle.ties({}, "num", lambda _: False) == 1
+
+
+def test_a_composite_index_answers_both_directions() -> None:
+    key = {"field": "name", "direction": "asc", "nulls": "last"}
+    other = {"field": "state", "direction": "desc", "nulls": "first"}
+    project = world.Project(["open"], [], {}, composites=[[key, other]])
+    assert refusals.has_composite(project, [key, other])
+    assert refusals.has_composite(project, world.reversed_sort([key, other]))
+    assert not refusals.has_composite(project, [key])
+    assert not refusals.has_composite(project, [other, key])
+
+
+@pytest.mark.parametrize("name", limits.LIMITS)
+def test_limits_are_held_everywhere_and_given_back(name: str) -> None:
+    def held() -> list[Any]:
+        return [vars(module)["CANDIDATES"] for module in (planner, groupreading)]
+
+    before = held()
+    with limits.held_to(name):
+        assert held() == [limits.budgets(name)["planner.CANDIDATES"]] * 2
+    assert held() == before
 
 
 def test_the_oracle_shares_no_code_with_the_grid() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gridview import keys, sortstrings
+from gridview import blocks, keys, sortstrings
 from gridview.catalog import Field, FieldType
 from gridview.operators import OPERATORS, Operand
 from gridview.routes import ROUTES
@@ -62,7 +62,14 @@ ENTITIES = {
         keys.order("0807", "35e9", f"{START.key}.1"),
         sortstrings.sort_string(sortstrings.date("2023-05-01"), 1),
     ),
+    "block": (
+        keys.block("0807", "35e9", f"{START.key}.1", "7f3a"),
+        keys.directory("0807", "35e9", f"{START.key}.1"),
+        blocks.before(sortstrings.date("2023-05-01")),
+    ),
     "ledger": (keys.issue("0807", "35e9", 1), keys.LEDGER, ""),
+    "composite index": (keys.project("0807", "35e9"), keys.composite("0807", "35e9", "c1"), ""),
+    "lag": (keys.project("0807", "35e9"), keys.LAG, ""),
 }
 
 

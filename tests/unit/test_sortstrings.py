@@ -25,6 +25,9 @@ GOLDEN_DIGESTS = {1: (69, "0c980c1a86e2fae72478344b2279341fcf95d6d7798afe2c9a872
 
 property_test = settings(max_examples=300, derandomize=True, database=None, deadline=None)
 
+COMPOSITE = "composite"
+"""How the examples name what is made of several keys."""
+
 OPTION_RANKS = ranks.initial(200)
 LARGEST_NUM = 99_999_999
 
@@ -391,9 +394,27 @@ def test_what_is_not_a_sort_string_is_refused(wrong: str) -> None:
 
 def encode_example(type_name: str, value: Any, num: int) -> str:
     """The sort string of an example, whose value is as in the API, except that options are given as ranks."""
+    return sortstrings.sort_string(encoded_body(type_name, value), num)
+
+
+def encoded_body(type_name: str, value: Any) -> str:
+    if type_name == COMPOSITE:
+        return sortstrings.composite(map(key_part, value))
     ranked: dict[str, Callable[[Any], str]] = {"enum": sortstrings.enum, "multi_enum": sortstrings.multi_enum}
-    body = ranked.get(type_name, KINDS[type_name].body)
-    return sortstrings.sort_string(body(value), num)
+    return ranked.get(type_name, KINDS[type_name].body)(value)
+
+
+def key_part(key: dict[str, Any]) -> sortstrings.KeyPart:
+    body = None if key["value"] is None else encoded_body(key["type"], key["value"])
+    return sortstrings.KeyPart(
+        body, key.get("descending", False), key.get("nulls_first", False), key.get("size")
+    )
+
+
+def specified_composite(values: list[Any]) -> list[dict[str, Any]]:
+    """The keys of the index that the specification shows."""
+    text, day = values
+    return [{"type": "text", "value": text, "descending": True}, {"type": "date", "value": day}]
 
 
 def golden() -> dict[str, Any]:
@@ -405,7 +426,7 @@ def golden() -> dict[str, Any]:
 def test_golden_examples_are_what_the_code_produces() -> None:
     document = golden()
     assert document["version"] == sortstrings.SPEC_VERSION
-    assert {example["type"] for example in document["examples"]} == KINDS.keys()
+    assert {example["type"] for example in document["examples"]} == KINDS.keys() | {COMPOSITE}
     for example in document["examples"]:
         produced = encode_example(example["type"], example["value"], example["num"])
         assert produced == example["sort_string"]
@@ -436,16 +457,17 @@ def specified_examples() -> dict[str, list[tuple[Any, int, str]]]:
 
 def test_the_specification_shows_examples_of_every_type_and_none_goes_unread() -> None:
     found = specified_examples()
-    assert found.keys() == KINDS.keys()
+    assert found.keys() == KINDS.keys() | {COMPOSITE}
     assert all(len(examples) >= 2 for examples in found.values())
     rows = re.findall(r"^\|.*␁\d", SPECIFICATION.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(rows) == sum(map(len, found.values()))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, COMPOSITE])
 def test_the_examples_of_the_specification_are_what_the_code_produces_in_ascending_order(kind: str) -> None:
     examples = specified_examples()[kind]
-    for value, num, sort_string in examples:
+    for shown, num, sort_string in examples:
+        value = specified_composite(shown) if kind == COMPOSITE else shown
         assert encode_example(kind, value, num) == sort_string
     assert all(a[2] < b[2] for a, b in pairwise(examples))
 

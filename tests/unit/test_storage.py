@@ -5,6 +5,7 @@ The tests that take a table are the conformance suite: `tests/engine/test_storag
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from gridview.storage import (
     Condition,
     ConditionFailed,
     ItemTooLarge,
+    Span,
     Table,
     TransactionFailed,
     version_is,
@@ -190,6 +192,41 @@ def test_ranges_of_the_index_side_by_side_in_one_round(table: Table) -> None:
     assert [page.last for page in pages] == [None] * 4
     assert table.meter.rounds == before[0] + 1
     assert [call.round for call in table.meter.calls[before[1] :]] == [table.meter.rounds] * 4
+
+
+def test_items_and_spans_of_the_index_side_by_side_in_one_round(table: Table) -> None:
+    table.batch_put([item(f"p{sort}", "order", sort, num=1, name="x") for sort in "abc"])
+    table.put(item("q", "other", "b"))
+    wanted = [("pa", "order"), ("none", "order"), ("q", "other"), ("pa", "order")]
+    spans = [
+        Span("order", Bound("between", "b", "c")),
+        Span("other"),
+        Span("order", Bound(">=", "c")),
+        Span("?"),
+    ]
+    before = table.meter.rounds
+    found = table.read_together(wanted, spans, paths=[("num",)])
+    assert found.items == {
+        ("pa", "order"): item("pa", "order", "a", num=1, name="x"),
+        ("q", "other"): item("q", "other", "b"),
+    }
+    assert [[one[keys.SORT] for one in items] for items in found.spans] == [["b", "c"], ["b"], ["c"], []]
+    assert found.spans[0][0] == item("pb", "order", "b", num=1)
+    assert table.meter.rounds == before + 1
+    assert table.read_together([], []) == ({}, [])
+    assert table.meter.rounds == before + 1
+
+
+def test_a_span_goes_on_behind_a_megabyte_though_two_items_have_one_place(table: Table) -> None:
+    table.batch_put([item(f"p{num}", "order", f"{num // 2}", name="x" * 300_000) for num in range(12)])
+    spans = [Span("order"), Span("order", Bound("between", "1", "4")), Span("order", Bound(">", "2"))]
+    listed = table.read_together([], spans, paths=()).spans
+    assert [sorted(int(one[keys.PK][1:]) for one in items) for items in listed] == [
+        list(range(12)),
+        list(range(2, 10)),
+        list(range(6, 12)),
+    ]
+    assert all(one[keys.SORT] <= two[keys.SORT] for items in listed for one, two in pairwise(items))
 
 
 def test_a_filter_is_applied_to_what_was_examined(table: Table) -> None:
@@ -483,6 +520,16 @@ def test_what_a_batch_leaves_out_is_asked_for_again() -> None:
     assert [len(request["Keys"]) for request in requests] == [5, 3, 3, 1]
     assert all(request["ProjectionExpression"] for request in requests)
     assert table.meter.rounds == 4
+
+
+def test_what_is_left_out_of_a_batch_is_asked_for_again_beside_spans_too() -> None:
+    table, script = scripted(some(2), some(1), some(9))
+    assert table.read_together(KEYS, []).items.keys() == set(KEYS)
+    assert len(script.requests) == 3
+    table, script = scripted(*[some(0)] * 100)
+    with pytest.raises(Overloaded):
+        table.read_together(KEYS, [])
+    assert len(script.requests) == 9
 
 
 def test_it_is_not_asked_for_again_when_enough_has_come() -> None:

@@ -34,7 +34,7 @@ from gridview.passes import DefinitionsMissing
 from gridview.routes import Role
 from gridview.storage import Item, Table
 from gridview.upkeep import LEASE, Worked, Worker
-from tests.chains import assert_chains
+from tests.blocktruth import assert_chains
 
 TENANT, PROJECT = "acme", "bridge"
 PARTITION = keys.project(TENANT, PROJECT)

@@ -38,6 +38,7 @@ def test_a_new_attribute_is_answered_whole(api: Client, project: str, kind: str)
         "type": kind,
         "required": False,
         "indexed": True,
+        "search": False,
         "build": None,
         "position": 0,
         "version": 1,

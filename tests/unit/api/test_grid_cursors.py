@@ -127,6 +127,7 @@ def test_a_deleted_and_made_again_attribute_is_another_order(owner: Client, shar
     for _ in range(2):
         owner.made(f"{path}/issues", {"name": "x"})
     owner.made(f"{path}/attributes", {"id": "kind", "name": "Kind", "type": "text"})
+    shared_account.derive()
     sort = [{"field": "kind"}]
     cursor = owner.post(f"{path}/grid", {"sort": sort, "limit": 1}).body["next"]
     owner.delete(f"{path}/attributes/kind")

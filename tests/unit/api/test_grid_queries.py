@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from gridview import keys
+from gridview import planner
 from gridview.operators import OPERATORS
-from gridview.storage import PRESENT
 from tests import nasty
 from tests.cloud import Cloud
 from tests.http import Answer, Client
@@ -167,28 +166,24 @@ def test_what_is_wrong_with_a_filter_is_told_with_all_else(api: Client) -> None:
     assert answer.errors["filter.and.0.value"] == "amount: must be a number"
 
 
-@pytest.mark.parametrize(
-    ("call", "body"),
-    [
-        ("grid", {"count": True}),
-        ("grid", {"filter": {"field": "num", "op": "gt", "value": 1}}),
-        ("groups", {"by": ["state"]}),
-    ],
-)
-def test_a_larger_project_says_what_is_possible(
-    owner: Client, shared_account: Cloud, project: str, call: str, body: Any
+def test_what_takes_too_many_documents_says_what_would_help(
+    owner: Client, project: str, shared_account: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    owner.made(f"{project}/issues", {"name": "x"})
-    assert owner.post(f"{project}/{call}", body).status == 200
-    shared_account.table.add(
-        keys.project("0807", project.rpartition("/")[2]), keys.COUNTER, "last", 10_000, PRESENT
-    )
-    answer = owner.post(f"{project}/{call}", body)
+    owner.made(f"{project}/attributes", {"id": "bare", "name": "Bare", "type": "text", "indexed": False})
+    for _ in range(3):
+        owner.made(f"{project}/issues", {"name": "x", "fields": {"bare": "y"}})
+    shared_account.derive()
+    body = {"filter": {"field": "bare", "op": "eq", "value": "y"}}
+    monkeypatch.setattr(planner, "CANDIDATES", 1)
+    assert nums(owner.post(f"{project}/grid", body)) == [1, 2, 3]
+    monkeypatch.setattr(planner, "WHOLE", 2)
+    answer = owner.post(f"{project}/grid", body)
     assert answer.kind == (422, "unprocessable")
-    assert "10,001 issue numbers" in answer.body["detail"]
-    assert "sorted by one indexed field" in answer.body["detail"]
-    assert owner.get(f"{project}/issues/1/position").status == 422
-    assert nums(owner.post(f"{project}/grid", {"sort": [{"field": "name"}]})) == []
+    assert "open for 3 issues" in answer.body["detail"]
+    assert "attributes/bare" in answer.body["detail"]
+    query = {"filter": json.dumps(body["filter"])}
+    assert owner.get(f"{project}/issues/1/position", query=query).kind == (422, "unprocessable")
+    assert nums(owner.post(f"{project}/grid", {"count": True, "limit": 1})) == [1]
 
 
 # Groups
@@ -224,11 +219,12 @@ def test_a_limit_of_groups_says_whether_there_are_more(api: Client) -> None:
         assert answer.body["more"] == (limit < len(nasty.STATES))
 
 
-def test_aggregates_are_exact(owner: Client, project: str) -> None:
+def test_aggregates_are_exact(owner: Client, shared_account: Cloud, project: str) -> None:
     owner.made(f"{project}/attributes", {"id": "cost", "name": "Cost", "type": "number"})
     for cost in ("0.1", "0.2", "1E+125", "-1E+125", "1E-130", None):
         owner.made(f"{project}/issues", {"name": "x", "fields": {"cost": cost}})
     owner.made(f"{project}/issues", {"name": "x", "state": "closed"})
+    shared_account.derive()
     functions = ("sum", "min", "max", "avg")
     wanted = [{"field": "cost", "function": function} for function in functions]
     answer = owner.post(f"{project}/groups", {"by": ["state"], "aggregates": wanted, "explain": True})
@@ -242,7 +238,9 @@ def test_aggregates_are_exact(owner: Client, project: str) -> None:
     ]
     assert opened["aggregates"][3]["value"] == Decimal("0.06")
     assert answer.body["explain"]["sequential_calls"] >= 2
-    assert answer.body["explain"]["plan"][1] == "Count them by state, in memory."
+    assert answer.body["explain"]["plan"][0] == (
+        "Fetch the 7 issues that there are, in ranges of numbers side by side; group them by state in memory."
+    )
 
 
 @pytest.mark.parametrize(
@@ -256,7 +254,12 @@ def test_aggregates_are_exact(owner: Client, project: str) -> None:
     ],
 )
 def test_instants_group_by_the_local_calendar(
-    owner: Client, project: str, unit: str, timezone: str | None, expected: list[str | None]
+    owner: Client,
+    shared_account: Cloud,
+    project: str,
+    unit: str,
+    timezone: str | None,
+    expected: list[str | None],
 ) -> None:
     owner.made(f"{project}/attributes", {"id": "at", "name": "At", "type": "datetime"})
     for at in (
@@ -267,6 +270,7 @@ def test_instants_group_by_the_local_calendar(
         None,
     ):
         owner.made(f"{project}/issues", {"name": "x", "fields": {"at": at}})
+    shared_account.derive()
     by = {"field": "at", "unit": unit, **({} if timezone is None else {"timezone": timezone})}
     found = owner.post(f"{project}/groups", {"by": [by]}).body["groups"]
     assert [value for one in found for value in one["values"]] == expected
@@ -335,6 +339,7 @@ def test_nothing_of_another_tenant_is_counted_found_or_placed(owner: Client, sha
     stranger = owner.acting(tenant="3cc8")
     stranger.made("/v1/projects", {"id": "many", "name": "Many"})
     stranger.made(f"{PATH}/issues", {"name": "theirs"})
+    shared_account.derive()
     page = stranger.post(f"{PATH}/grid", {"count": True, "filter": {"field": "num", "op": "gte", "value": 1}})
     assert (nums(page), page.body["total"], page.body["matched"]) == ([1], 1, 1)
     assert stranger.post(f"{PATH}/groups", {"by": ["state"]}).body["groups"] == [

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from gridview import keys
+from gridview import blocks, issues, keys
+from gridview.families import NUMBERS
+from gridview.sortstrings import sort_string
 from tests.cloud import TABLE, Cloud
 from tests.http import Client
 
@@ -125,21 +127,16 @@ def test_a_page_and_a_batch_of_large_issues_are_cut_where_an_answer_must_end(
 
 
 def test_a_million_issues_are_the_most(api: Client, account: Cloud, project: str) -> None:
-    def numbers_given(last: int) -> None:
-        account.client.update_item(
-            TableName=TABLE,
-            Key={"PK": {"S": keys.project("0807", "plain")}, "SK": {"S": keys.COUNTER}},
-            UpdateExpression="SET #last = :last",
-            ExpressionAttributeNames={"#last": "last"},
-            ExpressionAttributeValues={":last": {"N": str(last)}},
-        )
-
-    numbers_given(999_999)
+    numbers_given(account, 999_999)
+    issues_there(account, 1_000_000)
     assert api.made(f"{project}/issues", {"name": "the last"})["num"] == 1_000_000
+    assert api.get(project).body["issues"] == 1_000_000
+    before = account.items()
     answer = api.post(f"{project}/issues", {"name": "one more"})
     assert answer.kind == (422, "unprocessable")
     assert "1,000,000" in answer.body["detail"]
-    numbers_given(999_999)
+    assert account.items() == before, "no number was spent"
+    issues_there(account, 999_999)
     results = api.batch(
         "plain",
         {"create": {"name": "a"}},
@@ -147,6 +144,35 @@ def test_a_million_issues_are_the_most(api: Client, account: Cloud, project: str
         {"update": {"num": 1_000_000, "name": "c"}},
     ).body["results"]
     assert [result["status"] for result in results] == [422, 422, 200]
+
+
+def test_a_project_that_has_deleted_issues_goes_on_past_a_million_numbers(
+    api: Client, account: Cloud, project: str
+) -> None:
+    numbers_given(account, 1_000_000)
+    issues_there(account, 999_998)
+    results = api.batch("plain", {"create": {"name": "a"}}, {"create": {"name": "b"}}).body["results"]
+    assert [result["issue"]["num"] for result in results] == [1_000_001, 1_000_002]
+    numbers_given(account, issues.MAX_NUMBER)
+    answer = api.post(f"{project}/issues", {"name": "there is no number for it"})
+    assert answer.kind == (422, "unprocessable")
+    assert "99,999,999" in answer.body["detail"]
+
+
+def numbers_given(account: Cloud, last: int) -> None:
+    account.client.update_item(
+        TableName=TABLE,
+        Key={"PK": {"S": keys.project("0807", "plain")}, "SK": {"S": keys.COUNTER}},
+        UpdateExpression="SET #last = :last",
+        ExpressionAttributeNames={"#last": "last"},
+        ExpressionAttributeValues={":last": {"N": str(last)}},
+    )
+
+
+def issues_there(account: Cloud, count: int) -> None:
+    """The index tells of so many issues."""
+    (block,) = blocks.build(NUMBERS, (sort_string("", num) for num in range(1, count + 1)))
+    account.table.put(block.to_item("0807", "plain"))
 
 
 def test_definitions_larger_than_400_kb_are_refused(api: Client, account: Cloud, project: str) -> None:

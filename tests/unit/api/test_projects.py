@@ -21,7 +21,7 @@ def test_a_new_project_is_answered_whole(api: Client) -> None:
         "id": "35e9",
         "name": "Forth Rail Bridge",
         "states": ["open", "closed"],
-        "issues": None,
+        "issues": 0,
         "version": 1,
         "updated": created,
         "created_by": "bob",
@@ -185,7 +185,19 @@ def test_what_the_list_shows_of_a_project_is_what_the_project_says(api: Client, 
     (listed,) = api.get("/v1/projects").body["items"]
     whole = api.get(bridge).body
     whole.pop("attributes")
-    assert listed == whole
+    assert listed == {**whole, "issues": None}, "nobody counts the issues of a list"
+
+
+def test_a_project_says_how_many_issues_it_has_as_of_the_index(
+    api: Client, account: Cloud, bridge: str
+) -> None:
+    api.made(f"{bridge}/issues", {"name": "not yet"})
+    account.derive()
+    assert api.get(bridge).body["issues"] == 4
+    api.delete(f"{bridge}/issues/1")
+    assert api.get(bridge).body["issues"] == 4
+    account.derive()
+    assert api.patch(bridge, {"name": "New"}).body["issues"] == 3
 
 
 @pytest.mark.parametrize(

@@ -116,3 +116,24 @@ def test_what_the_client_did_wrong_is_still_wrong(account: Cloud, bridge: str, e
     elsewhere().made(f"{bridge}/attributes", {"id": "late", "name": "Late", "type": "text"})
     answer = account.hasty.post(f"{bridge}/issues", {"name": "", "fields": {"late": 1, "later": 1}})
     assert answer.errors.keys() == {"name", "fields.late", "fields.later"}
+
+
+def test_an_attribute_is_kept_for_an_index_that_is_not_known_here(
+    account: Cloud, bridge: str, elsewhere: Elsewhere
+) -> None:
+    other = elsewhere()
+    other.made(f"{bridge}/indexes", {"sort": [{"field": "3812"}, {"field": "882a"}]})
+    assert account.hasty.delete(f"{bridge}/attributes/3812").kind == (409, "conflict")
+    assert account.hasty.post(f"{bridge}/indexes", {"sort": [{"field": "3812"}, {"field": "882a"}]}).kind == (
+        409,
+        "conflict",
+    )
+    assert account.hasty.delete(f"{bridge}/indexes/c1").status == 204
+
+
+def test_an_index_by_an_attribute_that_is_not_known_here_can_be_defined(
+    account: Cloud, bridge: str, elsewhere: Elsewhere
+) -> None:
+    elsewhere().made(f"{bridge}/attributes", {"id": "late", "name": "Late", "type": "text"})
+    body = {"sort": [{"field": "late"}, {"field": "882a"}]}
+    assert account.hasty.made(f"{bridge}/indexes", body)["id"] == "c1"

@@ -9,7 +9,15 @@ from pydantic import Field as ModelField
 from pydantic import ValidationInfo, field_validator
 
 from gridview import clock, ids, keys, options
-from gridview.catalog import INDEXED_BY_DEFAULT, MAX_ATTRIBUTES, Catalog, Field, FieldType
+from gridview.catalog import (
+    INDEXED_BY_DEFAULT,
+    MAX_ATTRIBUTES,
+    Catalog,
+    Composite,
+    Definition,
+    Field,
+    FieldType,
+)
 from gridview.catalogs import (
     Catalogs,
     ProjectItems,
@@ -28,7 +36,6 @@ from gridview.errors import (
     NotReady,
     Unprocessable,
 )
-from gridview.gridrequest import IndexNotReady
 from gridview.identity import Actor
 from gridview.indexes import Indexes
 from gridview.jobs import Job, Progress, save
@@ -45,6 +52,8 @@ _AT_ONCE = 50
 _MOVES = 16
 """Changes of the order of options that may wait for their issues to follow."""
 _NO_OPTIONS = "only enum and multi_enum have options"
+_NO_WORDS = "only a text can be searched for words"
+_NOT_INDEXED = "needs an index: say indexed as well"
 
 
 class AttributeCreate(RequestModel):
@@ -56,6 +65,7 @@ class AttributeCreate(RequestModel):
     options: OptionsInput | None = None
     required: bool = False
     indexed: bool | None = None
+    search: bool = False
     position: int | None = ModelField(default=None, ge=0)
 
     @field_validator("options")
@@ -66,6 +76,14 @@ class AttributeCreate(RequestModel):
             raise ValueError(_NO_OPTIONS)
         return given
 
+    @field_validator("search")
+    @classmethod
+    def _only_words(cls, search: bool, known: ValidationInfo) -> bool:
+        kind = known.data.get("type")
+        if search and kind not in (None, FieldType.TEXT):
+            raise ValueError(_NO_WORDS)
+        return search
+
 
 class AttributePatch(RequestModel):
     """PATCH /v1/projects/{project}/attributes/{attribute}: what is left out stays as it is."""
@@ -74,13 +92,15 @@ class AttributePatch(RequestModel):
     options: OptionsInput = ModelField(default_factory=list)
     required: bool = False
     indexed: bool = True
+    search: bool = False
     position: int = ModelField(default=0, ge=0)
 
 
 def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
     """An attribute, or a built-in field, as the API answers it.
 
-    `position` is its place in the display order, from 0 (null for a built-in field); `build` tells what is being made of it.
+    `position` is its place in the display order, from 0 (null for a built-in field); `search` is whether its words are
+    indexed or will be; `build` tells what is being made of it.
     """
     order = items.catalog["order"]
     attribute: dict[str, Any] = {
@@ -89,7 +109,8 @@ def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
         "type": field.type.value,
         "required": field.required,
         "indexed": field.indexed,
-        "build": build_json(items, field),
+        "search": field.searched,
+        "build": build_json(items, field, moving=field.moving),
         "position": None if field.builtin else order.index(field.key),
         "version": field.version,
         "created": datetime_json(field.created or items.project["created"]),
@@ -100,19 +121,19 @@ def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
     return attribute
 
 
-def build_json(items: ProjectItems, field: Field) -> dict[str, Any] | None:
-    """What is being made of a field in the background, and how far that has come; None when it is as it should be.
+def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> dict[str, Any] | None:
+    """What is being made of a definition in the background, and how far that has come; None when it is as it should be.
 
     `building` cannot be sorted by yet; while it is `rebuilding` or `reordering` the present order is served; `removing` takes away
-    what an index or a deleted attribute has left.
+    what an index or a deleted attribute has left. `moving`: the epoch of a move of options that is under way, else 0.
     """
-    indexes = field.indexes
-    if field.deleted:
-        state, since = "removing", field.deleted
+    indexes = definition.indexes
+    if definition.deleted:
+        state, since = "removing", definition.deleted
     elif indexes.building is not None:
         state, since = "building" if indexes.ready is None else "rebuilding", indexes.building.since
-    elif field.moving:
-        state, since = "reordering", field.moving
+    elif moving:
+        state, since = "reordering", moving
     elif indexes.leaving:
         state, since = "removing", indexes.pending
     else:
@@ -125,13 +146,6 @@ def get_attribute(table: Table, actor: Actor, project: str, attribute: str) -> d
     """The attribute or built-in field as the API answers it, strongly consistent; NotFound."""
     items = read(table, actor.tenant, project)
     return attribute_json(items, _find(to_catalog(actor.tenant, project, items), attribute))
-
-
-def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady) -> NotReady:
-    """The same error with how far the index that it misses has come."""
-    build = get_attribute(table, actor, project, error.attribute)["build"]
-    told = f"{build['done']:,} of {build['of']:,} issues are done." if build else "It is ready now."
-    return NotReady(f"{error.detail} {told}", members={"build": build})
 
 
 def create_attribute(
@@ -156,6 +170,8 @@ def create_attribute(
             raise _taken(items, known[request.id])
         place = _place(request.position, len(order))
         indexed = len(order) < INDEXED_BY_DEFAULT if request.indexed is None else request.indexed
+        if request.search and not indexed:
+            raise InvalidRequest("The request is not valid.", [FieldError("search", _NOT_INDEXED)])
         now = clock.now()
         field = Field(
             id=request.id or ids.attribute_id_from(request.name, known),
@@ -165,7 +181,7 @@ def create_attribute(
             options=chosen.options,
             next_option=chosen.next_option,
             required=request.required,
-            indexes=Indexes.complete() if indexed else Indexes(),
+            indexes=Indexes.complete(words=request.search) if indexed else Indexes(),
             created=now,
             updated=now,
         )
@@ -193,8 +209,8 @@ def update_attribute(
 ) -> dict[str, Any]:
     """Change an attribute, or switch the index of a built-in field: one transaction of two items, or three.
 
-    What concerns issues that nobody edits (an index switched on or off, options moved) becomes true of them in the background,
-    which begins after `settling` seconds. Conflict when an option would be dropped that issues use.
+    What concerns issues that nobody edits (an index or its words switched on or off, options moved) becomes true of them in the
+    background, which begins after `settling` seconds. Conflict when an option would be dropped that issues use.
     """
     request = parse(AttributePatch, body)
     given = request.model_fields_set
@@ -216,9 +232,8 @@ def update_attribute(
                 raise InvalidRequest("The request is not valid.", [FieldError("options", _NO_OPTIONS)])
             changed = changed_options(table, catalog, field, "options", request.options, items.next_epoch)
             field = replace(field, options=changed.options, next_option=changed.next_option)
-        if "indexed" in given:
-            switched = field.indexes.on if request.indexed else field.indexes.off
-            field = replace(field, indexes=switched(items.next_epoch))
+        if given & {"indexed", "search"}:
+            field = replace(field, indexes=_switched(field, request, items.next_epoch))
         field = replace(field, **{name: getattr(request, name) for name in given & {"name", "required"}})
         order = list(items.catalog["order"])
         if "position" in given:
@@ -260,6 +275,11 @@ def delete_attribute(
         if field.builtin:
             raise Conflict("Every issue has this field; it cannot be deleted.")
         check(expected, field.version)
+        if over := [one.id for one in catalog.composites_over(field.key)]:
+            raise Conflict(
+                f"It is sorted by in the composite index{'es' if len(over) > 1 else ''} {', '.join(over)}; "
+                f"delete that first: DELETE /v1/projects/{project}/indexes/{over[0]}."
+            )
         epoch = items.next_epoch
         deleted = _next_version(replace(field, deleted=epoch, indexes=field.indexes.off(epoch)))
         order = [key for key in items.catalog["order"] if key != field.key]
@@ -277,35 +297,37 @@ def rebuild(
     tenant: str,
     project: str,
     attributes: Collection[str] | None,
+    composites: Collection[str] | None = None,
     *,
     rate: int,
     settling: float,
 ) -> list[str]:
-    """Have indexes built anew in the background, all of the project's or those of the `attributes`; tells the ids of their fields.
+    """Have indexes built anew in the background: those of the `attributes` and the `composites`, all if neither is given.
 
-    The present ones are served until then. `rate`: issues a second at most, 0 for as many as it can. NotFound.
+    Tells the ids of their fields and of the composite ones. The present ones are served until then. `rate`: issues a second at
+    most, 0 for as many as it can. NotFound.
     """
 
     catalog = catalogs.reload(table, tenant, project)
-    fields = (
-        [*catalog.builtins, *catalog.attributes]
-        if attributes is None
-        else [_find(catalog, one) for one in attributes]
+    chosen: list[Definition] = (
+        [*catalog.builtins, *catalog.attributes, *catalog.living_composites]
+        if attributes is None and composites is None
+        else [_find(catalog, one) for one in attributes or ()]
+        + [_find_composite(catalog, one) for one in composites or ()]
     )
-    chosen = [field.id for field in fields if field.indexed]
+    indexed = [one for one in chosen if one.indexes.written]
 
-    def change(some: Collection[str]) -> None:
+    def change(some: Collection[Definition]) -> None:
         items = read(table, tenant, project)
         current = to_catalog(tenant, project, items)
-        found = [field for one in some if (field := current.get(one)) is not None]
-        rebuilt = [replace(field, indexes=field.indexes.rebuilt(items.next_epoch)) for field in found]
-        writes = [_put(items, current, _next_version(field)) for field in rebuilt]
+        found = [now for one in some if (now := _current(current, one)) is not None]
+        writes = [_put(items, current, _rebuilt(one, items.next_epoch)) for one in found]
         table.transact([*writes, raise_epoch(items), wanted(items, settling, rate)])
 
-    for at in range(0, len(chosen), _AT_ONCE):
-        settle(partial(change, chosen[at : at + _AT_ONCE]))
+    for at in range(0, len(indexed), _AT_ONCE):
+        settle(partial(change, indexed[at : at + _AT_ONCE]))
     catalogs.forget(tenant, project)
-    return chosen
+    return [one.id for one in indexed]
 
 
 def wanted(items: ProjectItems, settling: float, rate: int = 0) -> Write:
@@ -321,7 +343,7 @@ def changed_options(
     table: Table, catalog: Catalog, field: Field, name: str, requested: OptionsInput, epoch: int
 ) -> options.OptionChange:
     """What a request makes of a field's options at `epoch`; Conflict when issues use one that would be dropped."""
-    moved_at = epoch if field.indexed else None
+    moved_at = epoch if field.indexed or catalog.composites_over(field.key) else None
     change = options.change(name, field.options, field.next_option, requested, moved_at=moved_at)
     if change.moved and len(field.former) >= _MOVES:
         raise Conflict("The options were moved often, and their issues have yet to follow; try again later.")
@@ -337,19 +359,56 @@ def _find(catalog: Catalog, attribute: str) -> Field:
     return field
 
 
+def _find_composite(catalog: Catalog, index: str) -> Composite:
+    composite = catalog.composite(index)
+    if composite is None:
+        raise NotFound("There is no such composite index.")
+    return composite
+
+
+def _current(catalog: Catalog, definition: Definition) -> Definition | None:
+    if isinstance(definition, Composite):
+        return catalog.composite(definition.id)
+    return catalog.get(definition.id)
+
+
+def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
+    """The indexes that a request leads to; InvalidRequest where `search` does not go with what the attribute is.
+
+    Without an index there is nothing to search, so an index that is switched off takes the words with it.
+    """
+    given = request.model_fields_set
+    search = request.search if "search" in given else None
+    indexed = request.indexed if "indexed" in given else field.indexed
+    if search and (field.type is not FieldType.TEXT or not indexed):
+        wrong = _NOT_INDEXED if field.type is FieldType.TEXT else _NO_WORDS
+        raise InvalidRequest("The request is not valid.", [FieldError("search", wrong)])
+    if not indexed:
+        return field.indexes.off(epoch)
+    indexes = field.indexes.on(epoch, words=bool(search))
+    return indexes if search is None else indexes.searched(epoch, words=search)
+
+
 def _next_version(field: Field) -> Field:
     return replace(field, version=field.version + 1, updated=clock.now())
 
 
-def _put(items: ProjectItems, catalog: Catalog, field: Field) -> Write:
-    """The write of a field that was changed, on condition that it stands as it was read."""
-    stored = any(item["key"] == field.key for item in items.attributes)
-    condition = version_is(field.version - 1) if stored else ABSENT
-    return put(to_item(catalog.tenant, catalog.project, field), condition)
+def _rebuilt(definition: Definition, epoch: int) -> Definition:
+    indexes = definition.indexes.rebuilt(epoch)
+    if isinstance(definition, Composite):
+        return replace(definition, indexes=indexes, version=definition.version + 1)
+    return _next_version(replace(definition, indexes=indexes))
+
+
+def _put(items: ProjectItems, catalog: Catalog, definition: Definition) -> Write:
+    """The write of a definition that was changed, on condition that it stands as it was read."""
+    stored = any(item["key"] == definition.key for item in (*items.attributes, *items.composites))
+    condition = version_is(definition.version - 1) if stored else ABSENT
+    return put(to_item(catalog.tenant, catalog.project, definition), condition)
 
 
 def _taken(items: ProjectItems, field: Field) -> Conflict:
-    build = build_json(items, field)
+    build = build_json(items, field, moving=field.moving)
     if not field.deleted or build is None:
         return Conflict("The project has an attribute with this id already.")
     return NotReady(

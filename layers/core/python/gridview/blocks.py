@@ -24,7 +24,7 @@ from pyroaring import BitMap
 
 from gridview import keys
 from gridview.families import Kind, kind_of
-from gridview.sortstrings import ESCAPE, SEPARATOR, body_of, number_of, sort_string
+from gridview.sortstrings import ESCAPE, NUMBER_WIDTH, SEPARATOR, body_of, number_of
 
 FIRST = SEPARATOR
 """The lower fence of every chain: no key comes before it."""
@@ -337,7 +337,7 @@ def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> It
             last = block.upper is None or block.upper == after(body)
             for chunk in _chunks(numbers, size, int(MAX_BYTES * (_FULL if last else _HALF)), even=not last):
                 yield _Piece(begins, {body: chunk})
-                begins = sort_string(body, chunk.max() + 1)
+                begins = f"{before(body)}{chunk.max() + 1:0{NUMBER_WIDTH}d}"
             lower, sets, cost = after(body), {}, _Cost(kind)
             continue
         if sets and cost.with_(body, len(numbers)) > limit:

@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from gridview import keys
-from gridview.catalog import BUILTINS, Catalog, Field, FieldType, Option, UnknownOption
+from gridview.catalog import (
+    BUILTINS,
+    Catalog,
+    Composite,
+    Definition,
+    Field,
+    FieldType,
+    Option,
+    Part,
+    UnknownOption,
+)
 from gridview.errors import Conflict, InvalidRequest, NotFound, NotReady
 from gridview.fences import Fences
 from gridview.indexes import Indexes
@@ -23,11 +33,12 @@ Result = TypeVar("Result")
 
 
 class ProjectItems(NamedTuple):
-    """A project as it is stored: its own item, its catalog item, its attributes' in any order, its counter and its job."""
+    """A project as it is stored: its own item, its catalog item, its definitions' in any order, its counter and its job."""
 
     project: dict[str, Any]
     catalog: dict[str, Any]
     attributes: tuple[dict[str, Any], ...]
+    composites: tuple[dict[str, Any], ...]
     numbers: int
     job: Job | None
 
@@ -35,6 +46,11 @@ class ProjectItems(NamedTuple):
     def next_epoch(self) -> int:
         """The epoch with which a change of what was read holds."""
         return int(self.catalog["epoch"]) + 1
+
+    @property
+    def next_composite(self) -> int:
+        """The number in the id of the next composite index: none is given twice."""
+        return int(self.catalog.get("next_composite", 1))
 
 
 class _Entry(NamedTuple):
@@ -109,10 +125,12 @@ class Catalogs:
 def read(table: Table, tenant: str, project: str) -> ProjectItems:
     """The stored items of a project, strongly consistent; NotFound when there is none or it is deleted."""
     found: dict[str, dict[str, Any]] = {}
-    attributes = []
+    attributes, composites = [], []
     for item in table.query_all(keys.project(tenant, project), consistent=True):
         if item[keys.SK].startswith(keys.ATTRIBUTE_PREFIX):
             attributes.append(item)
+        elif item[keys.SK].startswith(keys.COMPOSITE_PREFIX):
+            composites.append(item)
         else:
             found[item[keys.SK]] = item
     own = found.get(keys.tenant(tenant))
@@ -123,6 +141,7 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
         own,
         found[keys.CATALOG],
         tuple(attributes),
+        tuple(composites),
         found[keys.COUNTER]["last"],
         None if job is None else Job.from_item(job),
     )
@@ -140,6 +159,7 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         next_key=items.catalog["next_key"],
         own_builtins={key: field for key, field in by_key.items() if field.builtin},
         deleting=tuple(field for field in by_key.values() if field.deleted),
+        composites=tuple(sorted(map(to_composite, items.composites), key=lambda one: int(one.key[1:]))),
     )
 
 
@@ -162,22 +182,56 @@ def to_field(item: Mapping[str, Any]) -> Field:
     )
 
 
+def to_composite(item: Mapping[str, Any]) -> Composite:
+    """The composite index that a stored item defines."""
+    return Composite(
+        key=item["key"],
+        sort=tuple(Part(*part) for part in item["keys"]),
+        indexes=Indexes.from_item(item),
+        version=item["version"],
+        created=item["created"],
+        deleted=item.get("deleted", 0),
+    )
+
+
 def orders_in(items: Iterable[Mapping[str, Any]]) -> set[str]:
     """The orders that there may be something of in the index, by the stored items of a project, be it deleted or not."""
-    defined = [to_field(item) for item in items if item[keys.SK].startswith(keys.ATTRIBUTE_PREFIX)]
-    own = {field.key: field for field in defined}
-    return {
-        field.order_id_of(index)
-        for field in {**BUILTINS, **own}.values()
-        for index in field.indexes.generations
-    }
+    fields = {**BUILTINS}
+    composites = []
+    for item in items:
+        if item[keys.SK].startswith(keys.ATTRIBUTE_PREFIX):
+            fields[item["key"]] = to_field(item)
+        elif item[keys.SK].startswith(keys.COMPOSITE_PREFIX):
+            composites.append(to_composite(item))
+    definitions: list[Definition] = [*fields.values(), *composites]
+    return {one.order_id_of(index) for one in definitions for index in one.indexes.generations}
 
 
-def to_item(tenant: str, project: str, field: Field) -> dict[str, Any]:
-    """The stored item that defines a field."""
+def sort_key(tenant: str, project: str, definition: Definition) -> str:
+    """Sort key of the item that defines a field or a composite index."""
+    if isinstance(definition, Composite):
+        return keys.composite(tenant, project, definition.id)
+    return keys.attribute(tenant, project, definition.id)
+
+
+def to_item(tenant: str, project: str, definition: Definition) -> dict[str, Any]:
+    """The stored item that defines a field or a composite index."""
     item = {
         keys.PK: keys.project(tenant, project),
-        keys.SK: keys.attribute(tenant, project, field.id),
+        keys.SK: sort_key(tenant, project, definition),
+        **_defined(definition),
+        **definition.indexes.to_items(),
+        "version": definition.version,
+        "created": definition.created,
+    }
+    return {**item, "deleted": definition.deleted} if definition.deleted else item
+
+
+def _defined(definition: Definition) -> dict[str, Any]:
+    if isinstance(definition, Composite):
+        return {"key": definition.key, "keys": [list(part) for part in definition.sort]}
+    field = definition
+    return {
         "id": field.id,
         "key": field.key,
         "name": field.name,
@@ -186,16 +240,16 @@ def to_item(tenant: str, project: str, field: Field) -> dict[str, Any]:
         "options": [] if field.builtin else [option.to_item() for option in field.options],
         "next_option": field.next_option,
         "required": field.required,
-        **field.indexes.to_items(),
-        "version": field.version,
-        "created": field.created,
         "updated": field.updated,
     }
-    return {**item, "deleted": field.deleted} if field.deleted else item
 
 
 def raise_epoch(
-    items: ProjectItems, *, order: Sequence[str] | None = None, next_key: int | None = None
+    items: ProjectItems,
+    *,
+    order: Sequence[str] | None = None,
+    next_key: int | None = None,
+    next_composite: int | None = None,
 ) -> Write:
     """The write that makes a change of definitions known: part of every transaction that changes one.
 
@@ -206,6 +260,7 @@ def raise_epoch(
         "epoch": items.next_epoch,
         "order": list(items.catalog["order"] if order is None else order),
         "next_key": items.catalog["next_key"] if next_key is None else next_key,
+        "next_composite": items.next_composite if next_composite is None else next_composite,
     }
     return put(changed, Condition("epoch = :epoch", values={":epoch": items.catalog["epoch"]}))
 

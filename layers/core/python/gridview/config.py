@@ -25,6 +25,19 @@ def required(name: str) -> str:
     return value
 
 
+def directory_seconds() -> float:
+    """For how long directories of blocks are kept (GRIDVIEW_DIRECTORY_SECONDS, 3 by default): as late counts and filters may be."""
+    try:
+        seconds = float(os.environ.get("GRIDVIEW_DIRECTORY_SECONDS", "3"))
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise ConfigurationError(
+            "The environment variable GRIDVIEW_DIRECTORY_SECONDS is not a number of seconds."
+        )
+    return seconds
+
+
 class CursorSource:
     """The cursors of one purpose, under the secret that is current.
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
 from gridview import keys
-from gridview.catalog import Catalog, FieldOrder
+from gridview.catalog import Catalog, Order
 from gridview.derive import Image, Underivable
 from gridview.families import has_entries
 from gridview.indexes import IndexState
@@ -220,9 +220,9 @@ def _of_orders(collection: Collection, catalog: Catalog | None, image: Image | N
     return found
 
 
-def _sort_strings(order: FieldOrder, document: Mapping[str, Any]) -> frozenset[str | None]:
+def _sort_strings(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]:
     try:
-        if order.field.moving:
+        if order.moving:
             return present_sort_strings(order, document)
         return frozenset((sort_string(order, document),))
     except UnknownSpec:

@@ -3,6 +3,7 @@
 family id     kind      an issue's keys                                    what for
 num           NUMBERS   the empty body                                     how many issues there are, and which
 a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row numbers
+c1.1          ORDER     its sort string by several keys                    sorting by them
 a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none, has_words
 
 A key is a *body*, a separator and the issue number, as a sort string is (`sortstrings`). What the ledger holds of an issue in a
@@ -14,11 +15,11 @@ from enum import Enum
 from typing import Any
 
 from gridview import keys, sortstrings
-from gridview.catalog import Catalog, FieldOrder, FieldType
+from gridview.catalog import Catalog, FieldOrder, FieldType, Order
 from gridview.indexing import sort_entry, sort_strings
 from gridview.ledger import Ledger
-from gridview.operators import words
 from gridview.sortstrings import SEPARATOR
+from gridview.texts import words
 
 NUMBERS = "num"
 """The family of all issues."""
@@ -48,8 +49,10 @@ def has_entries(family_id: str) -> bool:
     return kind_of(family_id) is Kind.ORDER
 
 
-def tokens_family(order: FieldOrder) -> str | None:
+def tokens_family(order: Order) -> str | None:
     """The family of an order's tokens; None where it has none."""
+    if not isinstance(order, FieldOrder):
+        return None
     with_tokens = order.field.type is FieldType.MULTI_ENUM or order.searched
     return order.order_id + TOKENS_SUFFIX if with_tokens else None
 
@@ -70,7 +73,7 @@ def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, 
     derived = {NUMBERS: sortstrings.sort_string("", num), **sort_strings(catalog, document)}
     for order in catalog.orders:
         family_id = tokens_family(order)
-        if family_id is not None and order.order_id in derived:
+        if isinstance(order, FieldOrder) and family_id is not None and order.order_id in derived:
             found = SEPARATOR.join(sorted(tokens(order, document)))
             if found:
                 derived[family_id] = sortstrings.sort_string(found, num)

@@ -8,7 +8,8 @@ from typing import Any
 from gridview.catalog import NUM, Catalog, Field, FieldType
 from gridview.documents import parse_value
 from gridview.errors import FieldError, InvalidRequest
-from gridview.operators import MAX_VALUES, OPERATORS, Operand, Operator, Test, words
+from gridview.operators import MAX_VALUES, OPERATORS, Operand, Operator, Test
+from gridview.texts import words
 
 MAX_DEPTH = 5
 """Levels of `and`, `or` and `not`."""

@@ -1,6 +1,7 @@
 """A page of the grid: the plan of a query, carried out with as few sequential calls as it needs.
 
-A walk along one index (`readwalk`) where that answers the query; else a small project is read whole (`readwhole`).
+A walk along one index (`readwalk`) where that answers the query; else by sets of issues (`readblocks`); a small project is read
+whole (`readwhole`) for what these leave open.
 """
 
 from collections.abc import Sequence
@@ -8,37 +9,47 @@ from typing import Any
 
 import orjson
 
+from gridview import lag, planner
 from gridview.catalog import Catalog
 from gridview.cursors import Cursors
 from gridview.documents import to_json
 from gridview.errors import CursorExpired
+from gridview.explaining import explanation
 from gridview.gridrequest import GridQuery
 from gridview.jsontext import dumps, size_in_response
 from gridview.ordering import Place, Spot
-from gridview.pagereading import MAX_PAGE_BYTES, Reader, Row
-from gridview.planner import plan
+from gridview.pagereading import MAX_PAGE_BYTES, Reader, Reading, Row
+from gridview.readblocks import BlocksReader, Undecided
 from gridview.readwalk import WalkReader
 from gridview.readwhole import WholeReader
-from gridview.storage import Meter, Table
+from gridview.setreading import BlockCache, BlockReader
+from gridview.storage import Table
 
 MAX_RESPONSE_BYTES = 6_000_000
 """Of the rows of one answer as Lambda counts them, which gives out at most 6 MiB."""
 
-_CURSOR_VERSION = 2
+_CURSOR_VERSION = 3
 
 
-def grid_page(table: Table, catalog: Catalog, query: GridQuery, cursors: Cursors) -> dict[str, Any]:
+def grid_page(
+    table: Table, catalog: Catalog, query: GridQuery, cursors: Cursors, cache: BlockCache | None = None
+) -> dict[str, Any]:
     """One page: `rows`, `next`, `prev`, `offset` and, if asked for, `total`, `matched` and `explain`.
 
-    Read units: `explain` and README tell. Unprocessable for what only a small project is asked; CursorExpired.
+    Read units: `explain` and README tell. Unprocessable for what would take too much; CursorExpired.
+    `cache`: what the container keeps.
     """
-    chosen = plan(query)
-    reader: Reader = (
-        WholeReader(table, catalog, query, chosen) if chosen.whole else WalkReader(table, catalog, query)
-    )
     binding = query.binding(catalog.tenant, catalog.project)
     spot, backward = (None, False) if query.cursor is None else _opened(query, cursors, binding)
-    reading = reader.read(spot, backward=backward)
+    cache = cache or BlockCache(0.0)
+    behind_by = ""
+    if query.explain:
+        (reader, reading), late = lag.read_beside(
+            table, catalog, lambda: _read(table, catalog, query, cache, spot, backward=backward)
+        )
+        behind_by = late.sentence()
+    else:
+        reader, reading = _read(table, catalog, query, cache, spot, backward=backward)
     rows, taken = _encoded(catalog, query, reading.rows[: query.limit])
     end = (
         Spot(reading.rows[taken - 1].place, after=not backward)
@@ -66,8 +77,35 @@ def grid_page(table: Table, catalog: Catalog, query: GridQuery, cursors: Cursors
     if query.count:
         page.update(reading.counts)
     if query.explain:
-        page["explain"] = explanation(reader.plan(), table.meter)
+        page["explain"] = explanation([*reader.plan(), behind_by], table.meter, reader.steps)
     return page
+
+
+def _read(
+    table: Table, catalog: Catalog, query: GridQuery, cache: BlockCache, spot: Spot | None, *, backward: bool
+) -> tuple[Reader, Reading]:
+    """The rows of a page by the plan that answers the query, and who has read them."""
+    if planner.walks(query, spot):
+        walker = WalkReader(table, catalog, query, cache)
+        return walker, walker.read(spot, backward=backward)
+    blocks = BlockReader(table, catalog, cache)
+    reader = BlocksReader(table, catalog, query, blocks)
+    try:
+        return reader, reader.read(spot, backward=backward)
+    except Undecided as found:
+        if reader.numbers.total > planner.WHOLE:
+            raise found.refusal from None
+        whole = WholeReader(
+            table,
+            catalog,
+            query,
+            blocks,
+            reader.numbers,
+            among=found.among,
+            reason=found.reason,
+            steps=reader.steps,
+        )
+        return whole, whole.read(spot, backward=backward)
 
 
 def _opened(query: GridQuery, cursors: Cursors, binding: bytes) -> tuple[Spot, bool]:
@@ -107,23 +145,3 @@ def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[l
             return shown, taken
         shown.append(orjson.Fragment(encoded))
     return shown, len(rows)
-
-
-def explanation(plan: Sequence[str], meter: Meter) -> dict[str, Any]:
-    """What was done for an answer, and what it cost."""
-    return {
-        "plan": list(plan),
-        "calls": [
-            {
-                "operation": call.operation,
-                "target": call.target,
-                "round": call.round,
-                "items_read": call.items,
-                "read_units": call.capacity,
-            }
-            for call in meter.calls
-        ],
-        "sequential_calls": meter.rounds,
-        "items_read": sum(call.items for call in meter.calls),
-        "read_units": meter.capacity,
-    }

@@ -1,13 +1,13 @@
 """The grid query as a client sends it, checked against the project's fields. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import AfterValidator, ValidationInfo, field_validator
 from pydantic import Field as ModelField
 
-from gridview.catalog import NUM, Catalog
+from gridview.catalog import NUM, Catalog, Part
 from gridview.errors import FieldError, InvalidRequest, NotReady, Unprocessable
 from gridview.filters import Filter, parse_filter
 from gridview.jsontext import dumps, loads
@@ -18,11 +18,13 @@ MAX_LIMIT = 500
 
 
 class IndexNotReady(NotReady):
-    """The index of `attribute`, which the query needs, is being built."""
+    """The index of `attribute`, or the `composite` one, which the query needs, is being built."""
 
-    def __init__(self, attribute: str) -> None:
-        super().__init__(f"The index of {attribute} is being built, so nothing can be sorted by it yet.")
+    def __init__(self, attribute: str, composite: str | None = None) -> None:
+        index = f"of {attribute}" if composite is None else composite
+        super().__init__(f"The index {index} is being built, so nothing can be sorted by it yet.")
         self.attribute = attribute
+        self.composite = composite
 
 
 def _of_the_project(field_id: str, known: ValidationInfo) -> str:
@@ -77,10 +79,23 @@ class PositionRequest(RequestModel):
     filter: FilterDocument = None
 
 
+class Asked(NamedTuple):
+    """One key of an order as it is asked for; its field need not have an index, where a composite one gives the order."""
+
+    field_id: str
+    part: Part
+
+    @property
+    def descending(self) -> bool:
+        """Whether the greatest comes first."""
+        return self.part.descending
+
+
 @dataclass(frozen=True, slots=True)
 class GridQuery:
-    """A checked grid query. `keys` is what it sorts by, one at least."""
+    """A checked grid query. `sort` is what it asks to be sorted by, `keys` what gives that order, one at least."""
 
+    sort: tuple[Asked, ...]
     keys: Keys
     filter: Filter | None
     columns: frozenset[str] | None
@@ -96,7 +111,7 @@ class GridQuery:
             {
                 "tenant": tenant,
                 "project": project,
-                "sort": [key.binding() for key in self.keys],
+                "sort": [list(one.part) for one in self.sort],
                 "filter": self.filter.canonical() if self.filter is not None else None,
             }
         )
@@ -168,6 +183,7 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
     """The query over the project's fields; raises InvalidRequest, IndexNotReady or Unprocessable."""
     request, found = parse_with_filter(GridRequest, catalog, body)
     return GridQuery(
+        sort=tuple(_asked(catalog, key) for key in request.sort) or (Asked(NUM, Part(NUM)),),
         keys=_keys(catalog, request.sort),
         filter=found,
         columns=None if request.columns is None else frozenset(request.columns),
@@ -185,8 +201,22 @@ def resolve_position(catalog: Catalog, body: Any) -> tuple[Keys, Filter | None]:
     return _keys(catalog, request.sort), found
 
 
+def _asked(catalog: Catalog, key: SortKey) -> Asked:
+    field, descending = catalog.get(key.field), key.direction == "desc"
+    if field is None:
+        return Asked(NUM, Part(NUM, descending))
+    return Asked(field.id, Part(field.key, descending, key.nulls == "first"))
+
+
 def _keys(catalog: Catalog, sort: list[SortKey]) -> Keys:
-    return tuple(_key(catalog, key) for key in sort) or (OrderKey(None),)
+    """The fewest keys that give the order: a composite index, whose fields need none of their own, or each field's."""
+    parts = [_asked(catalog, key).part for key in sort]
+    if (served := catalog.composite_for(parts)) is not None:
+        return (OrderKey(served.order, served.reversed),)
+    building = catalog.composite_being_built(parts)
+    if building is not None and any(catalog.field_of(part.field).served is None for part in building.sort):
+        raise IndexNotReady("", building.id)
+    return _sufficient(tuple(_key(catalog, key) for key in sort) or (OrderKey(None),))
 
 
 def _key(catalog: Catalog, key: SortKey) -> OrderKey:
@@ -201,3 +231,32 @@ def _key(catalog: Catalog, key: SortKey) -> OrderKey:
             f'PATCH /v1/projects/{catalog.project}/attributes/{field.id} {{"indexed": true}}.'
         )
     return OrderKey(field.served, key.direction == "desc", key.nulls == "first")
+
+
+def _sufficient(sort: Keys) -> Keys:
+    """The fewest of these keys that give the same order: those up to the issue number, which leaves no ties.
+
+    The number itself breaks ties in the direction of the key before it, so there it need not be a key.
+    """
+    kept = sort[: next((at for at, key in enumerate(sort, 1) if key.order is None), len(sort))]
+    if len(kept) > 1 and kept[-1].order is None and kept[-1].descending == kept[-2].descending:
+        return kept[:-1]
+    return kept
+
+
+def parts_of(sort: Keys) -> list[Part]:
+    """The keys as the catalog looks for composite indexes by."""
+    return [Part(key.order.key if key.order else NUM, key.descending, key.nulls_first) for key in sort]
+
+
+class _Described(Protocol):
+    @property
+    def field_id(self) -> str: ...
+
+    @property
+    def descending(self) -> bool: ...
+
+
+def in_words(sort: Sequence[_Described]) -> str:
+    """`day descending, then num ascending`."""
+    return ", then ".join(f"{key.field_id} {'descending' if key.descending else 'ascending'}" for key in sort)

@@ -5,7 +5,7 @@ An issue counts in one group, but for a multi_enum, where it counts in the group
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Context, Decimal
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
@@ -37,13 +37,16 @@ _GREGORIAN_CYCLE = 400
 """Years after which the calendar repeats itself to the day."""
 
 Function = Literal["sum", "min", "max", "avg"]
+Unit = Literal["day", "month", "year"]
+Order = tuple[bool, str, str]
+"""Where a group stands among those of its field, and what makes it the same group: without a value; body; identity."""
 
 
 class GroupBy(RequestModel):
     """A field to group by; `unit` of a date or datetime, `timezone` (IANA, default UTC) of the unit of a datetime."""
 
     field: FieldId
-    unit: Literal["day", "month", "year"] | None = None
+    unit: Unit | None = None
     timezone: str | None = None
 
 
@@ -73,25 +76,27 @@ class GroupsRequest(RequestModel):
 class Member(NamedTuple):
     """What an issue has of one field: where its group stands, what makes it the same group, and what is shown of it."""
 
-    order: tuple[bool, str, str]
+    order: Order
     shown: Any
 
 
-_WITHOUT = Member((True, "", ""), None)
+WITHOUT = Member((True, "", ""), None)
 """Groups of issues without a value come last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One field to group by. `members` tells the groups of a stored value."""
+    """One field to group by, or the periods of a `unit` in a `zone`. `members` tells the groups of a stored value."""
 
     field: Field
     members: Callable[[Any], Iterable[Member]]
+    unit: Unit | None = None
+    zone: tzinfo = UTC
 
     def of(self, document: Mapping[str, Any]) -> Iterable[Member]:
         """The groups of an issue."""
         value = self.field.value_in(document)
-        return (_WITHOUT,) if value is None else self.members(value)
+        return (WITHOUT,) if value is None else self.members(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,7 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
 
 def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[Group]:
     """All groups of the documents that pass, in the order of the fields; Unprocessable when issues have too many groups."""
-    groups: dict[tuple[tuple[bool, str, str], ...], Group] = {}
+    groups: dict[tuple[Order, ...], Group] = {}
     memberships = 0
     for document in documents:
         if query.filter is not None and not query.filter.matches(document):
@@ -220,16 +225,16 @@ def _dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldErro
         errors.append(FieldError(f"{place}.timezone", "is for the unit of a datetime"))
     if by.unit is not None:
         if field.type is FieldType.DATE:
-            return Dimension(field, _days(by.unit))
+            return Dimension(field, _days(by.unit), by.unit)
         if field.type is FieldType.DATETIME:
-            return Dimension(field, _instants(by.unit, zone or UTC))
+            return Dimension(field, instants(by.unit, zone or UTC), by.unit, zone or UTC)
         errors.append(FieldError(f"{place}.unit", "is for dates and datetimes"))
     if field.type is FieldType.MULTI_ENUM:
         return Dimension(field, _options(field))
     return Dimension(field, _values(field))
 
 
-def _zone(name: str) -> Any:
+def _zone(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError):  # no such zone; not even a name; a folder of zones
@@ -266,7 +271,9 @@ def _days(unit: str) -> Callable[[Any], Iterable[Member]]:
     return lambda value: (_period(unit, *map(int, value.split("-"))),)
 
 
-def _instants(unit: str, zone: Any) -> Callable[[Any], Iterable[Member]]:
+def instants(unit: str, zone: tzinfo) -> Callable[[Any], Iterable[Member]]:
+    """Tells the period of the local calendar of a zone in which a stored instant lies."""
+
     def members(value: str) -> Iterable[Member]:
         # At either end of the calendar its other side is not one of datetime: one cycle further in the days are the same.
         year = int(value[:4])

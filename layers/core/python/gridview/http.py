@@ -26,7 +26,7 @@ from gridview.preconditions import Expected, etag, expected_versions
 from gridview.routes import BY_KEY, Route
 from gridview.storage import Meter
 
-_PATH_PATTERNS = {"project": ids.PROJECT, "attribute": ids.ATTRIBUTE, "num": ids.ISSUE}
+_PATH_PATTERNS = {"project": ids.PROJECT, "attribute": ids.ATTRIBUTE, "index": ids.COMPOSITE, "num": ids.ISSUE}
 _PROBLEM_HEADERS = {
     401: {"WWW-Authenticate": "Bearer"},
     429: {"Retry-After": "1"},

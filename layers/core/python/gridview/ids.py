@@ -9,6 +9,7 @@ from collections.abc import Container
 TENANT = re.compile(r"[a-z0-9]{2,32}")
 PROJECT = re.compile(r"[a-z0-9]{2,32}")
 ATTRIBUTE = re.compile(r"[a-z0-9_]{1,64}")
+COMPOSITE = re.compile(r"c[1-9][0-9]{0,7}")
 ISSUE = re.compile(r"[1-9][0-9]{0,7}")
 USER = re.compile(r"[A-Za-z0-9_.@+-]{1,128}")
 

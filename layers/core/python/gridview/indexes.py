@@ -1,7 +1,7 @@
 """The generations of a field's index: which are written, which one is served, and how one follows another. Pure.
 
     on       BUILDING --------------------> READY         the pass over all issues is over
-    rebuilt  READY + BUILDING ------------> LEAVING + READY
+    rebuilt  READY + BUILDING ------------> LEAVING + READY            also when words are to be searched, or no longer
     off      READY or BUILDING -> LEAVING -> nothing
 
 What is written and what is served change with the catalog's epoch. A change is known everywhere when the longest function
@@ -55,9 +55,9 @@ class Indexes:
     next_generation: int = 1
 
     @classmethod
-    def complete(cls) -> Self:
+    def complete(cls, *, words: bool = False) -> Self:
         """Those of a field that no issue has a value of yet: the first generation, with nothing to build."""
-        return cls((Index(1, IndexState.READY, 0, sortstrings.SPEC_VERSION),), 2)
+        return cls((Index(1, IndexState.READY, 0, sortstrings.SPEC_VERSION, words),), 2)
 
     @property
     def written(self) -> tuple[Index, ...]:
@@ -75,6 +75,11 @@ class Indexes:
         return self._in(IndexState.BUILDING)
 
     @property
+    def words(self) -> bool:
+        """Whether the words of a text are to be indexed: they are in the one that was begun last."""
+        return any(index.words for index in self.written[-1:])
+
+    @property
     def leaving(self) -> tuple[Index, ...]:
         """Those whose entries are being removed."""
         return tuple(index for index in self.generations if not index.written)
@@ -86,9 +91,9 @@ class Indexes:
             (index.since for index in self.generations if index.state is not IndexState.READY), default=0
         )
 
-    def on(self, epoch: int) -> Self:
-        """Indexed from this epoch on."""
-        return self if self.written else self._with_another(epoch)
+    def on(self, epoch: int, *, words: bool = False) -> Self:
+        """Indexed from this epoch on, without words or with them; if it is already, nothing changes."""
+        return self if self.written else self._with_another(epoch, words=words)
 
     def off(self, epoch: int) -> Self:
         """Not indexed from this epoch on."""
@@ -97,14 +102,23 @@ class Indexes:
             generations=tuple(_left(index, epoch) if index.written else index for index in self.generations),
         )
 
-    def rebuilt(self, epoch: int) -> Self:
-        """Built anew from this epoch on, the present one being served meanwhile. One that is being built already is begun anew."""
+    def searched(self, epoch: int, *, words: bool) -> Self:
+        """With words from this epoch on, or without: built anew if that is not so already. Nothing when it is not indexed."""
+        return self if self.words is words else self.rebuilt(epoch, words=words)
+
+    def rebuilt(self, epoch: int, *, words: bool | None = None) -> Self:
+        """Built anew from this epoch on, the present one being served meanwhile. One that is being built already is begun anew.
+
+        `words`: whether the words of a text are indexed from then on; None: as before.
+        """
         if not self.written:
             return self
         kept = tuple(
             _left(index, epoch) if index.state is IndexState.BUILDING else index for index in self.generations
         )
-        return replace(self, generations=kept)._with_another(epoch)
+        return replace(self, generations=kept)._with_another(
+            epoch, words=self.words if words is None else words
+        )
 
     def settled(self, done: int, epoch: int) -> Self:
         """After a pass over all issues under the definitions of epoch `done`; what follows from that holds from `epoch` on."""
@@ -163,8 +177,8 @@ class Indexes:
     def _in(self, state: IndexState) -> Index | None:
         return next((index for index in self.generations if index.state is state), None)
 
-    def _with_another(self, epoch: int) -> Self:
-        begun = Index(self.next_generation, IndexState.BUILDING, epoch, sortstrings.SPEC_VERSION)
+    def _with_another(self, epoch: int, *, words: bool) -> Self:
+        begun = Index(self.next_generation, IndexState.BUILDING, epoch, sortstrings.SPEC_VERSION, words)
         return replace(self, generations=(*self.generations, begun), next_generation=self.next_generation + 1)
 
 

@@ -1,12 +1,11 @@
 """What an issue document is indexed under: pure, and the same for the stream consumer, bulk loads, rebuilds and checks."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from gridview import keys, sortstrings
-from gridview.catalog import Catalog, Field, FieldOrder, FieldType
+from gridview.catalog import Catalog, CompositeOrder, Field, FieldType, Order
 
 Body = Callable[[Field, Any], str]
 
@@ -27,23 +26,49 @@ SPECS: dict[int, Mapping[FieldType, Body]] = {
 """Every version of the specification that an index may still be written in, besides `sortstrings.SPEC_VERSION` those before it."""
 
 
+_WIDTHS = {
+    FieldType.NUMBER: 48,
+    FieldType.DATE: 13,
+    FieldType.DATETIME: 30,
+    FieldType.BOOL: 4,
+    FieldType.ENUM: 7,
+}
+"""Bytes of the longest value in a part of a composite key, tag and end included. Other types share what these leave."""
+
+
 class UnknownSpec(Exception):
     """An index is in a version of the specification that this code does not know: it is older than the one that began it."""
 
 
-def sort_body(order: FieldOrder, document: Mapping[str, Any]) -> str | None:
-    """What one order compares of a document, in the form of its index; None where the issue has no value. UnknownSpec."""
+def sort_body(order: Order, document: Mapping[str, Any]) -> str | None:
+    """What one order compares of a document, in the form of its index; None where the issue has no entry. UnknownSpec."""
+    if isinstance(order, CompositeOrder):
+        return _composite_body(order, document)
     value = order.field.value_in(document)
-    if value is None:
-        return None
+    return None if value is None else _form(order, order.field.type)(order.field, value)
+
+
+def _composite_body(order: CompositeOrder, document: Mapping[str, Any]) -> str:
+    widths = [_WIDTHS.get(field.type) for field in order.fields]
+    left = sortstrings.COMPOSITE_BYTES - sum(width or 0 for width in widths)
+    share = left // max(widths.count(None), 1)
+    parts = []
+    for part, field, width in zip(order.composite.normal, order.fields, widths, strict=True):
+        form, value = _form(order, field.type), field.value_in(document)
+        body = None if value is None else form(field, value)
+        size = share if width is None else None
+        parts.append(sortstrings.KeyPart(body, part.descending, part.nulls_first, size))
+    return sortstrings.composite(parts)
+
+
+def _form(order: Order, kind: FieldType) -> Body:
     try:
-        bodies = SPECS[order.index.spec]
+        return SPECS[order.index.spec][kind]
     except KeyError:
         raise UnknownSpec(f"version {order.index.spec} of the sort strings") from None
-    return bodies[order.field.type](order.field, value)
 
 
-def sort_string(order: FieldOrder, document: Mapping[str, Any]) -> str | None:
+def sort_string(order: Order, document: Mapping[str, Any]) -> str | None:
     """The sort string of a document in one order; None where the issue has no value. UnknownSpec."""
     body = sort_body(order, document)
     return None if body is None else sortstrings.sort_string(body, document["num"])
@@ -55,11 +80,9 @@ def sort_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str
     return {order_id: sort for order_id, sort in found if sort is not None}
 
 
-def present_sort_strings(order: FieldOrder, document: Mapping[str, Any]) -> frozenset[str | None]:
+def present_sort_strings(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]:
     """The sort strings under which an issue may rightly stand: one, or some more while options of the field are being moved."""
-    return frozenset(
-        sort_string(replace(order, field=one), document) for one in (order.field, *order.field.former)
-    )
+    return frozenset(sort_string(one, document) for one in (order, *order.former))
 
 
 def sort_entry(

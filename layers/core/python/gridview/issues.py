@@ -10,9 +10,12 @@ from gridview.errors import Conflict, NotFound, Unprocessable
 from gridview.identity import Actor
 from gridview.preconditions import Expected, check
 from gridview.storage import ABSENT, PRESENT, Condition, ConditionFailed, Table, version_is
+from gridview.total import issues_in
 
 MAX_ISSUES = 1_000_000
-"""Issues of a project: until they are counted, the numbers that may be given out."""
+"""Issues of a project. As of the index: when that lags, as many more as are created meanwhile."""
+MAX_NUMBER = 99_999_999
+"""The highest number that an issue may have: deleted issues keep theirs."""
 
 _ATTEMPTS = 8
 """How often a change that lost a race against another writer is tried again."""
@@ -26,11 +29,27 @@ def _anything(_: Document) -> None:
 
 
 def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
-    """The next `count` issue numbers, in one call of 1 write unit. NotFound for a deleted project, Unprocessable past a million."""
+    """The next `count` issue numbers, in one call of 1 write unit. NotFound for a deleted project, Unprocessable past a million.
+
+    Once a million numbers are given out it takes three: one that fails (1 write unit), and the count of issues (0.5 read units).
+    """
+    taken = _take_numbers(table, catalog, count, MAX_ISSUES)
+    if taken is not None:
+        return taken
+    if issues_in(table, catalog) + count > MAX_ISSUES:
+        raise Unprocessable(f"A project can have at most {MAX_ISSUES:,} issues.")
+    taken = _take_numbers(table, catalog, count, MAX_NUMBER)
+    if taken is None:
+        raise Unprocessable(f"A project can number its issues up to {MAX_NUMBER:,}, deleted ones included.")
+    return taken
+
+
+def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> range | None:
+    """The next numbers; None when they would go past the highest."""
     condition = Condition(
         "attribute_exists(PK) AND attribute_not_exists(closed) AND #last <= :room",
         {"#last": "last"},
-        {":room": MAX_ISSUES - count},
+        {":room": highest - count},
     )
     try:
         last = table.add(
@@ -39,7 +58,7 @@ def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
     except ConditionFailed as error:
         if error.item is None or error.item.get("closed"):
             raise NotFound("There is no such project.") from error
-        raise Unprocessable(f"A project can have at most {MAX_ISSUES:,} issues.") from error
+        return None
     return range(last - count + 1, last + 1)
 
 

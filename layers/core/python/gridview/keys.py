@@ -30,6 +30,8 @@ COUNTER = "counter"
 """Sort key of a project's issue counter."""
 JOB = "job"
 """Sort key of a project's background work, and index partition of all of it in due order."""
+LAG = "lag"
+"""Sort key of the note of when the stream consumer last took in changes of a project (`lag`)."""
 CHECK = "fsck"
 """Partition key of the check of the whole table that is under way; its sort key is `JOB`."""
 LEDGER = "xindex"
@@ -82,6 +84,14 @@ def attribute(tenant_id: str, project_id: str, attribute_id: str) -> str:
     return f"{ATTRIBUTE_PREFIX}{tenant_id}.{project_id}.{attribute_id}"
 
 
+COMPOSITE_PREFIX = "xsorted-"
+
+
+def composite(tenant_id: str, project_id: str, index_id: str) -> str:
+    """Sort key of a composite index's definition: `xsorted-0807.35e9.c1`."""
+    return f"{COMPOSITE_PREFIX}{tenant_id}.{project_id}.{index_id}"
+
+
 def issue(tenant_id: str, project_id: str, num: int) -> str:
     """Partition key of an issue and of all that is derived from it: `issue-0807.35e9.00000001`."""
     return f"{ISSUE_PREFIX}{tenant_id}.{project_id}.{issue_number(num)}"
@@ -93,7 +103,7 @@ ORDER_PREFIX = "xvalue-"
 def order(tenant_id: str, project_id: str, order_id: str) -> str:
     """Sort key of a sort entry, and index partition of one order: `xvalue-0807.35e9.a1.1`.
 
-    `order_id` is the field's internal id and the generation of its index (`catalog.Field.order_id_of`).
+    `order_id` is the internal id of the field or composite index and the generation (`order_id_of` in `catalog`).
     """
     return f"{ORDER_PREFIX}{tenant_id}.{project_id}.{order_id}"
 

@@ -10,6 +10,7 @@ from gridview import ids
 from gridview.attributes import AttributeCreate, AttributePatch
 from gridview.batch import BatchRequest
 from gridview.catalog import FieldType
+from gridview.composites import CompositeCreate
 from gridview.errors import PROBLEMS
 from gridview.filters import schema as filter_schema
 from gridview.gridrequest import MAX_LIMIT, GridRequest
@@ -40,6 +41,10 @@ _SHAPES: dict[str, _Shape] = {
     "get_attribute": _Shape(None, 200, "Attribute"),
     "update_attribute": _Shape("AttributePatch", 200, "Attribute"),
     "delete_attribute": _Shape(None, 204, None),
+    "list_indexes": _Shape(None, 200, "IndexList"),
+    "create_index": _Shape("CompositeCreate", 201, "Index"),
+    "get_index": _Shape(None, 200, "Index"),
+    "delete_index": _Shape(None, 204, None),
     "create_issue": _Shape("IssueCreate", 201, "Issue"),
     "batch": _Shape("BatchRequest", 200, "BatchAnswer"),
     "get_issue": _Shape(None, 200, "Issue"),
@@ -56,6 +61,7 @@ _MODELS: tuple[type[BaseModel], ...] = (
     ProjectPatch,
     AttributeCreate,
     AttributePatch,
+    CompositeCreate,
     BatchRequest,
     GridRequest,
     GroupsRequest,
@@ -64,6 +70,7 @@ _MODELS: tuple[type[BaseModel], ...] = (
 _TEXT: Schema = {"type": "string"}
 _NUMBER: Schema = {"type": "integer", "minimum": 1}
 _COUNT: Schema = {"type": "integer", "minimum": 0}
+_INDEX_ID: Schema = {"type": "string", "pattern": f"^{ids.COMPOSITE.pattern}$"}
 _INSTANT: Schema = {"type": "string", "format": "date-time"}
 _CURSOR: Schema = {"type": ["string", "null"], "description": "A cursor; null at the end."}
 _VALUES: Schema = {"type": "object", "description": "Values by attribute id; what has no value is left out."}
@@ -86,7 +93,7 @@ _WRITTEN_BY: Schema = {"created_by": _TEXT, "updated_by": _TEXT}
 _WRITTEN_AT: Schema = {"created": _INSTANT, "updated": _INSTANT}
 
 _BUILD: Schema = {
-    "description": "What is being made of the attribute in the background: how many issues are done, of how many; null: nothing.",
+    "description": "What is being made of it in the background: how many issues are done, of how many; null: nothing.",
     "anyOf": [
         _object(
             {
@@ -119,7 +126,10 @@ ANSWERS: dict[str, Schema] = {
             "id": {"type": "string", "pattern": f"^{ids.PROJECT.pattern}$"},
             "name": _TEXT,
             "states": _list(_TEXT),
-            "issues": {"type": ["integer", "null"], "description": "How many; null until they are counted."},
+            "issues": {
+                "type": ["integer", "null"],
+                "description": "How many, as of the index; null in a list of projects.",
+            },
             "version": _NUMBER,
             **_WRITTEN_AT,
             **_WRITTEN_BY,
@@ -136,6 +146,7 @@ ANSWERS: dict[str, Schema] = {
             "options": _list(_object({"id": _TEXT, "value": _TEXT})),
             "required": {"type": "boolean"},
             "indexed": {"type": "boolean"},
+            "search": {"type": "boolean", "description": "Whether the words of a text are indexed."},
             "build": _BUILD,
             "position": {
                 "type": ["integer", "null"],
@@ -147,6 +158,25 @@ ANSWERS: dict[str, Schema] = {
         },
         optional=frozenset({"options"}),
     ),
+    "Index": _object(
+        {
+            "id": _INDEX_ID,
+            "sort": _list(
+                _object(
+                    {
+                        "field": _TEXT,
+                        "direction": {"enum": ["asc", "desc"]},
+                        "nulls": {"enum": ["first", "last"]},
+                    }
+                )
+            ),
+            "state": {"enum": ["building", "ready"], "description": "Whether it is served."},
+            "build": _BUILD,
+            "version": _NUMBER,
+            "created": _INSTANT,
+        }
+    ),
+    "IndexList": _object({"items": _list(_ref("Index")), "next": {"type": "null"}}),
     "Issue": _object(
         {
             "num": _NUMBER,
@@ -230,6 +260,16 @@ ANSWERS: dict[str, Schema] = {
     "Explanation": _object(
         {
             "plan": _list({**_TEXT, "description": "What was done, in words."}),
+            "rounds": _list(
+                _object(
+                    {
+                        "round": _NUMBER,
+                        "title": {**_TEXT, "description": "What its calls were for."},
+                        "calls": _COUNT,
+                        "read_units": {"type": "number"},
+                    }
+                )
+            ),
             "calls": _list(
                 _object(
                     {
@@ -315,6 +355,7 @@ _PROBLEM_ANSWER: Schema = {
 _PATH_SCHEMAS: dict[str, Schema] = {
     "project": {"type": "string", "pattern": f"^{ids.PROJECT.pattern}$"},
     "attribute": {"type": "string", "pattern": f"^{ids.ATTRIBUTE.pattern}$"},
+    "index": _INDEX_ID,
     "num": {"type": "integer", "minimum": 1},
 }
 

@@ -5,26 +5,19 @@ sees the two forms of a value that matter: its *body* in the sort strings, whose
 *identity*, which is equal exactly for equal values.
 """
 
-import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
-from gridview import indexing, sortstrings
+from gridview import access, indexing, sortstrings
+from gridview.access import Access, AccessOf, Asked
 from gridview.catalog import Field, FieldType
+from gridview.texts import REMEMBERED, folded, words
 
 MAX_VALUES = 200
 """Of `in` and `not_in`."""
-
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
-_REMEMBERED = 512
-"""Texts that are remembered folded: those of one issue."""
-
-_OF_WORDS = frozenset("LMN")
-"""The classes of characters that words are made of: letters, marks, digits and other numbers."""
 
 
 class Operand(Enum):
@@ -49,14 +42,22 @@ Test = Callable[[Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """One operator. `test` makes the test of a field and an operand; an issue without a value passes if `matches_empty`."""
+    """One operator. `test` makes the test of a field and an operand; an issue without a value passes if `matches_empty`.
+
+    `access` tells in which places of which index the issues that it matches are; it agrees with `test`.
+    """
 
     name: str
     types: frozenset[FieldType]
     operand: Operand
     summary: str
     test: Callable[[Field, Any], Test]
+    access: AccessOf
     matches_empty: bool = False
+
+    def accessed(self, field: Field, operand: Any) -> Access:
+        """The places in indexes of the issues that a condition matches."""
+        return self.access(Asked(field, operand, partial(self.test, field, operand)))
 
 
 def body(field: Field, value: Any) -> str:
@@ -66,31 +67,19 @@ def body(field: Field, value: Any) -> str:
     return indexing.SPECS[sortstrings.SPEC_VERSION][field.type](field, value)
 
 
-# Folding a long text takes longer than all else, and several conditions look at one text after the other.
-_text_body = lru_cache(maxsize=_REMEMBERED)(sortstrings.text)
-_folded = lru_cache(maxsize=_REMEMBERED)(sortstrings.fold)
+_text_body = lru_cache(maxsize=REMEMBERED)(sortstrings.text)
 
 
 def identity(field: Field, value: Any) -> Any:
     """What is the same for equal values and for no others: a text folded to its end, options by their ids."""
     match field.type:
         case FieldType.TEXT:
-            return _folded(value)
+            return folded(value)
         case FieldType.ENUM:
             return value
         case FieldType.MULTI_ENUM:
             return frozenset(value)
     return body(field, value)
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def words(text: str) -> frozenset[str]:
-    """The words of a text, folded: runs of letters, marks and digits in any script."""
-    folded = _folded(text)
-    if folded.isascii():
-        return frozenset(_ASCII_WORD.findall(folded))
-    spaced = "".join(one if unicodedata.category(one)[0] in _OF_WORDS else " " for one in folded)
-    return frozenset(spaced.split())
 
 
 def _equal(field: Field, operand: Any) -> Test:
@@ -119,12 +108,12 @@ def _between(field: Field, operand: Any) -> Test:
 
 def _starts_with(_: Field, operand: Any) -> Test:
     beginning = sortstrings.fold(operand)
-    return lambda value: _folded(value).startswith(beginning)
+    return lambda value: folded(value).startswith(beginning)
 
 
 def _contains(_: Field, operand: Any) -> Test:
     part = sortstrings.fold(operand)
-    return lambda value: part in _folded(value)
+    return lambda value: part in folded(value)
 
 
 def _has_words(_: Field, operand: Any) -> Test:
@@ -155,23 +144,56 @@ def _not(test: Callable[[Field, Any], Test]) -> Callable[[Field, Any], Test]:
 
 
 _TABLE = (
-    Operator("eq", ALL, Operand.ONE, "is", _equal),
-    Operator("ne", ALL, Operand.ONE, "is not", _not(_equal), matches_empty=True),
-    Operator("in", ALL, Operand.SEVERAL, "is one of", _among),
-    Operator("not_in", ALL, Operand.SEVERAL, "is none of", _not(_among), matches_empty=True),
-    Operator("lt", ALL, Operand.ONE, "comes before", _before),
-    Operator("lte", ALL, Operand.ONE, "does not come after", _not(_after)),
-    Operator("gt", ALL, Operand.ONE, "comes after", _after),
-    Operator("gte", ALL, Operand.ONE, "does not come before", _not(_before)),
-    Operator("between", ALL, Operand.TWO, "comes neither before the first nor after the second of", _between),
-    Operator("starts_with", TEXT, Operand.TEXT, "starts with", _starts_with),
-    Operator("contains", TEXT, Operand.TEXT, "contains", _contains),
-    Operator("has_words", TEXT, Operand.WORDS, "has all words of", _has_words),
-    Operator("has_any", MULTI, Operand.OPTIONS, "has any of", _has_any),
-    Operator("has_all", MULTI, Operand.OPTIONS, "has all of", _has_all),
-    Operator("has_none", MULTI, Operand.OPTIONS, "has none of", _not(_has_any), matches_empty=True),
-    Operator("is_empty", ALL, Operand.NOTHING, "has no value", _not(_anything), matches_empty=True),
-    Operator("is_not_empty", ALL, Operand.NOTHING, "has a value", _anything),
+    Operator("eq", ALL, Operand.ONE, "is", _equal, access.equal),
+    Operator(
+        "ne", ALL, Operand.ONE, "is not", _not(_equal), access.outside(access.equal), matches_empty=True
+    ),
+    Operator("in", ALL, Operand.SEVERAL, "is one of", _among, access.among),
+    Operator(
+        "not_in",
+        ALL,
+        Operand.SEVERAL,
+        "is none of",
+        _not(_among),
+        access.outside(access.among),
+        matches_empty=True,
+    ),
+    Operator("lt", ALL, Operand.ONE, "comes before", _before, access.below),
+    Operator("lte", ALL, Operand.ONE, "does not come after", _not(_after), access.up_to),
+    Operator("gt", ALL, Operand.ONE, "comes after", _after, access.above),
+    Operator("gte", ALL, Operand.ONE, "does not come before", _not(_before), access.from_on),
+    Operator(
+        "between",
+        ALL,
+        Operand.TWO,
+        "comes neither before the first nor after the second of",
+        _between,
+        access.between,
+    ),
+    Operator("starts_with", TEXT, Operand.TEXT, "starts with", _starts_with, access.starting),
+    Operator("contains", TEXT, Operand.TEXT, "contains", _contains, access.containing),
+    Operator("has_words", TEXT, Operand.WORDS, "has all words of", _has_words, access.with_words),
+    Operator("has_any", MULTI, Operand.OPTIONS, "has any of", _has_any, access.with_any),
+    Operator("has_all", MULTI, Operand.OPTIONS, "has all of", _has_all, access.with_all),
+    Operator(
+        "has_none",
+        MULTI,
+        Operand.OPTIONS,
+        "has none of",
+        _not(_has_any),
+        access.outside(access.with_any),
+        matches_empty=True,
+    ),
+    Operator(
+        "is_empty",
+        ALL,
+        Operand.NOTHING,
+        "has no value",
+        _not(_anything),
+        access.outside(access.anything),
+        matches_empty=True,
+    ),
+    Operator("is_not_empty", ALL, Operand.NOTHING, "has a value", _anything, access.anything),
 )
 
 OPERATORS: Mapping[str, Operator] = {operator.name: operator for operator in _TABLE}

@@ -10,42 +10,45 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from gridview import sortstrings
-from gridview.catalog import NUM, Field, FieldOrder
+from gridview.catalog import NUM, Field, Order
 from gridview.indexing import sort_body
 
 MAX_KEYS = 3
 
 
 class OrderKey(NamedTuple):
-    """One key of an order. `order` is the index whose form is compared; None: the issue number."""
+    """One key of an order. `order` is the index whose form is compared; None: the issue number.
 
-    order: FieldOrder | None
+    A composite index stands for all the keys of an order, as the only one.
+    """
+
+    order: Order | None
     descending: bool = False
     nulls_first: bool = False
 
     @property
-    def field(self) -> Field | None:
-        """The field that it sorts by; None: the issue number."""
-        return self.order.field if self.order else None
+    def fields(self) -> tuple[Field, ...]:
+        """The fields whose values it compares; none: the issue number."""
+        return self.order.fields if self.order else ()
 
     @property
     def field_id(self) -> str:
         """What the API calls it."""
-        return self.order.field.id if self.order else NUM
+        return self.order.id if self.order else NUM
 
     @property
     def nullable(self) -> bool:
         """Whether issues may lack a value."""
-        return self.order is not None and not self.order.field.builtin
+        return self.order is not None and self.order.nullable
 
     @property
     def arrangement(self) -> list[int | bool]:
         """Another one whenever the index has become another order."""
-        return list(self.order.field.arrangement) if self.order else []
+        return list(self.order.arrangement) if self.order else []
 
     def binding(self) -> list[str | bool]:
         """What a cursor is bound to."""
-        return [self.order.field.key if self.order else NUM, self.descending, self.nulls_first]
+        return [self.order.key if self.order else NUM, self.descending, self.nulls_first]
 
     def part(self, document: Mapping[str, Any]) -> str | None:
         """What this key compares of an issue; None: no value."""

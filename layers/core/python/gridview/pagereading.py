@@ -1,4 +1,4 @@
-"""What both ways of reading a page give, and how they get the page's documents."""
+"""What all ways of reading a page give, and how they get the page's documents."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,12 @@ from typing import NamedTuple, Protocol
 
 from gridview import keys
 from gridview.catalog import Catalog, Field
+from gridview.explaining import Steps
+from gridview.filters import Filter
 from gridview.gridrequest import GridQuery
-from gridview.ordering import Place, Spot
+from gridview.indexing import present_sort_strings
+from gridview.ordering import Keys, Place, Spot, rows_before
+from gridview.sortstrings import sort_string
 from gridview.storage import Fetched, Item, Key, Table
 from gridview.wire import item_size
 
@@ -33,7 +37,7 @@ class Row(NamedTuple):
 class Reading:
     """Rows in the direction of travel. `stopped_at`: where reading was broken off before the order ended.
 
-    `behind`: where reading began, if rows may lie behind that. `total`, `matched` and `offset` if they were counted.
+    `behind`: where reading began, if rows may lie behind that. `counts`: `total` and `matched`, where the reading tells them.
     """
 
     rows: list[Row] = attribute(default_factory=list)
@@ -45,13 +49,47 @@ class Reading:
 class Reader(Protocol):
     """One way of reading along an order of a project."""
 
+    steps: Steps
+    """What each round of its calls was for."""
+
     def read(self, spot: Spot | None, *, backward: bool) -> Reading:
         """The rows of a page from a spot on (None: from the beginning, or the offset asked for), and one more if there is one."""
         ...
 
     def plan(self) -> list[str]:
-        """What it does, for people."""
+        """What was done, for people."""
         ...
+
+
+def cut(
+    order: Keys, places: Sequence[Place], spot: Spot | None, offset: int, limit: int, *, backward: bool
+) -> tuple[list[Place], Spot | None]:
+    """Of places in order those of a page, in the direction of travel and one more if there is one; and what lies behind it."""
+    at = min(offset, len(places)) if spot is None else rows_before(order, places, spot)
+    behind = Spot(places[at - 1], after=True) if spot is None and at > 0 else spot
+    if backward:
+        return list(places[max(0, at - limit - 1) : at][::-1]), behind
+    return list(places[at : at + limit + 1]), behind
+
+
+def belongs(order: Keys, only: Filter | None, document: Item | None, place: Place) -> bool:
+    """Whether an issue passes, and still stands where it was found."""
+    if document is None or (only is not None and not only.matches(document)):
+        return False
+    first, *others = order
+    if first.order is not None:
+        body = place.parts[0]
+        found = None if body is None else sort_string(body, place.num)
+        if found not in present_sort_strings(first.order, document):
+            return False
+    return all(key.part(document) == part for key, part in zip(others, place.parts[1:], strict=True))
+
+
+def fetch_all(table: Table, catalog: Catalog, numbers: Iterable[int], paths: Paths) -> dict[int, Item]:
+    """The documents of all these issues that exist, by number: 0.5 read units each for 4 KB, in one round."""
+    project = keys.project(catalog.tenant, catalog.project)
+    wanted = [(keys.issue(catalog.tenant, catalog.project, num), project) for num in numbers]
+    return {item["num"]: item for item in table.batch_get(wanted, paths=paths).items.values()}
 
 
 def fetch(table: Table, catalog: Catalog, numbers: Iterable[int], paths: Paths) -> tuple[list[Key], Fetched]:
@@ -81,7 +119,7 @@ def page_paths(catalog: Catalog, query: GridQuery) -> Paths:
 
 def judged(query: GridQuery) -> list[Field]:
     """The fields that decide whether an issue passes, and where it stands."""
-    sorted_by = [key.field for key in query.keys if key.field is not None]
+    sorted_by = [field for key in query.keys for field in key.fields]
     return [*sorted_by, *(query.filter.fields() if query.filter is not None else ())]
 
 

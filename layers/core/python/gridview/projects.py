@@ -17,6 +17,7 @@ from gridview.jobs import Job, save
 from gridview.options import OptionInput, OptionsInput
 from gridview.preconditions import Expected, check
 from gridview.storage import ABSENT, Bound, Table, TransactionFailed, put, set_attribute, version_is
+from gridview.total import issues_in
 from gridview.validation import RequestModel, as_integers, parse
 from gridview.values import datetime_json
 
@@ -38,14 +39,14 @@ class ProjectPatch(RequestModel):
     states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
 
 
-def project_json(project_id: str, item: Mapping[str, Any]) -> dict[str, Any]:
-    """A project as the API lists it; `issues` is null until they are counted."""
+def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = None) -> dict[str, Any]:
+    """A project as the API answers it; `issues` is null in a list, where nobody counts them."""
     states = [Option.from_item(state) for state in item["states"]]
     return {
         "id": project_id,
         "name": item["name"],
         "states": [state.value for state in states if not state.retired],
-        "issues": None,
+        "issues": issues,
         "version": item["version"],
         "created": datetime_json(item["created"]),
         "updated": datetime_json(item["updated"]),
@@ -54,15 +55,19 @@ def project_json(project_id: str, item: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _whole(catalog: Catalog, items: ProjectItems) -> dict[str, Any]:
+def _whole(table: Table, catalog: Catalog, items: ProjectItems) -> dict[str, Any]:
     attributes = [attribute_json(items, field) for field in catalog.attributes]
-    return {**project_json(catalog.project, items.project), "attributes": attributes}
+    issues = issues_in(table, catalog)
+    return {**project_json(catalog.project, items.project, issues), "attributes": attributes}
 
 
 def get_project(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The project with its attributes in display order, strongly consistent; NotFound."""
+    """The project with its attributes in display order, strongly consistent, and how many issues it has as of the index; NotFound.
+
+    Two rounds: a read unit for each 4 KB of definitions, and 0.5 for the count.
+    """
     items = read(table, actor.tenant, project)
-    return _whole(to_catalog(actor.tenant, project, items), items)
+    return _whole(table, to_catalog(actor.tenant, project, items), items)
 
 
 class ListParameters(RequestModel):
@@ -117,7 +122,7 @@ def create_project(table: Table, actor: Actor, body: Any) -> dict[str, Any]:
             if request.id is None or not error.failed:
                 raise
             raise Conflict("The id is taken.") from error
-        return {**project_json(project_id, item), "attributes": []}
+        return {**project_json(project_id, item, issues=0), "attributes": []}
 
     return settle(change)
 
@@ -160,7 +165,7 @@ def update_project(
         if to_catalog(actor.tenant, project, after).state.moving > catalog.state.moving:
             writes.append(wanted(items, settling))
         table.transact(writes)
-        return _whole(catalog, after)
+        return _whole(table, catalog, after)
 
     changed = settle(change)
     catalogs.forget(actor.tenant, project)

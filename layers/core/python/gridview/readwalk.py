@@ -1,33 +1,35 @@
 """A page read along one index.
 
-by number            Query (documents)                                  1 call
-by a field           Query (sort entries), BatchGetItem (documents)     2 calls
-its rows without     Query (documents, filtered)                        as many as it takes until blocks exist
-a value
+by number            Query (documents)                                                     1 round
+by a field           Query (sort entries), BatchGetItem (documents)                        2 rounds
+into the issues      the same, with the directories beside the documents; then the         4 rounds
+without a value      blocks of the order and the documents of the rest (`readblocks`)
 """
 
-import math
-
 from gridview import keys, sortstrings
+from gridview.beside import side_by_side
 from gridview.catalog import Catalog
-from gridview.gridrequest import GridQuery
-from gridview.indexing import present_sort_strings
+from gridview.explaining import Steps
+from gridview.families import NUMBERS
+from gridview.gridrequest import GridQuery, in_words
 from gridview.ordering import Place, Spot
-from gridview.pagereading import MAX_PAGE_BYTES, Reading, Row, fetch, fills_a_page, page_paths
-from gridview.storage import Bound, Condition, Item, Table
+from gridview.pagereading import MAX_PAGE_BYTES, Reading, Row, belongs, fetch, fills_a_page, page_paths
+from gridview.readblocks import BlocksReader
+from gridview.setreading import BlockCache, BlockReader
+from gridview.storage import Bound, Fetched, Item, Key, Table
 from gridview.walk import Gap, Stretch, Walk
 from gridview.wire import item_size
 
-_MAX_READ_CALLS = 64
-"""Query calls, of 1 MB at most, that one page makes at most; then it is short, and its cursor goes on from there."""
-
 
 class WalkReader:
-    """Reads along the order of the query's only key."""
+    """Reads along the order of the query's only key, from a place among the issues with a value on."""
 
-    def __init__(self, table: Table, catalog: Catalog, query: GridQuery) -> None:
+    def __init__(self, table: Table, catalog: Catalog, query: GridQuery, cache: BlockCache) -> None:
+        self.steps = Steps(table.meter)
         self._table = table
         self._catalog = catalog
+        self._query = query
+        self._cache = cache
         self._project = keys.project(catalog.tenant, catalog.project)
         (self._key,) = query.keys
         self._order = self._key.order
@@ -39,123 +41,146 @@ class WalkReader:
         self._limit = query.limit
         self._walk = Walk(self._key.descending, self._key.nulls_first, self._key.nullable)
         self._paths = page_paths(catalog, query)
-        self._calls_left = _MAX_READ_CALLS
+        self._tail: BlocksReader | None = None
 
     def read(self, spot: Spot | None, *, backward: bool) -> Reading:
-        """The rows of a page, one stretch after the other, and one row more if there is one."""
+        """The rows of a page and one row more if there is one, with their counts if they were asked for. Unprocessable."""
         self._walk = self._walk._replace(backward=backward)
-        reading = Reading(behind=spot)
-        for stretch, bound in self._walk.ranges_from(self._gap(spot)):
-            missing = self._limit + 1 - len(reading.rows)
-            if missing <= 0 or reading.stopped_at is not None:
-                break
-            if stretch is Stretch.VALUES and self._order is not None:
-                self._read_entries(reading, bound, missing)
-            else:
-                self._read_documents(reading, stretch, bound, missing)
+        if not self._query.count:
+            return self._read(spot)
+        reading, directories = side_by_side(
+            self._table,
+            lambda: self._read(spot),
+            lambda own: BlockReader(own, self._catalog, self._cache).directories([NUMBERS]),
+        )
+        total = directories[NUMBERS].total
+        reading.counts = {"total": total, "matched": total}
         return reading
 
     def plan(self) -> list[str]:
-        """What it does, for people."""
-        direction = "descending" if self._key.descending else "ascending"
+        """What was done, for people."""
+        order = in_words(self._query.sort)
         if self._order is None:
-            return [f"Read the issues in number order, {direction}: the index holds the documents."]
-        plan = [
-            f"Read the sort entries of {self._order.field.id} in its order, {direction}.",
-            "Fetch the page's documents, and leave out a row whose document no longer gives the entry's sort string.",
-        ]
-        if self._walk.nullable:
-            place = "before" if self._key.nulls_first else "after"
+            plan = [f"Read the issues in number order, {order}: the index holds the documents."]
+        else:
+            plan = [
+                f"Read the sort entries of {self._order.id} from the page's place on, which stand in the order {order}.",
+                "Fetch the page's documents, and leave out a row whose document no longer gives the entry's sort string.",
+            ]
+        if self._query.count:
+            plan.append("Count the issues by the sizes of the blocks that hold their numbers.")
+        if self._tail is not None:
             plan.append(
-                f"The issues without a value come {place} them, in number order: read the issues that lack it."
+                "The entries ended on this page. The issues without a value come next, in number order: all that are in no "
+                "block of the index."
             )
         return plan
+
+    def _read(self, spot: Spot | None) -> Reading:
+        reading = Reading(behind=spot)
+        bound = next(
+            bound for stretch, bound in self._walk.ranges_from(self._gap(spot)) if stretch is Stretch.VALUES
+        )
+        if self._order is None:
+            self._read_documents(reading, bound)
+        else:
+            self._read_entries(reading, bound)
+        return reading
 
     def _gap(self, spot: Spot | None) -> Gap:
         if spot is None:
             return self._walk.beginning
         (body,), num = spot.place
-        if self._order is None:
+        if self._order is None or body is None:
             return Gap(Stretch.VALUES, sortstrings.issue_number(num), spot.after)
-        if body is None:
-            return Gap(Stretch.NULLS, sortstrings.issue_number(num), spot.after)
         return Gap(Stretch.VALUES, sortstrings.sort_string(body, num), spot.after)
 
-    def _read_entries(self, reading: Reading, bound: Bound | None, missing: int) -> None:
+    def _read_entries(self, reading: Reading, bound: Bound | None) -> None:
+        wanted = self._limit + 1
         entries: list[Item] = []
-        while True:
-            page = self._table.query(
-                self._partition,
-                index=True,
-                bound=bound,
-                forward=self._walk.ascending_keys,
-                limit=missing - len(entries),
-                paths=(),
-            )
-            entries += page.items
-            if page.last is None or len(entries) == missing:
-                break
-            bound = self._onward(page.last)
+        with self.steps.titled("sort entries of the index, in its order"):
+            while True:
+                page = self._table.query(
+                    self._partition,
+                    index=True,
+                    bound=bound,
+                    forward=self._walk.ascending_keys,
+                    limit=wanted - len(entries),
+                    paths=(),
+                )
+                entries += page.items
+                if page.last is None or len(entries) == wanted:
+                    break
+                bound = self._onward(page.last)
         strings = [entry[keys.SORT] for entry in entries]
         places = [Place((sortstrings.body_of(sort),), sortstrings.number_of(sort)) for sort in strings]
-        shown = places[: self._limit - len(reading.rows)]
-        wanted, fetched = fetch(self._table, self._catalog, (place.num for place in shown), self._paths)
-        for place, sort, key in zip(shown, strings, wanted, strict=False):
+        shown = places[: self._limit]
+        if len(entries) < wanted and self._goes_on_without_value:
+            self._tail = BlocksReader(
+                self._table, self._catalog, self._query, BlockReader(self._table, self._catalog, self._cache)
+            )
+        asked, fetched = self._documents(shown)
+        for place, key in zip(shown, asked, strict=True):
             if key in fetched.left:
                 reading.stopped_at = self._beyond(reading)
                 return
             document = fetched.items.get(key)
-            reading.rows.append(Row(place, document, self._belongs(document, sort)))
-        if len(entries) < missing and fills_a_page(wanted, fetched.items):
-            reading.stopped_at = self._beyond(reading)  # no need to read on behind the values
+            reading.rows.append(Row(place, document, belongs(self._query.keys, None, document, place)))
         reading.rows += [Row(place, None) for place in places[len(shown) :]]
+        if self._tail is not None:
+            if fills_a_page(asked, fetched.items):
+                reading.stopped_at = self._beyond(reading)  # no need to read on behind the values
+            else:
+                self._tail.add_rest(reading, self.steps, backward=self._walk.backward)
 
-    def _belongs(self, document: Item | None, sort: str) -> bool:
-        """Whether the document gives the sort string that the row was found under."""
-        return (
-            document is not None
-            and self._order is not None
-            and sort in present_sort_strings(self._order, document)
-        )
+    @property
+    def _goes_on_without_value(self) -> bool:
+        """Whether the issues without a value lie behind the others in the direction of travel."""
+        return self._walk.nullable and self._walk.nulls_first == self._walk.backward
 
-    def _read_documents(self, reading: Reading, stretch: Stretch, bound: Bound | None, missing: int) -> None:
-        """Documents in number order: all, or those without a value, of which DynamoDB reads all and passes on the few."""
-        only = self._without_value() if stretch is Stretch.NULLS else None
-        limit, examined, found, size = missing, 0, 0, 0
-        while True:
-            page = self._table.query(
-                self._project,
-                index=True,
-                bound=bound,
-                forward=self._walk.ascending_keys,
-                limit=limit,
-                only=only,
-                paths=self._paths,
-            )
-            reading.rows += [Row(self._place(stretch, item[keys.SORT]), item) for item in page.items]
-            examined += page.examined
-            found += len(page.items)
-            self._calls_left -= 1
-            if page.last is None or found >= missing:
-                return
-            size += sum(map(item_size, page.items))
-            if self._calls_left == 0 or size > MAX_PAGE_BYTES:
-                reading.stopped_at = Spot(self._place(stretch, page.last), after=not self._walk.backward)
-                return
-            bound = self._onward(page.last)
-            # Read on for as many as it should take to find what is missing, as often as they have been found so far.
-            limit = math.ceil((missing - found) * examined / max(found, 1))
+    def _documents(self, places: list[Place]) -> tuple[list[Key], Fetched]:
+        """The documents at these places, and the directories at the same time where the page goes on behind them."""
 
-    def _place(self, stretch: Stretch, number: str) -> Place:
-        return Place((None if stretch is Stretch.NULLS else number,), int(number))
+        def documents(table: Table) -> tuple[list[Key], Fetched]:
+            return fetch(table, self._catalog, (place.num for place in places), self._paths)
+
+        tail = self._tail
+        if tail is None:
+            with self.steps.titled("documents of the page"):
+                return documents(self._table)
+        with self.steps.titled("documents of the page; directories: how many issues have no value"):
+            _, found = side_by_side(self._table, tail.read_directories, documents)
+        return found
+
+    def _read_documents(self, reading: Reading, bound: Bound | None) -> None:
+        """Documents in number order."""
+        size = 0
+        with self.steps.titled("documents of the issues, in number order"):
+            while True:
+                missing = self._limit + 1 - len(reading.rows)
+                page = self._table.query(
+                    self._project,
+                    index=True,
+                    bound=bound,
+                    forward=self._walk.ascending_keys,
+                    limit=missing,
+                    paths=self._paths,
+                )
+                for item in page.items:
+                    number = item[keys.SORT]
+                    reading.rows.append(Row(Place((number,), int(number)), item))
+                if page.last is None or len(page.items) >= missing:
+                    return
+                size += sum(map(item_size, page.items))
+                if size > MAX_PAGE_BYTES:
+                    reading.stopped_at = Spot(
+                        Place((page.last,), int(page.last)), after=not self._walk.backward
+                    )
+                    return
+                bound = self._onward(page.last)
 
     def _beyond(self, reading: Reading) -> Spot:
         return Spot(reading.rows[-1].place, after=not self._walk.backward)
 
     def _onward(self, last: str) -> Bound:
         return Bound(">" if self._walk.ascending_keys else "<", last)
-
-    def _without_value(self) -> Condition:
-        path = self._order.field.path if self._order else ()
-        names = {f"#n{place}": name for place, name in enumerate(path)}
-        return Condition(f"attribute_not_exists({'.'.join(names)})", names)

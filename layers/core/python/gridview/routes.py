@@ -34,6 +34,8 @@ _PROJECTS = "/v1/projects"
 _PROJECT = _PROJECTS + "/{project}"
 _ATTRIBUTES = _PROJECT + "/attributes"
 _ATTRIBUTE = _ATTRIBUTES + "/{attribute}"
+_INDEXES = _PROJECT + "/indexes"
+_INDEX = _INDEXES + "/{index}"
 _ISSUES = _PROJECT + "/issues"
 _ISSUE = _ISSUES + "/{num}"
 _GRID = _PROJECT + "/grid"
@@ -54,6 +56,10 @@ ROUTES: tuple[Route, ...] = (
     Route("get_attribute", "GET", _ATTRIBUTE, "query", Role.VIEWER, "An attribute of a project"),
     Route("update_attribute", "PATCH", _ATTRIBUTE, "command", Role.ADMIN, "Change an attribute"),
     Route("delete_attribute", "DELETE", _ATTRIBUTE, "command", Role.ADMIN, "Delete an attribute"),
+    Route("list_indexes", "GET", _INDEXES, "query", Role.VIEWER, "The composite indexes of a project"),
+    Route("create_index", "POST", _INDEXES, "command", Role.ADMIN, "Define an order by several fields"),
+    Route("get_index", "GET", _INDEX, "query", Role.VIEWER, "A composite index of a project"),
+    Route("delete_index", "DELETE", _INDEX, "command", Role.ADMIN, "Delete a composite index"),
     Route("create_issue", "POST", _ISSUES, "command", Role.EDITOR, "Create an issue"),
     Route(
         "batch", "POST", _ISSUES + "/batch", "command", Role.EDITOR, "Up to 500 creates, updates and deletes"

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import boto3
@@ -161,6 +162,28 @@ class Fetched(NamedTuple):
     left: frozenset[Key]
 
 
+class Span(NamedTuple):
+    """A part of a partition of GSI1: what the bound keeps of it, or all of it."""
+
+    partition: str
+    bound: Bound | None = None
+
+    def behind(self, sort: str) -> "Span":
+        """What of it may not have been read yet when it was read up to an item with this sort string."""
+        if self.bound is not None and self.bound.operator == "between":
+            return self._replace(bound=self.bound._replace(value=sort))
+        if self.bound is not None and self.bound.operator not in (">", ">="):
+            raise ValueError("a span that can be gone on with has a lower end")
+        return self._replace(bound=Bound(">=", sort))
+
+
+class Together(NamedTuple):
+    """What was read side by side: the items that exist, by key, and those of each span, in order."""
+
+    items: dict[Key, Item]
+    spans: list[list[Item]]
+
+
 class Write(NamedTuple):
     """One write of a transaction."""
 
@@ -215,11 +238,7 @@ class Table:
             for answer in self._side_by_side(
                 lambda chunk: self._batch_get(chunk, consistent, projection), chunks
             ):
-                for raw in answer.get("Responses", {}).get(self.name, []):
-                    item = item_from_wire(raw)
-                    found[item[keys.PK], item[keys.SK]] = item
-                unprocessed = answer.get("UnprocessedKeys", {}).get(self.name, {}).get("Keys", [])
-                left += [(key[keys.PK]["S"], key[keys.SK]["S"]) for key in unprocessed]
+                _take(answer, self.name, found, left)
             if not left or enough(found):
                 return Fetched(found, frozenset(left))
             if len(left) == before:
@@ -261,6 +280,45 @@ class Table:
         return self._side_by_side(
             lambda bound: self._query(partition, True, bound, True, None, False, None, paths), bounds
         )
+
+    def read_together(
+        self, wanted: Sequence[Key], spans: Sequence[Span], *, paths: Sequence[Sequence[str]] | None = None
+    ) -> Together:
+        """Items by key and whole spans of GSI1, side by side in one round: 0.5 read units for each 4 KB of an item or a page.
+
+        A further round only for what an answer left out, and for a span of more than 1 MB. `paths` are those of the spans' items.
+        """
+        found: dict[Key, Item] = {}
+        # Two items can have one place in an order, so a page begins where the one before it ended.
+        listed: list[dict[Key, Item]] = [{} for _ in spans]
+        left, going = list(dict.fromkeys(wanted)), dict(enumerate(spans))
+        attempts = _attempts()
+        while left or going:
+            self.meter.rounds += 1
+            chunks = [left[at : at + BATCH_GET] for at in range(0, len(left), BATCH_GET)]
+            reads: list[Callable[[], Any]] = [partial(self._batch_get, chunk, False, {}) for chunk in chunks]
+            reads += [
+                partial(self._query, span.partition, True, span.bound, True, None, False, None, paths)
+                for span in going.values()
+            ]
+            answers = self._side_by_side(lambda read: read(), reads)
+            stuck, left = len(left), []
+            for answer in answers[: len(chunks)]:
+                _take(answer, self.name, found, left)
+            pages: list[Page] = answers[len(chunks) :]
+            for (place, span), page in zip(list(going.items()), pages, strict=True):
+                stuck = 0
+                listed[place].update(_by_key(page.items))
+                if page.last is None:
+                    del going[place]
+                else:
+                    going[place] = span.behind(page.last)
+            if left and len(left) == stuck:
+                attempt = next(attempts, None)
+                if attempt is None:
+                    raise Overloaded("The table is busy; try again.")
+                attempt.wait()
+        return Together(found, [list(one.values()) for one in listed])
 
     def _query(
         self,
@@ -491,6 +549,17 @@ def set_attribute(pk: str, sk: str, attribute: str, value: Any) -> Write:
 def delete(pk: str, sk: str, condition: Condition | None = None) -> Write:
     """A delete for `Table.transact`."""
     return Write("Delete", {"Key": _wire_key(pk, sk), **_conditions(condition, transaction=True)})
+
+
+def _take(answer: Mapping[str, Any], table: str, found: dict[Key, Item], left: list[Key]) -> None:
+    """Add what a BatchGetItem gave to `found`, and the keys that it left out to `left`."""
+    found.update(_by_key(map(item_from_wire, answer.get("Responses", {}).get(table, []))))
+    unprocessed = answer.get("UnprocessedKeys", {}).get(table, {}).get("Keys", [])
+    left += [(key[keys.PK]["S"], key[keys.SK]["S"]) for key in unprocessed]
+
+
+def _by_key(items: Iterable[Item]) -> Iterator[tuple[Key, Item]]:
+    return (((item[keys.PK], item[keys.SK]), item) for item in items)
 
 
 def _wire_key(pk: str, sk: str) -> dict[str, Any]:

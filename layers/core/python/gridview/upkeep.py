@@ -13,7 +13,16 @@ from typing import NamedTuple
 
 from gridview import clock, keys
 from gridview.catalog import Catalog, Field
-from gridview.catalogs import Catalogs, ProjectItems, orders_in, raise_epoch, read, to_catalog, to_item
+from gridview.catalogs import (
+    Catalogs,
+    ProjectItems,
+    orders_in,
+    raise_epoch,
+    read,
+    sort_key,
+    to_catalog,
+    to_item,
+)
 from gridview.chains import remove_family
 from gridview.derive import Poison
 from gridview.errors import NotFound, Overloaded
@@ -229,17 +238,15 @@ def _stored(table: Table, partition: str) -> Job | None:
 
 def _settled(items: ProjectItems, catalog: Catalog, done: int) -> Iterator[Write]:
     """The writes that say of the definitions what is true after a pass under those of epoch `done`."""
-    for field in catalog.pending():
-        if 0 < field.deleted <= done:
-            yield delete(items.project[keys.PK], _sort_key(catalog, field), version_is(field.version))
+    for one in catalog.pending():
+        if 0 < one.deleted <= done:
+            key = sort_key(catalog.tenant, catalog.project, one)
+            yield delete(items.project[keys.PK], key, version_is(one.version))
             continue
-        after = field.settled(done, items.next_epoch)
-        if after.indexes != field.indexes or (after != field and not field.builtin):
-            yield put(to_item(catalog.tenant, catalog.project, after), version_is(field.version))
-        if after.options != field.options and field.builtin:
+        after = one.settled(done, items.next_epoch)
+        builtin = isinstance(one, Field) and one.builtin  # its options are in the project's item
+        if after.indexes != one.indexes or (after != one and not builtin):
+            yield put(to_item(catalog.tenant, catalog.project, after), version_is(one.version))
+        if builtin and isinstance(after, Field) and isinstance(one, Field) and after.options != one.options:
             states = [option.to_item() for option in after.options]
             yield put({**items.project, "states": states}, version_is(items.project["version"]))
-
-
-def _sort_key(catalog: Catalog, field: Field) -> str:
-    return keys.attribute(catalog.tenant, catalog.project, field.id)

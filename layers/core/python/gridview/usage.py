@@ -1,10 +1,14 @@
 """Whether issues use an option: asked before one is dropped."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from gridview import keys
-from gridview.catalog import Catalog, Field, FieldType
+from gridview.blocks import after, before
+from gridview.catalog import Catalog, Field, FieldType, Option
+from gridview.directory import Range
 from gridview.errors import Unprocessable
+from gridview.families import tokens_family
+from gridview.setreading import BlockCache, BlockReader, Want
 from gridview.sortstrings import SEPARATOR
 from gridview.storage import Bound, Condition, Table
 
@@ -15,8 +19,8 @@ _PAGES = 20
 def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Iterable[str]) -> bool:
     """Whether any issue has one of these options, as of the index.
 
-    An indexed enum costs 0.5 read units for each option and rank. Otherwise issues are read, up to 20 MB of them; Unprocessable
-    when that does not settle it.
+    An indexed enum costs 0.5 read units for each option and rank; an indexed multi_enum as much for its directory and each block
+    that holds several of its options. Otherwise issues are read, up to 20 MB of them; Unprocessable when that does not settle it.
     """
     chosen = [field.option(one) for one in option_ids]
     if not chosen:
@@ -28,6 +32,29 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
             for option in chosen
             for rank in option.ranks
         )
+    tokens = tokens_family(field.served) if field.served is not None else None
+    if tokens is not None and field.type is FieldType.MULTI_ENUM:
+        return _any_of(table, catalog, tokens, [option.id for option in chosen])
+    return _any_document(table, catalog, field, chosen)
+
+
+def _any_of(table: Table, catalog: Catalog, family: str, bodies: Iterable[str]) -> bool:
+    """Whether any key of a family that is always detailed has one of these bodies."""
+    reader = BlockReader(table, catalog, BlockCache(0.0))
+    directory = reader.directories((family,))[family]
+    wants = [
+        (body, Want(family, entry))
+        for body in bodies
+        for entry in directory.overlapping(Range(before(body), after(body)))
+        if entry.size
+    ]
+    if any(want.entry.body == body for body, want in wants):
+        return True
+    reader.read(want for _, want in wants)
+    return any((reader.block(family, want.entry).sets or {}).get(body) for body, want in wants)
+
+
+def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence[Option]) -> bool:
     value = ".".join(f"#u{place}" for place in range(len(field.path)))
     form = "contains({value}, {option})" if field.type is FieldType.MULTI_ENUM else "{value} = {option}"
     only = Condition(

@@ -1,0 +1,138 @@
+"""Our side: a dataset in an engine of its own, kept for the next time, and questions put to the core as the query function does."""
+
+import contextlib
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from devtools import bulk, engine, paths
+from devtools import table as engine_table
+from devtools.bench import issues
+from devtools.bench.postgres import datasets, enginefile
+from devtools.bench.postgres.datasets import ACTOR, Dataset
+from devtools.bench.postgres.questions import Kind, Question
+from gridview import blocks, documents, families, indexing, keys, ledger, ranks, sortstrings, values, wire
+from gridview.catalog import Catalog
+from gridview.catalogs import read, to_catalog
+from gridview.counting import grouped_counts
+from gridview.cursors import Cursors
+from gridview.grid import grid_page
+from gridview.gridrequest import resolve
+from gridview.groups import resolve as resolve_groups
+from gridview.jsontext import dumps
+from gridview.setreading import BlockCache
+from gridview.storage import Item, Table
+
+TABLE: Final = "gridview"
+KEPT: Final = paths.ROOT / ".build" / "bench"
+_LOADED: Final = "loaded.json"
+_CODE: Final = tuple(
+    Path(str(module.__file__))
+    for module in (
+        *(blocks, bulk, datasets, documents, enginefile, families, indexing),
+        *(issues, keys, ledger, ranks, sortstrings, values, wire),
+    )
+)
+"""What decides on the items that are loaded."""
+
+_CURSORS: Final = Cursors((b"the benchmark's cursors are no secret",), "grid")
+
+
+class Asked(NamedTuple):
+    """What a question gave, and took."""
+
+    answer: Any
+    """Numbers of the rows of a page, in order; value -> count; or the count."""
+    rows: int
+    milliseconds: float
+    sequential_calls: int
+    read_units: float
+
+
+@dataclass(frozen=True)
+class Ours:
+    """A project that was loaded, in `load_seconds` when it was."""
+
+    table: Table
+    catalog: Catalog
+    load_seconds: float
+
+    def ask(self, question: Question, cache: BlockCache) -> Asked:
+        """Put a question; the catalog is at hand, as it is in a container that runs, and `cache` holds what is kept of blocks."""
+        table, catalog, body = self.table.metered(), self.catalog, question.body()
+        began = time.perf_counter()
+        if question.kind is Kind.GROUPS:
+            found = grouped_counts(table, catalog, resolve_groups(catalog, body), cache)
+        else:
+            found = grid_page(table, catalog, resolve(catalog, body), _CURSORS, cache)
+        encoded = dumps(found)
+        milliseconds = (time.perf_counter() - began) * 1000
+        told = json.loads(encoded)
+        return Asked(
+            _answer(question, told),
+            len(told.get("rows", ())),
+            milliseconds,
+            table.meter.rounds,
+            table.meter.capacity,
+        )
+
+
+def _answer(question: Question, told: dict[str, Any]) -> Any:
+    match question.kind:
+        case Kind.COUNT:
+            return told["matched"]
+        case Kind.GROUPS:
+            return {group["values"][0]: group["count"] for group in told["groups"]}
+        case Kind.PAGE:
+            return [row["num"] for row in told["rows"]]
+
+
+def is_loaded(dataset: Dataset) -> bool:
+    """Whether a dataset is at hand from an earlier run."""
+    return (_folder(dataset) / _LOADED).exists()
+
+
+@contextlib.contextmanager
+def loaded(dataset: Dataset) -> Iterator[Ours]:
+    """The project in a running engine. It is loaded when no earlier run has loaded the same, and kept."""
+    folder = _folder(dataset)
+    if not (folder / _LOADED).exists():
+        for old in KEPT.glob(f"{dataset.project}-*"):
+            shutil.rmtree(old)
+        _load(folder, dataset)
+    told = json.loads((folder / _LOADED).read_text())
+    with engine.running(in_memory=False, folder=folder) as running:
+        table = bulk.table_at(running.endpoint, TABLE)
+        catalog = to_catalog(ACTOR.tenant, dataset.project, read(table, ACTOR.tenant, dataset.project))
+        yield Ours(table, catalog, told["seconds"])
+
+
+def _folder(dataset: Dataset) -> Path:
+    return KEPT / f"{dataset.project}-{datasets.digest(dataset, _CODE)}"
+
+
+def _load(folder: Path, dataset: Dataset) -> None:
+    began = time.monotonic()
+    folder.mkdir(parents=True)
+    with engine.running(in_memory=False, folder=folder) as running:
+        engine_table.ensure(running.client(), TABLE)
+        table = bulk.table_at(running.endpoint, TABLE)
+        catalog = dataset.make(table)
+        bulk.take_numbers(table, catalog, dataset.count)
+    enginefile.write(folder / "tables", TABLE, items_of(dataset, catalog))
+    (folder / _LOADED).write_text(json.dumps({"seconds": time.monotonic() - began}))
+
+
+def items_of(dataset: Dataset, catalog: Catalog) -> Iterator[Item]:
+    """Everything that is stored of a dataset's issues, blocks last."""
+    places = bulk.Places()
+    for derived, made in bulk.derive(catalog, dataset.documents(catalog), places):
+        yield from derived
+        yield from made
+    for chain in places.chains():
+        for block in chain:
+            yield block.to_item(catalog.tenant, catalog.project)

@@ -1,0 +1,223 @@
+"""The comparison as a table for people and as JSON for programs. What misses its target is marked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+
+from devtools.bench.postgres.designs import AttributeValue, Jsonb
+from devtools.bench.postgres.questions import DOCUMENT_UNITS, Kind, Question
+
+COLD: Final = "cold"
+SETS_KEPT: Final = "sets kept"
+ALL_KEPT: Final = "all kept"
+THEIRS: Final = (AttributeValue.name, Jsonb.name)
+
+DOLLARS_PER_MILLION_UNITS: Final = 0.125
+"""Read request units on demand, in us-east-1 in November 2024."""
+MOST_GROWTH: Final = 1.3
+WARM_SHARE: Final = 0.1
+"""Of its target, what a query should take with the sets kept."""
+LARGE: Final = 1_000_000
+"""Issues from which on we should be faster than the attribute-value design."""
+
+MISSED: Final = " ✗"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one question on one side: the median time, the most calls in sequence, and read units (0 for PostgreSQL)."""
+
+    milliseconds: float
+    sequential_calls: int
+    read_units: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One question: how many rows its page has, and what it takes on each side."""
+
+    question: Question
+    rows: int
+    costs: Mapping[str, Cost]
+
+    def units(self, side: str) -> float:
+        """Read units besides the documents of the rows; in number order those come with the rows."""
+        return self.costs[side].read_units - self.rows_units
+
+    @property
+    def rows_units(self) -> float:
+        """Read units of the documents shown."""
+        return self.rows * DOCUMENT_UNITS if self.question.kind is Kind.PAGE else 0.0
+
+    def missed(self, side: str) -> bool:
+        """Whether it takes more units than it should."""
+        if self.question.target is None or side == SETS_KEPT:
+            return False
+        share = 1 if side == COLD else WARM_SHARE
+        return self.units(side) > self.question.target * share
+
+    @property
+    def dollars(self) -> float:
+        """A million such queries, cold, documents included."""
+        return self.costs[COLD].read_units * DOLLARS_PER_MILLION_UNITS
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One dataset."""
+
+    name: str
+    issues: int
+    load_seconds: float
+    lines: Sequence[Line]
+
+    def slower(self, line: Line) -> bool:
+        """Whether a query should be faster than in the attribute-value design, and is not."""
+        return (
+            self.issues >= LARGE
+            and line.question.ours_first
+            and line.costs[COLD].milliseconds > line.costs[AttributeValue.name].milliseconds
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What a question takes in the largest project, as multiples of what it takes in the smallest."""
+
+    name: str
+    milliseconds: Mapping[str, float]
+    read_units: Mapping[str, float]
+
+
+def growth(sections: Sequence[Section]) -> list[Growth]:
+    """From the first section to the last, question by question."""
+    found = []
+    for small, large in zip(sections[0].lines, sections[-1].lines, strict=True):
+        milliseconds = {
+            side: cost.milliseconds / small.costs[side].milliseconds for side, cost in large.costs.items()
+        }
+        units = {
+            side: cost.read_units / small.costs[side].read_units
+            for side, cost in large.costs.items()
+            if small.costs[side].read_units
+        }
+        found.append(Growth(large.question.name, milliseconds, units))
+    return found
+
+
+def to_json(sections: Sequence[Section], grown: Sequence[Growth]) -> dict[str, Any]:
+    """Everything, by name."""
+    return {
+        "sections": [
+            {
+                "name": section.name,
+                "issues": section.issues,
+                "load_seconds": section.load_seconds,
+                "queries": {
+                    line.question.name: {
+                        "rows": line.rows,
+                        "target": line.question.target,
+                        "besides_documents": {side: line.units(side) for side in (COLD, SETS_KEPT, ALL_KEPT)},
+                        "missed": [side for side in (COLD, ALL_KEPT) if line.missed(side)],
+                        "slower": section.slower(line),
+                        "dollars_per_million": line.dollars,
+                        "costs": {side: asdict(cost) for side, cost in line.costs.items()},
+                    }
+                    for line in section.lines
+                },
+            }
+            for section in sections
+        ],
+        "growth": {one.name: asdict(one) for one in grown},
+    }
+
+
+def show(console: Console, sections: Sequence[Section], grown: Sequence[Growth]) -> None:
+    """Print a table for each dataset, and the growth."""
+    for section in sections:
+        console.print(_section(section))
+    if grown:
+        console.print(_growth(sections, grown))
+    for line in NOTES:
+        console.print(line, highlight=False, soft_wrap=True)
+
+
+NOTES: Final = (
+    "",
+    "Cold: nothing is kept of earlier queries but the catalog. Sets kept: blocks by write id; directories are read again. "
+    "All kept: directories, too, as they are for 3 s.",
+    f"Units: besides {DOCUMENT_UNITS} for each row's document; with all kept, the target is a tenth. Dollars: a million cold "
+    f"queries, documents included, at ${DOLLARS_PER_MILLION_UNITS} a million read request units.",
+    f"PostgreSQL has its data in memory and makes no JSON of its rows.{MISSED}: more units than the target; slower than the "
+    f"attribute-value design at {LARGE:,} issues where we should not be; growth above {MOST_GROWTH}.",
+)
+
+
+def _section(section: Section) -> Table:
+    table = Table(
+        title=f"\n{section.name} (loaded in {section.load_seconds:,.0f} s)",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
+    table.add_column("query")
+    for heading in (
+        *("ms cold", "ms all kept", "ms attr.-value", "ms JSONB", "calls", "target"),
+        *("units cold", "sets kept", "all kept", "$ / million"),
+    ):
+        table.add_column(heading, justify="right")
+    for line in section.lines:
+        target = line.question.target
+        table.add_row(
+            line.question.name,
+            f"{line.costs[COLD].milliseconds:,.1f}{MISSED if section.slower(line) else ''}",
+            *(f"{line.costs[side].milliseconds:,.1f}" for side in (ALL_KEPT, *THEIRS)),
+            f"{line.costs[COLD].sequential_calls}",
+            "" if target is None else f"{target:,.0f}",
+            *(
+                f"{line.units(side):,.1f}{MISSED if line.missed(side) else ''}"
+                for side in (COLD, SETS_KEPT, ALL_KEPT)
+            ),
+            f"{line.dollars:,.2f}",
+        )
+    return table
+
+
+def _growth(sections: Sequence[Section], grown: Sequence[Growth]) -> Table:
+    largest = max(section.issues for section in sections if not section.name.endswith(")"))
+    table = Table(
+        title=f"\nGrowth to {largest:,} issues from {sections[0].issues:,}",
+        title_justify="left",
+        title_style="bold",
+        box=None,
+        padding=(0, 2, 0, 0),
+    )
+    table.add_column("query")
+    for heading in (
+        "ms cold",
+        "ms all kept",
+        *(f"ms {name}" for name in THEIRS),
+        "units cold",
+        "units all kept",
+    ):
+        table.add_column(heading, justify="right")
+    for one in grown:
+        table.add_row(
+            one.name,
+            *(
+                _ratio(one.milliseconds[side], judged=side in (COLD, ALL_KEPT))
+                for side in (COLD, ALL_KEPT, *THEIRS)
+            ),
+            *(_ratio(one.read_units.get(side), judged=False) for side in (COLD, ALL_KEPT)),
+        )
+    return table
+
+
+def _ratio(ratio: float | None, *, judged: bool) -> str:
+    if ratio is None:
+        return ""
+    return f"{ratio:,.2f}{MISSED if judged and ratio > MOST_GROWTH else ''}"

@@ -1,0 +1,99 @@
+"""The pure parts of the comparison with PostgreSQL; that both sides answer alike is in tests/engine."""
+
+import io
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from devtools.bench.postgres import cluster, designs, report
+from devtools.bench.postgres.questions import Condition, Kind, Question
+from devtools.bench.postgres.report import ALL_KEPT, COLD, SETS_KEPT, THEIRS, Cost, Line, Section
+from devtools.failure import Failure
+
+PAGE = Question("a page", field="due", only=Condition("amount", 3, 5), offset=7, target=100, ours_first=True)
+
+
+def line(ours: float, theirs: float, cold: float, kept: float) -> Line:
+    costs = {
+        COLD: Cost(ours, 4, cold),
+        SETS_KEPT: Cost(ours, 4, cold),
+        ALL_KEPT: Cost(ours, 4, kept),
+        **dict.fromkeys(THEIRS, Cost(theirs, 1, 0.0)),
+    }
+    return Line(PAGE, 100, costs)
+
+
+def printed(section: Section) -> str:
+    output = io.StringIO()
+    report.show(Console(file=output, width=200), [section], [])
+    return next(line for line in output.getvalue().splitlines() if line.startswith("a page"))
+
+
+def test_questions_are_requests_of_the_api() -> None:
+    assert PAGE.body() == {
+        "sort": [{"field": "due", "nulls": "last"}],
+        "filter": {"field": "amount", "op": "between", "value": [3, 5]},
+        "limit": 100,
+        "offset": 7,
+        "count": False,
+    }
+    one = Condition("state", "open", "open")
+    assert Question("groups", Kind.GROUPS, field="state", only=one).body() == {
+        "by": ["state"],
+        "filter": {"field": "state", "op": "eq", "value": "open"},
+    }
+    count = Question("count", Kind.COUNT, only=one).body()
+    assert (count["sort"], count["limit"], count["count"]) == ([], 1, True)
+
+
+def test_rows_are_copied_with_what_copy_takes_for_its_own_signs_escaped() -> None:
+    row = (1, None, "a\tb\\c\nd\re", True, False)
+    assert designs.copied(row) == b"1\t\\N\ta\\tb\\\\c\\nd\\re\ttrue\tfalse\n"
+
+
+def test_units_are_told_besides_those_of_the_documents_shown() -> None:
+    found = line(10, 20, cold=130, kept=59)
+    assert (found.units(COLD), found.units(ALL_KEPT)) == (80, 9)
+    assert not found.missed(COLD)
+    assert not found.missed(ALL_KEPT)
+    assert found.dollars == pytest.approx(130 * 0.125)
+
+
+def test_what_misses_its_target_is_marked() -> None:
+    assert line(10, 20, cold=151, kept=59).missed(COLD)
+    assert line(10, 20, cold=130, kept=61).missed(ALL_KEPT)
+    assert "101.0 ✗" in printed(Section("many", 100_000, 1.0, [line(10, 20, cold=151, kept=59)]))
+    assert "11.0 ✗" in printed(Section("many", 100_000, 1.0, [line(10, 20, cold=130, kept=61)]))
+
+
+def test_being_slower_is_marked_where_we_should_not_be() -> None:
+    slow = line(30, 20, cold=130, kept=59)
+    assert "30.0 ✗" in printed(Section("many", 1_000_000, 1.0, [slow]))
+    assert "✗" not in printed(Section("few", 100_000, 1.0, [slow]))
+    elsewhere = replace(slow, question=replace(PAGE, ours_first=False))
+    assert "✗" not in printed(Section("many", 1_000_000, 1.0, [elsewhere]))
+
+
+def test_growth_is_told_of_every_side_and_marked_above_the_target() -> None:
+    small = Section("few", 100_000, 1.0, [line(10, 20, cold=130, kept=59)])
+    large = Section("many", 1_000_000, 1.0, [line(14, 60, cold=130, kept=59)])
+    (grown,) = report.growth([small, large])
+    assert grown.milliseconds[COLD] == pytest.approx(1.4)
+    assert grown.milliseconds[THEIRS[0]] == 3
+    assert grown.read_units[COLD] == 1
+    output = io.StringIO()
+    report.show(Console(file=output, width=200), [small, large], [grown])
+    assert "1.40 ✗" in output.getvalue()
+    assert "3.00 ✗" not in output.getvalue()
+
+
+def test_without_postgres_the_command_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.setattr(cluster, "PLACES", (str(tmp_path),))
+    with pytest.raises(Failure, match="PostgreSQL is not installed"), cluster.running():
+        pass

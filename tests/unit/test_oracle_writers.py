@@ -1,0 +1,95 @@
+"""The differential test while writers write and consumers are at work; `devtools.oracle.writers` states what has to hold."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from devtools.oracle import writers
+from devtools.oracle.compare import Difference
+from devtools.oracle.history import History, Version
+from devtools.oracle.world import Project
+from gridview import readblocks, readwalk
+
+SCENARIOS = 60
+CHUNK = 20
+
+
+@pytest.mark.parametrize("first", range(0, SCENARIOS, CHUNK))
+def test_answers_are_right_while_others_write(first: int) -> None:
+    happened: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    for seed in range(first, first + CHUNK):
+        played = writers.play(seed)
+        kinds[played.kind] += 1
+        happened += played.happened
+        happened["overloaded"] += played.overloaded
+        happened["refused"] += played.refused is not None
+    assert kinds.keys() == {"walk", "offset", "groups", "position"}
+    assert happened["edits"] > CHUNK
+    assert happened["calls of consumers"] > 10 * CHUNK
+    assert happened["overloaded"] + happened["refused"] < CHUNK / 4
+
+
+def test_the_same_number_is_the_same_scenario() -> None:
+    assert writers.play(7) == writers.play(7)
+
+
+def whatever_stands_there(*_: Any) -> bool:
+    return True
+
+
+SPOILT: dict[str, list[tuple[Any, str, Any]]] = {
+    "rows are not rechecked": [
+        (readblocks, "belongs", whatever_stands_there),
+        (readwalk, "belongs", whatever_stands_there),
+    ],
+}
+
+
+@pytest.mark.parametrize("spoilt", SPOILT)
+def test_spoilt_code_is_found_out(spoilt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for owner, name, replacement in SPOILT[spoilt]:
+        monkeypatch.setattr(owner, name, replacement)
+
+    def play_all() -> None:
+        for seed in range(5 * SCENARIOS):
+            writers.play(seed)
+
+    with pytest.raises(Difference):
+        play_all()
+
+
+# The history
+
+
+@pytest.fixture
+def history() -> History:
+    bodies = {num: {"name": str(num), "fields": {}} for num in (1, 2, 3)}
+    times = dict.fromkeys(bodies, ("2023-05-01T00:00:00Z", "2023-05-01T00:00:00Z"))
+    return History(Project(["open"], [], bodies, times))
+
+
+def version(number: int, name: str) -> Version:
+    return Version(number, {"name": name, "fields": {}}, ("2023-05-01T00:00:00Z", "2023-05-02T00:00:00Z"))
+
+
+def test_what_changed_does_not_stand_still(history: History) -> None:
+    history.changed(1, 10, version(2, "one"))
+    history.changed(2, 20, None)
+    assert history.still(21).issues.keys() == {1, 3}
+    assert history.still(20).issues.keys() == {1, 3}
+    assert history.still(10).issues.keys() == {3}
+    assert history.moved(10) == {1, 2}
+    assert history.slack({1}) == 3
+    assert history.present().issues[1]["name"] == "one"
+    assert history.living == [1, 3]
+
+
+def test_a_row_shows_what_its_issue_was_at_the_time(history: History) -> None:
+    history.changed(1, 10, version(2, "one"))
+    assert history.as_shown([(1, 1)], since=10) is not None
+    assert history.as_shown([(1, 1)], since=11) is None
+    assert history.as_shown([(1, 2)], since=11) is not None
+    assert history.as_shown([(1, 3)], since=0) is None
+    assert history.as_shown([(9, 1)], since=0) is None
