@@ -398,8 +398,13 @@ def _other_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
 
 
 def _beaten(others: _Steps, before: _Steps, given: _Steps, world: World) -> Scene:
-    """A consumer that has read its blocks and written its intent, when others write the blocks."""
+    """A consumer that has read its blocks and written its intent, when others write the blocks.
+
+    What is read without consistency is from now on as old as what that consumer wrote, and directories are listed so.
+    """
     scene = _consumer(before, given, world)
+    if world.memory is not None:
+        world.memory.stale(lambda _, count: max(count - 1, 0))
     while (call := scene.run.invocation.call) is not None and not (call.writes and is_block(call.key)):
         world.step(scene.run)
     _others(others, world, scene.run)
