@@ -762,13 +762,6 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
         PAGES,
     ),
     Mutant(
-        "a row is shown wherever a block has it",
-        "readblocks",
-        'if (None if body is None else sort_string(body, document["num"])) in present:',
-        "if portion.unit.told:",
-        PAGES,
-    ),
-    Mutant(
         "a row that stands where it stood before a move is left out",
         "indexing",
         "for one in (order, *order.former)",
@@ -780,6 +773,8 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
 
 FOUND_OUT_BY: dict[str, int] = {
     "a ledger without an intent is written whatever stands there": 1000152,
+    "entries are written whatever stands there": 1000143,
+    "an intent and what it came to are not told apart": 1000054,
     "entries are cleared whatever stands there": 4410,
     "an entry is cleared without a tombstone": 1000143,
     "a longer step that changes nothing leaves the ledger alone": 5202,

@@ -456,7 +456,8 @@ def _same_blocks() -> Iterator[Race]:
 def _read(field: str, world: World, run: Run) -> None:
     """A page is begun, the pass comes to its end, and the page is shown: each issue stands on it, and once."""
     descending = world.chance(0.5)
-    truth.assert_walk(world, field, descending=descending, nulls_first=descending, limit=1)
+    for limit in (10, 1):
+        truth.assert_walk(world, field, descending=descending, nulls_first=descending, limit=limit)
     direction, nulls = ("desc", "first") if descending else ("asc", "last")
     asked = {"limit": 10, "sort": [{"field": field, "direction": direction, "nulls": nulls}]}
     catalog = world.catalog()

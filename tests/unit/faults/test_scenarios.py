@@ -1,4 +1,4 @@
-"""The scenarios themselves: every point that is enumerated and some thousand that are drawn end without a difference.
+"""The scenarios themselves: every point that is enumerated and hundreds that are drawn end without a difference.
 
 The seeds are fixed, so a run is the same every time. `./dev faults --scenarios N` plays more.
 """
@@ -18,7 +18,7 @@ from devtools.faults.virtual import Constants
 from gridview import blocks
 from gridview.catalogs import MAX_AGE
 
-DRAWN = 960
+DRAWN = 840
 CHUNK = 120
 
 
