@@ -803,7 +803,6 @@ FOUND_OUT_BY: dict[str, int] = {
     "a deleted attribute's id is free at once": 600709,
     "an issue that others work on is left out of the pass": 602900,
     "a pass re-derives from the ledger that it read first": 602308,
-    "the blocks of an order that is left are removed as the index lists them": 502857,
     "a row is shown wherever its entry stands": 1000035,
     "a row that stands where it stood before a move is left out": 603000,
 }
