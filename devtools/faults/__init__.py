@@ -8,8 +8,10 @@ from devtools.arguments import count
 DESCRIPTION = """\
 Play scenarios: people write, read and change definitions, a stream is delivered, jobs run, and an adversary between all of them and
 the table kills, delays, repeats, refuses and reorders. A scenario is a number; when all is quiet, everything derived has
-to be what the documents give. First every write at which the consumer and the jobs can be killed, then every call of a pass or a
-request before which something else can happen, then scenarios that are drawn.
+to be what the documents give, and at any time a ledger names every place where its issue stands in blocks, which chain
+without a gap. They are so small that a few issues split and merge them. First every write at which the consumer and the jobs
+can be killed, then every call of a pass, a request or a consumer before which something else can happen, then scenarios that
+are drawn.
 
 With --seed one scenario is played and everything that happens in it is printed. With --mutants the code of the core is spoilt in
 many ways, one at a time, and each has to be found out.

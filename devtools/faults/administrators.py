@@ -31,7 +31,7 @@ _Request = Callable[[Table, Catalogs], None]
 def define(world: World, catalogs: Catalogs) -> Run | None:
     """A request that changes a definition: whatever may be asked of an attribute, or of the states."""
     try:
-        catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+        catalog = world.catalog()
     except NotFound:
         return None
     kinds: list[tuple[Callable[[World, Catalog], tuple[str, _Request] | None], float]] = [

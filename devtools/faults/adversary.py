@@ -50,11 +50,11 @@ class SerialExecutor:
         """One after the other."""
         return [work(*one) for one in zip(*things, strict=False)]
 
-    def submit(self, work: Callable[..., Any], *things: Any) -> "Future[Any]":
-        """At once."""
+    def submit(self, work: Callable[..., Any], *given: Any, **named: Any) -> "Future[Any]":
+        """At once. What kills an invocation kills it here, and not when somebody asks for the result."""
         future: Future[Any] = Future()
         try:
-            future.set_result(work(*things))
+            future.set_result(work(*given, **named))
         except Exception as error:
             future.set_exception(error)
         return future

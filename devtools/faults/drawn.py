@@ -7,7 +7,7 @@ from devtools.faults import administrators, people, truth
 from devtools.faults.adversary import Verdict
 from devtools.faults.people import Reader, is_spoilt
 from devtools.faults.stream import Shard
-from devtools.faults.world import Difference, Run, World
+from devtools.faults.world import Difference, Run, World, is_block
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.errors import NotFound
@@ -56,10 +56,11 @@ class Drawn:
         self.official: dict[Shard, Run] = {}
         self.scribbled: list[str] = []
 
-    def _states_ago(self, _: Key, count: int) -> int:
-        if self._stalest:
-            return count
-        return self.random.randint(0, count) if count and self.world.chance(0.3) else 0
+    def _states_ago(self, key: Key, count: int) -> int:
+        some = count and not self._stalest
+        back = (self.random.randint(0, count) if self.world.chance(0.3) else 0) if some else count
+        self.world.totals["older listings"] += back > 0 and is_block(key)
+        return back
 
     def play(self) -> None:
         """Make some issues, let so much happen, and look at what is left when it becomes quiet."""
@@ -370,7 +371,7 @@ class Drawn:
     def catalog(self) -> Catalog | None:
         """The definitions as they are now; None when the project is deleted."""
         try:
-            return Catalogs().reload(self.world.engine, self.world.tenant, self.world.project)
+            return self.world.catalog()
         except NotFound:
             return None
 
@@ -404,6 +405,7 @@ WEATHERS = {
     "poison": replace(_FAIR, poison=True, readers=0, actions=90),
     "crowd": replace(_FAIR, issues=2, crowd=20, edits=2.5, actions=90, shards=1, readers=0, faults=0.1),
     "storm": replace(_FAIR, faults=0.4, splitting=0.4, reordering=0.5, issues=4, readers=0, actions=90),
+    "blocks": replace(_FAIR, issues=8, crowd=6, edits=1.5, faults=0.1, readers=0, actions=130),
     "readers": replace(_FAIR, readers=3, faults=0.05, actions=120, issues=5),
     "definitions": replace(_FAIR, definitions=True, readers=1, edits=0.7, actions=110, shards=1),
     "definitions, rough": replace(_FAIR, definitions=True, readers=0, faults=0.35, actions=110, shards=1),

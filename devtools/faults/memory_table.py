@@ -73,6 +73,7 @@ class _Store:
         """The items of a partition of the index in order, as long as none of them changes."""
         self.waiting: dict[Key, deque[Stored | None]] = {}
         self.past: dict[Key, deque[Stored | None]] = {}
+        self.shown: dict[Key, deque[Stored | None]] = {}
         self.lagging = False
         self.stale: Callable[[Key, int], int] | None = None
         self.lock = threading.RLock()
@@ -109,6 +110,9 @@ class _Store:
 
     def show(self, key: Key, item: Stored | None) -> None:
         """Let the index have a state of an item."""
+        if self.stale is not None and key[1].startswith(keys.DIRECTORY_PREFIX):
+            before = self.index.get(key[1], {}).get(key[0])
+            self.shown.setdefault(key, deque(maxlen=_REMEMBERED)).append(before)
         self.in_order.pop(key[1], None)
         if item is not None and keys.SORT in item:
             shown = Stored({name: item[name] for name in item.keys() & _IN_INDEX})
@@ -117,14 +121,23 @@ class _Store:
             self.index.get(key[1], {}).pop(key[0], None)
 
     def listed(self, partition: str) -> list[tuple[bytes, Stored]]:
-        """The items of a partition of the index, in order."""
+        """The items of a partition of the index, in order; of a directory some as they were listed a moment ago."""
+        if self.stale is not None and partition.startswith(keys.DIRECTORY_PREFIX):
+            return _in_order(self._listed_before(partition))
         if partition not in self.in_order:
-            # DynamoDB compares bytes.
-            places = (
-                (item[keys.SORT]["S"].encode(), pk) for pk, item in self.index.get(partition, {}).items()
-            )
-            self.in_order[partition] = [(sort, self.index[partition][pk]) for sort, pk in sorted(places)]
+            self.in_order[partition] = _in_order(self.index.get(partition, {}))
         return self.in_order[partition]
+
+    def _listed_before(self, partition: str) -> dict[str, Stored]:
+        present = self.index.get(partition, {})
+        found = {}
+        for pk in sorted({*present, *(pk for pk, sk in self.shown if sk == partition)}):
+            past = self.shown.get((pk, partition), ())
+            back = self.stale((pk, partition), len(past)) if past and self.stale is not None else 0
+            item = past[-back] if back else present.get(pk)
+            if item is not None:
+                found[pk] = item
+        return found
 
 
 class MemoryTable(Table):
@@ -161,6 +174,7 @@ class MemoryTable(Table):
     def stale(self, choose: Callable[[Key, int], int] | None) -> None:
         """From now on `choose` is asked, of each item that is read without consistency, how many states ago it is to be read.
 
+        In the index that is so of directories of blocks alone: what is lost to a page there is lost to people, who may ask again.
         It is given the key and the number of older states that there are. None: all reads are of the present.
         """
         self._store.stale = choose
@@ -475,6 +489,12 @@ class MemoryTable(Table):
                 if not holds(condition, found or {}):
                     raise ConditionFailed(found)
             self._store.write(key, wire)
+
+
+def _in_order(shown: Mapping[str, Stored]) -> list[tuple[bytes, Stored]]:
+    # DynamoDB compares bytes.
+    places = sorted((item[keys.SORT]["S"].encode(), pk) for pk, item in shown.items())
+    return [(sort, shown[pk]) for sort, pk in places]
 
 
 def _check_key(key: Key) -> None:

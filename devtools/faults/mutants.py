@@ -30,9 +30,10 @@ _PATIENCE = 120.0
 ENDLESS = "it does not come to an end"
 """What is told of such a one instead of a difference."""
 
-STREAM, JOBS, PAGES = "stream", "jobs", "pages"
+STREAM, BLOCKS, JOBS, PAGES = "stream", "blocks", "jobs", "pages"
 _FIRST = {
     STREAM: ("kill points", "stream", "storm", "crowd", "poison"),
+    BLOCKS: ("others write the same blocks", "kill points", "blocks", "crowd", "storm", "stream"),
     JOBS: (
         "job kill points",
         "definitions change during a pass",
@@ -75,17 +76,44 @@ class Verdict(NamedTuple):
     seconds: float
 
 
-_PUT_INTENT = "table.put(planned.intent.to_item(key, expires=expires), _unchanged(read))"
+_PUT_INTENT = "table.put(planned.intent.to_item(key, expires=_expires(work)), _unchanged(work.read))"
 _PUT_ENTRY = "table.put(sort_entry(key, order_id, sort, version=version, revision=revision), not_overtaken)"
 _CLEAR = """\
             table.put(
-                tombstone(key, order_id, version=version, revision=revision, expires=expires_entry),
-                not_overtaken,
+                tombstone(key, order_id, version=version, revision=revision, expires=expires), not_overtaken
             )
 """
+_PUT_DONE = "lambda work: table.put(_done_item(work), _revision_is(work)),"
+_PUT_LIGHT = "lambda work: table.put(_done_item(work), _unchanged(work.read))"
 _FOLD = "elif image.order > known.order:"
-_REPORT = "return next((image.first for image in images if image.first in failed), None)"
-_LEDGER = "        ledger = Ledger.from_item(ledgers.get((image.key, keys.LEDGER)))\n        try:"
+_REPORT = """\
+    return next(
+        (image.first for image in images if isinstance(failed.get(image.key), Overloaded | Superseded)), None
+    )
+"""
+_POISON = """\
+        if isinstance(error, ItemTooLarge | Underivable):
+            send_poison(Poison.of(by_key[key], error))
+"""
+_SUBJECT = "yield Subject(current[image.project], image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))"
+_PUT_BLOCK = "self._table.put(item, _unchanged(read))"
+_RETRY = """\
+            self.read(remaining)
+            issues = frozenset(place.issue for place in remaining)
+            ours = still_ours(issues)
+"""
+_READ_AND_BEGIN = """\
+            chains.read(place for some in places.values() for place in some)
+            all_do(lambda work: _begin(table, work), begun)
+"""
+_FAILED = """\
+            remaining = [place for place in remaining if (place.issue, place.family) in failed]
+"""
+_MERGED_WRITES = """\
+                put(whole.to_item(self._tenant, self._project), _unchanged(block)),
+                delete(gone, directory, _unchanged(following)),
+"""
+_PUT_FIRST = "put(first.to_item(self._tenant, self._project), _unchanged(block)),"
 _ONWARD = """\
         self._issues += pass_over(self._table, self._catalogs, tenant, project, numbers, self._send_poison)
         after = self._save(partition, job, replace(job, next=numbers.stop, due=clock.after(LEASE)))
@@ -103,25 +131,25 @@ MUTANTS: tuple[Mutant, ...] = (
         "entries are cleared whatever stands there",
         "derive",
         _CLEAR,
-        _CLEAR.replace("not_overtaken,", "None,"),
+        _CLEAR.replace("not_overtaken\n", "None\n"),
     ),
     Mutant(
         "the intent is written whatever stands there",
         "derive",
         _PUT_INTENT,
-        _PUT_INTENT.replace(", _unchanged(read)", ""),
+        _PUT_INTENT.replace(", _unchanged(work.read)", ""),
     ),
     Mutant(
         "the ledger is finished whatever stands there",
         "derive",
-        "table.put(planned.done.to_item(key, expires=expires), ours)",
-        "table.put(planned.done.to_item(key, expires=expires))",
+        _PUT_DONE,
+        _PUT_DONE.replace(", _revision_is(work)", ""),
     ),
     Mutant(
         "a ledger without an intent is written whatever stands there",
         "derive",
-        "table.put(planned.done.to_item(key, expires=expires), _unchanged(read))",
-        "table.put(planned.done.to_item(key, expires=expires))",
+        _PUT_LIGHT,
+        _PUT_LIGHT.replace(", _unchanged(work.read)", ""),
     ),
     Mutant(
         "an intent and what it came to are not told apart",
@@ -145,22 +173,22 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "the old image is trusted to be what was applied",
         "consumer",
-        _LEDGER,
+        _SUBJECT,
         """\
-        from gridview.indexing import sort_strings
+from gridview.families import derived_strings
 
-        olds = (
-            one["dynamodb"].get("OldImage")
-            for one in records
-            if one["dynamodb"]["Keys"][keys.PK]["S"] == image.key
-        )
-        old, catalog = next(olds), current[image.project]
-        ledger = replace(
-            Ledger.from_item(ledgers.get((image.key, keys.LEDGER))),
-            applied=sort_strings(catalog, item_from_wire(old)) if old and catalog else {},
-            intent=None,
-        )
-        try:""",
+            olds = (
+                one["dynamodb"].get("OldImage")
+                for one in records
+                if one["dynamodb"]["Keys"][keys.PK]["S"] == image.key
+            )
+            old, catalog = next(olds), current[image.project]
+            ledger = replace(
+                Ledger.from_item(ledgers.get((image.key, keys.LEDGER))),
+                applied=derived_strings(catalog, item_from_wire(old)) if old and catalog else {},
+                intent=None,
+            )
+            yield Subject(catalog, image, ledger)""",
     ),
     Mutant("a batch is folded to the oldest image", "consumer", _FOLD, "elif image.order < known.order:"),
     Mutant(
@@ -253,11 +281,11 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a removed issue's ledger never expires",
         "derive",
-        "clock.expiry(LEDGER_TOMBSTONE_DAYS) if planned.done.removed else None",
+        "clock.expiry(LEDGER_TOMBSTONE_DAYS) if work.planned.done.removed else None",
         "None",
     ),
     # What is reported
-    Mutant("failures are not reported", "consumer", _REPORT, "return None"),
+    Mutant("failures are not reported", "consumer", _REPORT, "    return None\n"),
     Mutant(
         "the last failure is reported",
         "consumer",
@@ -273,14 +301,14 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "poison fails the batch",
         "consumer",
-        "            send_poison(Poison.of(image, error))",
-        "            raise",
+        _POISON,
+        "        if isinstance(error, ItemTooLarge | Underivable):\n            raise error\n",
     ),
     Mutant(
         "poison is swallowed",
         "consumer",
-        "            send_poison(Poison.of(image, error))",
-        "            continue_with = error  # noqa",
+        _POISON,
+        "        _ = error\n",
     ),
     Mutant(
         "what is no issue is swallowed", "consumer", "    for one in poison:\n        send_poison(one)\n", ""
@@ -288,8 +316,265 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a busy table is taken for poison",
         "consumer",
-        "except (Overloaded, Superseded):",
-        "except Superseded:",
+        _POISON,
+        _POISON.replace("ItemTooLarge |", "Overloaded | ItemTooLarge |"),
+    ),
+    # Blocks, as they are written
+    Mutant(
+        "a block that stays as it is is not written",
+        "chains",
+        "            after = blocks.changed(read, change)\n",
+        """\
+            after = blocks.changed(read, change)
+            if (after.sets, after.rest) == (read.sets, read.rest):
+                return read
+""",
+        BLOCKS,
+    ),
+    Mutant(
+        "blocks are written whatever stands there",
+        "chains",
+        _PUT_BLOCK,
+        _PUT_BLOCK.replace(", _unchanged(read)", ""),
+        BLOCKS,
+    ),
+    Mutant(
+        "the first block of a family is written whatever stands there",
+        "chains",
+        "    if not block.write_id:\n        return ABSENT\n",
+        '    if not block.write_id:\n        return Condition("attribute_not_exists(nothing)")\n',
+        BLOCKS,
+    ),
+    Mutant(
+        "a block that others have written counts as done",
+        "chains",
+        'error.item.get("write_id") != after.write_id:\n                    return None',
+        'error.item.get("write_id") != after.write_id:\n                    return after',
+        BLOCKS,
+    ),
+    Mutant(
+        "a write id stays as it was",
+        "blocks",
+        "return replace(block, sets=sets, rest=rest, write_id=_write_id(detailed=sets is not None))",
+        """\
+kept = block.write_id if block.detailed is (sets is not None) else ""
+    return replace(block, sets=sets, rest=rest, write_id=kept or _write_id(detailed=sets is not None))""",
+        BLOCKS,
+    ),
+    Mutant(
+        "blocks are read when the intent has been written",
+        "derive",
+        _READ_AND_BEGIN,
+        "".join(reversed(_READ_AND_BEGIN.splitlines(keepends=True))),
+        BLOCKS,
+    ),
+    Mutant(
+        "whose intents stand is asked before blocks are read again",
+        "chains",
+        _RETRY,
+        "".join((*_RETRY.splitlines(keepends=True)[1:], *_RETRY.splitlines(keepends=True)[:1])),
+        BLOCKS,
+    ),
+    Mutant(
+        "it is not asked whose intents stand",
+        "chains",
+        _RETRY,
+        _RETRY.replace("still_ours(issues)", "issues"),
+        BLOCKS,
+    ),
+    Mutant(
+        "whose intents stand is read eventually consistent",
+        "derive",
+        'self.table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)])',
+        'self.table.batch_get(wanted, paths=[("revision",), ("intent",)])',
+        BLOCKS,
+    ),
+    Mutant(
+        "only the places that failed are tried again",
+        "chains",
+        _FAILED,
+        """\
+            remaining = [
+                place for place in remaining if self._located[place.family, place.key] not in done
+            ]
+""",
+        BLOCKS,
+    ),
+    Mutant(
+        "an issue is not taken out of the block where it was",
+        "derive",
+        "        yield from (Place(work.key, family, key, present=False) for key in sorted(had - wanted))\n",
+        "",
+        BLOCKS,
+    ),
+    Mutant(
+        "an issue is taken out of where it was, not of where it may have come to",
+        "derive",
+        "had = _keys(work, family, intent.present.get(family, ()))",
+        "had = _keys(work, family, filter(None, (work.read.applied.get(family),)))",
+        BLOCKS,
+    ),
+    Mutant(
+        "the tokens of an unfinished ledger are not written",
+        "derive",
+        "kind_of(family) is Kind.TOKENS and work.read.intent is None and not work.thorough:",
+        "kind_of(family) is Kind.TOKENS:",
+        BLOCKS,
+    ),
+    Mutant(
+        "an issue leaves a plain block with any of its keys",
+        "blocks",
+        """\
+        rest -= BitMap(number_of(key) for key in change.remove)
+        rest |= BitMap(number_of(key) for key in change.add)
+""",
+        """\
+        rest |= BitMap(number_of(key) for key in change.add)
+        rest -= BitMap(number_of(key) for key in change.remove)
+""",
+        BLOCKS,
+    ),
+    Mutant(
+        "an issue with two words in a block counts once",
+        "blocks",
+        "return len(self.rest) if self.rest is not None else sum(map(len, (self.sets or {}).values()))",
+        "return len(self.members)",
+        BLOCKS,
+    ),
+    Mutant(
+        "a block is taken for that of a key behind its upper fence",
+        "chains",
+        "if block.covers(key) or block.upper is None or block.next is None:",
+        "if block.lower <= key:",
+        BLOCKS,
+    ),
+    # Splits and merges
+    Mutant(
+        "a block is split whatever stands there",
+        "chains",
+        _PUT_FIRST,
+        _PUT_FIRST.replace(", _unchanged(block)", ""),
+        BLOCKS,
+    ),
+    Mutant(
+        "a plain block is split by what was applied",
+        "chains",
+        "candidates = [intent.to, applied, *intent.left]",
+        "candidates = [applied, intent.to, *intent.left]",
+        BLOCKS,
+    ),
+    Mutant(
+        "a plain block is split by ledgers that are read eventually consistent",
+        "chains",
+        "ledgers = self._table.batch_get(wanted, consistent=True, paths=paths).items",
+        "ledgers = self._table.batch_get(wanted, paths=paths).items",
+        BLOCKS,
+    ),
+    Mutant(
+        "a plain block is split by the intents alone",
+        "chains",
+        "    candidates = [applied]\n",
+        "    candidates: list[str | None] = []\n",
+        BLOCKS,
+    ),
+    Mutant(
+        "what lies before a body with a block of its own is forgotten",
+        "blocks",
+        "            if sets or begins > lower:\n",
+        "            if sets:\n",
+        BLOCKS,
+    ),
+    Mutant(
+        "what follows a block of its own begins too early",
+        "blocks",
+        "            lower, sets, cost = after(body), {}, _Cost(kind)\n            continue\n",
+        "            lower, sets, cost = body, {}, _Cost(kind)\n            continue\n",
+        BLOCKS,
+    ),
+    Mutant(
+        "the last part of a split has no upper fence",
+        "blocks",
+        "uppers = [*(piece.lower for piece in found[1:]), block.upper]",
+        "uppers = [*(piece.lower for piece in found[1:]), None]",
+        BLOCKS,
+    ),
+    Mutant(
+        "the last part of a split has no link",
+        "blocks",
+        "following = [*ids[1:], block.next]",
+        "following = [*ids[1:], None]",
+        BLOCKS,
+    ),
+    Mutant(
+        "a merged block ends where the first one ended",
+        "blocks",
+        "upper=following.upper, next=following.next)",
+        "next=following.next)",
+        BLOCKS,
+    ),
+    Mutant(
+        "a merged block leads to the second one",
+        "blocks",
+        "upper=following.upper, next=following.next)",
+        "upper=following.upper)",
+        BLOCKS,
+    ),
+    Mutant(
+        "a merge forgets the first half of a body",
+        "blocks",
+        "sets[body] = sets.get(body, BitMap()) | numbers\n        representation",
+        "sets[body] = numbers\n        representation",
+        BLOCKS,
+    ),
+    Mutant(
+        "blocks are merged whatever has become of the first one",
+        "chains",
+        _MERGED_WRITES,
+        _MERGED_WRITES.replace(", _unchanged(block)", ""),
+        BLOCKS,
+    ),
+    Mutant(
+        "blocks are merged whatever has become of the second one",
+        "chains",
+        _MERGED_WRITES,
+        _MERGED_WRITES.replace(", _unchanged(following)", ""),
+        BLOCKS,
+    ),
+    # Families
+    Mutant(
+        "the blocks of an order that is left stay",
+        "upkeep",
+        "            remove_family(self._table, tenant, project, family)\n",
+        "            pass\n",
+        JOBS,
+    ),
+    Mutant(
+        "the blocks of the words of an order that is left stay",
+        "upkeep",
+        "for family in (order_id, order_id + TOKENS_SUFFIX):",
+        "for family in (order_id,):",
+        JOBS,
+    ),
+    Mutant(
+        "the numbers of a deleted project stay",
+        "upkeep",
+        "        remove_family(self._table, tenant, project, NUMBERS)\n",
+        "",
+        JOBS,
+    ),
+    Mutant(
+        "the blocks of an order are removed before everybody has left it",
+        "catalog",
+        "            if index.since <= epoch\n",
+        "",
+        JOBS,
+    ),
+    Mutant(
+        "the blocks of an order that is left are removed as the index lists them",
+        "chains",
+        "    block_id: str | None = HEAD\n    while",
+        "    block_id: str | None = None\n    while",
+        JOBS,
     ),
     # Definitions
     Mutant(
@@ -410,22 +695,22 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "values of deleted attributes are left",
         "passes",
-        "            _remove_dead_values(table, catalog, image.document)\n",
-        "            pass\n",
+        "        _all_do(lambda document: _remove_dead_values(table, catalog, document), current.values())\n",
+        "",
         JOBS,
     ),
     Mutant(
         "what is no issue stops a pass",
         "passes",
-        "            image = Image.of(document)\n            version",
-        '            image = Image.of({**document, "fields": document["fields"]})\n            version',
+        "                image = Image.of(document)\n",
+        '                image = Image.of({**document, "fields": document["fields"]})\n',
         JOBS,
     ),
     Mutant(
         "a deleted attribute's id is free at once",
         "upkeep",
-        "if 0 < field.deleted <= done:",
-        "if field.deleted:",
+        "if 0 < one.deleted <= done:",
+        "if one.deleted:",
         JOBS,
     ),
     Mutant(
@@ -438,8 +723,13 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "a pass re-derives from the ledger that it read first",
         "passes",
-        "            ledger = table.get(image.key, keys.LEDGER, consistent=True)\n",
-        "",
+        "        found = table.batch_get(wanted, consistent=True).items\n",
+        """\
+        found, first = table.batch_get(wanted, consistent=True).items, vars(read).setdefault("first", {})
+        for key, item in found.items():
+            if key[1] == keys.LEDGER:
+                found[key] = first.setdefault(key, item)
+""",
         JOBS,
     ),
     Mutant(
@@ -452,8 +742,8 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         "documents of a deleted project are left",
         "passes",
-        "            table.delete(issue, partition)\n            return\n",
-        "            return\n",
+        "            _all_do(lambda issue: table.delete(issue, partition), current)\n",
+        "",
         JOBS,
     ),
     # Pages
@@ -466,8 +756,8 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(
         "a row is shown wherever its entry stands",
-        "readwalk",
-        "            and sort in present_sort_strings(self._order, document)\n",
+        "pagereading",
+        "        if found not in present_sort_strings(first.order, document):\n            return False\n",
         "",
         PAGES,
     ),
@@ -482,28 +772,38 @@ MUTANTS: tuple[Mutant, ...] = (
 
 
 FOUND_OUT_BY: dict[str, int] = {
-    "entries are cleared whatever stands there": 1000233,
-    "an intent and what it came to are not told apart": 1000191,
-    "an unfinished intent is forgotten": 1000135,
-    "an intent does not tell what an earlier one may have left": 1000452,
+    "a ledger without an intent is written whatever stands there": 1000152,
+    "entries are written whatever stands there": 1000143,
+    "an intent and what it came to are not told apart": 1000054,
+    "entries are cleared whatever stands there": 4410,
+    "an entry is cleared without a tombstone": 1000143,
     "a longer step that changes nothing leaves the ledger alone": 5202,
     "what is restored is taken for an edit": 4800,
     "the last failure is reported": 1000253,
-    "the epoch is read eventually consistent": 1000067,
+    "a block that stays as it is is not written": 604109,
+    "blocks are read when the intent has been written": 1000162,
+    "whose intents stand is asked before blocks are read again": 604108,
+    "it is not asked whose intents stand": 604100,
+    "whose intents stand is read eventually consistent": 604100,
+    "only the places that failed are tried again": 604214,
+    "an issue is taken out of where it was, not of where it may have come to": 603921,
+    "blocks are merged whatever has become of the second one": 604320,
+    "the epoch is read eventually consistent": 1000056,
     "the ledger's epoch is ignored": 600507,
     "a catalog is kept for minutes": 602000,
     "a pass begins before the change is known everywhere": 601900,
-    "the next pass begins before the last one is known everywhere": 1000040,
+    "the next pass begins before the last one is known everywhere": 502479,
     "a change joins a pass that has begun": 600112,
     "a generation is given twice": 603201,
     "an index is served while it is built": 600116,
-    "an index is not written while it is built": 1000058,
     "an index is complete before its pass": 600112,
     "a checkpoint is ahead of the work": 500409,
+    "values of deleted attributes are left": 1000018,
+    "what is no issue stops a pass": 1000018,
     "a deleted attribute's id is free at once": 600709,
     "an issue that others work on is left out of the pass": 602900,
     "a pass re-derives from the ledger that it read first": 602308,
-    "a page shows an issue at two places": 603301,
+    "a row is shown wherever its entry stands": 1000035,
     "a row that stands where it stood before a move is left out": 603000,
 }
 """The scenario that found a mutant out the last time that it was searched for. Tried first: it saves the search, and no more."""

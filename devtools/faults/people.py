@@ -131,7 +131,7 @@ def restore(world: World, key: str) -> None:
     version = world.orders[key].version
     before = world.history[key][version][-1]
     world.note("{} is restored", key[-3:])
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
     kept = {
         name: given
         for name, given in before["fields"].items()
@@ -143,7 +143,7 @@ def restore(world: World, key: str) -> None:
 def spoil(world: World, key: str) -> None:
     """A document comes to hold what no sort string can be made of."""
     document = world.documents[key]
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
     chosen = [
         (field.key, "o99" if field.type is FieldType.ENUM else "1 May 2023")
         for field in catalog.attributes
@@ -166,7 +166,7 @@ def enlarge(world: World, key: str) -> None:
     world.totals["poison"] += 1
     world.too_large.add((key, version))
     world.were_too_large.add((key, version))
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
     fields = {**document["fields"]}
     for field in catalog.attributes:
         if field.type is FieldType.DATE:
@@ -176,7 +176,7 @@ def enlarge(world: World, key: str) -> None:
 
 def scribble(world: World) -> str:
     """Something that is no issue is put where an issue would be."""
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
     (num,) = issues.reserve_numbers(world.engine, catalog, 1)
     key = keys.issue(world.tenant, world.project, num)
     world.note("{} is scribbled upon", key[-3:])

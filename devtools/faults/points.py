@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from devtools.faults import administrators, people, truth
 from devtools.faults.drawn import Drawn, Weather
-from devtools.faults.project import PROJECT, in_memory
+from devtools.faults.project import PROJECT, SMALL, in_memory
 from devtools.faults.stream import Shard
-from devtools.faults.virtual import Clock, virtual
+from devtools.faults.virtual import Clock, Constants, virtual
 from devtools.faults.world import Difference, Run, World
 from gridview import attributes, issues, keys, projects
 from gridview.catalogs import Catalogs
@@ -38,6 +38,8 @@ class Script(NamedTuple):
     second: int
     bare: bool = False
     """The time of the last change is not indexed, so a change may change nothing that is."""
+    size: int = 0
+    """Which of the sizes of blocks (`project.SMALL`)."""
 
 
 _SCRIPTS = (
@@ -92,6 +94,62 @@ _SCRIPTS = (
         6,
         3,
     ),
+    Script("a body comes to have a block of its own", (("create", 1), ("create", 2), ("create", 3)), 2, 3, 3),
+    Script(
+        "a body's own block goes",
+        (("create", 1), ("create", 2), ("create", 3), ("clear", 3), ("remove", 2), ("clear", 1)),
+        3,
+        5,
+        6,
+    ),
+    Script(
+        "plain blocks are split",
+        (
+            ("create", 1),
+            ("create", 2),
+            ("change", 2),
+            ("create", 3),
+            ("clear", 3),
+            ("create", 4),
+            ("change", 4),
+        ),
+        3,
+        6,
+        7,
+        size=1,
+    ),
+    Script(
+        "plain blocks are merged",
+        (
+            ("create", 1),
+            ("create", 2),
+            ("create", 3),
+            ("change", 2),
+            ("clear", 2),
+            ("remove", 1),
+            ("change", 3),
+        ),
+        4,
+        6,
+        7,
+        size=1,
+    ),
+    Script(
+        "two bodies change places",
+        (
+            ("create", 1),
+            ("create", 2),
+            ("create", 3),
+            ("change", 3),
+            ("change", 1),
+            ("back", 3),
+            ("change", 2),
+        ),
+        4,
+        6,
+        7,
+        size=2,
+    ),
 )
 
 
@@ -133,13 +191,18 @@ class KillPoint:
         place, fate = divmod(seed, len(_FATES))
         return cls(*divmod(place, _POINTS), fate)
 
+    @property
+    def constants(self) -> Constants:
+        """What is smaller than it is when somebody uses it."""
+        return SMALL[_SCRIPTS[self.script].size]
+
     def play(self, world: World) -> None:
         """Play it, and look at what it left behind."""
         script, fate = _SCRIPTS[self.script], _FATES[self.fate]
         world.note("-- {}; at write {}: {}", script.name, self.write, fate.name)
         shard = _written(world, script)
         first = _killed_over(world, shard, script)
-        reached = _to_write(world, first, self.write)
+        reached = to_write(world, first, self.write)
         if reached and fate.after:
             world.step(first)
         if not first.invocation.ended:
@@ -187,7 +250,7 @@ def _deliver(world: World, shard: Shard, end: int) -> None:
             raise Difference("an undisturbed delivery does not get on")
 
 
-def _to_write(world: World, run: Run, write: int) -> bool:
+def to_write(world: World, run: Run, write: int) -> bool:
     """Let an invocation go on to its write of this number (from 0); False when it has none."""
     run.invocation.to_next_write()
     for _ in range(write):
@@ -204,7 +267,7 @@ _SECOND = {"start": "2023-05-02", "kind": "b", "cost": 5}
 def do(world: World, word: str, num: int) -> None:
     """Something happens to an issue, undisturbed."""
     table, actor = world.table, people.writer(world, "ann")
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
     key = keys.issue(world.tenant, world.project, num)
     world.clock.seconds += 1
     match word:
@@ -234,7 +297,7 @@ def kill_points() -> tuple[int, ...]:
     found = []
     for place, script in enumerate(_SCRIPTS):
         clock = Clock()
-        with virtual(clock, 0):
+        with virtual(clock, 0, SMALL[script.size]):
             table, tenant = in_memory(0)
             world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
             shard = _written(world, script)
@@ -254,6 +317,13 @@ class JobScript(NamedTuple):
 
     name: str
     changes: tuple[administrators.Change, ...]
+    size: int = 0
+    """Which of the sizes of blocks (`project.SMALL`)."""
+
+    @property
+    def constants(self) -> Constants:
+        """What is smaller than it is when somebody uses it."""
+        return {"upkeep.BATCH": 2, **SMALL[self.size]}
 
 
 def patched(attribute: str, **body: object) -> administrators.Change:
@@ -334,12 +404,13 @@ _JOB_SCRIPTS = (
     JobScript("an attribute is deleted", (deleted("kind"),)),
     JobScript("options are moved", (patched("kind", options=["c", "b", "a"]),)),
     JobScript("the states are moved", (states_moved,)),
-    JobScript("indexes are rebuilt", (rebuilt,)),
+    JobScript("indexes are rebuilt", (rebuilt,), size=1),
     JobScript(
         "much at once",
         (deleted("tags"), patched("note", indexed=True), patched("kind", options=["b", "a", "c"])),
+        size=3,
     ),
-    JobScript("the project is deleted", (project_deleted,)),
+    JobScript("the project is deleted", (project_deleted,), size=2),
 )
 
 
@@ -362,13 +433,18 @@ class JobPoint:
         place, fate = divmod(seed - JOB_POINTS, len(_FATES))
         return cls(*divmod(place, _POINTS), fate)
 
+    @property
+    def constants(self) -> Constants:
+        """What is smaller than it is when somebody uses it."""
+        return _JOB_SCRIPTS[self.script].constants
+
     def play(self, world: World) -> None:
         """Play it, and look at what it left behind."""
         script, fate = _JOB_SCRIPTS[self.script], _FATES[self.fate]
         world.note("-- {}; at write {}: {}", script.name, self.write, fate.name)
         quiet = _defined(world, script)
         worker = administrators.upkeep(world, Catalogs())
-        reached = _to_write(world, worker, self.write)
+        reached = to_write(world, worker, self.write)
         if reached and fate.after:
             world.step(worker)
         if not worker.invocation.ended:
@@ -401,7 +477,7 @@ def job_points() -> tuple[int, ...]:
     found = []
     for place, script in enumerate(_JOB_SCRIPTS):
         clock = Clock()
-        with virtual(clock, 0, BATCH=2):
+        with virtual(clock, 0, script.constants):
             table, tenant = in_memory(0)
             world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
             _defined(world, script)

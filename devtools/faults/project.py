@@ -1,11 +1,11 @@
 """The project that every scenario begins with, and the tables that it may be in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from devtools.faults.memory_table import MemoryTable
-from devtools.faults.virtual import Clock, virtual
+from devtools.faults.virtual import Clock, Constants, virtual
 from gridview import attributes, projects
 from gridview.catalogs import Catalogs
 from gridview.identity import Actor
@@ -52,3 +52,58 @@ def prepare(table: Table, tenant: str) -> None:
 
 
 MEMORY = Engine("memory", in_memory)
+
+
+_SIZES: tuple[Mapping[str, Any], ...] = (
+    # One body, or two short ones, to a block; everything is told apart.
+    {
+        "MAX_BYTES": 64,
+        "POPULAR": 3,
+        "_UNPOPULAR": 1,
+        "_MERGED": 36,
+        "_ROOMY": 56,
+    },
+    # Blocks of orders are plain as soon as they hold two bodies, and then hold two keys.
+    {
+        "MAX_BYTES": 60,
+        "_FULL": 0.35,
+        "_HALF": 0.35,
+        "POPULAR": 3,
+        "_UNPOPULAR": 2,
+        "_MERGED": 40,
+        "_ROOMY": 50,
+        "_PLAIN_KEYS": 2,
+        "_MERGED_KEYS": 2,
+        "_ROOMY_KEYS": 2,
+        "_DETAILED_BODIES": 1,
+    },
+    # A few bodies to a block, of which those that two issues have get blocks of their own.
+    {
+        "MAX_BYTES": 100,
+        "POPULAR": 2,
+        "_UNPOPULAR": 1,
+        "_MERGED": 50,
+        "_ROOMY": 90,
+        "_PLAIN_KEYS": 4,
+        "_MERGED_KEYS": 2,
+        "_ROOMY_KEYS": 3,
+        "_DETAILED_BODIES": 2,
+    },
+    # The sets of numbers are cut, too; hardly anything fits together with anything else.
+    {
+        "MAX_BYTES": 26,
+        "POPULAR": 3,
+        "_UNPOPULAR": 2,
+        "_MERGED": 26,
+        "_ROOMY": 26,
+        "_PLAIN_KEYS": 3,
+        "_MERGED_KEYS": 2,
+        "_ROOMY_KEYS": 3,
+        "_DETAILED_BODIES": 1,
+    },
+)
+
+SMALL: tuple[Constants, ...] = tuple(
+    {f"blocks.{name}": value for name, value in sizes.items()} for sizes in _SIZES
+)
+"""Blocks so small that a handful of issues splits and merges them, in several ways."""

@@ -17,9 +17,9 @@ from devtools.faults import administrators, people, points, truth
 from devtools.faults.administrators import Change
 from devtools.faults.drawn import Drawn, Weather
 from devtools.faults.people import CURSORS
-from devtools.faults.project import PROJECT, in_memory
-from devtools.faults.virtual import Clock, virtual
-from devtools.faults.world import Difference, Run, World
+from devtools.faults.project import PROJECT, SMALL, in_memory
+from devtools.faults.virtual import Clock, Constants, virtual
+from devtools.faults.world import Difference, Run, World, is_block
 from gridview import attributes, gridrequest, indexing, issues, keys, retries, sortstrings
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
@@ -42,6 +42,7 @@ OLD_DEFINITIONS = "an invocation began under older definitions"
 EDITED = "an issue is edited during a pass"
 READ = "a page is read during a pass"
 FIRST_VALUE = "an issue gets a value while a page is read"
+SAME_BLOCKS = "others write the same blocks"
 
 
 class Scene(NamedTuple):
@@ -65,6 +66,8 @@ class Race:
     ends: Callable[[World, Scene], None]
     once: bool = False
     around: Callable[[], AbstractContextManager[None]] = nullcontext
+    size: int = 0
+    """Which of the sizes of blocks (`project.SMALL`)."""
 
 
 # What a race is made of
@@ -133,7 +136,7 @@ def _twice(name: str, first: Change, second: Change) -> Race:
     def happens(world: World, _: Run) -> None:
         _change(world, second)
 
-    return Race(TWICE_DEFINED, name, lambda world: _pass(world, first), happens, _finish)
+    return Race(TWICE_DEFINED, name, lambda world: _pass(world, first), happens, _finish, size=2)
 
 
 def _edited_too(change: Change, world: World, _: Run) -> None:
@@ -279,7 +282,7 @@ _EDITS: dict[str, dict[str, Any] | None] = {
 
 def _edit(word: str, world: World, _: Run | None = None) -> None:
     """Somebody who knows the present definitions changes or removes issue 1."""
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
     fields = _EDITS[word]
     if fields is None:
         issues.delete_issue(world.table, catalog, 1, None)
@@ -338,10 +341,112 @@ def _edited() -> Iterator[Race]:
         ("removed", "derived at once", _derived_at_once),
         ("removed", "derived halfway", _derived_halfway),
     ):
-        yield Race(EDITED, f"{word}, {name}", _much, partial(manner, word), _gets_on)
+        yield Race(EDITED, f"{word}, {name}", _much, partial(manner, word), _gets_on, size=1)
     one_off = partial(_pass, steps=_ONE_ISSUE)
     yield Race(
         EDITED, "repairs die", lambda world: one_off(world, _off_start), _repairs_die, _finish, once=True
+    )
+
+
+# Others write the same blocks
+
+
+_FOUR_ISSUES = (("create", 1), ("create", 2), ("create", 3), ("create", 4), ("change", 2), ("clear", 3))
+_TWO_DAYS = (("create", 1), ("change", 1), ("create", 2), ("create", 3))
+_TWO_DAYS_AND_NONE = (
+    ("create", 1),
+    ("clear", 1),
+    ("create", 2),
+    ("change", 2),
+    ("create", 3),
+    ("create", 4),
+)
+"""Derived one by one and with blocks of the second size, these make two blocks of `start`, one for each day."""
+_Steps = tuple[tuple[str, int], ...]
+
+
+def _consumer(before: _Steps, given: _Steps, world: World) -> Scene:
+    """A consumer that is given some changes; what was before has been derived."""
+    quiet = _quiet(world)
+    for word, num in before:
+        points.do(world, word, num)
+        world.drain(Catalogs())
+    for word, num in given:
+        points.do(world, word, num)
+    (shard,) = world.stream.shards
+    run, _ = world.deliver(shard, 10, Catalogs(), bisects=False)
+    return Scene(quiet, run)
+
+
+def _others(steps: _Steps, world: World, _: Run) -> None:
+    """Other changes are made and derived, each by itself."""
+    for word, num in steps:
+        points.do(world, word, num)
+        (shard,) = world.stream.shards
+        world.finish(world.deliver_beside(shard.records[-1:], Catalogs()))
+
+
+def _other_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
+    """Another change is being derived by one that dies over it after some writes; what it has sent last lands in the end."""
+    for word, num in steps:
+        points.do(world, word, num)
+    (shard,) = world.stream.shards
+    run = world.deliver_beside(shard.records[-1:], Catalogs())
+    points.to_write(world, run, writes)
+    if not run.invocation.ended:
+        world.kill(run, lands=True)
+
+
+def _beaten(others: _Steps, before: _Steps, given: _Steps, world: World) -> Scene:
+    """A consumer that has read its blocks and written its intent, when others write the blocks.
+
+    What is read without consistency is from now on as old as what that consumer wrote, and directories are listed so.
+    """
+    scene = _consumer(before, given, world)
+    if world.memory is not None:
+        world.memory.stale(lambda _, count: max(count - 1, 0))
+    while (call := scene.run.invocation.call) is not None and not (call.writes and is_block(call.key)):
+        world.step(scene.run)
+    _others(others, world, scene.run)
+    return scene
+
+
+def _same_blocks() -> Iterator[Race]:
+    one: _Steps = (("change", 1),)
+    two: _Steps = (("change", 1), ("back", 2))
+    manners: tuple[tuple[str, _Steps, Callable[[World, Run], None], int], ...] = (
+        ("another issue comes beside it", one, partial(_others, (("change", 4),)), 0),
+        ("another issue leaves", one, partial(_others, (("clear", 2),)), 0),
+        ("all others leave", two, partial(_others, (("clear", 4), ("remove", 3), ("clear", 2))), 1),
+        ("others come", one, partial(_others, (("change", 4), ("create", 5), ("back", 3))), 1),
+        ("others come and leave", two, partial(_others, (("change", 4), ("back", 3), ("clear", 4))), 2),
+        ("it is changed again", two, partial(_others, (("back", 1),)), 1),
+        ("it is changed again by one that dies", one, partial(_other_dies, (("back", 1),), 12), 1),
+    )
+    for name, given, happens, size in manners:
+        yield Race(SAME_BLOCKS, name, partial(_consumer, _FOUR_ISSUES, given), happens, _finish, size=size)
+    yield Race(
+        SAME_BLOCKS,
+        "others have written first, and it is removed",
+        partial(_beaten, (("change", 4),), _FOUR_ISSUES, one),
+        partial(_others, (("remove", 1),)),
+        _finish,
+    )
+    yield Race(
+        SAME_BLOCKS,
+        "the block that it leaves becomes one with that to which it comes",
+        partial(_consumer, _TWO_DAYS, (("back", 1),)),
+        partial(_others, (("clear", 2),)),
+        _finish,
+        size=1,
+    )
+    yield Race(
+        SAME_BLOCKS,
+        "an issue comes to the block that is merged into the one before it",
+        partial(_consumer, _TWO_DAYS_AND_NONE, (("clear", 3),)),
+        partial(_others, (("change", 1),)),
+        _finish,
+        size=1,
     )
 
 
@@ -351,10 +456,11 @@ def _edited() -> Iterator[Race]:
 def _read(field: str, world: World, run: Run) -> None:
     """A page is begun, the pass comes to its end, and the page is shown: each issue stands on it, and once."""
     descending = world.chance(0.5)
-    truth.assert_walk(world, field, descending=descending, nulls_first=descending, limit=1)
+    for limit in (10, 1):
+        truth.assert_walk(world, field, descending=descending, nulls_first=descending, limit=limit)
     direction, nulls = ("desc", "first") if descending else ("asc", "last")
     asked = {"limit": 10, "sort": [{"field": field, "direction": direction, "nulls": nulls}]}
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
 
     def work(table: Table) -> Any:
         return grid_page(table, catalog, gridrequest.resolve(catalog, asked), CURSORS)
@@ -379,7 +485,7 @@ def _page_with_nulls_first(world: World) -> Scene:
     """A page that shows the issues without a value, and then those with one."""
     quiet = _written(world, *_THREE_ISSUES)
     asked = {"limit": 10, "sort": [{"field": "start", "direction": "asc", "nulls": "first"}]}
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
 
     def work(table: Table) -> Any:
         return grid_page(table, catalog, gridrequest.resolve(catalog, asked), CURSORS)
@@ -447,12 +553,17 @@ def _pages() -> Iterator[Race]:
 
 @cache
 def _races() -> tuple[Race, ...]:
-    return (*_twice_defined(), *_old_definitions(), *_edited(), *_pages())
+    return (*_twice_defined(), *_old_definitions(), *_edited(), *_pages(), *_same_blocks())
 
 
 def race_of(seed: int) -> Race:
     """The race that a seed plays a point of."""
     return _races()[(seed - RACES) // _POINTS]
+
+
+def constants_of(race: Race) -> Constants:
+    """What is smaller in it than when somebody uses it."""
+    return {"upkeep.BATCH": BATCH, **SMALL[race.size]}
 
 
 def play(world: World, seed: int) -> None:
@@ -479,7 +590,7 @@ def race_points() -> tuple[int, ...]:
 
 def _calls_of(race: Race) -> int:
     clock = Clock()
-    with virtual(clock, 0, BATCH=BATCH), race.around():
+    with virtual(clock, 0, constants_of(race)), race.around():
         table, tenant = in_memory(0)
         world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
         run = race.begins(world).run

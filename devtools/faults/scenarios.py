@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import NamedTuple
 
-from devtools.faults import races, truth
+from devtools.faults import chains_truth, races, truth
 from devtools.faults.drawn import WEATHERS, Drawn
 from devtools.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
-from devtools.faults.project import MEMORY, PROJECT, Engine
-from devtools.faults.virtual import Clock, virtual
+from devtools.faults.project import MEMORY, PROJECT, SMALL, Engine
+from devtools.faults.virtual import Clock, Constants, virtual
 from devtools.faults.world import Difference, World
 
 RANDOM = 1_000_000
@@ -38,12 +38,12 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
     world: World | None = None
     family = family_of(seed)
     difference = None
-    with virtual(clock, seed, BATCH=_batch_of(seed)):
+    with virtual(clock, seed, _constants_of(seed)):
         try:
             table, tenant = engine.table(seed)
             clock.seconds += 60
             world = World(random, clock, table, tenant, PROJECT, shards=1, log=log)
-            world.watch = truth.watch
+            world.watch, world.watch_blocks = truth.watch, chains_truth.watch_blocks
             family.play(world, seed)
         except Exception as error:
             difference = f"{type(error).__name__}: {error}"
@@ -57,10 +57,12 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
     return Played(seed, family.name, totals, difference, log or [])
 
 
-def _batch_of(seed: int) -> int:
+def _constants_of(seed: int) -> Constants:
     if seed >= RANDOM:
-        return 1 + seed % 3
-    return races.BATCH if seed >= races.RACES else 2
+        return {"upkeep.BATCH": 1 + seed % 3, **SMALL[seed // len(_FAMILIES) % len(SMALL)]}
+    if seed >= races.RACES:
+        return races.constants_of(races.race_of(seed))
+    return (JobPoint if seed >= JOB_POINTS else KillPoint).of(seed).constants
 
 
 def _end(world: World) -> None:

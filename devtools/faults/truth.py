@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from devtools.faults import chains_truth
 from devtools.faults.world import Difference, World, is_document
 from gridview import gridrequest, keys
 from gridview.catalog import NUM, Catalog, Field, FieldType
@@ -17,6 +18,7 @@ from gridview.catalogs import Catalogs
 from gridview.cursors import Cursors
 from gridview.differences import differences
 from gridview.documents import to_json
+from gridview.families import derived_strings, has_entries
 from gridview.grid import grid_page
 from gridview.indexing import sort_strings
 from gridview.jsontext import dumps
@@ -76,13 +78,15 @@ def derivable(catalog: Catalog, document: Item) -> bool:
 def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
     """A ledger or a sort entry has just been written: what has to hold at any time.
 
-    The ledger names every string that an entry may hold, and never goes back: not to an older image, epoch or revision.
+    The ledger names every string that an entry may hold, and every key under which the issue may stand in blocks; and it never
+    goes back: not to an older image, epoch or revision.
     """
     key = item[keys.PK]
     if item[keys.SK] == keys.LEDGER:
         old, new = Ledger.from_item(before), Ledger.from_item(item)
         if new.order < old.order or new.epoch < old.epoch or new.revision < old.revision:
             raise Difference(f"{key}: the ledger goes back from {old} to {new}")
+        chains_truth.watch_ledger(world, old, new, keys.parse_issue(key).num)
     elif keys.SORT in item:
         ledger = Ledger.from_item(world.engine.get(key, keys.LEDGER, consistent=True))
         order = item[keys.SK].removeprefix(keys.order(world.tenant, world.project, ""))
@@ -92,7 +96,7 @@ def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
 
 def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> None:
     """Every derived item of every issue that ever was is what its document gives. `but_for`: issues that cannot be derived."""
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
     for key in sorted({*world.history, *world.orders} - but_for):
         document = world.documents.get(key)
         items = {item[keys.SK]: item for item in world.engine.query_all(key, consistent=True)}
@@ -100,14 +104,15 @@ def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> No
         stored = items.pop(keys.project(world.tenant, world.project), None)
         if stored != document:
             raise Difference(f"{key}: the document is not the one that was written last")
-        _assert_issue(world, key, items, {} if document is None else sort_strings(catalog, document))
+        _assert_issue(world, key, items, {} if document is None else derived_strings(catalog, document))
         if found:
             raise Difference(f"{key}: the check finds {found}, and everything is right")
+    chains_truth.assert_blocks(world, catalog, but_for)
 
 
 def assert_found_and_mended(world: World) -> None:
     """What is spoilt by hand the check finds, and a repair makes it right."""
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
     key = world.random.choice(sorted(world.orders))
     items = list(world.engine.query_all(key, consistent=True))
     derived = [item for item in items if not is_document((key, item[keys.SK]))]
@@ -142,8 +147,9 @@ def _assert_issue(world: World, key: str, items: dict[str, Item], expected: dict
         raise Difference(f"{key}: unknown items {unknown}")
     entries = {sk.removeprefix(prefix): item for sk, item in items.items()}
     found = {order: item[keys.SORT] for order, item in entries.items() if keys.SORT in item}
-    if found != expected:
-        raise Difference(f"{key}: in the index {_differing(found, expected)}")
+    standing = {family: sort for family, sort in expected.items() if has_entries(family)}
+    if found != standing:
+        raise Difference(f"{key}: in the index {_differing(found, standing)}")
     if found_ledger is None and removed:
         return  # nothing was ever derived from it: it came and went in one batch
     if ledger.intent is not None:
@@ -175,7 +181,7 @@ def _differing(found: Mapping[str, str], expected: Mapping[str, str]) -> str:
 
 def assert_no_work_left(world: World) -> None:
     """Every change of definitions is true of all issues, and no document holds a value of an attribute that was deleted."""
-    catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+    catalog = world.catalog()
     if pending := [field.id for field in catalog.pending()]:
         raise Difference(f"no job is left, and these are not what they are to be: {pending}")
     for key, document in world.documents.items():
@@ -190,6 +196,7 @@ def assert_removed(world: World) -> None:
     for key in sorted(world.orders):
         items = {item[keys.SK]: item for item in world.engine.query_all(key, consistent=True)}
         _assert_issue(world, key, items, {})
+    chains_truth.assert_blocks(world, None)
     partition = keys.project(world.tenant, world.project)
     for item in world.engine.query_all(partition, consistent=True):
         if keys.TTL_ATTRIBUTE not in item or keys.SORT in item:
@@ -210,7 +217,7 @@ def assert_walk(
     While options are being moved an issue may stand where it stood before, but it does stand there.
     """
     if catalog is None:
-        catalog = Catalogs().reload(world.engine, world.tenant, world.project)
+        catalog = world.catalog()
     sort = {
         "field": field_id,
         "direction": "desc" if descending else "asc",

@@ -1,18 +1,23 @@
 """Virtual time: what the core sees of clocks, sleep, chance and threads while a scenario is played."""
 
+import importlib
+import secrets
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import random as chance  # isort: skip
 
 from devtools.faults.adversary import SerialExecutor
-from gridview import upkeep
+
+Thing = TypeVar("Thing")
+Constants = Mapping[str, Any]
+"""Constants of the core that are others in a scenario, by module and name: `upkeep.BATCH`."""
 
 BEGINNING = 1_700_000_000.0
 
@@ -48,6 +53,19 @@ class _Time:
         return
 
 
+class _Secrets:
+    """The module `secrets` of a scenario: as random as its seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)  # noqa: S311 - meant to be the same every time
+
+    def token_hex(self, count: int) -> str:
+        return self._random.randbytes(count).hex()
+
+    def choice(self, things: Sequence[Thing]) -> Thing:
+        return self._random.choice(things)
+
+
 def _datetime(clock: Clock) -> type[datetime]:
     class Virtual(datetime):
         @classmethod
@@ -60,14 +78,16 @@ def _datetime(clock: Clock) -> type[datetime]:
 
 
 @contextmanager
-def virtual(clock: Clock, seed: int, **constants: Any) -> Iterator[None]:
+def virtual(clock: Clock, seed: int, constants: Constants | None = None) -> Iterator[None]:
     """Let every module of the core see this clock, a chance that is seeded, and one thread alone.
 
-    `constants` replace those of `gridview.upkeep`: a pass over three issues has checkpoints only if they come sooner.
+    `constants`: so small that a few issues are enough. A pass over three has checkpoints only if they come sooner, and blocks
+    are split and merged only if they hold hardly anything.
     """
     instead: list[tuple[Any, Any]] = [
         (time, _Time(clock)),
         (chance, Random(seed)),  # noqa: S311 - meant to be the same every time
+        (secrets, _Secrets(seed)),
         (datetime, _datetime(clock)),
         (ThreadPoolExecutor, SerialExecutor),
     ]
@@ -81,9 +101,11 @@ def virtual(clock: Clock, seed: int, **constants: Any) -> Iterator[None]:
                 if value is real and not (name == "gridview.storage" and real is ThreadPoolExecutor):
                     replaced.append((module, attribute, real))
                     setattr(module, attribute, stand_in)
-    for attribute, value in constants.items():
-        replaced.append((upkeep, attribute, getattr(upkeep, attribute)))
-        setattr(upkeep, attribute, value)
+    for place, value in (constants or {}).items():
+        name, _, attribute = place.partition(".")
+        module = importlib.import_module(f"gridview.{name}")
+        replaced.append((module, attribute, getattr(module, attribute)))
+        setattr(module, attribute, value)
     try:
         yield
     finally:

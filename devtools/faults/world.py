@@ -3,8 +3,9 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from devtools.delivery import Record
 from devtools.faults.adversary import Invocation, Killed, Verdict, refuse_as_too_large
@@ -13,8 +14,9 @@ from devtools.faults.stream import Shard, Stream, told
 from devtools.faults.virtual import Clock
 from devtools.faults.watched import Around, Attempted, Watched, everything
 from gridview import keys
-from gridview.catalog import UnknownOption
-from gridview.catalogs import Catalogs
+from gridview.blocks import Block
+from gridview.catalog import Catalog, UnknownOption
+from gridview.catalogs import Catalogs, ProjectItems, read, to_catalog
 from gridview.consumer import consume
 from gridview.derive import Poison
 from gridview.errors import RequestError
@@ -29,6 +31,10 @@ TIMEOUT = 60.0
 
 IN_FLIGHT = 10.0
 """Seconds after the end of an invocation for which what it has sent may still arrive."""
+
+
+Chain = dict[str, Block]
+"""Blocks of a family by their ids."""
 
 
 class Difference(AssertionError):
@@ -90,6 +96,10 @@ class World:
         self.totals: Counter[str] = Counter()
         self.watch: Callable[[World, Item | None, Mapping[str, Any]], None] = lambda *_: None
         """Looks at a ledger (and the one before it) or a sort entry that has just been written."""
+        self.watch_blocks: Callable[[World, str, Chain], None] = lambda *_: None
+        """Looks at the blocks of a family that have just been written or removed, as they were before."""
+        self.blocks: dict[str, Chain] = defaultdict(dict)
+        """The blocks that stand in the table, by family and id."""
         self.differences: list[Difference] = []
         self.too_large: set[tuple[str, int]] = set()
         """Issues and versions of which the adversary says that their ledger does not fit an item."""
@@ -117,6 +127,8 @@ class World:
         """Done right above the table: a change of a document is in the stream at once."""
         if not attempted.writes:
             return perform()
+        if any(map(is_block, attempted.keys)):
+            return self._writing_blocks([key for key in attempted.keys if is_block(key)], perform)
         concerned = [key for key in attempted.keys if is_document(key)]
         if not concerned:
             return self._watching(attempted, perform)
@@ -142,6 +154,29 @@ class World:
             self.differences.append(difference)
         return answer
 
+    def _writing_blocks(self, concerned: Sequence[Key], perform: Callable[[], Any]) -> Any:
+        """Done, and looked at: blocks of one family."""
+        answer = perform()
+        family = concerned[0][1].split(".", 2)[2]
+        chain, before, after = self.blocks[family], {}, {}
+        for key in concerned:
+            block_id = key[0].rpartition(".")[2]
+            stored = self.engine.get(*key, consistent=True)
+            if block_id in chain:
+                before[block_id] = chain.pop(block_id)
+            if stored is not None:
+                chain[block_id] = after[block_id] = Block.from_item(stored)
+        if len(after) > len(before) > 0:
+            self.totals["block splits"] += 1
+        elif after and len(after) < len(before):
+            self.totals["block merges"] += 1
+        self.totals["plain blocks"] += any(not block.detailed for block in after.values())
+        try:
+            self.watch_blocks(self, family, before)
+        except Difference as difference:
+            self.differences.append(difference)
+        return answer
+
     def _changed(self, key: str, old: Item | None, new: Item | None) -> None:
         image = new or old or {}
         version = image.get("version")
@@ -156,6 +191,11 @@ class World:
         made = self.stream.append(old, new, reorder=self.chance(self.reordering), expired=self.expiring)
         self.totals["records"] += 1
         self.note("        in the stream: {}", told([made]))
+
+    def catalog(self) -> Catalog:
+        """The definitions as they are now; NotFound when the project is deleted."""
+        stored = read(self.engine, self.tenant, self.project)
+        return _catalog_of(_Definitions(self.tenant, self.project, stored))
 
     # Invocations
 
@@ -391,9 +431,39 @@ class World:
                 raise Difference("an undisturbed delivery does not get on")
 
 
+class _Definitions(NamedTuple):
+    """What a catalog is made from. Those with the same items are equal: most scenarios have the same, and models take long."""
+
+    tenant: str
+    project: str
+    stored: ProjectItems
+
+    @property
+    def _told(self) -> str:
+        return repr(
+            (self.tenant, self.project, self.stored.project, self.stored.catalog, self.stored.attributes)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Definitions) and self._told == other._told
+
+
+@lru_cache(maxsize=256)
+def _catalog_of(definitions: _Definitions) -> Catalog:
+    return to_catalog(*definitions)
+
+
 def is_document(key: Key) -> bool:
     """Whether an item is an issue document."""
     return key[0].startswith(keys.ISSUE_PREFIX) and key[1].startswith(keys.PROJECT_PREFIX)
+
+
+def is_block(key: Key) -> bool:
+    """Whether an item is a block."""
+    return key[1].startswith(keys.DIRECTORY_PREFIX)
 
 
 def _begins_an_issue(call: Attempted) -> bool:
@@ -418,6 +488,10 @@ def call_told(call: Attempted) -> str:
         facts.append("removed")
     if keys.SORT in item and "revision" in item:
         facts.append(f"sort {item[keys.SORT]!r}")
+    if "write_id" in item:
+        facts.append(
+            f"from {item[keys.SORT]!r} to {item.get('upper')!r}, size {item['size']}, {item['write_id']}"
+        )
     if "intent" in item:
         facts.append("intent " + " ".join(item["intent"]))
     if item and item_size(dict(item)) > 10_000:

@@ -50,7 +50,7 @@ def test_every_mutant_is_found_out() -> None:
 
 def test_a_mutant_that_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutants, "MOST_SCENARIOS", 60)
-    harmless = Mutant("harmless", "derive", "ATTEMPTS = 6", "ATTEMPTS = 7")
+    harmless = Mutant("harmless", "retries", "ATTEMPTS = 6", "ATTEMPTS = 7")
     (verdict,) = judged([harmless], 1)
     assert verdict.difference is None
     assert verdict.played == 60

@@ -1,4 +1,4 @@
-"""The scenarios themselves: every point that is enumerated and a thousand that are drawn end without a difference.
+"""The scenarios themselves: every point that is enumerated and hundreds that are drawn end without a difference.
 
 The seeds are fixed, so a run is the same every time. `./dev faults --scenarios N` plays more.
 """
@@ -12,11 +12,13 @@ import pytest
 
 from devtools.faults import administrators, points, races, scenarios
 from devtools.faults.command import replay, results
-from devtools.faults.project import MEMORY
+from devtools.faults.project import MEMORY, SMALL
 from devtools.faults.scenarios import RANDOM, Played, play
+from devtools.faults.virtual import Constants
+from gridview import blocks
 from gridview.catalogs import MAX_AGE
 
-DRAWN = 1080
+DRAWN = 840
 CHUNK = 120
 
 
@@ -55,6 +57,14 @@ def test_what_is_drawn_ends_without_a_difference(seeds: Sequence[int]) -> None:
     assert_no_difference(seeds)
 
 
+@pytest.mark.parametrize("size", SMALL, ids=lambda size: f"up to {size['blocks.MAX_BYTES']} bytes")
+def test_small_blocks_are_small_as_the_large_ones_are_large(size: Constants) -> None:
+    """Constants of the core, in the relations that they have to each other."""
+    assert {f"blocks.{name}" for name in vars(blocks)} >= {*size}
+    assert size["blocks._UNPOPULAR"] < size["blocks.POPULAR"]
+    assert size["blocks._ROOMY"] <= size["blocks.MAX_BYTES"]
+
+
 def test_these_are_nearly_all_scenarios_that_the_issue_asks_for() -> None:
     """A hundred more are played over DynamoDB Local."""
     assert len(points.kill_points()) + len(points.job_points()) + DRAWN >= 1900
@@ -85,6 +95,10 @@ def test_every_fault_happens_in_every_hundred_scenarios_or_so() -> None:
         "pages",
         "repairs",
         "spoilt by hand",
+        "block splits",
+        "block merges",
+        "plain blocks",
+        "older listings",
     ):
         assert totals[fault] > 0, fault
     assert totals["kills"] > 500
@@ -122,7 +136,7 @@ def test_the_points_of_a_race_are_the_calls_of_its_invocation() -> None:
     for seed in races.race_points():
         race = races.race_of(seed)
         by_race.setdefault(f"{race.family}: {race.name}", []).append(seed)
-    assert len(by_race) == 34
+    assert len(by_race) == 44
     for name, seeds in by_race.items():
         assert seeds == list(range(seeds[0], seeds[0] + len(seeds))), name
         race = races.race_of(seeds[0])

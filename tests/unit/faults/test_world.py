@@ -1,14 +1,16 @@
 """The parts of the simulator: the stream, the adversary, and the judges, who must be able to find fault."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from pyroaring import BitMap
 
 from devtools.delivery import sequence_number
-from devtools.faults import people, points, project, truth
+from devtools.faults import chains_truth, people, points, project, truth
 from devtools.faults.adversary import Invocation, Killed, Verdict
 from devtools.faults.drawn import Drawn, Weather
 from devtools.faults.memory_table import MemoryTable
@@ -16,7 +18,8 @@ from devtools.faults.stream import Stream, key_of
 from devtools.faults.virtual import Clock, virtual
 from devtools.faults.watched import Around, Attempted, Watched
 from devtools.faults.world import Difference, World
-from gridview import keys
+from gridview import blocks, keys
+from gridview.blocks import Block
 from gridview.catalogs import Catalogs
 from gridview.derive import Poison
 from gridview.errors import Overloaded
@@ -205,6 +208,133 @@ def ledger(world: World, num: int) -> Item:
 
 def without(item: Item, *names: str) -> Item:
     return {name: value for name, value in item.items() if name not in names}
+
+
+def block(world: World, family: str, name: str = blocks.HEAD) -> Item:
+    found = world.engine.get(
+        keys.block("acme", project.PROJECT, family, name),
+        keys.directory("acme", project.PROJECT, family),
+        consistent=True,
+    )
+    assert found is not None
+    return found
+
+
+def rewritten(world: World, family: str, **instead: Any) -> None:
+    """The first block of a family is another."""
+    found = Block.from_item(block(world, family))
+    world.engine.put(replace(found, **instead).to_item("acme", project.PROJECT))
+
+
+def behind(world: World, family: str, **instead: Any) -> None:
+    """Behind the only block of a family there comes to be another."""
+    one = Block.from_item(block(world, family))
+    other: dict[str, Any] = {"id": "1", "lower": "z", "upper": None, "next": None, "sets": {}, **instead}
+    world.engine.put(replace(one, upper="z", next="1").to_item("acme", project.PROJECT))
+    world.engine.put(replace(one, **other).to_item("acme", project.PROJECT))
+
+
+SPOILT_BLOCKS: dict[str, Callable[[World], Any]] = {
+    "a chain is gone": lambda world: world.engine.delete(
+        block(world, "num")[keys.PK], block(world, "num")[keys.SK]
+    ),
+    "an issue is missing": lambda world: rewritten(world, "num", sets={"": BitMap((1,))}),
+    "an issue too many": lambda world: rewritten(world, "num", sets={"": BitMap((1, 2, 3))}),
+    "an issue under another body": lambda world: rewritten(world, "a4.1.has", sets={"o2": BitMap((1,))}),
+    "a word too many": lambda world: rewritten(
+        world, "name.1.has", sets={"m": BitMap((1,)), "n": BitMap((1, 2))}
+    ),
+    "numbers that are told no bodies": lambda world: rewritten(
+        world, "num", sets=None, rest=BitMap((1, 2)), write_id="p1"
+    ),
+    "a write id that tells of bodies": lambda world: world.engine.put(
+        {**block(world, "a1.1"), "write_id": "p1"}
+    ),
+    "a size that is none": lambda world: world.engine.put({**block(world, "num"), "size": 3}),
+    "a chain that ends early": lambda world: rewritten(world, "num", upper="x", next="1"),
+    "a chain that begins late": lambda world: rewritten(world, "num", lower="\x01\x01"),
+    "a gap": lambda world: behind(world, "num", lower="zz"),
+    "blocks that overlap": lambda world: behind(world, "num", lower="a"),
+    "a link that goes back": lambda world: behind(world, "num", upper="zz", next="0"),
+    "an end without a fence": lambda world: behind(world, "num", upper="zz"),
+    "a block that no link leads to": lambda world: world.engine.put(
+        replace(Block.from_item(block(world, "num")), id="1", lower="z", sets={}).to_item(
+            "acme", project.PROJECT
+        )
+    ),
+    "a family that there is not": lambda world: world.table.put(
+        replace(Block.from_item(block(world, "num")), family="a77.1", sets={}).to_item(
+            "acme", project.PROJECT
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT_BLOCKS.values(), ids=SPOILT_BLOCKS.keys())
+def test_whatever_is_wrong_with_blocks_is_found(world: World, spoil: Callable[[World], Any]) -> None:
+    spoil(world)
+    with pytest.raises(Difference):
+        truth.assert_derived(world)
+
+
+def test_a_directory_that_lists_what_was_there_before_is_found(world: World) -> None:
+    assert world.memory is not None
+    world.memory.lag()
+    rewritten(world, "num", write_id="d1")
+    with pytest.raises(Difference):
+        truth.assert_derived(world)
+    world.memory.catch_up_with_all()
+    truth.assert_derived(world)
+
+
+def test_blocks_of_a_project_that_is_no_more_are_found(world: World) -> None:
+    with pytest.raises(Difference):
+        chains_truth.assert_blocks(world, None)
+
+
+def test_an_issue_in_a_block_that_its_ledger_does_not_name_is_found_as_it_is_written(world: World) -> None:
+    world.watch_blocks = chains_truth.watch_blocks
+    item = block(world, "a1.1")
+    world.table.put({**item, "write_id": "d1"})
+    assert not world.differences
+    found = Block.from_item(item)
+    for wrong in (
+        {"sets": {**(found.sets or {}), "2024-01-01": BitMap((1,))}},
+        {"sets": None, "rest": BitMap((1, 2))},
+        {"upper": "2023-06-01"},
+    ):
+        world.table.put(replace(found, **wrong).to_item("acme", project.PROJECT))
+        assert world.differences.pop(), wrong
+        world.table.put(item)
+
+
+def test_a_ledger_that_forgets_a_block_is_found_as_it_is_written(world: World) -> None:
+    found = ledger(world, 1)
+    applied = {family: derived for family, derived in found["applied"].items() if family != "num"}
+    truth.watch(world, found, found)
+    with pytest.raises(Difference, match="knows no more"):
+        truth.watch(world, found, {**found, "applied": applied})
+
+
+def test_a_directory_may_be_listed_as_it_was_a_moment_ago(world: World) -> None:
+    memory = world.memory
+    assert memory is not None
+    back = 0
+    memory.stale(lambda _, count: min(back, count))
+    directory = keys.directory("acme", project.PROJECT, "num")
+
+    def listed() -> list[str]:
+        return [item["write_id"] for item in memory.query(directory, index=True).items]
+
+    first = listed()
+    rewritten(world, "num", write_id="d1")
+    assert listed() == ["d1"]
+    back = 1
+    assert listed() == first
+    memory.delete(block(world, "num")[keys.PK], directory)
+    assert listed() == ["d1"]
+    back = 0
+    assert listed() == []
 
 
 SPOILT: dict[str, Callable[[World], Any]] = {

@@ -59,6 +59,9 @@ _FULL = 0.9
 
 _PLAIN_KEYS = 1_800
 """Keys of a plain block: up to as many sort entries have to be read to find one row among them."""
+_MERGED_KEYS = _PLAIN_KEYS // 4
+_ROOMY_KEYS = _PLAIN_KEYS * 6 // 10
+"""As `_MERGED` and `_ROOMY`: the set of a plain block whose numbers follow each other is small, however many they are."""
 
 _DETAILED_BODIES = 32
 _DETAILED_BYTES = 1_000
@@ -339,7 +342,9 @@ def build(family: str, sorted_keys: Iterable[str]) -> list[Block]:
 
 def wants_merge(block: Block) -> bool:
     """Whether a block is so small that it should be merged with the next one, if that fits."""
-    return block.next is not None and len(block.encoded) < _MERGED and not _own(block)
+    if block.next is None or _own(block) or len(block.encoded) >= _MERGED:
+        return False
+    return not needs_keys(block) or block.size < _MERGED_KEYS
 
 
 def merged(block: Block, following: Block) -> Block | None:
@@ -354,7 +359,8 @@ def merged(block: Block, following: Block) -> Block | None:
     else:
         representation = None, block.members | following.members
     whole = replace(_rewritten(block, *representation), upper=following.upper, next=following.next)
-    return whole if len(whole.encoded) <= _ROOMY else None
+    fits = len(whole.encoded) <= _ROOMY and not (needs_keys(whole) and whole.size > _ROOMY_KEYS)
+    return whole if fits else None
 
 
 def _own(block: Block) -> bool:

@@ -163,7 +163,7 @@ class Worker:
             self._finish_removal(partition, job)
             return None
         catalog = to_catalog(tenant, project, items)
-        for order_id in catalog.left_by(job.epoch):
+        for order_id in sorted(catalog.left_by(job.epoch)):
             self._remove_blocks(tenant, project, order_id)
         settled = list(_settled(items, catalog, job.epoch))[:_AT_ONCE]
         if settled:
@@ -184,7 +184,7 @@ class Worker:
         own, counter = keys.tenant(tenant), keys.COUNTER
         kept = {own, counter, keys.JOB}
         items = list(self._table.query_all(partition, consistent=True))
-        for order_id in orders_in(items):
+        for order_id in sorted(orders_in(items)):
             self._remove_blocks(tenant, project, order_id)
         remove_family(self._table, tenant, project, NUMBERS)
         removed = [delete(partition, item[keys.SK]) for item in items if item[keys.SK] not in kept]
