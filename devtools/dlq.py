@@ -9,11 +9,11 @@ before: whoever is killed in between leaves what the next one does again.
 import argparse
 import functools
 import json
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -23,11 +23,8 @@ from devtools.failure import Failure
 from devtools.target import Target
 from gridview import keys, mend
 from gridview.catalogs import Catalogs
-from gridview.derive import Superseded, Underivable
+from gridview.derive import Superseded
 from gridview.errors import Overloaded
-from gridview.indexing import UnknownSpec
-from gridview.passes import DefinitionsMissing
-from gridview.storage import ItemTooLarge
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -253,11 +250,15 @@ class Redrive:
     def letters(self, wanted: set[str] | None) -> set[str]:
         """Those of these ids, or all; tells the ids of those it found."""
         seen = set()
-        with Queue.opened(self._opened) as queue, ThreadPoolExecutor(_AT_ONCE) as pool:
+        with Queue.opened(self._opened) as queue:
             for some in _letters(queue):
                 chosen = [letter for letter in some if wanted is None or letter.id in wanted]
-                reasons = pool.map(lambda letter: self._mend(letter.key, letter.version), chosen)
-                for letter, reason in zip(chosen, reasons, strict=True):
+                hints: dict[str, int] = {}
+                for letter in chosen:
+                    hints[letter.key] = max(letter.version, hints.get(letter.key, 0))
+                reasons = self._mend(hints)
+                for letter in chosen:
+                    reason = reasons[letter.key]
                     seen.add(letter.id)
                     if reason is None:
                         queue.delete(letter)
@@ -274,27 +275,20 @@ class Redrive:
             if isinstance(batch, str):
                 self._say(name[-_ID:], name, [f"{batch} ./dev fsck --repair does without."])
                 continue
-            with ThreadPoolExecutor(_AT_ONCE) as pool:
-                reasons = list(pool.map(lambda issue: self._mend(*issue), batch.issues.items()))
-            wrong = [
-                f"{key}: {reason}"
-                for key, reason in zip(batch.issues, reasons, strict=True)
-                if reason is not None
-            ]
+            reasons = self._mend(batch.issues)
+            wrong = [f"{key}: {reason}" for key, reason in reasons.items() if reason is not None]
             if not wrong:
                 self._opened.batches.remove(name)
             self._say(batch.id, f"{len(batch.issues):,} issues", wrong)
         return seen
 
-    def _mend(self, key: str, version: int) -> str | None:
-        """Why an issue cannot be brought right; None when it is."""
-        try:
-            mend.mend(self._opened.table, self._catalogs, key, version)
-        except (DefinitionsMissing, ItemTooLarge, Underivable, UnknownSpec) as error:
-            return str(error)
-        except (Overloaded, Superseded):
-            return "The table is busy; try again."
-        return None
+    def _mend(self, versions: Mapping[str, int]) -> dict[str, str | None]:
+        """Why issues cannot be brought right, by key; None for those that are. `versions`: one that each is known to have had."""
+        told: dict[str, str | None] = {}
+        for some in _in_batches(versions):
+            done = mend.mend_all(self._opened.table, self._catalogs, some)
+            told |= {key: _reason(outcome) for key, outcome in done.items()}
+        return told
 
     def _say(self, name: str, about: str, wrong: Sequence[str]) -> None:
         if wrong:
@@ -304,3 +298,15 @@ class Redrive:
         else:
             self.done += 1
             print(f"{name}  redriven  {about}")
+
+
+def _in_batches(versions: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    remaining = iter(versions.items())
+    while some := dict(islice(remaining, _AT_ONCE)):
+        yield some
+
+
+def _reason(outcome: bool | Exception) -> str | None:
+    if not isinstance(outcome, Exception):
+        return None
+    return "The table is busy; try again." if isinstance(outcome, Overloaded | Superseded) else str(outcome)

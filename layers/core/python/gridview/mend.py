@@ -4,7 +4,7 @@ It goes the way of every derivation (`ledger`): an intent under a revision above
 done. So consumers, passes, invocations thought dead and other repairs may meet it at any point.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from gridview.derive import Superseded, Underivable, Work, carry_out, current_ca
 from gridview.differences import Collection, Kind, compared, is_entry
 from gridview.errors import Overloaded
 from gridview.families import has_entries
+from gridview.indexing import UnknownSpec
 from gridview.ledger import Intent, Ledger, Order, Plan
 from gridview.passes import DefinitionsMissing, require_deleted
 from gridview.storage import ItemTooLarge, Table
@@ -27,7 +28,7 @@ _LEAP = 100
 _LEFT_ALONE = frozenset({Kind.UNKNOWN, Kind.ORPHAN})
 """What is not derived, so that only a person can tell what it is there for."""
 
-_TOLD = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable)
+_TOLD = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable, UnknownSpec)
 
 _CONCURRENCY = 8
 
@@ -49,29 +50,27 @@ def mend(table: Table, catalogs: Catalogs, partition_key: str, version_hint: int
 
     `version_hint` is a version that the issue is known to have had (a dead letter's), 0 for none.
     """
-    done = mend_all(table, catalogs, [partition_key], version_hint)[partition_key]
+    done = mend_all(table, catalogs, {partition_key: version_hint})[partition_key]
     if isinstance(done, Exception):
         raise done
     return done
 
 
-def mend_all(
-    table: Table, catalogs: Catalogs, partition_keys: Sequence[str], version_hint: int = 0
-) -> dict[str, bool | Exception]:
-    """As `mend`, of several issues, which share their writes of blocks; tells of each what came of it.
+def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict[str, bool | Exception]:
+    """As `mend`, of several issues, which share their writes of blocks; tells of each what came of it. `hints` are by key.
 
-    Underivable and ItemTooLarge say that it cannot be done, DefinitionsMissing that the project's definitions are not there,
-    Overloaded, Superseded and Unreadable (a block) that it may be done later. A strongly consistent read of all items of an issue,
-    and where something is wrong a write for each of them and each block in which it has a place.
+    Underivable, UnknownSpec and ItemTooLarge say that it cannot be done, DefinitionsMissing that the project's definitions are not
+    there, Overloaded, Superseded and Unreadable (a block) that it may be done later. A strongly consistent read of all items of an
+    issue, and where something is wrong a write for each of them and each block in which it has a place.
     """
     results: dict[str, bool | Exception] = {}
     changed: set[str] = set()
-    left = list(dict.fromkeys(partition_keys))
+    left = list(hints)
     for attempt in range(retries.ATTEMPTS):
 
         def prepare(key: str) -> _Prepared | Exception:
             try:
-                return _prepare(table, catalogs, key, version_hint)
+                return _prepare(table, catalogs, key, hints[key])
             except _TOLD as error:
                 return error
 

@@ -27,7 +27,7 @@ class Repairs:
         """`mend_all`. No issue can be mended whose blocks cannot be written, so the project's chains are made passable before."""
         for key in partition_keys:
             self._make_passable(key)
-        return mend_all(self._table, self._catalogs, partition_keys)
+        return mend_all(self._table, self._catalogs, dict.fromkeys(partition_keys, 0))
 
     def straighten(self, tenant: str, project: str, family: str) -> None:
         """Make a chain passable."""
