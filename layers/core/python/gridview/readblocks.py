@@ -6,7 +6,7 @@ further blocks, sort entries, undecided documents   3rd, where it takes them
 documents                                           the last, the 4th at most
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from dataclasses import field as attribute
 from typing import Literal, NamedTuple
@@ -28,7 +28,7 @@ from gridview.pagereading import Reading, Row, belongs, cut, fetch, fetch_all, j
 from gridview.planner import Method
 from gridview.selection import Selection
 from gridview.setreading import BlockReader
-from gridview.sortstrings import body_of, issue_number, sort_string
+from gridview.sortstrings import issue_number, sort_string
 from gridview.stations import Stations
 from gridview.storage import Bound, Condition, Item, Table
 
@@ -386,6 +386,8 @@ class BlocksReader:
 
     def _reads_entries(self, line: Line, stations: Stations, station: Station, shown: int) -> bool:
         """Whether to have the sort entries tell the order inside a station's blocks, and not the documents of its issues."""
+        if line.moving:
+            return planner.entries_units(station) > 0
         rounds_left = self._ends - self._table.meter.rounds
         return rounds_left > 1 and planner.reads_entries(
             station, stations.hits(station), shown if line.simple else 0
@@ -468,10 +470,9 @@ class BlocksReader:
             document = documents.get(num)
             if document is None or (query.filter is not None and not query.filter.matches(document)):
                 continue
-            for body in _bodies(line, portion, document):
-                parts = (body, *(key.part(document) for key in query.keys[1:]))
-                found.append(Place(parts, num))
-                break
+            if _stands_in(line, portion, document):
+                body = portion.unit.body if portion.unit.told else line.keys[0].part(document)
+                found.append(Place((body, *(key.part(document) for key in query.keys[1:])), num))
         places = in_order(query.keys, found)
         at = 0 if portion.spot is None else rows_before(query.keys, places, portion.spot)
         if self._backward:
@@ -587,19 +588,20 @@ def _split(portion: _Portion, count: int, *, from_behind: bool) -> tuple[_Portio
     return portion._replace(end=begin + count), portion._replace(begin=begin + count)
 
 
-def _bodies(line: Line, portion: _Portion, document: Item) -> Iterator[str | None]:
-    """What the first key may rightly compare of an issue whose document this is, as far as it stands in the portion's unit."""
+def _stands_in(line: Line, portion: _Portion, document: Item) -> bool:
+    """Whether the issue whose document this is may rightly stand in the portion's unit."""
     order = line.keys[0].order
-    present = present_sort_strings(order, document) if order is not None else frozenset((None,))
+    if order is None:
+        return True
     if portion.unit.told:
         body = portion.unit.body
-        if (None if body is None else sort_string(body, document["num"])) in present:
-            yield body
-        return
-    ranges = [range_of(entry) for entry in portion.station.entries]
-    for key in present:
-        if key is not None and any(one.covers(key) for one in ranges):
-            yield body_of(key)
+        found = None if body is None else sort_string(body, document["num"])
+        return found in present_sort_strings(order, document)
+    body = line.keys[0].part(document)
+    if body is None:
+        return False
+    key = sort_string(body, document["num"])
+    return any(range_of(entry).covers(key) for entry in portion.station.entries)
 
 
 def _lacking(field: Field) -> Condition:

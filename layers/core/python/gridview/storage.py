@@ -3,6 +3,7 @@
 Items are plain dicts of Python values (`wire`). Every call is metered with the capacity that DynamoDB reports for it.
 """
 
+import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -199,7 +200,6 @@ class Table:
         # A container keeps its table for hours: without a meter that somebody reads, no call is remembered.
         self.meter = meter or Meter(recording=False)
         self._client = client or _connect()
-        self._pool = _POOL
 
     def metered(self) -> "Table":
         """The same table with a meter of its own."""
@@ -490,7 +490,7 @@ class Table:
         raise Overloaded("The table is busy; try again.")
 
     def _side_by_side(self, call: Callable[[Any], Any], chunks: Sequence[Any]) -> list[Any]:
-        return [call(chunks[0])] if len(chunks) == 1 else list(self._pool.map(call, chunks))
+        return [call(chunks[0])] if len(chunks) == 1 else list(_POOL.map(call, chunks))
 
     def _conditional(self, operation: str, condition: Condition | None, **request: Any) -> Any:
         self.meter.rounds += 1
@@ -627,7 +627,22 @@ def _attempts() -> Iterator[_Attempt]:
     return (_Attempt(number) for number in range(_ATTEMPTS))
 
 
-_POOL = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="table")
+class _Pool:
+    """The threads for calls side by side. A process that was forked has none of its parent's, and begins its own."""
+
+    def __init__(self) -> None:
+        self._begin()
+        os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self._threads = ThreadPoolExecutor(_CONCURRENCY, thread_name_prefix="table")
+
+    def map(self, call: Callable[[Any], Any], things: Sequence[Any]) -> Iterator[Any]:
+        """What each call gives, in order."""
+        return self._threads.map(call, things)
+
+
+_POOL = _Pool()
 
 
 def _connect() -> "DynamoDBClient":
