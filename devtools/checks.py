@@ -20,6 +20,9 @@ SUITES = {
 }
 """The folders of tests, quick ones first, and what each stands on."""
 
+_SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile")
+"""Two processes; the tests of a file stay together, since they share what they stand on."""
+
 _TYPED = ("layers/core/python/gridview", "functions", "infra", "devtools", "app.py", "tests")
 
 
@@ -49,7 +52,8 @@ def _test(args: argparse.Namespace) -> int:
     others = args.more[len(suites) :]
     if (not suites and not any(_is_path(argument) for argument in others)) or "all" in suites:
         suites = list(SUITES)
-    return _python("pytest", *(f"tests/{suite}" for suite in suites), *others)
+    side_by_side = _SIDE_BY_SIDE if suites else ()
+    return _python("pytest", *side_by_side, *(f"tests/{suite}" for suite in suites), *others)
 
 
 def _is_path(argument: str) -> bool:

@@ -245,7 +245,10 @@ def test_walks_to_the_end_and_back_show_every_issue_once(
 def test_the_way_back_to_the_first_of_those_without_a_value_ends_there(
     project: Project, direction: str, limit: int
 ) -> None:
-    body = {"sort": [{"field": "day", "direction": direction, "nulls": "first"}], "limit": limit}
+    body: dict[str, Any] = {
+        "sort": [{"field": "day", "direction": direction, "nulls": "first"}],
+        "limit": limit,
+    }
     order = project.expected(**body)
     page = project.page(**body, offset=2 * limit)
     back = project.page(page["prev"], **body)

@@ -454,7 +454,7 @@ def test_an_index_in_an_older_form_is_written_and_served_in_it_until_one_in_the_
         1: IndexState.READY,
         2: IndexState.BUILDING,
     }
-    assert {order.order_id for order in both.orders if order.field.id == "kind"} == {"a2.1", "a2.2"}
+    assert {order.order_id for order in both.orders if order.id == "kind"} == {"a2.1", "a2.2"}
     served = both.attributes[1].served
     assert served is not None
     assert served.index.spec == 1

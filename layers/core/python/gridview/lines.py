@@ -58,7 +58,7 @@ class Line:
         """Whether issues of one body stand in number order."""
         self.straight = len(keys) == 1
         """Whether the order is that of the keys in the blocks, or its reverse."""
-        self.moving = first.order is not None and bool(first.order.former)
+        self.moving = first.order is not None and first.order.moving
         """Whether options are being moved: an issue's document does not tell then at which of its places the index has it."""
         valued = [
             Station(tuple(run), sum(entry.size for entry in run))
