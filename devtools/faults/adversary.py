@@ -71,6 +71,8 @@ class Invocation:
 
     def __init__(self, work: Callable[[Around], Any], look: Looking = lambda _, __: None) -> None:
         self.call: Attempted | None = None
+        self.done = 0
+        """How many of its calls have met their verdict."""
         self.result: Any = None
         self.raised: BaseException | None = None
         self._look = look
@@ -148,6 +150,7 @@ class Invocation:
         if self._undisturbed > 0 or (self._until_write and not attempted.writes):
             self._undisturbed -= 1
             self._look(attempted, Verdict.DONE)
+            self.done += 1
             return perform()
         self.call, self._perform = attempted, perform
         self._stopped.release()
@@ -155,6 +158,7 @@ class Invocation:
         if self._dead:
             raise Killed
         self._look(attempted, self._verdict)
+        self.done += 1
         return _meet(self._verdict, perform)
 
     def _wait(self) -> None:

@@ -39,6 +39,7 @@ _FIRST = {
         "definitions change during a pass",
         "an invocation began under older definitions",
         "an issue is edited during a pass",
+        "a pass finds blocks of which the index has not heard",
         "definitions",
         "definitions, rough",
         "a project goes",
@@ -772,6 +773,8 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
 
 
 FOUND_OUT_BY: dict[str, int] = {
+    "the blocks of an order that is left are removed as the index lists them": 604700,
+    "a page shows an issue at two places": 604624,
     "a ledger without an intent is written whatever stands there": 1000152,
     "entries are written whatever stands there": 1000143,
     "an intent and what it came to are not told apart": 1000054,

@@ -214,7 +214,8 @@ def assert_walk(
 ) -> None:
     """Page after page, the grid shows each issue once, in the order of the values.
 
-    While options are being moved an issue may stand where it stood before, but it does stand there.
+    While options are being moved an issue may stand where it stood before, but it does stand there. One whose move is under way
+    just then may be missed, or met twice, on two pages.
     """
     if catalog is None:
         catalog = world.catalog()
@@ -239,9 +240,24 @@ def assert_walk(
             break
     field = catalog.get(field_id)
     if field is not None and field.moving:
-        seen, expected = sorted(seen), sorted(expected)
+        underway = _underway(world, field)
+        if any(seen.count(num) > 2 for num in underway):
+            raise Difference(f"a walk by {sort} shows {seen}: no issue stands at three places")
+        seen = sorted(num for num in seen if num not in underway)
+        expected = sorted(num for num in expected if num not in underway)
     if seen != expected:
         raise Difference(f"a walk by {sort} shows {seen} instead of {expected}")
+
+
+def _underway(world: World, field: Field) -> set[int]:
+    """The issues that are just being moved in the order of a field: some of what tells their place is written, and some is not."""
+    served = field.served
+    found = set()
+    for document in world.documents.values():
+        ledger = Ledger.from_item(world.engine.get(document[keys.PK], keys.LEDGER, consistent=True))
+        if served is not None and served.order_id in (ledger.intent or {}):
+            found.add(document["num"])
+    return found
 
 
 def _in_order(

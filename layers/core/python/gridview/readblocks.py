@@ -282,10 +282,17 @@ class BlocksReader:
     def _walk(self, line: Line, stations: Stations, ahead: _Ahead, reading: Reading, limit: int) -> None:
         """Rows up to one more than the limit, or to the end of the order."""
         while len(reading.rows) <= limit and reading.stopped_at is None:
-            if 0 < limit == len(reading.rows) and self._only is None and _only_rest(ahead) and not ahead.spot:
-                # To know that there are issues without a value does not take reading which.
-                if ahead.stations[0].size:
-                    reading.rows.append(Row(Place((None,) * len(line.keys), 0), None))
+            full = 0 < limit == len(reading.rows)
+            if (
+                full
+                and self._only is None
+                and _only_rest(ahead)
+                and not ahead.spot
+                and ahead.stations[0].size
+            ):
+                # To know that there are issues without a value does not take reading which. That there are none does: an issue
+                # that is just being moved is counted at both of its places.
+                reading.rows.append(Row(Place((None,) * len(line.keys), 0), None))
                 return
             portions = self._gather(line, stations, ahead, limit + 1 - len(reading.rows))
             if not portions:
