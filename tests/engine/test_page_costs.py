@@ -64,6 +64,11 @@ def filled(engine: Engine, table_name: str) -> Iterator[Stack]:
         yield running
 
 
+def of_the_page(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without the one beside the first that only `explain` makes: how far the index is behind."""
+    return [call for call in calls if (call["round"], call["operation"]) != (1, "batch_get_item")]
+
+
 def pages(running: Stack, size: int, field: str, *, limit: int = 100, **options: Any) -> list[Cost]:
     """The cost of each page of a whole walk. The catalog is warm."""
     path = f"/v1/projects/p{size}/grid"
@@ -75,9 +80,10 @@ def pages(running: Stack, size: int, field: str, *, limit: int = 100, **options:
         answer = running.api.post(path, body if cursor is None else {**body, "cursor": cursor})
         assert answer.status == 200, answer.text
         explain = answer.body["explain"]
-        operations = tuple(call["operation"] for call in explain["calls"])
-        units = float(explain["read_units"])
-        assert units == sum(float(call["read_units"]) for call in explain["calls"])
+        assert explain["read_units"] == sum(call["read_units"] for call in explain["calls"])
+        calls = of_the_page(explain["calls"])
+        operations = tuple(call["operation"] for call in calls)
+        units = float(sum(call["read_units"] for call in calls))
         found.append(Cost(explain["sequential_calls"], operations, units, len(answer.body["rows"])))
         cursor = answer.body["next"]
         if cursor is None:
@@ -124,7 +130,8 @@ def test_columns_that_are_not_asked_for_cost_no_more_calls(filled: Stack) -> Non
     answer = filled.api.post(
         "/v1/projects/p300/grid", {"sort": [{"field": "day"}], "columns": ["day"], "explain": True}
     )
-    assert [call["operation"] for call in answer.body["explain"]["calls"]][-2:] == ["query", "batch_get_item"]
+    calls = of_the_page(answer.body["explain"]["calls"])
+    assert [call["operation"] for call in calls][-2:] == ["query", "batch_get_item"]
 
 
 def test_the_pages_of_the_null_tail_are_full_and_read_each_issue_at_most_about_twice(filled: Stack) -> None:
@@ -140,6 +147,7 @@ def test_the_pages_of_the_null_tail_are_full_and_read_each_issue_at_most_about_t
 def test_a_dense_null_tail_reads_little_more_than_it_shows(filled: Stack) -> None:
     """Backwards the issues without a value come at once."""
     head, *_ = pages(filled, 3_000, "day", limit=20, direction="desc", nulls="first")
-    assert head.operations == ("query",)
     assert head.rows == 20
-    assert head.units < 3
+    assert head.sequential <= 3
+    # Half a unit for each document, and the sets.
+    assert head.units < 10 + 3
