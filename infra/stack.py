@@ -94,9 +94,9 @@ class GridviewStack(Stack):
         table.grant(command.role, "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem")
         table.grant_index(command.role, "dynamodb:Query")
 
-        table.grant(
-            maintain.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem"
-        )
+        table.grant(maintain.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
+        table.grant(maintain.role, "dynamodb:PutItem", "dynamodb:DeleteItem")
+        table.grant_index(maintain.role, "dynamodb:Query")
         dead_letters.grant_send(maintain.role)
 
         table.grant(

@@ -29,7 +29,9 @@ EXPECTED = {
     | TRACING
     | READING
     | {
+        ("dynamodb:Query", "table/index/GSI1"),
         ("dynamodb:PutItem", "table"),
+        ("dynamodb:DeleteItem", "table"),
         ("dynamodb:DescribeStream", "stream"),
         ("dynamodb:GetRecords", "stream"),
         ("dynamodb:GetShardIterator", "stream"),
