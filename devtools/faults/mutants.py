@@ -97,7 +97,7 @@ _POISON = """\
             send_poison(Poison.of(by_key[key], error))
 """
 _SUBJECT = "yield Subject(current[image.project], image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))"
-_PUT_BLOCK = "self._table.put(item, _unchanged(read))"
+_PUT_BLOCK = "self._table.put(item, unchanged(read))"
 _RETRY = """\
             self.read(remaining)
             issues = frozenset(place.issue for place in remaining)
@@ -111,10 +111,10 @@ _FAILED = """\
             remaining = [place for place in remaining if (place.issue, place.family) in failed]
 """
 _MERGED_WRITES = """\
-                put(whole.to_item(self._tenant, self._project), _unchanged(block)),
-                delete(gone, directory, _unchanged(following)),
+                put(whole.to_item(self._tenant, self._project), unchanged(block)),
+                delete(gone, directory, unchanged(following)),
 """
-_PUT_FIRST = "put(first.to_item(self._tenant, self._project), _unchanged(block)),"
+_PUT_FIRST = "put(first.to_item(self._tenant, self._project), unchanged(block)),"
 _ONWARD = """\
         self._issues += pass_over(self._table, self._catalogs, tenant, project, numbers, self._send_poison)
         after = self._save(partition, job, replace(job, next=numbers.stop, due=clock.after(LEASE)))

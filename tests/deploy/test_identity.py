@@ -10,7 +10,7 @@ WITHOUT_TOKEN = [route for route in ROUTES if route.role is None]
 
 
 def _path(route: Route) -> str:
-    return route.path.format(project="p1", attribute="a1", num=1)
+    return route.path.format(project="p1", attribute="a1", num=1, index="c1")
 
 
 @pytest.mark.parametrize("route", WITHOUT_TOKEN, ids=lambda route: route.operation)

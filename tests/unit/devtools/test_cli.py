@@ -64,28 +64,21 @@ def test_a_failure_is_one_sentence(
     assert capsys.readouterr().err == "dev: It is too late.\n"
 
 
+ALL = ["tests/unit", "tests/infra", "tests/engine", "tests/deploy"]
+TWO = ["-n", "2", "--dist", "loadfile"]
+"""Processes, when whole suites are run."""
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], ["pytest", "tests/unit", "tests/infra", "tests/engine", "tests/deploy"]),
-        (["all", "-x"], ["pytest", "tests/unit", "tests/infra", "tests/engine", "tests/deploy", "-x"]),
-        (["unit"], ["pytest", "tests/unit"]),
-        (["engine", "unit", "-k", "pump"], ["pytest", "tests/engine", "tests/unit", "-k", "pump"]),
-        (["unit", "-k", "engine"], ["pytest", "tests/unit", "-k", "engine"]),
-        (
-            ["--durations=3", "-k", "pump"],
-            [
-                "pytest",
-                "tests/unit",
-                "tests/infra",
-                "tests/engine",
-                "tests/deploy",
-                "--durations=3",
-                "-k",
-                "pump",
-            ],
-        ),
-        (["tests/unit/test_ids.py::test_x"], ["pytest", "tests/unit/test_ids.py::test_x"]),
+        ([], [*TWO, *ALL]),
+        (["all", "-x"], [*TWO, *ALL, "-x"]),
+        (["unit"], [*TWO, "tests/unit"]),
+        (["engine", "unit", "-k", "pump"], [*TWO, "tests/engine", "tests/unit", "-k", "pump"]),
+        (["unit", "-k", "engine"], [*TWO, "tests/unit", "-k", "engine"]),
+        (["--durations=3", "-k", "pump"], [*TWO, *ALL, "--durations=3", "-k", "pump"]),
+        (["tests/unit/test_ids.py::test_x"], ["tests/unit/test_ids.py::test_x"]),
     ],
 )
 def test_which_tests_are_run(
@@ -99,7 +92,7 @@ def test_which_tests_are_run(
 
     monkeypatch.setattr(checks, "_python", run)
     assert cli.main(["test", *arguments]) == 5
-    assert ran == [expected]
+    assert ran == [["pytest", *expected]]
 
 
 def test_every_check_is_run_and_the_worst_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -136,7 +136,7 @@ def test_the_points_of_a_race_are_the_calls_of_its_invocation() -> None:
     for seed in races.race_points():
         race = races.race_of(seed)
         by_race.setdefault(f"{race.family}: {race.name}", []).append(seed)
-    assert len(by_race) == 44
+    assert len(by_race) == 48
     for name, seeds in by_race.items():
         assert seeds == list(range(seeds[0], seeds[0] + len(seeds))), name
         race = races.race_of(seeds[0])
