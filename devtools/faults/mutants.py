@@ -336,7 +336,7 @@ from gridview.families import derived_strings
         "blocks are written whatever stands there",
         "chains",
         _PUT_BLOCK,
-        _PUT_BLOCK.replace(", _unchanged(read)", ""),
+        _PUT_BLOCK.replace(", unchanged(read)", ""),
         BLOCKS,
     ),
     Mutant(
@@ -454,7 +454,7 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
         "a block is split whatever stands there",
         "chains",
         _PUT_FIRST,
-        _PUT_FIRST.replace(", _unchanged(block)", ""),
+        _PUT_FIRST.replace(", unchanged(block)", ""),
         BLOCKS,
     ),
     Mutant(
@@ -531,14 +531,14 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
         "blocks are merged whatever has become of the first one",
         "chains",
         _MERGED_WRITES,
-        _MERGED_WRITES.replace(", _unchanged(block)", ""),
+        _MERGED_WRITES.replace(", unchanged(block)", ""),
         BLOCKS,
     ),
     Mutant(
         "blocks are merged whatever has become of the second one",
         "chains",
         _MERGED_WRITES,
-        _MERGED_WRITES.replace(", _unchanged(following)", ""),
+        _MERGED_WRITES.replace(", unchanged(following)", ""),
         BLOCKS,
     ),
     # Families
