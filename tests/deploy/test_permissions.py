@@ -30,7 +30,7 @@ READS = {"get_item", "batch_get_item", "query"}
 ALLOWED = {
     "Query": READS | {"query_index", "get_secret_value"},
     "Command": READS | {"query_index", "put_item", "update_item", "delete_item", "transact_write_items"},
-    "Maintain": READS | {"put_item", "transact_write_items", "send_message"},
+    "Maintain": READS | {"query_index", "put_item", "delete_item", "transact_write_items", "send_message"},
     "Upkeep": READS
     | {
         "query_index",
