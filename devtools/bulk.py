@@ -22,7 +22,7 @@ from gridview.blocks import Block
 from gridview.catalog import Catalog
 from gridview.documents import Document
 from gridview.families import derived_items, families_of, keys_of
-from gridview.storage import PRESENT, TRANSACTION, Item, Table, put
+from gridview.storage import PRESENT, TRANSACTION, Item, Table, parse_fast, put
 
 _AT_ONCE: Final = 200
 """Documents in memory at a time, with all that is derived from them; twice, as the next ones are made
@@ -36,8 +36,10 @@ Thing = TypeVar("Thing")
 
 
 def table_at(endpoint: str, name: str) -> Table:
-    """The table of the local engine at `endpoint`."""
-    return Table(name, engine.client(endpoint, Config(max_pool_connections=_CONNECTIONS)))
+    """The table of the local engine at `endpoint`, with a client that reads answers as the functions' own does."""
+    client = engine.client(endpoint, Config(max_pool_connections=_CONNECTIONS))
+    parse_fast(client)
+    return Table(name, client)
 
 
 Write = Callable[[Table, Sequence[Item]], None]

@@ -33,6 +33,8 @@ _PAGES = 200
 _TITANIUM_EVERY, _TITANIUM_AT = 25, 24
 """How often the tracker takes the place of a generated project, and first when."""
 _TITANIUM_LIMITS = ("real", "coarse", "coarse dear", "real dear")
+_LONG = 3_600.0
+"""Seconds: longer than a project's questions take."""
 DATA = ("both", "generated", "titanium")
 
 
@@ -74,11 +76,16 @@ class Loaded:
     table: Table
     catalog: Catalog
     oracle: Oracle
-    cache: BlockCache = field(default_factory=lambda: BlockCache(seconds=0.0))
+    cache: BlockCache
 
 
-def load(table: Table, project: Project, tenant: str, project_id: str) -> Loaded:
-    """Put a project's issues into the table, with all that is derived from them, and into SQLite."""
+def load(
+    table: Table, project: Project, tenant: str, project_id: str, *, directory_seconds: float = 0.0
+) -> Loaded:
+    """Put a project's issues into the table, with all that is derived from them, and into SQLite.
+
+    `directory_seconds`: for which directories are kept from one question to the next.
+    """
     actor = Actor(tenant, "oracle", Role.ADMIN)
     body = {"id": project_id, "name": project_id, "states": project.states}
     projects.create_project(table, actor, body)
@@ -100,7 +107,7 @@ def load(table: Table, project: Project, tenant: str, project_id: str) -> Loaded
         bulk.take_numbers(table, catalog, max(project.issues))
         with held_to(project.limits):
             bulk.load(table, catalog, made, bulk.in_batches)
-    return Loaded(project, table, catalog, Oracle(project))
+    return Loaded(project, table, catalog, Oracle(project), BlockCache(directory_seconds))
 
 
 def _poison(poison: Poison) -> None:
@@ -332,10 +339,15 @@ class Player:
             chosen = limits[place // (_TITANIUM_EVERY if self._data == "both" else 1) % len(limits)]
             if chosen not in self._titanium:
                 project = titanium(chosen)
-                self._titanium[chosen] = load(self._new_table(), project, f"{self._run}-{chosen}", "titanium")
+                self._titanium[chosen] = self._load(project, chosen, "titanium", len(self._titanium))
             return self._titanium[chosen]
         project = world.make(Random(f"project {place}"), self._limits)  # noqa: S311  (the same one each time)
-        return load(self._new_table(), project, f"{self._run}-{place}", f"p{place}")
+        return self._load(project, str(place), f"p{place}", place)
+
+    def _load(self, project: Project, name: str, project_id: str, place: int) -> Loaded:
+        """Every other project keeps its directories."""
+        kept = _LONG if place % 2 else 0.0
+        return load(self._new_table(), project, f"{self._run}-{name}", project_id, directory_seconds=kept)
 
 
 def is_titanium(place: int, data: str) -> bool:

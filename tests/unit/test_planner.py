@@ -10,7 +10,7 @@ from gridview.catalog import Catalog
 from gridview.directory import Directory
 from gridview.errors import Unprocessable
 from gridview.gridrequest import resolve
-from gridview.lines import Line
+from gridview.lines import Line, Station
 from gridview.ordering import Place, Spot
 from gridview.sortstrings import sort_string
 
@@ -51,6 +51,21 @@ def test_a_page_that_begins_without_a_value_is_no_walk() -> None:
     query = resolve(CATALOG, BY_NAME)
     assert planner.walks(query, Spot(Place(("a",), 1), after=True))
     assert not planner.walks(query, Spot(Place((None,), 1), after=True))
+
+
+def test_blocks_tell_a_page_where_they_are_few_and_tell_their_order() -> None:
+    few, many = line(20_000, 20).stations[1:], line(20_000, 20_000).stations
+    assert planner.tell_a_page(few, 101, begun=False)
+    assert planner.tell_a_page(few, 1_000, begun=False)
+    assert not planner.tell_a_page(many, 101, begun=False)
+    # A small page takes half a unit of sort entries, and that is one block.
+    assert planner.tell_a_page(few, 11, begun=False)
+    assert not planner.tell_a_page(few, 11, begun=True)
+    assert planner.tell_a_page(few, 101, begun=True)
+    # To the end of the order it may be fewer rows; behind the values the walk goes on by itself.
+    assert planner.tell_a_page(few[-2:], 2_001, begun=False)
+    assert not planner.tell_a_page([few[0], Station((), 5)], 1_001, begun=False)
+    assert not planner.tell_a_page([], 1, begun=False)
 
 
 def test_as_many_blocks_are_read_as_the_page_should_take_and_some_more() -> None:

@@ -330,7 +330,28 @@ def test_a_query_that_takes_too_many_blocks_is_refused(
 ) -> None:
     monkeypatch.setattr(planner, "MAX_BLOCKS", 5)
     with pytest.raises(Unprocessable, match="5 are read at most"):
-        project.page(sort=[{"field": "note", "nulls": "first"}])
+        project.page(sort=[{"field": "note", "nulls": "first"}], offset=1)
+
+
+@pytest.mark.parametrize("nulls", ["first", "last"])
+def test_many_issues_without_a_value_are_found_among_the_documents(
+    project: Project, monkeypatch: pytest.MonkeyPatch, nulls: str
+) -> None:
+    monkeypatch.setattr(planner, "_LISTED_UNITS", 0.001)
+    body: dict[str, Any] = {"sort": [{"field": "note", "nulls": nulls}], "limit": 30, "explain": True}
+    order = project.expected(**body)
+    shown, pages = [], [project.page(**body)]
+    while pages[-1]["next"] is not None:
+        shown += nums(pages[-1])
+        pages.append(project.page(pages[-1]["next"], **body))
+    assert shown + nums(pages[-1]) == order
+    assert (
+        nums(project.page(pages[-1]["prev"], **body))
+        == order[-30 - len(pages[-1]["rows"]) : -len(pages[-1]["rows"])]
+    )
+    by_documents = ["without a value of note" in " ".join(page["explain"]["plan"]) for page in pages]
+    assert any(by_documents)
+    assert by_documents[0] == (nulls == "first")
 
 
 def test_a_count_of_a_walk_takes_no_round_of_its_own(project: Project) -> None:
@@ -358,6 +379,34 @@ def test_what_is_kept_gives_the_same_pages_without_being_read_again(project: Pro
         project.cache = None
     assert nums(cold) == nums(warm) == project.expected(**body)[:10]
     assert warm["explain"]["items_read"] < cold["explain"]["items_read"]
+
+
+def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_are_at_hand(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(planner, "_ENTRY_UNITS", 0.5)  # as many blocks as it takes
+    body: dict[str, Any] = {"sort": [{"field": "state", "direction": "desc"}], "limit": 20, "explain": True}
+    project.cache = BlockCache(3600.0)
+    try:
+        walked = project.page(**body)
+        project.page(**body, offset=30)
+        first = project.page(**body)
+        second = project.page(first["next"], **body)
+        back = project.page(second["prev"], **body)
+    finally:
+        project.cache = None
+    order = project.expected(**body)
+    assert [nums(page) for page in (walked, first, second, back)] == [
+        order[:20],
+        order[:20],
+        order[20:40],
+        order[:20],
+    ]
+    told = [
+        "Read the sort entries" in " ".join(page["explain"]["plan"]) for page in (walked, first, second, back)
+    ]
+    assert told == [True, False, False, False]
+    assert back["explain"]["sequential_calls"] == 1 < walked["explain"]["sequential_calls"]
 
 
 # Lag

@@ -9,7 +9,7 @@ import pytest
 
 from devtools.faults.memory_table import MemoryTable
 from gridview import keys
-from gridview.blocks import HEAD, Block, Change, build, changed, merged, split
+from gridview.blocks import FIRST, HEAD, Block, Change, build, changed, merged, split
 from gridview.catalog import BUILTINS, Catalog
 from gridview.directory import WHOLE, Directory, Range, keys_in, range_of
 from gridview.errors import Overloaded
@@ -255,6 +255,25 @@ def test_sort_strings_are_kept_only_when_the_index_had_all_of_them() -> None:
     put_keys(table, ORDER, [key])
     again = reader(table, cache)
     assert held(again, everything(again, ORDER)) == sorted(unique(200))
+
+
+def test_the_sort_strings_of_a_part_of_a_block_are_kept_as_long_as_directories() -> None:
+    table, clock = filled(), Clock()
+    first = reader(table).directories([ORDER])[ORDER].entries[0]
+    part, beyond = Range(FIRST, unique(200)[5]), Range(FIRST, unique(200)[6])
+
+    def ranges_read(cache: BlockCache, between: Range) -> int:
+        one = reader(table, cache)
+        one.read([Want(ORDER, first, between, members=False)])
+        assert one.keys(ORDER, first, between) == [key for key in sorted(unique(200)) if between.covers(key)]
+        return one.reads.ranges
+
+    cache = BlockCache(3, clock=clock)
+    assert [ranges_read(cache, part), ranges_read(cache, part), ranges_read(cache, beyond)] == [1, 0, 1]
+    clock.now += 3
+    assert ranges_read(cache, part) == 1
+    nothing_kept = BlockCache(0)
+    assert [ranges_read(nothing_kept, part), ranges_read(nothing_kept, part)] == [1, 1]
 
 
 # Directories that are outdated

@@ -47,6 +47,7 @@ class _Side:
         taken = self.samples[question.name]
         return Cost(
             milliseconds=statistics.median(one.milliseconds for one in taken),
+            cpu_milliseconds=statistics.median(one.cpu_milliseconds for one in taken),
             sequential_calls=max(one.sequential_calls for one in taken),
             read_units=statistics.median(one.read_units for one in taken),
         )
@@ -128,7 +129,7 @@ def _our_sides(here: Ours) -> dict[str, _Side]:
 def _their_side(session: Session, design: Design) -> _Side:
     def ask(question: Question) -> Asked:
         rows, milliseconds = session.ask(design.sql(question))
-        return Asked(_answer(question, rows), len(rows), milliseconds, 1, 0.0)
+        return Asked(_answer(question, rows), len(rows), milliseconds, 0.0, 1, 0.0)
 
     return _Side(ask)
 

@@ -18,10 +18,10 @@ PAGE = Question("a page", field="due", only=Condition("amount", 3, 5), offset=7,
 
 def line(ours: float, theirs: float, cold: float, kept: float) -> Line:
     costs = {
-        COLD: Cost(ours, 4, cold),
-        SETS_KEPT: Cost(ours, 4, cold),
-        ALL_KEPT: Cost(ours, 4, kept),
-        **dict.fromkeys(THEIRS, Cost(theirs, 1, 0.0)),
+        COLD: Cost(ours, ours / 2, 4, cold),
+        SETS_KEPT: Cost(ours, ours / 2, 4, cold),
+        ALL_KEPT: Cost(ours, ours / 2, 4, kept),
+        **dict.fromkeys(THEIRS, Cost(theirs, 0.0, 1, 0.0)),
     }
     return Line(PAGE, 100, costs)
 
@@ -60,6 +60,8 @@ def test_units_are_told_besides_those_of_the_documents_shown() -> None:
     assert not found.missed(COLD)
     assert not found.missed(ALL_KEPT)
     assert found.dollars == pytest.approx(130 * 0.125)
+    # A page of the index gives documents for less than a read of each.
+    assert line(10, 20, cold=40, kept=30).units(COLD) == 0
 
 
 def test_what_misses_its_target_is_marked() -> None:

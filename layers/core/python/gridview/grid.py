@@ -85,11 +85,11 @@ def _read(
     table: Table, catalog: Catalog, query: GridQuery, cache: BlockCache, spot: Spot | None, *, backward: bool
 ) -> tuple[Reader, Reading]:
     """The rows of a page by the plan that answers the query, and who has read them."""
-    if planner.walks(query, spot):
-        walker = WalkReader(table, catalog, query, cache)
-        return walker, walker.read(spot, backward=backward)
     blocks = BlockReader(table, catalog, cache)
     reader = BlocksReader(table, catalog, query, blocks)
+    if planner.walks(query, spot) and not reader.is_near(spot, backward=backward):
+        walker = WalkReader(table, catalog, query, cache)
+        return walker, walker.read(spot, backward=backward)
     try:
         return reader, reader.read(spot, backward=backward)
     except Undecided as found:

@@ -63,6 +63,22 @@ def walks(query: GridQuery, spot: Spot | None) -> bool:
     return spot.place.parts[0] is not None
 
 
+def tell_a_page(stations: Sequence[Station], rows: int, *, begun: bool) -> bool:
+    """Whether the stations ahead tell this many rows, or all to the end, for less than the sort entries of these rows take.
+
+    `begun`: how many rows of the first one are left is not known.
+    """
+    found, blocks = 0, 0
+    for place, station in enumerate(stations):
+        if not station.entries or entries_units(station):
+            return False
+        blocks += len(station.entries)
+        found += 0 if begun and place == 0 else station.size
+        if found >= rows:
+            break
+    return 0 < blocks * _ITEM_UNITS <= max(rows * _ENTRY_UNITS, _ITEM_UNITS)
+
+
 def documents_to_find(rows: int, without: int, total: int) -> int:
     """How many documents in number order to read to find this many of those without a value."""
     return math.ceil(rows * total / max(without, 1) * _GENEROUS)

@@ -97,6 +97,15 @@ class BlocksReader:
         self._backward = False
         self._documents: dict[int, Item | None] = {}
 
+    def is_near(self, spot: Spot | None, *, backward: bool) -> bool:
+        """Whether a page that a walk can read is had for less by blocks, since the directories are at hand."""
+        if not self._blocks.has_directories([NUMBERS, self._family]):
+            return False
+        self._backward = backward
+        line = Line(self._query.keys, self.read_directories()[self._family], self.total)
+        ahead = self._ahead(line, spot)
+        return planner.tell_a_page(ahead.stations, self._query.limit + 1, begun=ahead.spot is not None)
+
     def read(self, spot: Spot | None, *, backward: bool) -> Reading:
         """The rows of a page, and one more if there is one; with their counts. Undecided; Unprocessable for what takes too much."""
         query = self._query
@@ -115,7 +124,7 @@ class BlocksReader:
                 return self._from_memory(few, spot)
             self._matched = len(stations.matching or ())
         reading = Reading(behind=spot, counts=self._counts)
-        if self._only is None and _only_rest(ahead) and self._queries_rest(line, ahead):
+        if self._only is None and _rest_next(ahead) and self._queries_rest(line, ahead):
             self._query_rest(line, ahead, reading)
         self._walk(line, stations, ahead, reading, query.limit)
         if spot is None and query.offset:
@@ -317,6 +326,10 @@ class BlocksReader:
             )
             bound = Bound(operator, issue_number(ahead.spot.place.num))
         examined = planner.documents_to_find(limit + 1, ahead.stations[0].size, self.total)
+        self._said.append(
+            f"{_issues(ahead.stations[0].size)} without a value of {key.field_id}: among the next {examined:,} documents in number "
+            "order should be enough of them. Read these, of which DynamoDB passes on those without one."
+        )
         with self.steps.titled("documents in number order, of which those without a value are passed on"):
             page = self._table.query(
                 keys.project(self._catalog.tenant, self._catalog.project),
@@ -329,7 +342,7 @@ class BlocksReader:
             )
         reading.rows += [Row(line.place(None, item["num"]), item) for item in page.items]
         if page.last is None:
-            ahead.stations = []
+            ahead.stations, ahead.spot = ahead.stations[1:], None
         else:
             ahead.spot = Spot(line.place(None, int(page.last)), after=not self._backward)
 
@@ -563,9 +576,11 @@ class BlocksReader:
         self._say_recheck()
 
     def _say_recheck(self) -> None:
-        reads = self._blocks.reads
+        reads, age = self._blocks.reads, self._blocks.age
+        listed = f", and the directories are of {age:,.1f} s ago" if age else ""
         self._said.append(
-            f"Of the blocks, {reads.blocks:,} were read from the table and {reads.cached:,} were at hand from earlier requests."
+            f"Of the blocks, {reads.blocks:,} were read from the table and {reads.cached:,} were at hand from earlier requests"
+            f"{listed}."
         )
         self._said.append(
             "Fetch the page's documents, and leave out a row whose document no longer passes or stands elsewhere by now."
@@ -584,7 +599,12 @@ def _pass_over(stations: Stations, ahead: _Ahead) -> None:
 
 def _only_rest(ahead: _Ahead) -> bool:
     """Whether nothing but issues without a value is left, and all of these or those beyond a spot."""
-    return not ahead.opened and len(ahead.stations) == 1 and not ahead.stations[0].entries and not ahead.skip
+    return _rest_next(ahead) and len(ahead.stations) == 1
+
+
+def _rest_next(ahead: _Ahead) -> bool:
+    """Whether the issues without a value come next, all of them or those beyond a spot."""
+    return not ahead.opened and not ahead.skip and bool(ahead.stations) and not ahead.stations[0].entries
 
 
 def _split(portion: _Portion, count: int, *, from_behind: bool) -> tuple[_Portion, _Portion]:

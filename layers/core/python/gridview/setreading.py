@@ -82,16 +82,21 @@ class BlockCache:
         """Keep a block whose set has `size` bytes."""
         self._put(("block", partition_key, block.write_id), block, 2 * size + _ENTRY_BYTES)
 
-    def sort_strings(self, partition_key: str, write_id: str) -> list[str] | None:
-        """All sort strings of a plain block, in order."""
-        found: list[str] | None = self._get(("keys", partition_key, write_id))
+    def sort_strings(self, partition_key: str, write_id: str, part: Range | None = None) -> list[str] | None:
+        """All sort strings of a plain block, in order, or those of a part of it."""
+        found: list[str] | None = self._get(("keys", partition_key, write_id, *_fences(part)))
         return found
 
-    def keep_sort_strings(self, partition_key: str, write_id: str, found: list[str]) -> None:
-        """Keep the sort strings of a plain block that was read as a whole."""
-        # A Python string takes about 50 bytes besides its characters.
-        size = sum(50 + len(one) for one in found)
-        self._put(("keys", partition_key, write_id), found, size, self.clock() + _KEYS_SECONDS)
+    def keep_sort_strings(
+        self, partition_key: str, write_id: str, found: list[str], part: Range | None = None
+    ) -> None:
+        """Keep the sort strings of a plain block that was read as a whole, or, as long as directories, those of a part of it."""
+        seconds = _KEYS_SECONDS if part is None else self.seconds
+        if seconds > 0:
+            # A Python string takes about 50 bytes besides its characters.
+            size = _ENTRY_BYTES + sum(50 + len(one) for one in found)
+            key = ("keys", partition_key, write_id, *_fences(part))
+            self._put(key, found, size, self.clock() + seconds)
 
     def directory(self, partition: str) -> Directory | None:
         """A directory that is young enough, with its age."""
@@ -157,6 +162,13 @@ class BlockReader:
         return max((directory.age for directory in self._directories.values()), default=0.0)
 
     # Directories
+
+    def has_directories(self, families: Iterable[str]) -> bool:
+        """Whether these are at hand, so that `directories` need not read them."""
+        return all(
+            family in self._directories or self._cache.directory(self._partition(family)) is not None
+            for family in families
+        )
 
     def directories(self, families: Iterable[str]) -> dict[str, Directory]:
         """Directories of families, () entries for one without blocks: one round of Query calls of GSI1, side by side.
@@ -271,23 +283,31 @@ class BlockReader:
 
     def _has_keys(self, family: str, entry: Entry, between: Range) -> bool:
         known = self._keys.setdefault((family, entry), [])
-        if not known:
-            whole = self._cache.sort_strings(self._key(family, entry.id)[0], entry.write_id)
-            if whole is not None:
+        for covered, part in ((range_of(entry), None), (between, between)):
+            if any(between.within(other) for other, _ in known):
+                return True
+            kept = self._cache.sort_strings(self._key(family, entry.id)[0], entry.write_id, part)
+            if kept is not None:
                 self.reads.cached += 1
-                known.append((range_of(entry), whole))
-        return any(between.within(covered) for covered, _ in known)
+                known.append((covered, kept))
+        return any(between.within(other) for other, _ in known)
 
     def _found_keys(self, family: str, entry: Entry, between: Range, found: list[str]) -> None:
         # BETWEEN takes its upper end in, a range leaves it out.
         within = sorted(key for key in found if between.covers(key))
         self._keys.setdefault((family, entry), []).append((between, within))
+        partition_key = self._key(family, entry.id)[0]
         block = self._blocks.get((family, entry))
-        if block is None or block.write_id != entry.write_id or not range_of(entry).within(between):
-            return
-        # The index may lag behind the block: what is kept for others has to be complete.
-        if block.members == BitMap(map(number_of, within)):
-            self._cache.keep_sort_strings(self._key(family, entry.id)[0], entry.write_id, within)
+        # The index may lag behind the block: what is kept for longer than directories has to be complete.
+        if (
+            block is not None
+            and block.write_id == entry.write_id
+            and range_of(entry).within(between)
+            and block.members == BitMap(map(number_of, within))
+        ):
+            self._cache.keep_sort_strings(partition_key, entry.write_id, within)
+        else:
+            self._cache.keep_sort_strings(partition_key, entry.write_id, within, between)
 
     # What was split or merged since the directory was read
 
@@ -425,6 +445,11 @@ class BlockReader:
             else Bound("between", between.lower, between.upper)
         )
         return Span(keys.order(self._tenant, self._project, family), bound)
+
+
+def _fences(part: Range | None) -> tuple[str, ...]:
+    """Of a part of a block, as a part of a key; () for the whole."""
+    return () if part is None else (part.lower, *(() if part.upper is None else (part.upper,)))
 
 
 def _agrees(block: Block, entry: Entry) -> bool:
