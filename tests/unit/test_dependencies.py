@@ -47,6 +47,7 @@ IO = {
     "pagereading",
     "position",
     "projects",
+    "readalong",
     "readblocks",
     "readwalk",
     "readwhole",
@@ -106,7 +107,7 @@ def test_a_module_imports_the_standard_library_the_core_and_the_vendor_layer_alo
 
 PURE_PARTS_OF_IO = {
     "derive": {"Image", "Underivable", "target_of"},
-    "setreading": {"Want"},
+    "setreading": {"Reads", "Want"},
     "storage": {"Bound", "Condition", "Item"},
 }
 """Plain values and pure functions that live beside the code that reads and writes."""

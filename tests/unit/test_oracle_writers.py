@@ -11,7 +11,7 @@ from devtools.oracle import writers
 from devtools.oracle.compare import Difference
 from devtools.oracle.history import History, Version
 from devtools.oracle.world import Project
-from gridview import readblocks, readwalk, setreading
+from gridview import pagereading, readwalk, setreading
 from gridview.blocks import Block, Entry
 from gridview.directory import Directory, Range
 
@@ -64,7 +64,7 @@ Spoilt = tuple[int, list[tuple[Any, str, Any]]]
 SPOILT: dict[str, Spoilt] = {
     "rows are not rechecked": (
         37,
-        [(readblocks, "belongs", whatever_stands_there), (readwalk, "belongs", whatever_stands_there)],
+        [(pagereading, "belongs", whatever_stands_there), (readwalk, "belongs", whatever_stands_there)],
     ),
     "a listing of several moments is believed": (94, [(setreading, "chained", as_listed)]),
     "a block that was split is believed": (94, [(setreading, "_agrees", whatever_its_fences)]),

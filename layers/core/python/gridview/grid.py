@@ -19,7 +19,7 @@ from gridview.gridrequest import GridQuery
 from gridview.jsontext import dumps, size_in_response
 from gridview.ordering import Place, Spot
 from gridview.pagereading import MAX_PAGE_BYTES, Reader, Reading, Row
-from gridview.readblocks import BlocksReader, Undecided
+from gridview.readblocks import BlocksReader
 from gridview.readwalk import WalkReader
 from gridview.readwhole import WholeReader
 from gridview.setreading import BlockCache, BlockReader
@@ -92,7 +92,7 @@ def _read(
         return walker, walker.read(spot, backward=backward)
     try:
         return reader, reader.read(spot, backward=backward)
-    except Undecided as found:
+    except planner.Undecided as found:
         if reader.numbers.total > planner.WHOLE:
             raise found.refusal from None
         whole = WholeReader(

@@ -109,6 +109,47 @@ def fills_a_page(wanted: Sequence[Key], found: Mapping[Key, Item]) -> bool:
     return size > MAX_PAGE_BYTES
 
 
+class PageRows:
+    """The documents of a page's rows: those fetched to judge or sort them, and the others, once their places are known."""
+
+    def __init__(self, table: Table, catalog: Catalog, query: GridQuery) -> None:
+        self.paths = page_paths(catalog, query)
+        """What of a document is needed to show it."""
+        self._table = table
+        self._catalog = catalog
+        self._query = query
+        self._documents: dict[int, Item | None] = {}
+
+    def keep(self, numbers: Iterable[int], documents: Mapping[int, Item]) -> None:
+        """The documents of these issues are at hand, read with `paths`; those that are missing have gone."""
+        self._documents.update(dict.fromkeys(numbers))
+        self._documents.update(documents)
+
+    def add(
+        self, places: Sequence[Place], reading: Reading, limit: int, steps: Steps, *, backward: bool
+    ) -> None:
+        """Add the rows at these places, up to the limit with their documents: 0.5 read units for each that is not at hand."""
+        room = max(limit - len(reading.rows), 0)
+        missing = [place.num for place in places[:room] if place.num not in self._documents]
+        left: set[int] = set()
+        if missing:
+            with steps.titled("documents of the page"):
+                wanted, fetched = fetch(self._table, self._catalog, missing, self.paths)
+            for num, key in zip(missing, wanted, strict=True):
+                self._documents[num] = fetched.items.get(key)
+                if key in fetched.left:
+                    left.add(num)
+        for place in places[:room]:
+            if place.num in left:
+                reading.stopped_at = Spot(reading.rows[-1].place, after=not backward)
+                return
+            document = self._documents[place.num]
+            reading.rows.append(
+                Row(place, document, belongs(self._query.keys, self._query.filter, document, place))
+            )
+        reading.rows += [Row(place, None) for place in places[room:]]
+
+
 def page_paths(catalog: Catalog, query: GridQuery) -> Paths:
     """What of a page's documents is read: all of them, or what the columns and the checks of the rows take."""
     if query.columns is None:

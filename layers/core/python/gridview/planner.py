@@ -11,7 +11,8 @@ The price is counted in read units: half a unit for a document or a block of up 
 
 import math
 from collections.abc import Sequence
-from enum import StrEnum
+
+from pyroaring import BitMap
 
 from gridview.catalog import Catalog
 from gridview.errors import RequestError, Unprocessable
@@ -45,12 +46,18 @@ _AT_LEAST = 16
 """Blocks of an order that are read at once at least: of what lies unevenly, more has to be known before its order is asked for."""
 
 
-class Method(StrEnum):
-    """The ways to answer by blocks."""
+class Undecided(Exception):
+    """Only reading the whole project can tell: the sets leave too many issues open, or too many stand at one place of the order.
 
-    NUMBER = "number"
-    ALL = "all"
-    BLOCKS = "blocks"
+    `refusal`: what is said where the project is too large for that; `reason`: what takes it, for people; `among`: the issues that
+    may match, where that is known.
+    """
+
+    def __init__(self, refusal: RequestError, reason: str, among: BitMap | None = None) -> None:
+        super().__init__(reason)
+        self.refusal = refusal
+        self.reason = reason
+        self.among = among
 
 
 def walks(query: GridQuery, spot: Spot | None) -> bool:
@@ -200,3 +207,9 @@ def too_many_ties(catalog: Catalog, order: Keys, count: int) -> RequestError:
         "An administrator can define an index that keeps them in this order: "
         f"POST /v1/projects/{catalog.project}/indexes {dumps({'sort': sort}).decode()}."
     )
+
+
+def undecided_ties(catalog: Catalog, order: Keys, count: int, among: BitMap | None) -> Undecided:
+    """What is raised where too many issues would have to be sorted together."""
+    refusal = too_many_ties(catalog, order, count)
+    return Undecided(refusal, "several sort keys, of which the first leaves many ties", among)

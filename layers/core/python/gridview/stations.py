@@ -17,7 +17,7 @@ class Stations:
     def __init__(self, line: Line, blocks: BlockReader, numbers: Directory) -> None:
         self.matching: BitMap | None = None
         """The issues in question; None: all of the project."""
-        self._line = line
+        self.line = line
         self._blocks = blocks
         self._numbers = numbers
         self._family = line.directory.family
@@ -33,7 +33,7 @@ class Stations:
         found: dict[tuple[str, Entry], Want] = {}
         numbers = False
         for station in stations:
-            for entry in station.entries or self._line.directory.entries:
+            for entry in station.entries or self.line.directory.entries:
                 by_keys = keys and bool(station.entries) and _untold(entry)
                 if entry not in self._sets or (by_keys and entry not in self._entries):
                     found[self._family, entry] = Want(
@@ -56,6 +56,11 @@ class Stations:
         """How many blocks of the order have been wanted."""
         return len(self._sets)
 
+    @property
+    def of_numbers(self) -> int:
+        """How many blocks hold the issue numbers."""
+        return len(self._numbers.entries)
+
     def among(self, matching: BitMap) -> None:
         """From now on, count only these issues."""
         self.matching = matching
@@ -63,7 +68,7 @@ class Stations:
 
     def counted(self, station: Station) -> bool:
         """Whether it can be told how many issues match at a station."""
-        return self.matching is None or self._sets.issuperset(station.entries or self._line.directory.entries)
+        return self.matching is None or self._sets.issuperset(station.entries or self.line.directory.entries)
 
     def hits(self, station: Station) -> int:
         """How many issues match there, by the sets that have been read."""
@@ -80,6 +85,10 @@ class Stations:
                 self._counted[station] = len(self._without_value())
         return self._counted[station]
 
+    def known_hits(self, station: Station) -> int | None:
+        """How many issues match there, where that can be told."""
+        return self.hits(station) if self.counted(station) else None
+
     def units(self, station: Station) -> list[Unit]:
         """The units of a station that has been read, in the order of the rows."""
         if not station.entries:
@@ -93,7 +102,7 @@ class Stations:
                 if _untold(entry)
                 for key in self._blocks.keys(self._family, entry, range_of(entry))
             ]
-        return self._line.units(self._read(station.entries), keys, self.matching)
+        return self.line.units(self._read(station.entries), keys, self.matching)
 
     def _without_value(self) -> BitMap:
         if self.matching is not None:
@@ -101,7 +110,7 @@ class Stations:
         else:
             numbers = (self._blocks.block(self._numbers.family, one).members for one in self._numbers.entries)
             every = BitMap.union(BitMap(), *numbers)
-        valued = [block.members for block in self._read(self._line.directory.entries)]
+        valued = [block.members for block in self._read(self.line.directory.entries)]
         return every - BitMap.union(BitMap(), *valued)
 
     def _read(self, entries: Sequence[Entry]) -> list[Block]:
