@@ -14,7 +14,9 @@ from gridview import clock, keys, sortstrings
 from gridview.catalogs import Catalogs
 from gridview.differences import Difference, Kind
 from gridview.errors import NotFound, Overloaded
-from gridview.fsck import Check, Finding, ProjectWalk, TableWalk, Walk
+from gridview.fsck import Check
+from gridview.fscktally import Finding
+from gridview.fsckwalks import ProjectWalk, TableWalk, Walk
 from gridview.indexing import UnknownSpec
 from gridview.repairs import Repairs
 from gridview.storage import Table

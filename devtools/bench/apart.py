@@ -20,7 +20,9 @@ from devtools.failure import Failure
 from gridview import keys
 from gridview.catalogs import Catalogs
 from gridview.derive import Poison
-from gridview.fsck import Check, Finding, ProjectWalk, TableWalk
+from gridview.fsck import Check
+from gridview.fscktally import Finding
+from gridview.fsckwalks import ProjectWalk, TableWalk
 from gridview.storage import Table
 from gridview.upkeep import Worker
 

@@ -12,7 +12,7 @@ from gridview.catalogs import Catalogs
 from gridview.config import required
 from gridview.deadletters import DeadLetters
 from gridview.derive import Poison
-from gridview.fsck import Finding, Tally
+from gridview.fscktally import Finding, Tally
 from gridview.storage import Table
 from gridview.upkeep import Worker
 

@@ -11,7 +11,9 @@ from botocore.config import Config
 from devtools import engine as engines
 from gridview import keys
 from gridview.catalogs import Catalogs
-from gridview.fsck import Check, Finding, ProjectWalk, TableWalk, Walk
+from gridview.fsck import Check
+from gridview.fscktally import Finding
+from gridview.fsckwalks import ProjectWalk, TableWalk, Walk
 from gridview.repairs import Repairs
 from gridview.storage import Item, Table, parse_fast
 from tests import nasty

@@ -13,13 +13,26 @@ from devtools.faults import memory_table
 from devtools.faults.adversary import record
 from devtools.faults.memory_table import MemoryTable
 from devtools.faults.watched import Attempted
-from gridview import attributes, chaincheck, clock, fsck, fsckrun, keys, projects, retries
+from gridview import (
+    attributes,
+    chaincheck,
+    clock,
+    fsck,
+    fsckrun,
+    fsckvisits,
+    fsckwalks,
+    keys,
+    projects,
+    retries,
+)
 from gridview.catalogs import Catalogs
 from gridview.consumer import consume
 from gridview.differences import Kind
 from gridview.errors import NotFound, Overloaded
 from gridview.families import families_of
-from gridview.fsck import Check, Finding, ProjectWalk, Suspect, TableWalk, Tally, Visit, Walk
+from gridview.fsck import Check
+from gridview.fscktally import Finding, Suspect, Tally, Visit
+from gridview.fsckwalks import ProjectWalk, TableWalk, Walk
 from gridview.repairs import Repairs
 from gridview.storage import Bound, Item, Key, Table
 from gridview.upkeep import Worker
@@ -299,7 +312,7 @@ def test_nothing_is_found_that_is_only_on_its_way_and_all_that_is_wrong_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(fsck, "CONCURRENCY", 1)
-    monkeypatch.setattr(fsck, "NUMBERS", 4)
+    monkeypatch.setattr(fsckwalks, "NUMBERS", 4)
     people = People(table, Random(seed), time, lag=PATIENCE / 2)  # noqa: S311
     wrong = [key_of(num) for num in (4, 13, 22)] if seed % 2 else []
     for key in wrong:
@@ -323,7 +336,7 @@ def test_suspects_are_bounded_whatever_the_state_of_the_table(
     small_pages: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fsck, "NUMBERS", 3)
+    monkeypatch.setattr(fsckwalks, "NUMBERS", 3)
     for num in range(1, 41):
         table.delete(key_of(num), keys.LEDGER)
     found: list[Finding] = []
@@ -368,9 +381,9 @@ def test_killed_at_any_call_it_goes_on_from_where_it_was_saved(
     small_pages: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fsck, "NUMBERS", 5)
+    monkeypatch.setattr(fsckwalks, "NUMBERS", 5)
     monkeypatch.setattr(fsck, "CONCURRENCY", 2)
-    monkeypatch.setattr(fsck, "_SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(fsckvisits, "_SIDE_BY_SIDE", 1)
     monkeypatch.setattr(chaincheck, "SLICE", 5)
     wrong = {key_of(num) for num in (1, 7, 8, 21, 40)}
     for key in wrong:

@@ -13,7 +13,9 @@ from gridview.blocks import Unreadable
 from gridview.catalogs import Catalogs
 from gridview.differences import Kind
 from gridview.errors import Overloaded
-from gridview.fsck import Check, Finding, Tally, Walk
+from gridview.fsck import Check
+from gridview.fscktally import Finding, Tally
+from gridview.fsckwalks import Walk
 from gridview.repairs import Repairs
 from gridview.storage import Item, Table
 from gridview.upkeep import Worker

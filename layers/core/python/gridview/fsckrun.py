@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 from gridview import clock, keys
 from gridview.errors import Overloaded
-from gridview.fsck import Check, Finding, TableWalk, Tally
+from gridview.fsck import Check
+from gridview.fscktally import Finding, Tally
+from gridview.fsckwalks import TableWalk
 from gridview.storage import ABSENT, Condition, ConditionFailed, Item, Table
 
 PATIENCE = 900.0

@@ -13,6 +13,9 @@ from gridview.mend import mend_all
 from gridview.storage import Table
 from gridview.straighten import Chain, straighten
 
+TOGETHER = 100
+"""Issues that are best mended together: they share the writes of blocks."""
+
 
 class Repairs:
     """Repairs one table, whoever else is at work on it."""
