@@ -696,7 +696,7 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     Mutant(
         "values of deleted attributes are left",
         "passes",
-        "        _all_do(lambda document: _remove_dead_values(table, catalog, document), current.values())\n",
+        "        in_threads(lambda document: _remove_dead_values(table, catalog, document), current.values())\n",
         "",
         JOBS,
     ),
@@ -743,7 +743,7 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     Mutant(
         "documents of a deleted project are left",
         "passes",
-        "            _all_do(lambda issue: table.delete(issue, partition), current)\n",
+        "            in_threads(lambda issue: table.delete(issue, partition), current)\n",
         "",
         JOBS,
     ),

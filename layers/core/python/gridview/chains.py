@@ -16,8 +16,7 @@ membership: when one is lost, the next to write the block does it.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from gridview import blocks, keys, retries
 from gridview.blocks import HEAD, Block, Change
@@ -35,16 +34,12 @@ from gridview.storage import (
     delete,
     put,
 )
-
-_CONCURRENCY = 8
+from gridview.threads import in_threads
 
 _HOPS = 2
 """Links that are followed before the directory is asked."""
 
 _MAX_HOPS = 50
-
-Thing = TypeVar("Thing")
-Result = TypeVar("Result")
 
 BlockKey = tuple[str, str]
 """A family and the id of a block."""
@@ -156,7 +151,7 @@ class Chains:
                     return
                 bound = Bound(">", page.last)
 
-        self._side_by_side(
+        in_threads(
             list_fences,
             sorted(one for one in map(self._directory, families) if not self._fences.knows(one)),
         )
@@ -172,7 +167,7 @@ class Chains:
             )
             self._fences.learn(directory, map(fence_of, page.items))
 
-        self._side_by_side(find, sorted(wanted))
+        in_threads(find, sorted(wanted))
 
     def _fetch(self, wanted: Iterable[BlockKey]) -> None:
         by_key = {
@@ -227,7 +222,7 @@ class Chains:
             return after
 
         chosen = sorted(wanted)
-        written = zip(chosen, self._side_by_side(bring, chosen), strict=True)
+        written = zip(chosen, in_threads(bring, chosen), strict=True)
         return {block_key: after for block_key, after in written if after is not None}
 
     def tidy(self, written: Iterable[Block]) -> None:
@@ -242,9 +237,7 @@ class Chains:
             except (Overloaded, TransactionFailed):
                 return  # the next to write the block will see to it
 
-        self._side_by_side(
-            tidy, [one for one in written if blocks.wants_split(one) or blocks.wants_merge(one)]
-        )
+        in_threads(tidy, [one for one in written if blocks.wants_split(one) or blocks.wants_merge(one)])
 
     def _split(self, block: Block) -> None:
         found = self._keys_of_members(block) if blocks.needs_keys(block) else ()
@@ -287,12 +280,6 @@ class Chains:
             ]
         )
         self._fences.forget(directory, following.id)
-
-    def _side_by_side(self, work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Result]:
-        if len(things) <= 1:
-            return [work(thing) for thing in things]
-        with ThreadPoolExecutor(_CONCURRENCY) as pool:
-            return list(pool.map(work, things))
 
 
 def remove_family(table: Table, tenant: str, project: str, family: str) -> None:

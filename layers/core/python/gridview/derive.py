@@ -6,7 +6,6 @@ wrong. They may meet at an issue: each write carries a condition that a newer on
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -21,14 +20,13 @@ from gridview.indexing import UnknownSpec, sort_entry, tombstone
 from gridview.keys import IssueKey
 from gridview.ledger import Ledger, Order, Plan, plan
 from gridview.storage import ABSENT, Condition, ConditionFailed, Item, ItemTooLarge, Table
+from gridview.threads import in_threads
 
 ENTRY_TOMBSTONE_DAYS = 7
 """A cleared entry's tombstone outlives every write that may still be in flight."""
 
 LEDGER_TOMBSTONE_DAYS = 30
 """A removed issue's ledger outlives the stream's records (1 day) and the dead letters (14 days)."""
-
-_CONCURRENCY = 8
 
 NOT_AN_ISSUE = (KeyError, TypeError, ValueError)
 """What reading an item raises that stands at an issue's key and is none."""
@@ -211,8 +209,7 @@ def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, 
             except (Overloaded, ItemTooLarge) as error:
                 failed[work.key] = error
 
-        with ThreadPoolExecutor(_CONCURRENCY) as pool:
-            list(pool.map(attempt, chosen))
+        in_threads(attempt, chosen)
 
     all_do(
         lambda work: table.put(_done_item(work), _unchanged(work.read)), [one for one in works if one.light]

@@ -6,7 +6,6 @@ blocks are written under the write ids that were read.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -21,10 +20,10 @@ from gridview.fences import Fences
 from gridview.ledger import Ledger
 from gridview.sortstrings import body_of
 from gridview.storage import Table
+from gridview.threads import in_threads
 
 _AT_ONCE = 500
 """Doubts that are examined together."""
-_CONCURRENCY = 8
 
 
 class Doubt(NamedTuple):
@@ -118,8 +117,7 @@ class Membership:
             return collection.read_ledger() == ledgers[num] and not compared(collection, catalog)
 
         chosen = sorted(numbers)
-        with ThreadPoolExecutor(_CONCURRENCY) as pool:
-            return {num for num, sound in zip(chosen, pool.map(judge, chosen), strict=True) if sound}
+        return {num for num, sound in zip(chosen, in_threads(judge, chosen), strict=True) if sound}
 
     def _untouched(self, revisions: Mapping[str, int]) -> Callable[[frozenset[str]], frozenset[str]]:
         def still(issues: frozenset[str]) -> frozenset[str]:
