@@ -385,9 +385,9 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     ),
     Mutant(
         "whose intents stand is read eventually consistent",
-        "derive",
-        'self.table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)])',
-        'self.table.batch_get(wanted, paths=[("revision",), ("intent",)])',
+        "chains",
+        'table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)])',
+        'table.batch_get(wanted, paths=[("revision",), ("intent",)])',
         BLOCKS,
     ),
     Mutant(

@@ -45,7 +45,7 @@ BlockKey = tuple[str, str]
 """A family and the id of a block."""
 
 StillOurs = Callable[[frozenset[str]], frozenset[str]]
-"""Tells those of some issues whose ledgers hold the intent still that this is done for."""
+"""Tells those of some issues whose ledgers stand still as they must for this to be written."""
 
 
 class Impassable(Overloaded):
@@ -309,6 +309,25 @@ def remove_family(table: Table, tenant: str, project: str, family: str) -> None:
         if page.last is None:
             return
         bound = Bound(">", page.last)
+
+
+def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> StillOurs:
+    """Asks the ledgers of issues whether they stand at these revisions (0: there is none), with an intent or without.
+
+    A strongly consistent read of each.
+    """
+
+    def ask(issues: frozenset[str]) -> frozenset[str]:
+        wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
+        found = table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)]).items
+        ledgers = {issue: found.get((issue, keys.LEDGER), {}) for issue in issues}
+        return frozenset(
+            issue
+            for issue, ledger in ledgers.items()
+            if ledger.get("revision", 0) == revisions[issue] and ("intent" in ledger) is intent
+        )
+
+    return ask
 
 
 def fence_of(item: Item) -> tuple[str, str]:

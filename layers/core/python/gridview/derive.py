@@ -5,14 +5,14 @@ wrong. They may meet at an issue: each write carries a condition that a newer on
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from gridview import clock, keys, retries
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
-from gridview.chains import Chains, Place
+from gridview.chains import Chains, Place, still_at
 from gridview.errors import NotFound, Overloaded
 from gridview.families import Kind, derived_strings, families_of, has_entries, is_key, keys_of, kind_of
 from gridview.fences import Fences
@@ -226,7 +226,8 @@ def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, 
             all_do(lambda work: _begin(table, work), begun)
             revisions = {work.key: work.planned.done.revision for work in begun if work.key not in failed}
             lost = chains.write(
-                [place for key in revisions for place in places[key]], _StillOurs(table, revisions)
+                [place for key in revisions for place in places[key]],
+                still_at(table, revisions, intent=True),
             )
         except Overloaded as error:
             failed.update((work.key, error) for work in begun)
@@ -294,24 +295,6 @@ def _keys(work: Work, family: str, derived: Iterable[str]) -> frozenset[str]:
     """The keys of an issue; what somebody has put into its ledger by hand may be none, and then is in no block."""
     num = keys.parse_issue(work.key).num
     return frozenset(key for one in derived if is_key(one, num) for key in keys_of(family, one))
-
-
-@dataclass(frozen=True, slots=True)
-class _StillOurs:
-    """Asks the ledgers of issues whether they hold the intents of these revisions still."""
-
-    table: Table
-    revisions: Mapping[str, int]
-
-    def __call__(self, issues: frozenset[str]) -> frozenset[str]:
-        """Those that do: a strongly consistent read of each."""
-        wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
-        found = self.table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)]).items
-        return frozenset(
-            key
-            for (key, _), ledger in found.items()
-            if ledger["revision"] == self.revisions[key] and "intent" in ledger
-        )
 
 
 def _unchanged(ledger: Ledger) -> Condition:

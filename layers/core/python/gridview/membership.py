@@ -5,7 +5,7 @@ is left to him. The repair goes the way of every writer of blocks (`chains`): th
 blocks are written under the write ids that were read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gridview import keys
 from gridview.blocks import Block
 from gridview.catalog import Catalog
-from gridview.chains import Chains, Place
+from gridview.chains import Chains, Place, still_at
 from gridview.differences import Collection, compared
 from gridview.families import is_key, keys_of
 from gridview.fences import Fences
@@ -87,7 +87,7 @@ class Membership:
             places = [Place(self._issue(one.num), one.family, one.key, present=one.missing) for one in wrong]
             if places:
                 revisions = {self._issue(num): ledger.revision for num, ledger in ledgers.items()}
-                chains.write(places, self._untouched(revisions))
+                chains.write(places, still_at(self.table, revisions, intent=False))
 
     def _examine(self, doubts: Sequence[Doubt]) -> tuple[Chains, list[Misplaced], Mapping[int, Ledger]]:
         chains = Chains(self.table, self.tenant, self.project, self.fences)
@@ -118,19 +118,6 @@ class Membership:
 
         chosen = sorted(numbers)
         return {num for num, sound in zip(chosen, in_threads(judge, chosen), strict=True) if sound}
-
-    def _untouched(self, revisions: Mapping[str, int]) -> Callable[[frozenset[str]], frozenset[str]]:
-        def still(issues: frozenset[str]) -> frozenset[str]:
-            wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
-            found = self.table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)]).items
-            ledgers = {issue: found.get((issue, keys.LEDGER), {}) for issue in issues}
-            return frozenset(
-                issue
-                for issue, ledger in ledgers.items()
-                if ledger.get("revision", 0) == revisions[issue] and "intent" not in ledger
-            )
-
-        return still
 
     def _issue(self, num: int) -> str:
         return keys.issue(self.tenant, self.project, num)
