@@ -7,13 +7,13 @@ blocks are written under the write ids that were read.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
 
 from gridview import keys
 from gridview.blocks import Block
 from gridview.catalog import Catalog
 from gridview.chains import Chains, Place, still_at
+from gridview.chunking import chunked
 from gridview.differences import Collection, compared
 from gridview.families import is_key, keys_of
 from gridview.fences import Fences
@@ -58,7 +58,7 @@ class Membership:
 
         Strongly consistent reads of each block and ledger, and of all items of issues that are misplaced. Overloaded, Unreadable.
         """
-        for some in _batches(doubts):
+        for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
             chains, wrong, ledgers = self._examine(some)
             if wrong:
                 # Once more, between two looks at the ledgers that find them the same.
@@ -82,7 +82,7 @@ class Membership:
         """Bring the blocks to what the ledgers say, where these doubts are true: a strongly consistent read of each block and
         ledger, and a write of each block in which something is wrong. Overloaded, Unreadable.
         """
-        for some in _batches(doubts):
+        for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
             chains, wrong, ledgers = self._examine(some)
             places = [Place(self._issue(one.num), one.family, one.key, present=one.missing) for one in wrong]
             if places:
@@ -146,9 +146,3 @@ def _key_of(block: Block, doubt: Doubt, ledger: Ledger) -> str | None:
 
 def _holds(block: Block, doubt: Doubt) -> bool:
     return doubt.num in (block.members if block.sets is None else block.sets.get(body_of(doubt.key), ()))
-
-
-def _batches(doubts: Iterable[Doubt]) -> Iterator[list[Doubt]]:
-    remaining = iter(dict.fromkeys(doubts))
-    while some := list(islice(remaining, _AT_ONCE)):
-        yield some

@@ -24,6 +24,7 @@ from gridview.catalogs import (
     to_item,
 )
 from gridview.chains import remove_family
+from gridview.chunking import chunked
 from gridview.derive import Poison
 from gridview.errors import NotFound, Overloaded
 from gridview.families import NUMBERS, TOKENS_SUFFIX
@@ -188,8 +189,8 @@ class Worker:
             self._remove_blocks(tenant, project, order_id)
         remove_family(self._table, tenant, project, NUMBERS)
         removed = [delete(partition, item[keys.SK]) for item in items if item[keys.SK] not in kept]
-        for at in range(0, len(removed), _AT_ONCE):
-            self._table.transact(removed[at : at + _AT_ONCE])
+        for some in chunked(removed, _AT_ONCE):
+            self._table.transact(some)
         expires = {keys.TTL_ATTRIBUTE: clock.expiry(PROJECT_TOMBSTONE_DAYS)}
         self._table.transact(
             [
