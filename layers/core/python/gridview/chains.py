@@ -143,13 +143,8 @@ class Chains:
         """Read the directories of families that this container knows nothing of."""
 
         def list_fences(directory: str) -> None:
-            bound = None
-            while True:
-                page = self._table.query(directory, index=True, bound=bound, paths=())
-                self._fences.learn(directory, map(fence_of, page.items))
-                if page.last is None:
-                    return
-                bound = Bound(">", page.last)
+            found = list(self._table.query_all(directory, index=True, paths=()))
+            self._fences.learn(directory, map(fence_of, found))
 
         in_threads(
             list_fences,
@@ -300,15 +295,9 @@ def remove_family(table: Table, tenant: str, project: str, family: str) -> None:
         block_id = item.get("next")
     for partition_key in reversed(chain):
         table.delete(partition_key, directory)
-    bound = None
-    while True:
-        page = table.query(directory, index=True, bound=bound, paths=())
-        for item in page.items:
-            if item[keys.PK] not in chain:
-                table.delete(item[keys.PK], directory)
-        if page.last is None:
-            return
-        bound = Bound(">", page.last)
+    for item in table.query_all(directory, index=True, paths=()):
+        if item[keys.PK] not in chain:
+            table.delete(item[keys.PK], directory)
 
 
 def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> StillOurs:

@@ -372,11 +372,21 @@ class Table:
             last[sort_key]["S"] if last else None,
         )
 
-    def query_all(self, partition: str, *, consistent: bool = False) -> Iterator[Item]:
-        """Every item of a partition of the table, page after page of 1 MB."""
+    def query_all(
+        self,
+        partition: str,
+        *,
+        index: bool = False,
+        consistent: bool = False,
+        paths: Sequence[Sequence[str]] | None = None,
+    ) -> Iterator[Item]:
+        """Every item of a partition of the table or of GSI1, page after page of 1 MB.
+
+        In GSI1 sort strings should differ: where a page ends, the next begins behind all that have the last one's.
+        """
         bound = None
         while True:
-            page = self.query(partition, bound=bound, consistent=consistent)
+            page = self.query(partition, index=index, bound=bound, consistent=consistent, paths=paths)
             yield from page.items
             if page.last is None:
                 return
