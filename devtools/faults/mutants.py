@@ -565,9 +565,9 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     ),
     Mutant(
         "the blocks of an order are removed before everybody has left it",
-        "catalog",
-        "            if index.since <= epoch\n",
-        "",
+        "upkeep",
+        " if since <= job.epoch):",
+        "):",
         JOBS,
     ),
     Mutant(

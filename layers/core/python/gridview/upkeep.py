@@ -164,7 +164,7 @@ class Worker:
             self._finish_removal(partition, job)
             return None
         catalog = to_catalog(tenant, project, items)
-        for order_id in sorted(catalog.left_by(job.epoch)):
+        for order_id in sorted(order_id for order_id, since in catalog.leaving.items() if since <= job.epoch):
             self._remove_blocks(tenant, project, order_id)
         settled = list(_settled(items, catalog, job.epoch))[:_AT_ONCE]
         if settled:
