@@ -10,8 +10,7 @@ has left is replaced.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 
 from botocore.config import Config
 
@@ -20,9 +19,11 @@ from devtools.failure import Failure
 from gridview import blocks, keys
 from gridview.blocks import Block
 from gridview.catalog import Catalog
+from gridview.chunking import chunked
 from gridview.documents import Document
 from gridview.families import derived_items, families_of, keys_of
 from gridview.storage import PRESENT, TRANSACTION, Item, Table, parse_fast, put
+from gridview.threads import in_threads
 
 _AT_ONCE: Final = 200
 """Documents in memory at a time, with all that is derived from them; twice, as the next ones are made
@@ -31,8 +32,6 @@ meanwhile.
 
 _CONNECTIONS: Final = 32
 _TRANSACTIONS_AT_ONCE: Final = 4
-
-Thing = TypeVar("Thing")
 
 
 def table_at(endpoint: str, name: str) -> Table:
@@ -56,9 +55,8 @@ def in_transactions(table: Table, items: Sequence[Item]) -> None:
 
     1,600 items a second, where batches make 520, because each of their items is synced by itself.
     """
-    transactions = [items[at : at + TRANSACTION] for at in range(0, len(items), TRANSACTION)]
-    with ThreadPoolExecutor(_TRANSACTIONS_AT_ONCE) as pool:
-        list(pool.map(lambda some: table.transact([put(item) for item in some]), transactions))
+    transactions = chunked(map(put, items), TRANSACTION)
+    in_threads(table.transact, transactions, _TRANSACTIONS_AT_ONCE)
 
 
 class Places:
@@ -84,7 +82,7 @@ def derive(
     catalog: Catalog, documents: Iterable[Document], places: Places
 ) -> Iterator[tuple[list[Item], list[Document]]]:
     """Some documents after the other, each time with their ledgers and sort entries; their keys go to `places`."""
-    for chunk in _chunks(documents, _AT_ONCE):
+    for chunk in chunked(documents, _AT_ONCE):
         derived: list[Item] = []
         for document in chunk:
             ledger, *entries = derived_items(catalog, document)
@@ -166,9 +164,3 @@ def _remove_blocks(table: Table, directory: str) -> None:
     while found := table.query(directory, index=True).items:
         for item in found:
             table.delete(item[keys.PK], item[keys.SK])
-
-
-def _chunks(things: Iterable[Thing], size: int) -> Iterator[list[Thing]]:
-    remaining = iter(things)
-    while chunk := list(islice(remaining, size)):
-        yield chunk

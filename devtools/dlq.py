@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -23,6 +22,7 @@ from devtools.failure import Failure
 from devtools.target import Target
 from gridview import keys, mend
 from gridview.catalogs import Catalogs
+from gridview.chunking import chunked
 from gridview.derive import Superseded
 from gridview.errors import Overloaded
 
@@ -285,8 +285,8 @@ class Redrive:
     def _mend(self, versions: Mapping[str, int]) -> dict[str, str | None]:
         """Why issues cannot be brought right, by key; None for those that are. `versions`: one that each is known to have had."""
         told: dict[str, str | None] = {}
-        for some in _in_batches(versions):
-            done = mend.mend_all(self._opened.table, self._catalogs, some)
+        for some in chunked(versions.items(), _AT_ONCE):
+            done = mend.mend_all(self._opened.table, self._catalogs, dict(some))
             told |= {key: _reason(outcome) for key, outcome in done.items()}
         return told
 
@@ -298,12 +298,6 @@ class Redrive:
         else:
             self.done += 1
             print(f"{name}  redriven  {about}")
-
-
-def _in_batches(versions: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    remaining = iter(versions.items())
-    while some := dict(islice(remaining, _AT_ONCE)):
-        yield some
 
 
 def _reason(outcome: bool | Exception) -> str | None:

@@ -18,7 +18,7 @@ from gridview.catalogs import Catalogs, ProjectItems, read, to_catalog
 from gridview.errors import NotFound
 from gridview.jobs import Job
 from gridview.sortstrings import SPEC_VERSION
-from gridview.storage import Bound, Table
+from gridview.storage import Table
 from infra.limits import SETTLE_SECONDS
 
 _LOOK_SECONDS: Final = 1.0
@@ -139,16 +139,10 @@ def run_jobs(args: argparse.Namespace) -> int:
 
 def work_under_way(table: Table) -> Iterator[Work]:
     """All jobs in due order, as of the index."""
-    bound = None
-    while True:
-        page = table.query(keys.JOB, index=True, bound=bound, paths=())
-        for item in page.items:
-            stored = table.get(item[keys.PK], keys.JOB, consistent=True)
-            if stored is not None and item[keys.PK].startswith(keys.PROJECT_PREFIX):
-                yield Work(item[keys.PK], Job.from_item(stored))
-        if page.last is None:
-            return
-        bound = Bound(">", page.last)
+    for item in table.query_all(keys.JOB, index=True, paths=()):
+        stored = table.get(item[keys.PK], keys.JOB, consistent=True)
+        if stored is not None and item[keys.PK].startswith(keys.PROJECT_PREFIX):
+            yield Work(item[keys.PK], Job.from_item(stored))
 
 
 def described(work: Work) -> str:

@@ -12,6 +12,7 @@ from devtools.bench.work import Work
 from devtools.failure import Failure
 from gridview import keys
 from gridview.catalog import Catalog
+from gridview.chunking import chunked
 from gridview.identity import Actor
 from gridview.storage import Table
 from gridview.wire import item_to_wire
@@ -140,10 +141,7 @@ def _accepted(
     functions: Functions, actor: Actor, catalog: Catalog, operations: Sequence[Mapping[str, Any]]
 ) -> tuple[list[dict[str, Any]], Work]:
     path = f"/v1/projects/{catalog.project}/issues/batch"
-    requests = [
-        event(actor, "POST", path, {"operations": operations[at : at + _BATCH]})
-        for at in range(0, len(operations), _BATCH)
-    ]
+    requests = [event(actor, "POST", path, {"operations": some}) for some in chunked(operations, _BATCH)]
     results: list[dict[str, Any]] = []
 
     def accept() -> None:
@@ -158,8 +156,8 @@ def _accepted(
 
 def _consumed(functions: Functions, records: Sequence[Mapping[str, Any]]) -> Work:
     def consume() -> None:
-        for at in range(0, len(records), BATCH_SIZE):
-            functions.maintain(records[at : at + BATCH_SIZE])
+        for some in chunked(records, BATCH_SIZE):
+            functions.maintain(some)
 
     return _worked(functions, len(records), consume)
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from devtools.faults import local, mutants, scenarios
 from devtools.faults.project import MEMORY, Engine
 from devtools.faults.scenarios import Played
+from gridview.chunking import chunked
 
 _AT_ONCE = 20
 """Scenarios that a process is given at a time."""
@@ -97,7 +98,7 @@ def results(seeds: Sequence[int], engine: Engine, jobs: int) -> Iterator[Played]
         return
     # Forked, so that what was made once (the prepared table) is there; nothing else runs in this process.
     with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        chunks = [(seeds[at : at + _AT_ONCE], engine) for at in range(0, len(seeds), _AT_ONCE)]
+        chunks = [(some, engine) for some in chunked(seeds, _AT_ONCE)]
         for some in pool.imap_unordered(_play_some, chunks):
             yield from some
 

@@ -20,6 +20,7 @@ from typing_extensions import override
 from devtools.faults.conditions import condition_of, holds, refused
 from devtools.faults.watched import Around, Watched, written_key
 from gridview import keys
+from gridview.chunking import chunked
 from gridview.storage import (
     BATCH_GET,
     Bound,
@@ -227,8 +228,8 @@ class MemoryTable(Table):
             while left:
                 self.meter.rounds += 1
                 unprocessed: list[Key] = []
-                for at in range(0, len(left), BATCH_GET):
-                    unprocessed += self._batch(left[at : at + BATCH_GET], consistent, paths, found)
+                for chunk in chunked(left, BATCH_GET):
+                    unprocessed += self._batch(chunk, consistent, paths, found)
                 left = unprocessed
                 if enough(found):
                     break
@@ -290,8 +291,9 @@ class MemoryTable(Table):
         going = dict(enumerate(spans))
         while left or going:
             self.meter.rounds += 1
-            chunks = [left[at : at + BATCH_GET] for at in range(0, len(left), BATCH_GET)]
-            left = [key for chunk in chunks for key in self._batch(chunk, False, None, found)]
+            left = [
+                key for chunk in chunked(left, BATCH_GET) for key in self._batch(chunk, False, None, found)
+            ]
             for place, span in list(going.items()):
                 page = self._query(span.partition, True, span.bound, True, None, False, None, paths)
                 listed[place].update(((item[keys.PK], item[keys.SK]), item) for item in page.items)

@@ -385,9 +385,9 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     ),
     Mutant(
         "whose intents stand is read eventually consistent",
-        "derive",
-        'self.table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)])',
-        'self.table.batch_get(wanted, paths=[("revision",), ("intent",)])',
+        "chains",
+        'table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)])',
+        'table.batch_get(wanted, paths=[("revision",), ("intent",)])',
         BLOCKS,
     ),
     Mutant(
@@ -565,9 +565,9 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     ),
     Mutant(
         "the blocks of an order are removed before everybody has left it",
-        "catalog",
-        "            if index.since <= epoch\n",
-        "",
+        "upkeep",
+        " if since <= job.epoch):",
+        "):",
         JOBS,
     ),
     Mutant(
@@ -696,7 +696,7 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     Mutant(
         "values of deleted attributes are left",
         "passes",
-        "        _all_do(lambda document: _remove_dead_values(table, catalog, document), current.values())\n",
+        "        in_threads(lambda document: _remove_dead_values(table, catalog, document), current.values())\n",
         "",
         JOBS,
     ),
@@ -743,7 +743,7 @@ kept = block.write_id if block.detailed is (sets is not None) else ""
     Mutant(
         "documents of a deleted project are left",
         "passes",
-        "            _all_do(lambda issue: table.delete(issue, partition), current)\n",
+        "            in_threads(lambda issue: table.delete(issue, partition), current)\n",
         "",
         JOBS,
     ),

@@ -23,7 +23,7 @@ from gridview.gridrequest import resolve
 from gridview.indexing import sort_strings
 from gridview.jsontext import dumps
 from gridview.sortstrings import number_of
-from gridview.storage import Bound, Item, Table
+from gridview.storage import Item, Table
 
 NAME = "gridview"
 
@@ -69,14 +69,7 @@ def _all(stored: Table, tenant: str, project: str) -> list[Item]:
 
 
 def _partition(stored: Table, partition: str) -> list[Item]:
-    found: list[Item] = []
-    bound = None
-    while True:
-        page = stored.query(partition, index=True, bound=bound)
-        found += page.items
-        if page.last is None:
-            return found
-        bound = Bound(">", page.last)
+    return list(stored.query_all(partition, index=True))
 
 
 def _order(stored: Table, field: str, direction: str) -> list[int]:

@@ -28,7 +28,6 @@ from devtools.folder import Folder
 from gridview import keys
 from gridview.catalog import Catalog
 from gridview.catalogs import MAX_AGE, read, to_catalog
-from gridview.storage import Bound
 
 DATA = paths.ROOT.parent / "shared" / "data"
 TITANIUM = DATA / "titanium_issues.csv"
@@ -144,13 +143,7 @@ def wait_until_indexed(stack: Stack, project: str, expected: Mapping[str, int]) 
         served = _field(catalog, field).served
         assert served is not None
         order = keys.order(TENANT, project, served.order_id)
-        count, bound = 0, None
-        while True:
-            page = table.query(order, index=True, bound=bound, paths=())
-            count += len(page.items)
-            if page.last is None:
-                return count
-            bound = Bound(">", page.last)
+        return sum(1 for _ in table.query_all(order, index=True, paths=()))
 
     # Backwards: an issue's entries are written in this order, so mostly only the last list is read again and again.
     for field, count in reversed(list(expected.items())):

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from devtools.faults.adversary import SerialExecutor, record
 from devtools.faults.memory_table import MemoryTable
 from devtools.faults.watched import Attempted
-from gridview import attributes, chains, derive, documents, keys, projects, retries
+from gridview import attributes, documents, keys, projects, retries, threads
 from gridview.catalogs import Catalogs
 from gridview.consumer import consume, fold
 from gridview.derive import Poison
@@ -62,8 +62,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def one_call_at_a_time(patch: pytest.MonkeyPatch) -> None:
-    for module in (derive, chains):
-        patch.setattr(module, "ThreadPoolExecutor", SerialExecutor)
+    patch.setattr(threads, "ThreadPoolExecutor", SerialExecutor)
 
 
 class Consumer:

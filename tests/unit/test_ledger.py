@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from devtools.faults.adversary import Invocation, SerialExecutor, Verdict, record
 from devtools.faults.memory_table import MemoryTable
-from gridview import attributes, chains, derive, documents, keys, projects, retries
+from gridview import attributes, documents, keys, projects, retries, threads
 from gridview.catalogs import Catalogs
 from gridview.consumer import consume
 from gridview.derive import Poison
@@ -223,8 +223,7 @@ ALIVE = 3
 @pytest.fixture(autouse=True, scope="module")
 def one_call_at_a_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(derive, "ThreadPoolExecutor", SerialExecutor)
-        patch.setattr(chains, "ThreadPoolExecutor", SerialExecutor)
+        patch.setattr(threads, "ThreadPoolExecutor", SerialExecutor)
         patch.setattr(retries, "_PAUSE", 0.0)
         yield
 

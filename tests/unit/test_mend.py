@@ -206,12 +206,12 @@ def test_a_ledger_never_falls_behind_an_edit_that_comes_between_the_reads(table:
     class Torn(MemoryTable):
         """The document is read, then all else after a consumer was there."""
 
-        def query_all(self, partition: str, *, consistent: bool = False) -> Iterator[Item]:
-            found = list(super().query_all(partition, consistent=consistent))
+        def query_all(self, partition: str, **options: Any) -> Iterator[Item]:
+            found = list(super().query_all(partition, **options))
             if document_in(tables)["version"] == 1:
                 tables.put(after)
                 consume(tables, Catalogs(), [record(1, before, after)], print)
-                rest = super().query_all(partition, consistent=consistent)
+                rest = super().query_all(partition, **options)
                 found = [found[0], *(item for item in rest if item[keys.SK] != found[0][keys.SK])]
             yield from found
 

@@ -264,6 +264,16 @@ def test_a_whole_partition_is_read_call_after_call(table: Table) -> None:
     assert [one[keys.SK] for one in table.query_all("p")] == [f"{num:02d}" for num in range(8)]
 
 
+def test_a_whole_partition_of_the_index_is_read_call_after_call(table: Table) -> None:
+    table.batch_put([item("p", f"{num:02d}", "a", name="x" * 300_000) for num in range(3)])
+    table.batch_put([item(f"p{num}", "order", f"{num:02d}", name="x" * 300_000) for num in range(8)])
+    before = table.meter.rounds
+    assert [one[keys.PK] for one in table.query_all("order", index=True)] == [f"p{num}" for num in range(8)]
+    assert table.meter.rounds > before + 1
+    for one in table.query_all("order", index=True, paths=()):
+        assert "name" not in one
+
+
 def test_a_transaction_is_all_or_nothing_and_names_what_failed(table: Table) -> None:
     for name in ("a", "d"):
         table.put(item(name, "s", version=1))

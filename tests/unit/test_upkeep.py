@@ -1,10 +1,11 @@
 """Background work: killed at every call and resumed, in turns, at a rate, under a lease, and in a new form of the sort strings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from devtools.faults.adversary import SerialExecutor
 from devtools.faults.memory_table import MemoryTable
 from devtools.faults.watched import Attempted
 from gridview import (
@@ -17,6 +18,7 @@ from gridview import (
     projects,
     retries,
     sortstrings,
+    threads,
     upkeep,
 )
 from gridview.catalog import Catalog
@@ -211,8 +213,7 @@ def entries(items: dict[tuple[str, str], Item], pk: str) -> dict[str, str]:
 def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_work(
     table: MemoryTable, time: Passing, change: Callable[[Table], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("passes", "derive", "chains"):
-        monkeypatch.setattr(f"gridview.{module}.ThreadPoolExecutor", Serial)
+    monkeypatch.setattr(threads, "ThreadPoolExecutor", SerialExecutor)
     change(table)
     time.seconds += SETTLING + 1
     killed = 0
@@ -247,20 +248,6 @@ def killing(at: int, *, after: bool) -> Callable[[Attempted, Callable[[], Any]],
         return result
 
     return around
-
-
-class Serial:
-    """A pool of one worker that lets everything through that a worker dies of."""
-
-    def __init__(self, _: int) -> None: ...
-
-    def __enter__(self) -> "Serial":
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def map(self, function: Callable[[Any], Any], things: list[Any]) -> Iterator[Any]:
-        return map(function, things)
 
 
 @pytest.mark.parametrize("second", CHANGES)

@@ -28,6 +28,7 @@ from gridview.catalogs import (
     to_field,
     to_item,
 )
+from gridview.chunking import chunked
 from gridview.errors import (
     Conflict,
     FieldError,
@@ -324,8 +325,8 @@ def rebuild(
         writes = [_put(items, current, _rebuilt(one, items.next_epoch)) for one in found]
         table.transact([*writes, raise_epoch(items), wanted(items, settling, rate)])
 
-    for at in range(0, len(indexed), _AT_ONCE):
-        settle(partial(change, indexed[at : at + _AT_ONCE]))
+    for some in chunked(indexed, _AT_ONCE):
+        settle(partial(change, some))
     catalogs.forget(tenant, project)
     return [one.id for one in indexed]
 

@@ -3,7 +3,6 @@
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -28,6 +27,7 @@ from gridview.identity import Actor
 from gridview.jsontext import dumps, size_in_response
 from gridview.preconditions import Expected
 from gridview.storage import Table
+from gridview.threads import in_threads
 from gridview.validation import RequestModel, parse
 
 MAX_OPERATIONS = 500
@@ -137,8 +137,7 @@ class _Batch:
             for place, step in lane:
                 results[place] = _attempted(step)
 
-        with ThreadPoolExecutor(_CONCURRENCY) as pool:
-            list(pool.map(run_lane, lanes.values()))
+        in_threads(run_lane, lanes.values(), _CONCURRENCY)
         return results
 
     def _numbers(self, count: int) -> Iterable[int]:

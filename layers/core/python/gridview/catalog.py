@@ -463,18 +463,11 @@ class Catalog:
         return (*self.builtins, *self.attributes, *self.deleting, *self.composites)
 
     @cached_property
-    def leaving(self) -> frozenset[str]:
-        """The orders whose entries are being removed; some may still be there."""
-        return frozenset(one.order_id_of(index) for one in self.definitions for index in one.indexes.leaving)
-
-    def left_by(self, epoch: int) -> frozenset[str]:
-        """The orders that were left with this epoch or before it."""
-        return frozenset(
-            one.order_id_of(index)
-            for one in self.definitions
-            for index in one.indexes.leaving
-            if index.since <= epoch
-        )
+    def leaving(self) -> Mapping[str, int]:
+        """The orders whose entries are being removed, and the epoch since which they are; some may still be there."""
+        return {
+            one.order_id_of(index): index.since for one in self.definitions for index in one.indexes.leaving
+        }
 
     def pending(self) -> Iterator[Definition]:
         """The fields and composite indexes of which a change is not true of all issues yet."""

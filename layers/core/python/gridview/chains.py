@@ -16,8 +16,7 @@ membership: when one is lost, the next to write the block does it.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from gridview import blocks, keys, retries
 from gridview.blocks import HEAD, Block, Change
@@ -35,22 +34,18 @@ from gridview.storage import (
     delete,
     put,
 )
-
-_CONCURRENCY = 8
+from gridview.threads import in_threads
 
 _HOPS = 2
 """Links that are followed before the directory is asked."""
 
 _MAX_HOPS = 50
 
-Thing = TypeVar("Thing")
-Result = TypeVar("Result")
-
 BlockKey = tuple[str, str]
 """A family and the id of a block."""
 
 StillOurs = Callable[[frozenset[str]], frozenset[str]]
-"""Tells those of some issues whose ledgers hold the intent still that this is done for."""
+"""Tells those of some issues whose ledgers stand still as they must for this to be written."""
 
 
 class Impassable(Overloaded):
@@ -148,15 +143,10 @@ class Chains:
         """Read the directories of families that this container knows nothing of."""
 
         def list_fences(directory: str) -> None:
-            bound = None
-            while True:
-                page = self._table.query(directory, index=True, bound=bound, paths=())
-                self._fences.learn(directory, map(fence_of, page.items))
-                if page.last is None:
-                    return
-                bound = Bound(">", page.last)
+            found = list(self._table.query_all(directory, index=True, paths=()))
+            self._fences.learn(directory, map(fence_of, found))
 
-        self._side_by_side(
+        in_threads(
             list_fences,
             sorted(one for one in map(self._directory, families) if not self._fences.knows(one)),
         )
@@ -172,7 +162,7 @@ class Chains:
             )
             self._fences.learn(directory, map(fence_of, page.items))
 
-        self._side_by_side(find, sorted(wanted))
+        in_threads(find, sorted(wanted))
 
     def _fetch(self, wanted: Iterable[BlockKey]) -> None:
         by_key = {
@@ -227,7 +217,7 @@ class Chains:
             return after
 
         chosen = sorted(wanted)
-        written = zip(chosen, self._side_by_side(bring, chosen), strict=True)
+        written = zip(chosen, in_threads(bring, chosen), strict=True)
         return {block_key: after for block_key, after in written if after is not None}
 
     def tidy(self, written: Iterable[Block]) -> None:
@@ -242,9 +232,7 @@ class Chains:
             except (Overloaded, TransactionFailed):
                 return  # the next to write the block will see to it
 
-        self._side_by_side(
-            tidy, [one for one in written if blocks.wants_split(one) or blocks.wants_merge(one)]
-        )
+        in_threads(tidy, [one for one in written if blocks.wants_split(one) or blocks.wants_merge(one)])
 
     def _split(self, block: Block) -> None:
         found = self._keys_of_members(block) if blocks.needs_keys(block) else ()
@@ -288,12 +276,6 @@ class Chains:
         )
         self._fences.forget(directory, following.id)
 
-    def _side_by_side(self, work: Callable[[Thing], Result], things: Sequence[Thing]) -> list[Result]:
-        if len(things) <= 1:
-            return [work(thing) for thing in things]
-        with ThreadPoolExecutor(_CONCURRENCY) as pool:
-            return list(pool.map(work, things))
-
 
 def remove_family(table: Table, tenant: str, project: str, family: str) -> None:
     """Delete the blocks of a family that nobody writes any more, from the last one to the first: a part of it can be done again.
@@ -313,15 +295,28 @@ def remove_family(table: Table, tenant: str, project: str, family: str) -> None:
         block_id = item.get("next")
     for partition_key in reversed(chain):
         table.delete(partition_key, directory)
-    bound = None
-    while True:
-        page = table.query(directory, index=True, bound=bound, paths=())
-        for item in page.items:
-            if item[keys.PK] not in chain:
-                table.delete(item[keys.PK], directory)
-        if page.last is None:
-            return
-        bound = Bound(">", page.last)
+    for item in table.query_all(directory, index=True, paths=()):
+        if item[keys.PK] not in chain:
+            table.delete(item[keys.PK], directory)
+
+
+def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> StillOurs:
+    """Asks the ledgers of issues whether they stand at these revisions (0: there is none), with an intent or without.
+
+    A strongly consistent read of each.
+    """
+
+    def ask(issues: frozenset[str]) -> frozenset[str]:
+        wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
+        found = table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)]).items
+        ledgers = {issue: found.get((issue, keys.LEDGER), {}) for issue in issues}
+        return frozenset(
+            issue
+            for issue, ledger in ledgers.items()
+            if ledger.get("revision", 0) == revisions[issue] and ("intent" in ledger) is intent
+        )
+
+    return ask
 
 
 def fence_of(item: Item) -> tuple[str, str]:

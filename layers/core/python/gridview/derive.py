@@ -5,15 +5,14 @@ wrong. They may meet at an issue: each write carries a condition that a newer on
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from gridview import clock, keys, retries
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
-from gridview.chains import Chains, Place
+from gridview.chains import Chains, Place, still_at
 from gridview.errors import NotFound, Overloaded
 from gridview.families import Kind, derived_strings, families_of, has_entries, is_key, keys_of, kind_of
 from gridview.fences import Fences
@@ -21,14 +20,13 @@ from gridview.indexing import UnknownSpec, sort_entry, tombstone
 from gridview.keys import IssueKey
 from gridview.ledger import Ledger, Order, Plan, plan
 from gridview.storage import ABSENT, Condition, ConditionFailed, Item, ItemTooLarge, Table
+from gridview.threads import in_threads
 
 ENTRY_TOMBSTONE_DAYS = 7
 """A cleared entry's tombstone outlives every write that may still be in flight."""
 
 LEDGER_TOMBSTONE_DAYS = 30
 """A removed issue's ledger outlives the stream's records (1 day) and the dead letters (14 days)."""
-
-_CONCURRENCY = 8
 
 NOT_AN_ISSUE = (KeyError, TypeError, ValueError)
 """What reading an item raises that stands at an issue's key and is none."""
@@ -211,8 +209,7 @@ def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, 
             except (Overloaded, ItemTooLarge) as error:
                 failed[work.key] = error
 
-        with ThreadPoolExecutor(_CONCURRENCY) as pool:
-            list(pool.map(attempt, chosen))
+        in_threads(attempt, chosen)
 
     all_do(
         lambda work: table.put(_done_item(work), _unchanged(work.read)), [one for one in works if one.light]
@@ -229,7 +226,8 @@ def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, 
             all_do(lambda work: _begin(table, work), begun)
             revisions = {work.key: work.planned.done.revision for work in begun if work.key not in failed}
             lost = chains.write(
-                [place for key in revisions for place in places[key]], _StillOurs(table, revisions)
+                [place for key in revisions for place in places[key]],
+                still_at(table, revisions, intent=True),
             )
         except Overloaded as error:
             failed.update((work.key, error) for work in begun)
@@ -297,24 +295,6 @@ def _keys(work: Work, family: str, derived: Iterable[str]) -> frozenset[str]:
     """The keys of an issue; what somebody has put into its ledger by hand may be none, and then is in no block."""
     num = keys.parse_issue(work.key).num
     return frozenset(key for one in derived if is_key(one, num) for key in keys_of(family, one))
-
-
-@dataclass(frozen=True, slots=True)
-class _StillOurs:
-    """Asks the ledgers of issues whether they hold the intents of these revisions still."""
-
-    table: Table
-    revisions: Mapping[str, int]
-
-    def __call__(self, issues: frozenset[str]) -> frozenset[str]:
-        """Those that do: a strongly consistent read of each."""
-        wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
-        found = self.table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)]).items
-        return frozenset(
-            key
-            for (key, _), ledger in found.items()
-            if ledger["revision"] == self.revisions[key] and "intent" in ledger
-        )
 
 
 def _unchanged(ledger: Ledger) -> Condition:

@@ -13,7 +13,7 @@ from gridview import clock, keys
 from gridview.beside import side_by_side
 from gridview.catalog import Catalog
 from gridview.errors import Overloaded
-from gridview.storage import Item, Key, Table
+from gridview.storage import Table
 
 _REMEMBERED_DAYS = 7
 _SECONDS_BETWEEN = 1.0
@@ -100,24 +100,15 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:,.1f} s" if seconds < 10 else f"{seconds:,.0f} s"
 
 
-def keys_of(catalog: Catalog) -> tuple[Key, Key]:
-    """The keys of the two items that tell the lag, for a `Table.batch_get` that is made anyway."""
+def read(table: Table, catalog: Catalog) -> Lag:
+    """The lag as of now: one BatchGetItem, 1 read unit."""
     partition = keys.project(catalog.tenant, catalog.project)
-    return (partition, keys.LAG), (partition, keys.COUNTER)
-
-
-def of(catalog: Catalog, items: Mapping[Key, Item]) -> Lag:
-    """The lag that these items tell, which were read under `keys_of`."""
-    note_key, counter_key = keys_of(catalog)
+    note_key, counter_key = (partition, keys.LAG), (partition, keys.COUNTER)
+    items = table.batch_get([note_key, counter_key]).items
     note, last = items.get(note_key), int(items.get(counter_key, {}).get("last", 0))
     if note is None:
         return Lag(None, None, last)
     return Lag(float(note["taken_in"]) / 1_000, float(note["behind"]) / 1_000, last)
-
-
-def read(table: Table, catalog: Catalog) -> Lag:
-    """The lag as of now: one BatchGetItem, 1 read unit."""
-    return of(catalog, table.batch_get(keys_of(catalog)).items)
 
 
 def read_beside(table: Table, catalog: Catalog, work: Callable[[], Result]) -> tuple[Result, Lag]:

@@ -5,26 +5,25 @@ is left to him. The repair goes the way of every writer of blocks (`chains`): th
 blocks are written under the write ids that were read.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import NamedTuple
 
 from gridview import keys
 from gridview.blocks import Block
 from gridview.catalog import Catalog
-from gridview.chains import Chains, Place
+from gridview.chains import Chains, Place, still_at
+from gridview.chunking import chunked
 from gridview.differences import Collection, compared
 from gridview.families import is_key, keys_of
 from gridview.fences import Fences
 from gridview.ledger import Ledger
 from gridview.sortstrings import body_of
 from gridview.storage import Table
+from gridview.threads import in_threads
 
 _AT_ONCE = 500
 """Doubts that are examined together."""
-_CONCURRENCY = 8
 
 
 class Doubt(NamedTuple):
@@ -59,7 +58,7 @@ class Membership:
 
         Strongly consistent reads of each block and ledger, and of all items of issues that are misplaced. Overloaded, Unreadable.
         """
-        for some in _batches(doubts):
+        for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
             chains, wrong, ledgers = self._examine(some)
             if wrong:
                 # Once more, between two looks at the ledgers that find them the same.
@@ -83,12 +82,12 @@ class Membership:
         """Bring the blocks to what the ledgers say, where these doubts are true: a strongly consistent read of each block and
         ledger, and a write of each block in which something is wrong. Overloaded, Unreadable.
         """
-        for some in _batches(doubts):
+        for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
             chains, wrong, ledgers = self._examine(some)
             places = [Place(self._issue(one.num), one.family, one.key, present=one.missing) for one in wrong]
             if places:
                 revisions = {self._issue(num): ledger.revision for num, ledger in ledgers.items()}
-                chains.write(places, self._untouched(revisions))
+                chains.write(places, still_at(self.table, revisions, intent=False))
 
     def _examine(self, doubts: Sequence[Doubt]) -> tuple[Chains, list[Misplaced], Mapping[int, Ledger]]:
         chains = Chains(self.table, self.tenant, self.project, self.fences)
@@ -118,21 +117,7 @@ class Membership:
             return collection.read_ledger() == ledgers[num] and not compared(collection, catalog)
 
         chosen = sorted(numbers)
-        with ThreadPoolExecutor(_CONCURRENCY) as pool:
-            return {num for num, sound in zip(chosen, pool.map(judge, chosen), strict=True) if sound}
-
-    def _untouched(self, revisions: Mapping[str, int]) -> Callable[[frozenset[str]], frozenset[str]]:
-        def still(issues: frozenset[str]) -> frozenset[str]:
-            wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
-            found = self.table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)]).items
-            ledgers = {issue: found.get((issue, keys.LEDGER), {}) for issue in issues}
-            return frozenset(
-                issue
-                for issue, ledger in ledgers.items()
-                if ledger.get("revision", 0) == revisions[issue] and "intent" not in ledger
-            )
-
-        return still
+        return {num for num, sound in zip(chosen, in_threads(judge, chosen), strict=True) if sound}
 
     def _issue(self, num: int) -> str:
         return keys.issue(self.tenant, self.project, num)
@@ -161,9 +146,3 @@ def _key_of(block: Block, doubt: Doubt, ledger: Ledger) -> str | None:
 
 def _holds(block: Block, doubt: Doubt) -> bool:
     return doubt.num in (block.members if block.sets is None else block.sets.get(body_of(doubt.key), ()))
-
-
-def _batches(doubts: Iterable[Doubt]) -> Iterator[list[Doubt]]:
-    remaining = iter(dict.fromkeys(doubts))
-    while some := list(islice(remaining, _AT_ONCE)):
-        yield some

@@ -5,7 +5,6 @@ done. So consumers, passes, invocations thought dead and other repairs may meet 
 """
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from gridview.indexing import UnknownSpec
 from gridview.ledger import Intent, Ledger, Order, Plan
 from gridview.passes import DefinitionsMissing, require_deleted
 from gridview.storage import ItemTooLarge, Table
+from gridview.threads import in_threads
 
 _LEAP = 100
 """Revisions that are left out when a ledger is lost: more than there may be writes in flight under revisions nobody can see."""
@@ -29,8 +29,6 @@ _LEFT_ALONE = frozenset({Kind.UNKNOWN, Kind.ORPHAN})
 """What is not derived, so that only a person can tell what it is there for."""
 
 _TOLD = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable, UnknownSpec)
-
-_CONCURRENCY = 8
 
 _STALE = 10.0
 """Seconds after which the definitions are read again: a process of an operator may be stopped for any time, at any point."""
@@ -74,8 +72,7 @@ def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict
             except _TOLD as error:
                 return error
 
-        with ThreadPoolExecutor(_CONCURRENCY) as pool:
-            prepared = dict(zip(left, pool.map(prepare, left), strict=True))
+        prepared = dict(zip(left, in_threads(prepare, left), strict=True))
         works = []
         for key, one in prepared.items():
             results[key] = one if isinstance(one, Exception) else one.changed or key in changed

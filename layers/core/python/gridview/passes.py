@@ -1,8 +1,6 @@
 """A part of a pass over the issues of a project: what is derived from them becomes what the definitions now ask for."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from collections.abc import Callable, Container, Iterator, Sequence
 
 from gridview import derive, keys
 from gridview.blocks import Block
@@ -16,10 +14,7 @@ from gridview.membership import Doubt, Membership
 from gridview.sortstrings import sort_string
 from gridview.storage import ConditionFailed, Item, ItemTooLarge, Key, Table
 from gridview.straighten import Chain, straighten
-
-_CONCURRENCY = 8
-
-Thing = TypeVar("Thing")
+from gridview.threads import in_threads
 
 
 class DefinitionsMissing(Exception):
@@ -53,9 +48,9 @@ def pass_over(
         current = {issue: found[issue, partition] for issue in issues if (issue, partition) in found}
         documents.update(current)
         if catalog is None:
-            _all_do(lambda issue: table.delete(issue, partition), current)
+            in_threads(lambda issue: table.delete(issue, partition), current)
             return
-        _all_do(lambda document: _remove_dead_values(table, catalog, document), current.values())
+        in_threads(lambda document: _remove_dead_values(table, catalog, document), current.values())
         for issue, document in current.items():
             try:
                 image = Image.of(document)
@@ -106,11 +101,6 @@ def _bring_numbers_right(
 
 def _place(num: int) -> Doubt:
     return Doubt(num, NUMBERS, sort_string("", num))
-
-
-def _all_do(step: Callable[[Thing], None], things: Iterable[Thing]) -> None:
-    with ThreadPoolExecutor(_CONCURRENCY) as pool:
-        list(pool.map(step, things))
 
 
 def require_deleted(table: Table, tenant: str, project: str) -> None:

@@ -19,6 +19,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from botocore.exceptions import ConnectionError as NoConnectionError
 
 from gridview import keys
+from gridview.chunking import chunked
 from gridview.errors import Overloaded, Unprocessable
 from gridview.wire import item_from_wire, item_to_wire, to_wire
 
@@ -233,7 +234,7 @@ class Table:
             return Fetched(found, frozenset())
         for attempt in _attempts():
             self.meter.rounds += 1
-            chunks = [left[at : at + BATCH_GET] for at in range(0, len(left), BATCH_GET)]
+            chunks = list(chunked(left, BATCH_GET))
             before, left = len(left), []
             for answer in self._side_by_side(
                 lambda chunk: self._batch_get(chunk, consistent, projection), chunks
@@ -295,7 +296,7 @@ class Table:
         attempts = _attempts()
         while left or going:
             self.meter.rounds += 1
-            chunks = [left[at : at + BATCH_GET] for at in range(0, len(left), BATCH_GET)]
+            chunks = list(chunked(left, BATCH_GET))
             reads: list[Callable[[], Any]] = [partial(self._batch_get, chunk, False, {}) for chunk in chunks]
             reads += [
                 partial(self._query, span.partition, True, span.bound, True, None, False, None, paths)
@@ -371,11 +372,21 @@ class Table:
             last[sort_key]["S"] if last else None,
         )
 
-    def query_all(self, partition: str, *, consistent: bool = False) -> Iterator[Item]:
-        """Every item of a partition of the table, page after page of 1 MB."""
+    def query_all(
+        self,
+        partition: str,
+        *,
+        index: bool = False,
+        consistent: bool = False,
+        paths: Sequence[Sequence[str]] | None = None,
+    ) -> Iterator[Item]:
+        """Every item of a partition of the table or of GSI1, page after page of 1 MB.
+
+        In GSI1 sort strings should differ: where a page ends, the next begins behind all that have the last one's.
+        """
         bound = None
         while True:
-            page = self.query(partition, bound=bound, consistent=consistent)
+            page = self.query(partition, index=index, bound=bound, consistent=consistent, paths=paths)
             yield from page.items
             if page.last is None:
                 return
@@ -444,9 +455,9 @@ class Table:
 
         The write units of the whole item for each 100 paths; ConditionFailed when there is no item.
         """
-        for at in range(0, len(paths), _REMOVED_AT_ONCE):
+        for some in chunked(paths, _REMOVED_AT_ONCE):
             names: dict[str, str] = {}
-            removed = [_placed(names, path) for path in paths[at : at + _REMOVED_AT_ONCE]]
+            removed = [_placed(names, path) for path in some]
             self._conditional(
                 "update_item",
                 Condition(PRESENT.expression, {placeholder: part for part, placeholder in names.items()}),
@@ -478,7 +489,7 @@ class Table:
         requests = [{"PutRequest": {"Item": item_to_wire(item)}} for item in items]
         for attempt in _attempts():
             self.meter.rounds += 1
-            chunks = [requests[at : at + BATCH_WRITE] for at in range(0, len(requests), BATCH_WRITE)]
+            chunks = list(chunked(requests, BATCH_WRITE))
             requests = []
             for answer in self._side_by_side(
                 lambda chunk: self._call("batch_write_item", "table", RequestItems={self.name: chunk}), chunks

@@ -24,6 +24,7 @@ from gridview.catalogs import (
     to_item,
 )
 from gridview.chains import remove_family
+from gridview.chunking import chunked
 from gridview.derive import Poison
 from gridview.errors import NotFound, Overloaded
 from gridview.families import NUMBERS, TOKENS_SUFFIX
@@ -163,7 +164,7 @@ class Worker:
             self._finish_removal(partition, job)
             return None
         catalog = to_catalog(tenant, project, items)
-        for order_id in sorted(catalog.left_by(job.epoch)):
+        for order_id in sorted(order_id for order_id, since in catalog.leaving.items() if since <= job.epoch):
             self._remove_blocks(tenant, project, order_id)
         settled = list(_settled(items, catalog, job.epoch))[:_AT_ONCE]
         if settled:
@@ -188,8 +189,8 @@ class Worker:
             self._remove_blocks(tenant, project, order_id)
         remove_family(self._table, tenant, project, NUMBERS)
         removed = [delete(partition, item[keys.SK]) for item in items if item[keys.SK] not in kept]
-        for at in range(0, len(removed), _AT_ONCE):
-            self._table.transact(removed[at : at + _AT_ONCE])
+        for some in chunked(removed, _AT_ONCE):
+            self._table.transact(some)
         expires = {keys.TTL_ATTRIBUTE: clock.expiry(PROJECT_TOMBSTONE_DAYS)}
         self._table.transact(
             [
