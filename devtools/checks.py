@@ -20,8 +20,8 @@ SUITES = {
 }
 """The folders of tests, quick ones first, and what each stands on."""
 
-_SIDE_BY_SIDE = ("-n", "2", "--dist", "loadfile")
-"""Two processes; the tests of a file stay together, since they share what they stand on."""
+_SIDE_BY_SIDE = ("-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder")
+"""Three processes, one of which mostly waits for the deployed stack; tests/conftest.py tells which tests stay together."""
 
 _TYPED = ("layers/core/python/gridview", "functions", "infra", "devtools", "app.py", "tests")
 
@@ -51,7 +51,7 @@ def _test(args: argparse.Namespace) -> int:
     suites = list(itertools.takewhile(lambda argument: argument in {*SUITES, "all"}, args.more))
     others = args.more[len(suites) :]
     if (not suites and not any(_is_path(argument) for argument in others)) or "all" in suites:
-        suites = list(SUITES)
+        suites = list(reversed(SUITES))  # the long ones begin, so that all processes end together
     side_by_side = _SIDE_BY_SIDE if suites else ()
     return _python("pytest", *side_by_side, *(f"tests/{suite}" for suite in suites), *others)
 

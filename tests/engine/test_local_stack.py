@@ -163,7 +163,7 @@ def test_a_kill_in_the_middle_of_writes_loses_nothing_and_the_index_catches_up(d
         writers = [threading.Thread(target=write, args=(worker,)) for worker in (10, 11, 12)]
         for writer in writers:
             writer.start()
-        assert wait_until(lambda: len(created) >= 400, SECONDS)
+        assert wait_until(lambda: len(created) >= 200, SECONDS)
         kill(data)
         for writer in writers:
             writer.join()

@@ -234,10 +234,14 @@ def test_what_is_written_all_the_time_is_left_for_the_next_run(table: MemoryTabl
 
 
 class People:
-    """Who writes issues between any two calls of the checker, and the stream that lags behind them, up to `lag` seconds."""
+    """Who writes issues between any two calls of the checker, `at_once` at most, and the stream that lags behind them, up to `lag`
+    seconds.
+    """
 
-    def __init__(self, table: MemoryTable, random: Random, time: Time, lag: float) -> None:
-        self.table, self.random, self.time, self.lag = table, random, time, lag
+    def __init__(
+        self, table: MemoryTable, random: Random, time: Time, lag: float, *, at_once: int = 3
+    ) -> None:
+        self.table, self.random, self.time, self.lag, self.at_once = table, random, time, lag, at_once
         self.catalogs = Catalogs()
         self.stream: list[tuple[float, dict[str, Any]]] = []
         self.busy = threading.RLock()
@@ -262,7 +266,7 @@ class People:
         return before._replace(items=items)
 
     def go_on(self) -> None:
-        for _ in range(self.random.randint(0, 3)):
+        for _ in range(self.random.randint(0, self.at_once)):
             self.edit()
         self.time.seconds += self.random.choice([0.0, 0.1, 1.0])
         while self.stream and (

@@ -152,7 +152,7 @@ def test_nothing_is_found_in_blocks_that_is_only_on_its_way(
     table: MemoryTable, seed: int, time: Time, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fsck, "CONCURRENCY", 1)
-    people = People(table, Random(seed), time, lag=PATIENCE / 2)  # noqa: S311
+    people = People(table, Random(seed), time, lag=PATIENCE / 2, at_once=1)  # noqa: S311
     table.lag()
     watched = table.seen_through(people.around)
     found, _ = checked(watched, the_table(watched), time, at_most=8)

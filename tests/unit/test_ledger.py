@@ -341,7 +341,7 @@ def batches_of(length: int) -> Iterator[tuple[int, int, int]]:
 
 
 @pytest.mark.parametrize("values", HISTORIES.values(), ids=HISTORIES.keys())
-def test_an_invocation_may_die_before_any_call_and_that_call_land_at_any_later_point(
+def test_an_invocation_may_die_before_any_call_and_that_call_land_later(
     values: list[str | None],
 ) -> None:
     stream, found = history(EMPTY_PROJECT, values)
@@ -349,7 +349,8 @@ def test_an_invocation_may_die_before_any_call_and_that_call_land_at_any_later_p
     played = 0
     for batches in batches_of(len(stream)):
         for dies_at in count():
-            for lands_at in count(-1):
+            # A third of the points for each, another third for the next.
+            for lands_at in (-1, *range(dies_at % 3, 1_000, 3)):
                 table = Scenario(*batches, dies_at, lands_at).play(stream)
                 if table is None:
                     break
@@ -358,7 +359,7 @@ def test_an_invocation_may_die_before_any_call_and_that_call_land_at_any_later_p
                 played += 1
             if lands_at == -1:
                 break
-    assert played > 200
+    assert played > 80
 
 
 class Faults(RuleBasedStateMachine):

@@ -393,6 +393,7 @@ def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_ar
         first = project.page(**body)
         second = project.page(first["next"], **body)
         back = project.page(second["prev"], **body)
+        by_number = project.page(limit=20, explain=True)
     finally:
         project.cache = None
     order = project.expected(**body)
@@ -407,6 +408,7 @@ def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_ar
     ]
     assert told == [True, False, False, False]
     assert back["explain"]["sequential_calls"] == 1 < walked["explain"]["sequential_calls"]
+    assert "the index holds the documents" in by_number["explain"]["plan"][0]
 
 
 # Lag

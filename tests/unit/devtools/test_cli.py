@@ -64,20 +64,20 @@ def test_a_failure_is_one_sentence(
     assert capsys.readouterr().err == "dev: It is too late.\n"
 
 
-ALL = ["tests/unit", "tests/infra", "tests/engine", "tests/deploy"]
-TWO = ["-n", "2", "--dist", "loadfile"]
+ALL = ["tests/deploy", "tests/engine", "tests/infra", "tests/unit"]
+SHARED = ["-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder"]
 """Processes, when whole suites are run."""
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], [*TWO, *ALL]),
-        (["all", "-x"], [*TWO, *ALL, "-x"]),
-        (["unit"], [*TWO, "tests/unit"]),
-        (["engine", "unit", "-k", "pump"], [*TWO, "tests/engine", "tests/unit", "-k", "pump"]),
-        (["unit", "-k", "engine"], [*TWO, "tests/unit", "-k", "engine"]),
-        (["--durations=3", "-k", "pump"], [*TWO, *ALL, "--durations=3", "-k", "pump"]),
+        ([], [*SHARED, *ALL]),
+        (["all", "-x"], [*SHARED, *ALL, "-x"]),
+        (["unit"], [*SHARED, "tests/unit"]),
+        (["engine", "unit", "-k", "pump"], [*SHARED, "tests/engine", "tests/unit", "-k", "pump"]),
+        (["unit", "-k", "engine"], [*SHARED, "tests/unit", "-k", "engine"]),
+        (["--durations=3", "-k", "pump"], [*SHARED, *ALL, "--durations=3", "-k", "pump"]),
         (["tests/unit/test_ids.py::test_x"], ["tests/unit/test_ids.py::test_x"]),
     ],
 )

@@ -47,8 +47,11 @@ class BlocksReader:
         self._backward = False
 
     def is_near(self, spot: Spot | None, *, backward: bool) -> bool:
-        """Whether a page that a walk can read is had for less by blocks, since the directories are at hand."""
-        if not self._blocks.has_directories([NUMBERS, self._family]):
+        """Whether a page that a walk can read is had for less by blocks, since the directories are at hand.
+
+        Never in number order: a walk reads the documents themselves there, many in half a unit.
+        """
+        if self._family == NUMBERS or not self._blocks.has_directories([NUMBERS, self._family]):
             return False
         self._backward = backward
         line = Line(self._query.keys, self.read_directories()[self._family], self.total)
