@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from moto import mock_aws
 from pyroaring import BitMap
 
 from devtools.cli import main
@@ -20,6 +21,7 @@ from devtools.oracle.plans import PLANS
 from devtools.oracle.real import TITANIUM
 from devtools.oracle.sql import Oracle
 from devtools.oracle.world import Question
+from devtools.table import create_table_input
 from gridview import (
     filters,
     groupreading,
@@ -29,15 +31,19 @@ from gridview import (
     readblocks,
     selection,
     stations,
+    storage,
 )
 from gridview.access import Without
 from gridview.directory import Directory, Range
 from gridview.errors import Unprocessable
 from gridview.operators import OPERATORS
 from gridview.ordering import Place
+from gridview.storage import Table
 
 QUERIES = 1_000
 """Of which 40 are about the tracker's issues."""
+
+MOTO_QUERIES = 2 * compare.QUESTIONS_A_PROJECT
 
 CORES = os.cpu_count() or 1
 
@@ -70,6 +76,17 @@ def test_few_questions_are_refused_and_each_for_a_reason(tally: Tally) -> None:
 
 def test_no_answer_takes_more_than_four_calls_in_sequence(tally: Tally) -> None:
     assert {plan: rounds for plan, rounds in tally.rounds.items() if rounds > planner.ROUNDS} == {}
+
+
+def test_over_moto_the_answers_are_the_same() -> None:
+    """With the real storage module, which the table in memory takes the place of."""
+    with mock_aws():
+        table = Table("gridview", storage._connect())
+        table._client.create_table(**create_table_input("gridview"))
+        player = Player(table.metered, data="generated")
+        asked = [player.play(seed) for seed in range(MOTO_QUERIES)]
+    assert {one.question.kind for one in asked} == {"walk", "offset", "groups", "position"}
+    assert sum(one.rows for one in asked) > 10 * MOTO_QUERIES
 
 
 def conditions(node: Any) -> list[dict[str, Any]]:
