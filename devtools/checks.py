@@ -20,7 +20,7 @@ SUITES = {
 }
 """The folders of tests, quick ones first, and what each stands on."""
 
-_SIDE_BY_SIDE = ("-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder")
+_SIDE_BY_SIDE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 """Three processes, one of which mostly waits for the deployed stack; tests/conftest.py tells which tests stay together."""
 
 _TYPED = ("layers/core/python/gridview", "functions", "infra", "devtools", "app.py", "tests")

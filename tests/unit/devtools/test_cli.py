@@ -65,7 +65,7 @@ def test_a_failure_is_one_sentence(
 
 
 ALL = ["tests/deploy", "tests/engine", "tests/infra", "tests/unit"]
-SHARED = ["-n", "3", "--dist", "loadgroup", "--no-loadscope-reorder"]
+SHARED = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 """Processes, when whole suites are run."""
 
 
