@@ -6,13 +6,13 @@ from typing import Any
 
 from devtools.oracle.world import Json
 from gridview import counting, groups
+from gridview.blockcache import BlockCache
 from gridview.catalog import Catalog
 from gridview.cursors import Cursors
 from gridview.grid import grid_page
 from gridview.gridrequest import resolve, resolve_position
 from gridview.jsontext import dumps
 from gridview.position import position as find_position
-from gridview.setreading import BlockCache
 from gridview.storage import Table
 
 CURSORS = Cursors([b"of the oracle"], "grid")

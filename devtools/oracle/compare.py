@@ -17,13 +17,13 @@ from devtools.oracle.real import titanium
 from devtools.oracle.sql import Oracle, micros
 from devtools.oracle.world import Json, Project, Question
 from gridview import attributes, composites, documents, projects
+from gridview.blockcache import BlockCache
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.derive import Poison
 from gridview.errors import NotFound, Unprocessable
 from gridview.identity import Actor
 from gridview.routes import Role
-from gridview.setreading import BlockCache
 from gridview.storage import Table
 from gridview.upkeep import Worker
 from gridview.values import parse_datetime

@@ -6,6 +6,7 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 
 from gridview import attributes, composites, counting, documents, gridrequest, issues, projects
+from gridview.blockcache import BlockCache
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
 from gridview.config import CursorSource, directory_seconds, required
@@ -17,7 +18,6 @@ from gridview.http import handler as http_handler
 from gridview.openapi import document as openapi_document
 from gridview.position import position as position_in
 from gridview.preconditions import etag
-from gridview.setreading import BlockCache
 from gridview.storage import Table
 
 logger = Logger()

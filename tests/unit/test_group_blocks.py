@@ -16,6 +16,7 @@ from devtools import bulk
 from devtools.faults.memory_table import MemoryTable
 from devtools.oracle import world
 from gridview import attributes, blocks, documents, groupblocks, groupreading, groups, keys, projects
+from gridview.blockcache import BlockCache
 from gridview.blocks import Entry
 from gridview.catalog import Catalog
 from gridview.catalogs import Catalogs
@@ -27,7 +28,6 @@ from gridview.groupreading import GroupsReader
 from gridview.identity import Actor
 from gridview.jsontext import dumps
 from gridview.routes import Role
-from gridview.setreading import BlockCache
 from gridview.sortstrings import sort_string
 from gridview.storage import Item
 from gridview.values import parse_datetime

@@ -11,6 +11,7 @@ import pytest
 from devtools.bulk import blocks_of
 from devtools.faults.memory_table import MemoryTable
 from gridview import attributes, blocks, documents, planner, projects
+from gridview.blockcache import BlockCache
 from gridview.catalog import NUM, Catalog, Composite, Part
 from gridview.catalogs import Catalogs
 from gridview.cursors import Cursors
@@ -25,7 +26,6 @@ from gridview.jsontext import dumps
 from gridview.ordering import OrderKey, in_order, place_of
 from gridview.position import position
 from gridview.routes import Role
-from gridview.setreading import BlockCache
 from gridview.storage import Item
 
 TENANT, PROJECT = "acme", "bridge"

@@ -10,6 +10,7 @@ import pytest
 from devtools.faults.memory_table import MemoryTable
 from devtools.oracle import world
 from gridview import documents, indexing, options, ranks
+from gridview.blockcache import BlockCache
 from gridview.blocks import build
 from gridview.catalog import Catalog, Field, FieldType, Option
 from gridview.directory import Directory
@@ -17,7 +18,7 @@ from gridview.errors import InvalidRequest
 from gridview.filters import Filter, parse_filter
 from gridview.indexes import Index, Indexes, IndexState
 from gridview.selection import Judged, Selection
-from gridview.setreading import BlockCache, BlockReader
+from gridview.setreading import BlockReader
 from gridview.sortstrings import SPEC_VERSION
 from gridview.values import parse_datetime
 from tests import chains

@@ -9,12 +9,13 @@ import pytest
 
 from devtools.faults.memory_table import MemoryTable
 from gridview import keys
+from gridview.blockcache import BlockCache
 from gridview.blocks import FIRST, HEAD, Block, Change, build, changed, merged, split
 from gridview.catalog import BUILTINS, Catalog
 from gridview.directory import WHOLE, Directory, Range, keys_in, range_of
 from gridview.errors import Overloaded
 from gridview.indexing import sort_entry
-from gridview.setreading import BlockCache, BlockReader, Want
+from gridview.setreading import BlockReader, Want
 from gridview.sortstrings import number_of, sort_string
 from tests import chains
 

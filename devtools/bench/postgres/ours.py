@@ -16,6 +16,7 @@ from devtools.bench.postgres import datasets, enginefile
 from devtools.bench.postgres.datasets import ACTOR, Dataset
 from devtools.bench.postgres.questions import Kind, Question
 from gridview import blocks, documents, families, indexing, keys, ledger, ranks, sortstrings, values, wire
+from gridview.blockcache import BlockCache
 from gridview.catalog import Catalog
 from gridview.catalogs import read, to_catalog
 from gridview.counting import grouped_counts
@@ -24,7 +25,6 @@ from gridview.grid import grid_page
 from gridview.gridrequest import resolve
 from gridview.groups import resolve as resolve_groups
 from gridview.jsontext import dumps
-from gridview.setreading import BlockCache
 from gridview.storage import Item, Table
 
 TABLE: Final = "gridview"

@@ -4,6 +4,7 @@ from typing import Any
 
 import orjson
 
+from gridview.blockcache import BlockCache
 from gridview.catalog import Catalog
 from gridview.explaining import explanation
 from gridview.grid import MAX_RESPONSE_BYTES
@@ -11,7 +12,6 @@ from gridview.groupreading import GroupsReader
 from gridview.groups import GroupsQuery, group_json
 from gridview.jsontext import dumps, size_in_response
 from gridview.lag import read_beside
-from gridview.setreading import BlockCache
 from gridview.storage import Table
 
 

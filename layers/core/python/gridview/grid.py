@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from gridview import lag, planner
+from gridview.blockcache import BlockCache
 from gridview.catalog import Catalog
 from gridview.cursors import Cursors
 from gridview.documents import to_json
@@ -22,7 +23,7 @@ from gridview.pagereading import MAX_PAGE_BYTES, Reader, Reading, Row
 from gridview.readblocks import BlocksReader
 from gridview.readwalk import WalkReader
 from gridview.readwhole import WholeReader
-from gridview.setreading import BlockCache, BlockReader
+from gridview.setreading import BlockReader
 from gridview.storage import Table
 
 MAX_RESPONSE_BYTES = 6_000_000

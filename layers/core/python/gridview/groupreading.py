@@ -20,6 +20,7 @@ from pyroaring import BitMap
 
 from gridview import groups, keys
 from gridview.beside import side_by_side
+from gridview.blockcache import BlockCache
 from gridview.blocks import Entry
 from gridview.catalog import Catalog
 from gridview.directory import Directory, range_of
@@ -44,7 +45,7 @@ from gridview.pagereading import projection
 from gridview.planner import CANDIDATES, MAX_BLOCKS
 from gridview.readwhole import read_whole
 from gridview.selection import Judged, Selection
-from gridview.setreading import BlockCache, BlockReader, Want
+from gridview.setreading import BlockReader, Want
 from gridview.sortstrings import body_of, number_of
 from gridview.storage import Item, Table
 

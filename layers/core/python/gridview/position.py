@@ -12,6 +12,7 @@ from pyroaring import BitMap
 
 from gridview import keys, planner
 from gridview.beside import side_by_side
+from gridview.blockcache import BlockCache
 from gridview.catalog import Catalog
 from gridview.directory import Directory
 from gridview.errors import RequestError
@@ -23,7 +24,7 @@ from gridview.ordering import Keys, Spot, in_order, place_of, rows_before
 from gridview.pagereading import fetch_all, projection
 from gridview.readwhole import all_numbers, matching_places, read_whole
 from gridview.selection import Selection
-from gridview.setreading import BlockCache, BlockReader
+from gridview.setreading import BlockReader
 from gridview.sortstrings import body_of
 from gridview.stations import Stations
 from gridview.storage import Item, Table

@@ -8,6 +8,7 @@ without a value      blocks of the order and the documents of the rest (`readblo
 
 from gridview import keys, sortstrings
 from gridview.beside import side_by_side
+from gridview.blockcache import BlockCache
 from gridview.catalog import Catalog
 from gridview.explaining import Steps
 from gridview.families import NUMBERS
@@ -15,7 +16,7 @@ from gridview.gridrequest import GridQuery, in_words
 from gridview.ordering import Place, Spot
 from gridview.pagereading import MAX_PAGE_BYTES, Reading, Row, belongs, fetch, fills_a_page, page_paths
 from gridview.readblocks import BlocksReader
-from gridview.setreading import BlockCache, BlockReader
+from gridview.setreading import BlockReader
 from gridview.storage import Bound, Fetched, Item, Key, Table
 from gridview.walk import Gap, Stretch, Walk
 from gridview.wire import item_size

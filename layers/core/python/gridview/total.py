@@ -1,8 +1,9 @@
 """How many issues a project has, as of the index."""
 
+from gridview.blockcache import BlockCache
 from gridview.catalog import Catalog
 from gridview.families import NUMBERS
-from gridview.setreading import BlockCache, BlockReader
+from gridview.setreading import BlockReader
 from gridview.storage import Table
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from gridview import keys
+from gridview.blockcache import BlockCache
 from gridview.blocks import after, before
 from gridview.catalog import Catalog, Field, FieldType, Option
 from gridview.directory import Range
 from gridview.errors import Unprocessable
 from gridview.families import tokens_family
-from gridview.setreading import BlockCache, BlockReader, Want
+from gridview.setreading import BlockReader, Want
 from gridview.sortstrings import SEPARATOR
 from gridview.storage import Bound, Condition, Table
 
