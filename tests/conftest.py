@@ -5,14 +5,15 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
-_DEPLOYED = "tests/deploy/"
+_TOGETHER = ("tests/deploy/", "tests/infra/")
 
 
 class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
-    """The tests of the deployed stack stay together too, whatever their file: it is one, and takes a minute to stand."""
+    """The tests of the deployed stack and those of the synthesized one stay together too: each is one, and takes long to stand."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return _DEPLOYED if nodeid.startswith(_DEPLOYED) else str(super()._split_scope(nodeid))
+        suite = next((suite for suite in _TOGETHER if nodeid.startswith(suite)), None)
+        return suite or str(super()._split_scope(nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)

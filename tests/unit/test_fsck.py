@@ -306,7 +306,7 @@ class People:
 
 
 @WALKS
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_nothing_is_found_that_is_only_on_its_way_and_all_that_is_wrong_is(
     table: MemoryTable,
     walk: Callable[[Table], Walk],

@@ -161,7 +161,10 @@ class AlongReader:
         ):
             self._blocks.read([*stations.wants(by_entries, keys=True), *(unread if self._all else ())])
         for station in reach:
-            ahead.open(self._line, station, stations.units(station), backward=self._backward)
+            # That none match is known from the sets; without a filter, sizes tell it, and these may be of two moments.
+            none_match = not self._all and stations.hits(station) == 0
+            units = () if none_match else stations.units(station)
+            ahead.open(self._line, station, units, backward=self._backward)
         ahead.stations = ahead.stations[len(reach) :]
 
     def _reads_entries(self, station: Station, shown: int) -> bool:
