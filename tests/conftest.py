@@ -1,5 +1,6 @@
 """How tests are shared out among processes: a file's stay together, since they share what they stand on (`--dist loadfile`)."""
 
+import gc
 from typing import Any
 
 import pytest
@@ -14,6 +15,12 @@ class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
     def _split_scope(self, nodeid: str) -> str:
         suite = next((suite for suite in _TOGETHER if nodeid.startswith(suite)), None)
         return suite or str(super()._split_scope(nodeid))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -31,11 +31,10 @@ NAME = "gridview"
 @pytest.fixture(scope="module")
 def loaded() -> Iterator[Table]:
     """A table that loads were killed on, among the documents and among the blocks, and that was then loaded."""
-    with engine.running(in_memory=True) as running, pytest.MonkeyPatch.context() as fewer:
-        fewer.setattr(demo, "ISSUES", 600)
+    with engine.running(in_memory=True) as running:
         table.ensure(running.client(), NAME)
         stored = bulk.table_at(running.endpoint, NAME)
-        document = keys.issue("0807", demo.PROJECT, demo.ISSUES // 2)
+        document = keys.issue("0807", demo.PROJECT, 1_000)
         directory = keys.directory("0807", demo.PROJECT, "state.1")
         for deadly in (
             lambda item: item[keys.PK] == document,
