@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from rich.console import Console
 
 from devtools import bulk, engine, table
-from devtools.bench import background, edits, issues, measure, report
+from devtools.bench import background, edits, issues, measure, output, report
 from devtools.bench.apart import Place
 from devtools.bench.functions import Functions
 from devtools.bench.work import Work
@@ -35,7 +35,7 @@ class _Loaded(NamedTuple):
 
 def run(args: argparse.Namespace) -> int:
     """Measure; 0 when all went well."""
-    console, progress = Console(), Console(stderr=True)
+    console, progress = output.console(), Console(stderr=True)
     sizes = sorted({*(args.sizes or _SIZES), *((args.size,) if args.size else ())})
     with engine.running(in_memory=True) as running, Path(os.devnull).open("w") as sink:
         table.ensure(running.client(), _TABLE)

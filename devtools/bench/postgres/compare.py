@@ -3,7 +3,6 @@
 import argparse
 import json
 import statistics
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from rich.console import Console
 
+from devtools.bench import output
 from devtools.bench.postgres import cluster, datasets, designs, ours, report
 from devtools.bench.postgres.cluster import Cluster, Session
 from devtools.bench.postgres.datasets import Dataset
@@ -24,8 +24,6 @@ from gridview.blockcache import BlockCache
 SIZES: Final = (100_000,)
 REPEAT: Final = 9
 _WARM_UP: Final = 2
-_FILE_WIDTH: Final = 160
-"""Characters of a line where the output is no terminal: the whole table."""
 _LONG: Final = 3_600.0
 """Seconds for which a directory is kept where nothing is to be read again."""
 
@@ -74,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         progress.print(f"{datasets.NYC} is not there: without the real cases.", highlight=False)
     sections = measure(wanted, args.repeat or REPEAT, progress)
     growth = report.growth(sections[: len(sizes)]) if len(sizes) > 1 else []
-    report.show(Console() if sys.stdout.isatty() else Console(width=_FILE_WIDTH), sections, growth)
+    report.show(output.console(), sections, growth)
     if args.json is not None:
         try:
             args.json.write_text(
