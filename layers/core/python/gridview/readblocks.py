@@ -97,10 +97,9 @@ class BlocksReader:
         self.steps = steps
         line = Line(self._query.keys, self.read_directories()[self._family], self.total)
         ahead = Ahead([station for station in line.stations if not station.entries])
+        # Not looked for among all documents: two rounds are left, and if too few were found there, it would take three.
         along = self._along(Stations(line, self._blocks, self.numbers), backward=backward)
-        along.add_rest(ahead, reading)
         along.add(ahead, reading, self._query.limit)
-        self._said += along.said
 
     def plan(self) -> list[str]:
         """What was done, for people."""

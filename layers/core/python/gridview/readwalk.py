@@ -75,7 +75,6 @@ class WalkReader:
                 "The entries ended on this page. The issues without a value come next, in number order: all that are in no "
                 "block of the index."
             )
-            plan += self._tail.plan()
         return plan
 
     def _read(self, spot: Spot | None) -> Reading:
