@@ -335,10 +335,10 @@ KILLED_ROWS = 1_500
 @needs_data
 def test_nothing_is_lost_or_doubled_when_importer_and_stack_are_killed(tmp_path: Path) -> None:
     types = tmp_path / "types.json"
-    wanted = ("unique_key", "opendate", "zip", "days_open")
+    kept = ("unique_key", "opendate", "zip", "days_open")
     with gzip.open(NYC, "rt", encoding="utf-8", newline="") as file:
         columns = next(csv.reader(file))
-    types.write_text(json.dumps({column: "skip" for column in columns if column not in wanted}))
+    types.write_text(json.dumps({column: "skip" for column in columns if column not in kept}))
     options = [
         "--project",
         "nyc",
