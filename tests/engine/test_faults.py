@@ -1,4 +1,4 @@
-"""Thirty scenarios of the fault simulator over DynamoDB Local: what the table in memory has shown, the engine shows too."""
+"""Fifteen scenarios of the fault simulator over DynamoDB Local: what the table in memory has shown, the engine shows too."""
 
 import os
 from collections import Counter
@@ -10,8 +10,8 @@ from devtools.faults.points import job_points, kill_points
 from devtools.faults.races import race_points
 from devtools.faults.scenarios import RANDOM
 
-SCENARIOS = 30
-POINTS = 6
+SCENARIOS = 15
+POINTS = 3
 """Kill points of the consumer, as many of background jobs, and as many of races; the rest is drawn."""
 
 
