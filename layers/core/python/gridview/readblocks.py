@@ -7,6 +7,7 @@ documents                                           the last, the 4th at most
 """
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 from pyroaring import BitMap
 
@@ -54,8 +55,7 @@ class BlocksReader:
         if self._family == NUMBERS or not self._blocks.has_directories([NUMBERS, self._family]):
             return False
         self._backward = backward
-        line = Line(self._query.keys, self.read_directories()[self._family], self.total)
-        ahead = self._ahead(line, spot)
+        ahead = self._ahead(self._line, spot)
         return planner.tell_a_page(ahead.stations, self._query.limit + 1, begun=ahead.spot is not None)
 
     def read(self, spot: Spot | None, *, backward: bool) -> Reading:
@@ -66,7 +66,7 @@ class BlocksReader:
             "directories: which blocks the indexes have, and how many issues stand in each"
         ):
             directories = self.read_directories()
-        line = Line(query.keys, directories[self._family], self.total)
+        line = self._line
         stations = Stations(line, self._blocks, self.numbers)
         along = self._along(stations, backward=backward)
         ahead = self._ahead(line, spot)
@@ -95,7 +95,7 @@ class BlocksReader:
     def add_rest(self, reading: Reading, steps: Steps, *, backward: bool) -> None:
         """Go on with the issues without a value, behind the last of those that have one. The directories must have been read."""
         self.steps = steps
-        line = Line(self._query.keys, self.read_directories()[self._family], self.total)
+        line = self._line
         ahead = Ahead([station for station in line.stations if not station.entries])
         # Not looked for among all documents: two rounds are left, and if too few were found there, it would take three.
         along = self._along(Stations(line, self._blocks, self.numbers), backward=backward)
@@ -110,6 +110,12 @@ class BlocksReader:
         """The family of the order that is gone along."""
         order = self._query.keys[0].order
         return NUMBERS if order is None else order.order_id
+
+    @cached_property
+    def _line(self) -> Line:
+        """The order that is gone along. It takes as long as the directory is, so it is made once."""
+        directory = self.read_directories()[self._family]
+        return Line(self._query.keys, directory, self.total)
 
     @property
     def total(self) -> int:
