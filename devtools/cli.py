@@ -9,25 +9,28 @@ from collections.abc import Sequence
 from devtools.failure import Failure
 
 COMMANDS = {
-    "up": ("devtools.local_stack", "start the local stack"),
-    "status": ("devtools.local_stack", "tell whether the local stack runs, and where"),
-    "down": ("devtools.local_stack", "stop the local stack; its data are kept"),
-    "logs": ("devtools.local_stack", "show what the local stack logged"),
-    "reset": ("devtools.local_stack", "stop the local stack and remove its data"),
-    "token": ("devtools.local_stack", "print a bearer token for the local stack"),
+    "up": ("devtools.local.command", "start the local stack"),
+    "status": ("devtools.local.command", "tell whether the local stack runs, and where"),
+    "down": ("devtools.local.command", "stop the local stack; its data are kept"),
+    "logs": ("devtools.local.command", "show what the local stack logged"),
+    "reset": ("devtools.local.command", "stop the local stack and remove its data"),
+    "token": ("devtools.local.command", "print a bearer token for the local stack"),
     "import": ("devtools.importer", "import a CSV or NDJSON file through the API"),
     "test": ("devtools.checks", "run the tests"),
     "check": ("devtools.checks", "check style, formatting and types"),
-    "faults": ("devtools.faults", "play scenarios of faults, and look whether what is derived is right"),
-    "oracle": ("devtools.oracle", "compare the answers to random queries with those of SQLite"),
+    "faults": (
+        "devtools.proof.faults",
+        "play scenarios of faults, and look whether what is derived is right",
+    ),
+    "oracle": ("devtools.proof.oracle", "compare the answers to random queries with those of SQLite"),
     "bench": ("devtools.bench", "measure pages and writes on projects of growing size"),
-    "fsck": ("devtools.fsck", "compare the index with the issues, and repair it"),
-    "dlq": ("devtools.dlq", "list and redrive dead letters and failed batches"),
-    "reindex": ("devtools.reindex", "build indexes anew in the background"),
-    "jobs": ("devtools.reindex", "list what is being done in the background"),
-    "synth": ("devtools.deploy", "write the CloudFormation template"),
-    "deploy": ("devtools.deploy", "deploy to an AWS account"),
-    "destroy": ("devtools.deploy", "delete what deploy made"),
+    "fsck": ("devtools.operate.fsck", "compare the index with the issues, and repair it"),
+    "dlq": ("devtools.operate.dlq", "list and redrive dead letters and failed batches"),
+    "reindex": ("devtools.operate.reindex", "build indexes anew in the background"),
+    "jobs": ("devtools.operate.reindex", "list what is being done in the background"),
+    "synth": ("devtools.deployed.command", "write the CloudFormation template"),
+    "deploy": ("devtools.deployed.command", "deploy to an AWS account"),
+    "destroy": ("devtools.deployed.command", "delete what deploy made"),
 }
 """Subcommand: the module whose `register` adds it, and what it does."""
 

@@ -13,7 +13,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
-from gridview import keys
+from gridview.encoding import keys
 from infra.checks import acknowledge
 from infra.dead_letters import DeadLetters
 from infra.function import GridFunction

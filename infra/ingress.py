@@ -1,4 +1,4 @@
-"""The HTTP API: a route for each line of `gridview.routes.ROUTES`, and a default one that answers all the rest."""
+"""The HTTP API: a route for each line of `gridview.api.routes.ROUTES`, and a default one that answers all the rest."""
 
 import json
 
@@ -9,7 +9,7 @@ from aws_cdk import aws_apigatewayv2_integrations as integrations
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from gridview.routes import ROUTES, Route
+from gridview.api.routes import ROUTES, Route
 from infra.checks import acknowledge
 from infra.function import GridFunction
 from infra.identity import Identity

@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from gridview import catalogs
+from gridview.schema import store
 
 TIMEOUTS: Final = {"query": 29, "command": 29, "maintain": 60, "upkeep": 60}
 """Seconds after which Lambda ends an invocation, by function. An HTTP API gives up after 30."""
@@ -11,7 +11,7 @@ TIMEOUTS: Final = {"query": 29, "command": 29, "maintain": 60, "upkeep": 60}
 CLOCK_MARGIN: Final = 10
 """Seconds by which the clocks of two containers, and a write still under way when its container was ended, may be late."""
 
-SETTLE_SECONDS: Final = max(TIMEOUTS.values()) + math.ceil(catalogs.MAX_AGE) + CLOCK_MARGIN
+SETTLE_SECONDS: Final = max(TIMEOUTS.values()) + math.ceil(store.MAX_AGE) + CLOCK_MARGIN
 """Seconds after a change of definitions from which on nobody acts on the older ones: a container took up the old catalog just
 before the change, used it as long as a catalog may be kept, and then worked with it for as long as an invocation may take."""
 

@@ -8,7 +8,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from gridview import keys
+from gridview.encoding import keys
 from infra.checks import acknowledge
 from infra.dead_letters import DeadLetters
 from infra.function import GridFunction

@@ -5,7 +5,7 @@ from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from gridview import keys
+from gridview.encoding import keys
 
 
 class GridTable(Construct):

@@ -15,16 +15,16 @@ from typing import Final, NamedTuple
 
 from devtools.bench.capacity import Counter
 from devtools.bench.work import Work
-from devtools.environment import local
 from devtools.failure import Failure
-from gridview import keys
-from gridview.catalogs import Catalogs
-from gridview.derive import Poison
-from gridview.fsck import Check
-from gridview.fscktally import Finding
-from gridview.fsckwalks import ProjectWalk, TableWalk
-from gridview.storage import Table
-from gridview.upkeep import Worker
+from devtools.local.environment import local
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.fsck.checker import Check
+from gridview.fsck.progress import Finding
+from gridview.fsck.walks import ProjectWalk, TableWalk
+from gridview.index.maintainer import Poison
+from gridview.maintenance.job_worker import Worker
+from gridview.schema.store import Catalogs
 
 _SETTLING: Final = 3_600.0
 """Seconds: work ends with a pass that another has to follow."""

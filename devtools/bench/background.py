@@ -6,12 +6,13 @@ from devtools.bench import apart, issues
 from devtools.bench.apart import Place
 from devtools.bench.work import Work
 from devtools.failure import Failure
-from gridview import clock, keys
-from gridview.attributes import create_attribute, rebuild, update_attribute
-from gridview.catalog import Catalog
-from gridview.catalogs import Catalogs
-from gridview.identity import Actor
-from gridview.storage import Table
+from gridview.commands.actor import Actor
+from gridview.commands.attributes import create_attribute, rebuild, update_attribute
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
+from gridview.support import clock
 
 CHECK_PROJECT: Final = "check: the project"
 CHECK_TABLE: Final = "check: all of the table"

@@ -9,16 +9,16 @@ from typing import Final, NamedTuple
 
 from rich.console import Console
 
-from devtools import bulk, engine, table
 from devtools.bench import background, edits, issues, measure, output, report
 from devtools.bench.apart import Place
 from devtools.bench.functions import Functions
 from devtools.bench.work import Work
 from devtools.failure import Failure
-from gridview.catalog import Catalog
-from gridview.identity import Actor
-from gridview.routes import Role
-from gridview.storage import Table
+from devtools.local import bulk, engine, table
+from gridview.api.routes import Role
+from gridview.commands.actor import Actor
+from gridview.dynamodb.table import Table
+from gridview.schema.catalog import Catalog
 
 _TABLE: Final = "gridview"
 _SIZES: Final = (1_000, 10_000, 100_000)

@@ -10,13 +10,13 @@ from devtools.bench import issues
 from devtools.bench.functions import Functions, event, record
 from devtools.bench.measure import image
 from devtools.failure import Failure
-from gridview.attributes import update_attribute
-from gridview.catalog import Catalog
-from gridview.catalogs import Catalogs
-from gridview.derive import Poison
-from gridview.identity import Actor
-from gridview.storage import Table
-from gridview.upkeep import Worker
+from gridview.commands.actor import Actor
+from gridview.commands.attributes import update_attribute
+from gridview.dynamodb.table import Table
+from gridview.index.maintainer import Poison
+from gridview.maintenance.job_worker import Worker
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
 
 _PROJECT: Final = "edits"
 _ISSUES: Final = 10

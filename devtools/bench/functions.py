@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TextIO
 
-from devtools import gateway
 from devtools.bench.capacity import Counter, Units
-from devtools.container import Context
-from devtools.environment import local
 from devtools.failure import Failure
-from gridview import keys
-from gridview.identity import Actor
+from devtools.local import gateway
+from devtools.local.container import Context
+from devtools.local.environment import local
+from gridview.commands.actor import Actor
+from gridview.encoding import keys
 
 _SECONDS: Final = 60.0
 

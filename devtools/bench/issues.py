@@ -5,14 +5,14 @@ from datetime import UTC, date, datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from gridview import documents
-from gridview.attributes import create_attribute
-from gridview.catalog import Catalog
-from gridview.catalogs import Catalogs, read, to_catalog
-from gridview.documents import Document
-from gridview.identity import Actor
-from gridview.projects import create_project
-from gridview.storage import Table
+from gridview.commands.actor import Actor
+from gridview.commands.attributes import create_attribute
+from gridview.commands.projects import create_project
+from gridview.dynamodb.table import Table
+from gridview.schema import documents
+from gridview.schema.catalog import Catalog
+from gridview.schema.documents import Document
+from gridview.schema.store import Catalogs, read, to_catalog
 
 DATE: Final = "due"
 TEXT: Final = "reference"

@@ -10,12 +10,12 @@ from devtools.bench import issues
 from devtools.bench.functions import Functions, event, record
 from devtools.bench.work import Work
 from devtools.failure import Failure
-from gridview import keys
-from gridview.catalog import Catalog
-from gridview.chunking import chunked
-from gridview.identity import Actor
-from gridview.storage import Table
-from gridview.wire import item_to_wire
+from gridview.commands.actor import Actor
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_to_wire
+from gridview.schema.catalog import Catalog
+from gridview.support.concurrency import chunked
 from infra.limits import BATCH_SIZE
 
 ROWS: Final = 100

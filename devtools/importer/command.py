@@ -31,9 +31,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from devtools import tokens
 from devtools.failure import Failure
-from devtools.folder import Folder
 from devtools.importer.batches import Batch, cut
 from devtools.importer.client import Api
 from devtools.importer.inference import profile
@@ -42,7 +40,9 @@ from devtools.importer.progress import Files, Progress, Rejects, files_for
 from devtools.importer.sender import Outcome, deliver, send_all
 from devtools.importer.source import Source, open_source
 from devtools.importer.target import created_at, prepare
-from gridview.ids import PROJECT
+from devtools.local import tokens
+from devtools.local.folder import Folder
+from gridview.schema.ids import PROJECT
 
 REFUSED_ROWS: Final = 3
 INTERRUPTED: Final = 130

@@ -19,8 +19,8 @@ from devtools.importer.inference import (
     to_text,
 )
 from devtools.importer.source import Cell, Row
-from gridview.catalog import MAX_ATTRIBUTES, FieldType
-from gridview.ids import attribute_id_from
+from gridview.schema.catalog import MAX_ATTRIBUTES, FieldType
+from gridview.schema.ids import attribute_id_from
 
 SKIP: Final = "skip"
 MAX_ISSUE: Final = 400_000

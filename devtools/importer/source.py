@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
 from devtools.failure import Failure
-from gridview.values import json_number
+from gridview.encoding.values import json_number
 
 Cell = str | bool | int | Decimal | list[str] | None
 """A CSV cell is a string; NDJSON also has booleans, exact numbers and lists of strings.

@@ -5,16 +5,17 @@ from typing import Any, TypeVar
 
 from aws_lambda_powertools import Logger, Metrics
 
-from gridview import attributes, composites, documents, issues, projects
-from gridview.batch import parse_batch, run_batch
-from gridview.catalog import Catalog
-from gridview.catalogs import Catalogs
-from gridview.config import required
-from gridview.http import Operation, Request, Response, written
-from gridview.http import handler as http_handler
-from gridview.idempotency import once
-from gridview.jsontext import dumps
-from gridview.storage import Table
+from gridview.api.config import required
+from gridview.api.http import Operation, Request, Response, written
+from gridview.api.http import handler as http_handler
+from gridview.commands import attributes, composite_indexes, issues, projects
+from gridview.commands.batch import parse_batch, run_batch
+from gridview.commands.idempotency import once
+from gridview.dynamodb.table import Table
+from gridview.encoding.json_codec import dumps
+from gridview.schema import documents
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
 
 Result = TypeVar("Result")
 
@@ -92,7 +93,7 @@ def delete_attribute(request: Request) -> Response:
 def create_index(request: Request) -> Response:
     """Define a composite index."""
     project = request.path["project"]
-    created = composites.create_composite(
+    created = composite_indexes.create_composite(
         table, catalogs, request.actor, project, request.body(), settling=settling
     )
     return written(201, created, f"/v1/projects/{project}/indexes/{created['id']}")
@@ -101,7 +102,7 @@ def create_index(request: Request) -> Response:
 def delete_index(request: Request) -> Response:
     """Delete a composite index."""
     project, index = request.path["project"], request.path["index"]
-    composites.delete_composite(
+    composite_indexes.delete_composite(
         table, catalogs, request.actor, project, index, request.expected(), settling=settling
     )
     return Response(204)

@@ -6,13 +6,13 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.catalogs import Catalogs
-from gridview.config import required
-from gridview.consumer import consume
-from gridview.deadletters import DeadLetters
-from gridview.derive import Poison
-from gridview.lag import Notes
-from gridview.storage import Table
+from gridview.api.config import required
+from gridview.dynamodb.table import Table
+from gridview.index.dead_letters import DeadLetters
+from gridview.index.freshness import Notes
+from gridview.index.maintainer import Poison
+from gridview.index.stream_consumer import consume
+from gridview.schema.store import Catalogs
 
 logger = Logger()
 metrics = Metrics()

@@ -5,20 +5,22 @@ from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
 
-from gridview import attributes, composites, counting, documents, gridrequest, issues, projects
-from gridview.blockcache import BlockCache
-from gridview.catalog import Catalog
-from gridview.catalogs import Catalogs
-from gridview.config import CursorSource, directory_seconds, required
-from gridview.grid import grid_page
-from gridview.gridrequest import IndexNotReady
-from gridview.groups import resolve as resolve_groups
-from gridview.http import Operation, Request, Response, count_capacity, ok
-from gridview.http import handler as http_handler
-from gridview.openapi import document as openapi_document
-from gridview.position import position as position_in
-from gridview.preconditions import etag
-from gridview.storage import Table
+from gridview.api.config import CursorSource, directory_seconds, required
+from gridview.api.http import Operation, Request, Response, count_capacity, ok
+from gridview.api.http import handler as http_handler
+from gridview.api.openapi import document as openapi_document
+from gridview.commands import attributes, composite_indexes, issues, projects
+from gridview.commands.preconditions import etag
+from gridview.dynamodb.table import Table
+from gridview.index.block_cache import BlockCache
+from gridview.query import counting, grid_request
+from gridview.query.grid import grid_page
+from gridview.query.grid_request import IndexNotReady
+from gridview.query.group_request import resolve as resolve_groups
+from gridview.query.row_number import position as position_in
+from gridview.schema import documents
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
 
 logger = Logger()
 metrics = Metrics()
@@ -59,12 +61,14 @@ def get_attribute(request: Request) -> Response:
 
 def list_indexes(request: Request) -> Response:
     """The composite indexes of a project."""
-    return ok(composites.list_composites(table, request.actor, request.path["project"]))
+    return ok(composite_indexes.list_composites(table, request.actor, request.path["project"]))
 
 
 def get_index(request: Request) -> Response:
     """One composite index."""
-    found = composites.get_composite(table, request.actor, request.path["project"], request.path["index"])
+    found = composite_indexes.get_composite(
+        table, request.actor, request.path["project"], request.path["index"]
+    )
     return Response(200, found, {"ETag": etag(found["version"])})
 
 
@@ -85,13 +89,13 @@ def grid(request: Request) -> Response:
 
 def grid_get(request: Request) -> Response:
     """A page of the grid, asked for by query parameters."""
-    return _grid(request, gridrequest.from_parameters(request.parameters))
+    return _grid(request, grid_request.from_parameters(request.parameters))
 
 
 def _grid(request: Request, body: object) -> Response:
     def page(metered: Table, catalog: Catalog) -> dict[str, Any]:
         return grid_page(
-            metered, catalog, gridrequest.resolve(catalog, body), cursor_source.cursors("grid"), cache
+            metered, catalog, grid_request.resolve(catalog, body), cursor_source.cursors("grid"), cache
         )
 
     return _answered(request, page)
@@ -109,10 +113,10 @@ def groups(request: Request) -> Response:
 
 def position(request: Request) -> Response:
     """The row number of an issue."""
-    body = gridrequest.from_parameters(request.parameters)
+    body = grid_request.from_parameters(request.parameters)
 
     def found(metered: Table, catalog: Catalog) -> dict[str, Any]:
-        order, only = gridrequest.resolve_position(catalog, body)
+        order, only = grid_request.resolve_position(catalog, body)
         return position_in(metered, catalog, int(request.path["num"]), order, only, cache)
 
     return _answered(request, found)
@@ -127,7 +131,7 @@ def _answered(request: Request, answer: Callable[[Table, Catalog], dict[str, Any
             metered, request.actor.tenant, project, lambda catalog: answer(metered, catalog)
         )
     except IndexNotReady as error:
-        raise composites.with_progress(table, request.actor, project, error) from error
+        raise composite_indexes.with_progress(table, request.actor, project, error) from error
     count_capacity(metrics, metered.meter)
     return ok(page)
 

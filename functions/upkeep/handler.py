@@ -7,14 +7,14 @@ from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview import fsckrun
-from gridview.catalogs import Catalogs
-from gridview.config import required
-from gridview.deadletters import DeadLetters
-from gridview.derive import Poison
-from gridview.fscktally import Finding, Tally
-from gridview.storage import Table
-from gridview.upkeep import Worker
+from gridview.api.config import required
+from gridview.dynamodb.table import Table
+from gridview.fsck import nightly
+from gridview.fsck.progress import Finding, Tally
+from gridview.index.dead_letters import DeadLetters
+from gridview.index.maintainer import Poison
+from gridview.maintenance.job_worker import Worker
+from gridview.schema.store import Catalogs
 
 _RESERVE = 15.0
 """Seconds of an invocation that are left when no new piece of work is begun: more than the longest should take."""
@@ -48,14 +48,14 @@ def work_on_jobs(context: LambdaContext) -> dict[str, Any]:
 
 def begin_check(_: LambdaContext) -> dict[str, Any]:
     """Have the whole table checked, by the invocations that work on jobs."""
-    begun = fsckrun.begin(table)
+    begun = nightly.begin(table)
     if not begun:
         logger.warning("the last check is not over yet")
     return {"begun": begun}
 
 
 def _go_on_with_check(remaining: Callable[[], float]) -> bool:
-    return fsckrun.go_on(table, remaining, _tell_difference, _tell_checked)
+    return nightly.go_on(table, remaining, _tell_difference, _tell_checked)
 
 
 def _tell_difference(finding: Finding) -> None:

@@ -14,8 +14,8 @@ import boto3
 import httpx
 import pytest
 
-from devtools import ministack
-from tests.commands import cdk
+from devtools.deployed import ministack
+from tests.support.commands import cdk
 
 PASSWORD = "Correct-horse-battery-1"
 

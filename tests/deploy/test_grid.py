@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gridview import keys
+from gridview.encoding import keys
 from tests.deploy.conftest import Deployment, Users
 from tests.deploy.waiting import until
 

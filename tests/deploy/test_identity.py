@@ -2,7 +2,7 @@
 
 import pytest
 
-from gridview.routes import ROUTES, Route
+from gridview.api.routes import ROUTES, Route
 from tests.deploy.conftest import PASSWORD, Deployment, Users
 
 WITH_TOKEN = [route for route in ROUTES if route.role is not None]

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from typing import Any
 
-from gridview import keys
-from gridview.wire import item_from_wire
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_from_wire
 from infra.assets import ROOT
 from tests.deploy.conftest import Deployment, Users
 from tests.deploy.waiting import until

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from devtools import engine as engines
-from devtools import table
-from devtools.environment import local
+from devtools.local import engine as engines
+from devtools.local import table
+from devtools.local.environment import local
 
 TABLE = "gridview"
 

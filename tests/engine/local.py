@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from devtools.delivery import Record
-from devtools.engine import Engine
-from devtools.environment import local
-from devtools.streams import StreamClient
-from gridview import keys
-from gridview.storage import Table
-from tests.functions import freshly_imported
-from tests.http import Client, Context, claims
+from devtools.local.delivery import Record
+from devtools.local.engine import Engine
+from devtools.local.environment import local
+from devtools.local.streams import StreamClient
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from tests.support.functions import freshly_imported
+from tests.support.http import Client, Context, claims
 
 BATCH = 100
 _AT_ONCE = 1000

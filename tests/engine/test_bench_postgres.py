@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from devtools import bulk, engine, table
 from devtools.bench.postgres import cluster, compare, datasets, enginefile, ours, report
 from devtools.bench.postgres.report import ALL_KEPT, COLD, SETS_KEPT, THEIRS, Section
-from gridview.storage import Item
+from devtools.local import bulk, engine, table
+from gridview.dynamodb.expressions import Item
 
 SIZES = (400, 600)
 needs_postgres = pytest.mark.skipif(cluster.find_programs() is None, reason="PostgreSQL is not installed")

@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from devtools.delivery import Record, sequence_number
-from devtools.engine import Engine
-from gridview import keys
-from gridview.catalogs import Catalogs
-from gridview.consumer import consume
-from gridview.derive import Poison
-from gridview.families import derived_items, derived_strings
-from gridview.indexing import sort_strings
-from gridview.ledger import Ledger
-from gridview.storage import Item, Table
-from tests import nasty
+from devtools.local.delivery import Record, sequence_number
+from devtools.local.engine import Engine
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.keyspaces import derived_items, derived_strings
+from gridview.index.ledger import Ledger
+from gridview.index.maintainer import Poison
+from gridview.index.sort_entries import sort_strings_of
+from gridview.index.stream_consumer import consume
+from gridview.schema.store import Catalogs
 from tests.engine.local import Stack, stack
+from tests.support import nasty
 
 PROJECT = "nasty"
 CREATED = 40
@@ -75,7 +76,7 @@ def assert_right(running: Stack) -> None:
         pk = keys.issue(running.tenant, PROJECT, num)
         document = documents.get(pk)
         ledger = Ledger.from_item(items[pk, keys.LEDGER])
-        expected = {} if document is None else sort_strings(catalog, document)
+        expected = {} if document is None else sort_strings_of(catalog, document)
         assert ledger.applied == ({} if document is None else derived_strings(catalog, document))
         assert ledger.intent is None
         assert ledger.removed is (document is None)

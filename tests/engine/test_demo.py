@@ -9,21 +9,23 @@ from typing import Any
 
 import pytest
 
-from devtools import bulk, demo, engine, table
 from devtools.failure import Failure
-from gridview import issues, keys
-from gridview.blocks import FIRST, HEAD, Block
-from gridview.catalog import Catalog, FieldType
-from gridview.catalogs import read, to_catalog
-from gridview.cursors import Cursors
-from gridview.documents import to_json
-from gridview.families import derived_strings, families_of, keys_of
-from gridview.grid import grid_page
-from gridview.gridrequest import resolve
-from gridview.indexing import sort_strings
-from gridview.jsontext import dumps
-from gridview.sortstrings import number_of
-from gridview.storage import Item, Table
+from devtools.local import bulk, demo, engine, table
+from gridview.commands import issues
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.cursors import Cursors
+from gridview.encoding.json_codec import dumps
+from gridview.encoding.sort_strings import number_of
+from gridview.index.blocks import FIRST, HEAD, Block
+from gridview.index.keyspaces import derived_strings, families_of, keys_of
+from gridview.index.sort_entries import sort_strings_of
+from gridview.query.grid import grid_page
+from gridview.query.grid_request import resolve
+from gridview.schema.catalog import Catalog, FieldType
+from gridview.schema.documents import to_json
+from gridview.schema.store import read, to_catalog
 
 NAME = "gridview"
 
@@ -136,7 +138,8 @@ def test_the_demo_is_indexed_as_its_documents_say(loaded: Table) -> None:
     for order in catalog.orders:
         entries = _partition(loaded, keys.order("0807", demo.PROJECT, order.order_id))
         expected = {
-            sort_strings(catalog, document).get(order.order_id): document[keys.PK] for document in documents
+            sort_strings_of(catalog, document).get(order.order_id): document[keys.PK]
+            for document in documents
         }
         expected.pop(None, None)
         assert {entry[keys.SORT]: entry[keys.PK] for entry in entries} == expected, order.order_id

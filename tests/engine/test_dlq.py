@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
-from devtools import engine, paths, stack, target
-from devtools.deadletters import keep_batch
-from devtools.delivery import Reason
-from devtools.folder import Folder
-from gridview import keys
-from gridview.storage import Item, Table
+from devtools import paths
+from devtools.local import engine, stack
+from devtools.local.dead_letters import keep_batch
+from devtools.local.delivery import Reason
+from devtools.local.folder import Folder
+from devtools.operate import target
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
 from tests.engine.test_local_stack import client, dev, given_up, status, up, walk
 
 PROJECT = "yard"

@@ -3,12 +3,12 @@
 import os
 from collections import Counter
 
-from devtools.engine import Engine
-from devtools.faults import local
-from devtools.faults.command import replay, results
-from devtools.faults.points import job_points, kill_points
-from devtools.faults.races import race_points
-from devtools.faults.scenarios import RANDOM
+from devtools.local.engine import Engine
+from devtools.proof.faults import local
+from devtools.proof.faults.command import replay, results
+from devtools.proof.faults.points import job_points, kill_points
+from devtools.proof.faults.races import race_points
+from devtools.proof.faults.scenarios import RANDOM
 
 SCENARIOS = 15
 POINTS = 3

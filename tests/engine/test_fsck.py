@@ -8,16 +8,18 @@ from random import Random
 import pytest
 from botocore.config import Config
 
-from devtools import engine as engines
-from gridview import keys
-from gridview.catalogs import Catalogs
-from gridview.fsck import Check
-from gridview.fscktally import Finding
-from gridview.fsckwalks import ProjectWalk, TableWalk, Walk
-from gridview.repairs import Repairs
-from gridview.storage import Item, Table, parse_fast
-from tests import nasty
+from devtools.local import engine as engines
+from gridview.dynamodb.client import parse_fast
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.fsck.checker import Check
+from gridview.fsck.progress import Finding
+from gridview.fsck.repairs import Repairs
+from gridview.fsck.walks import ProjectWalk, TableWalk, Walk
+from gridview.schema.store import Catalogs
 from tests.engine.local import Stack, stack
+from tests.support import nasty
 
 PROJECT = "nasty"
 ISSUES = 60

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from devtools.engine import Engine
-from tests import nasty, reference
+from devtools.local.engine import Engine
 from tests.engine.local import Stack, stack
+from tests.support import nasty, reference
 
 ISSUES = 300
 PROJECT = "nasty"

@@ -22,12 +22,13 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from devtools import bulk, paths
+from devtools import paths
 from devtools.cli import main
-from devtools.folder import Folder
-from gridview import keys
-from gridview.catalog import Catalog
-from gridview.catalogs import MAX_AGE, read, to_catalog
+from devtools.local import bulk
+from devtools.local.folder import Folder
+from gridview.encoding import keys
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import MAX_AGE, read, to_catalog
 
 DATA = paths.ROOT.parent / "shared" / "data"
 TITANIUM = DATA / "titanium_issues.csv"

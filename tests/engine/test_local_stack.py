@@ -18,10 +18,11 @@ import boto3
 import httpx
 import pytest
 
-from devtools import demo, engine, paths, stack
-from devtools.environment import REGION
-from devtools.folder import Folder
-from devtools.processes import known, wait_until
+from devtools import paths
+from devtools.local import demo, engine, stack
+from devtools.local.environment import REGION
+from devtools.local.folder import Folder
+from devtools.local.processes import known, wait_until
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

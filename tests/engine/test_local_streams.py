@@ -14,13 +14,13 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from devtools import deadletters, pump, table
-from devtools import engine as engines
-from devtools.delivery import sequence_number
-from devtools.environment import REGION
 from devtools.failure import FunctionError
-from devtools.folder import Folder
-from devtools.streams import NOT_FOUND, TRIMMED, StreamClient, StreamError
+from devtools.local import dead_letters, pump, table
+from devtools.local import engine as engines
+from devtools.local.delivery import sequence_number
+from devtools.local.environment import REGION
+from devtools.local.folder import Folder
+from devtools.local.streams import NOT_FOUND, TRIMMED, StreamClient, StreamError
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -245,7 +245,7 @@ def test_boto3_takes_the_local_queue_for_sqs(tmp_path: Path) -> None:
 @contextmanager
 def sqs(letters: Path) -> Iterator[tuple["SQSClient", str]]:
     """A client of a queue on a socket that somebody else has bound, as the supervisor does for the pump."""
-    server = deadletters.SqsServer(letters, socket.create_server(("127.0.0.1", 0)))
+    server = dead_letters.SqsServer(letters, socket.create_server(("127.0.0.1", 0)))
     server.start()
     try:
         yield (

@@ -4,12 +4,12 @@ from random import Random
 
 import pytest
 
-from devtools import bulk
-from devtools.engine import Engine
-from devtools.oracle import compare, world
-from devtools.oracle.compare import Player
-from devtools.oracle.real import TITANIUM, titanium
-from gridview.storage import Table
+from devtools.local import bulk
+from devtools.local.engine import Engine
+from devtools.proof.oracle import compare, world
+from devtools.proof.oracle.compare import Player
+from devtools.proof.oracle.real import TITANIUM, titanium
+from gridview.dynamodb.table import Table
 
 GENERATED = 270
 REAL = 30

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from devtools import bulk
-from devtools.engine import Engine
-from gridview import documents
-from gridview.catalogs import Catalogs
-from gridview.documents import Changes
+from devtools.local import bulk
+from devtools.local.engine import Engine
+from gridview.schema import documents
+from gridview.schema.documents import Changes
+from gridview.schema.store import Catalogs
 from tests.engine.local import Stack, stack
 
 SIZES = (300, 3_000)
@@ -58,7 +58,7 @@ def filled(engine: Engine, table_name: str) -> Iterator[Stack]:
         stack(engine, table_name, f"t{secrets.token_hex(8)}") as running,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr("gridview.catalogs.MAX_AGE", 3600.0)  # warm, however slow the machine is
+        patch.setattr("gridview.schema.store.MAX_AGE", 3600.0)  # warm, however slow the machine is
         for size in SIZES:
             fill(running, f"p{size}", size)
         yield running

@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from devtools.engine import Engine
-from devtools.table import create_table_input
-from gridview.storage import Meter, Table, parse_fast
-from tests.unit import test_scan, test_storage
+from devtools.local.engine import Engine
+from devtools.local.table import create_table_input
+from gridview.dynamodb.client import parse_fast
+from gridview.dynamodb.metering import Meter
+from gridview.dynamodb.table import Table
+from tests.unit.dynamodb import test_scan, test_table
 
 CONFORMANCE: dict[str, Callable[..., Any]] = {
     name: test
-    for module in (test_storage, test_scan)
+    for module in (test_table, test_scan)
     for name, test in vars(module).items()
     if name.startswith("test_") and {"table", "exact"} & {*inspect.signature(test).parameters}
 }

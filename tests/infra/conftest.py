@@ -9,8 +9,8 @@ import pytest
 from infra.layers import build_vendor
 from infra.settings import Settings
 from infra.template import synthesize
-from tests import templates
-from tests.commands import cdk
+from tests.support import templates
+from tests.support.commands import cdk
 
 
 @pytest.fixture(autouse=True)

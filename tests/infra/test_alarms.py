@@ -10,7 +10,7 @@ from infra.alarms import SECTION
 from infra.assets import ROOT
 from infra.settings import Settings
 from infra.template import synthesize
-from tests.templates import only, resources
+from tests.support.templates import only, resources
 
 KIND = "AWS::CloudWatch::Alarm"
 

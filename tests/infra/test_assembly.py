@@ -15,7 +15,7 @@ from infra.assets import ROOT
 from infra.layers import VENDOR_LOCK
 from infra.settings import Settings
 from infra.stack import GridviewStack
-from tests.templates import resources
+from tests.support.templates import resources
 
 BUDGET = 50 * 1024 * 1024
 """Bytes, unzipped, that a function and its layers may take. Lambda's limit is 250 MB; what it loads is what a cold start costs."""

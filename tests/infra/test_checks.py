@@ -14,7 +14,7 @@ from infra.assets import ROOT
 from infra.checks import add_checks
 from infra.settings import Settings
 from infra.stack import GridviewStack
-from tests.commands import cdk
+from tests.support.commands import cdk
 
 FAULTY_APP = """\
 from aws_cdk import App, Stack, aws_sqs

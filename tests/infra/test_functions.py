@@ -1,9 +1,9 @@
 from typing import Any
 
-from gridview import catalogs
-from gridview.routes import ROUTES
+from gridview.api.routes import ROUTES
+from gridview.schema import store
 from infra.limits import CLOCK_MARGIN, SETTLE_SECONDS
-from tests.templates import resources
+from tests.support.templates import resources
 
 NAMES = {
     "QueryFunction": "query",
@@ -42,7 +42,7 @@ def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict
         "upkeep": str(SETTLE_SECONDS),
     }
     for function in functions.values():
-        assert function["Timeout"] + catalogs.MAX_AGE + CLOCK_MARGIN <= SETTLE_SECONDS
+        assert function["Timeout"] + store.MAX_AGE + CLOCK_MARGIN <= SETTLE_SECONDS
 
 
 def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.templates import resources
+from tests.support.templates import resources
 
 LOGGING = {("logs:CreateLogStream", "logs"), ("logs:PutLogEvents", "logs")}
 TRACING = {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}

@@ -1,6 +1,6 @@
 from typing import Any
 
-from tests.templates import only
+from tests.support.templates import only
 
 CLAIMS = {"custom:tenant", "custom:role"}
 

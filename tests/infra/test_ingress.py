@@ -1,8 +1,8 @@
 import json
 from typing import Any
 
-from gridview.routes import BY_KEY
-from tests.templates import only, resources
+from gridview.api.routes import BY_KEY
+from tests.support.templates import only, resources
 
 
 def test_routes_are_the_table_of_routes_and_one_for_all_the_rest(template: dict[str, Any]) -> None:

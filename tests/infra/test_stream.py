@@ -1,10 +1,10 @@
 import json
 from typing import Any
 
-from devtools import pump
-from gridview import keys
-from gridview.derive import LEDGER_TOMBSTONE_DAYS
-from tests.templates import only, resources
+from devtools.local import pump
+from gridview.encoding import keys
+from gridview.index.maintainer import LEDGER_TOMBSTONE_DAYS
+from tests.support.templates import only, resources
 
 KIND = "AWS::Lambda::EventSourceMapping"
 

@@ -1,8 +1,8 @@
 from typing import Any
 
-from devtools.table import create_table_input
-from gridview import keys
-from tests.templates import only, table_input, time_to_live_attribute
+from devtools.local.table import create_table_input
+from gridview.encoding import keys
+from tests.support.templates import only, table_input, time_to_live_attribute
 
 KIND = "AWS::DynamoDB::GlobalTable"
 

@@ -8,7 +8,7 @@ import pytest
 from infra.assets import ROOT
 from infra.settings import Settings
 from infra.template import synthesize
-from tests.templates import only, resources
+from tests.support.templates import only, resources
 
 KIND = "AWS::Events::Rule"
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from devtools import processes
 from devtools.failure import Failure
+from devtools.local import processes
 
 PLACES: Final = ("/usr/lib/postgresql", "/usr/local/lib/postgresql", "/opt/homebrew/opt", "/usr/local/opt")
 _PROGRAMS: Final = ("postgres", "initdb", "psql")

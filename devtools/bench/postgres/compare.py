@@ -19,7 +19,7 @@ from devtools.bench.postgres.ours import Asked, Ours
 from devtools.bench.postgres.questions import Kind, Question
 from devtools.bench.postgres.report import Cost, Line, Section
 from devtools.failure import Failure
-from gridview.blockcache import BlockCache
+from gridview.index.block_cache import BlockCache
 
 SIZES: Final = (100_000,)
 REPEAT: Final = 9

@@ -14,17 +14,17 @@ from typing import Any, Final
 from devtools import paths
 from devtools.bench import issues
 from devtools.bench.postgres.questions import Condition, Subject
-from gridview import documents
-from gridview.attributes import create_attribute, update_attribute
-from gridview.catalog import Catalog
-from gridview.catalogs import Catalogs, read, to_catalog
-from gridview.derive import Poison
-from gridview.documents import Document
-from gridview.identity import Actor
-from gridview.projects import create_project
-from gridview.routes import Role
-from gridview.storage import Table
-from gridview.upkeep import Worker
+from gridview.api.routes import Role
+from gridview.commands.actor import Actor
+from gridview.commands.attributes import create_attribute, update_attribute
+from gridview.commands.projects import create_project
+from gridview.dynamodb.table import Table
+from gridview.index.maintainer import Poison
+from gridview.maintenance.job_worker import Worker
+from gridview.schema import documents
+from gridview.schema.catalog import Catalog
+from gridview.schema.documents import Document
+from gridview.schema.store import Catalogs, read, to_catalog
 
 ACTOR: Final = Actor("bench", "gridview.bench", Role.ADMIN)
 NYC: Final = paths.ROOT.parent / "shared" / "data" / "nyc_cases.csv.gz"

@@ -17,9 +17,9 @@ from typing import Any, Final, Protocol
 from devtools.bench.postgres.cluster import Cluster
 from devtools.bench.postgres.datasets import Dataset
 from devtools.bench.postgres.questions import ROWS, Condition, Kind, Question
-from gridview.catalog import Catalog, FieldType
-from gridview.documents import to_json
-from gridview.jsontext import dumps
+from gridview.encoding.json_codec import dumps
+from gridview.schema.catalog import Catalog, FieldType
+from gridview.schema.documents import to_json
 
 _BUILTINS: Final = ("name", "state", "created", "updated")
 

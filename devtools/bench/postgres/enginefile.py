@@ -15,9 +15,9 @@ from typing import Any, Final
 import orjson
 
 from devtools.failure import Failure
-from gridview import keys
-from gridview.storage import Item
-from gridview.wire import item_size, item_to_wire
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_size, item_to_wire
 
 _FILE: Final = "shared-local-instance.db"
 _VERSION: Final = "v2.4.0"

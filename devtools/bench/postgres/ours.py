@@ -9,23 +9,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from devtools import bulk, engine, paths
-from devtools import table as engine_table
+from devtools import paths
 from devtools.bench import issues
 from devtools.bench.postgres import datasets, enginefile
 from devtools.bench.postgres.datasets import ACTOR, Dataset
 from devtools.bench.postgres.questions import Kind, Question
-from gridview import blocks, documents, families, indexing, keys, ledger, ranks, sortstrings, values, wire
-from gridview.blockcache import BlockCache
-from gridview.catalog import Catalog
-from gridview.catalogs import read, to_catalog
-from gridview.counting import grouped_counts
-from gridview.cursors import Cursors
-from gridview.grid import grid_page
-from gridview.gridrequest import resolve
-from gridview.groups import resolve as resolve_groups
-from gridview.jsontext import dumps
-from gridview.storage import Item, Table
+from devtools.local import bulk, engine
+from devtools.local import table as engine_table
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import attribute_values, keys, option_ranks, sort_strings, values
+from gridview.encoding.cursors import Cursors
+from gridview.encoding.json_codec import dumps
+from gridview.index import blocks, keyspaces, ledger, sort_entries
+from gridview.index.block_cache import BlockCache
+from gridview.query.counting import grouped_counts
+from gridview.query.grid import grid_page
+from gridview.query.grid_request import resolve
+from gridview.query.group_request import resolve as resolve_groups
+from gridview.schema import documents
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import read, to_catalog
 
 TABLE: Final = "gridview"
 KEPT: Final = paths.ROOT / ".build" / "bench"
@@ -33,8 +37,8 @@ _LOADED: Final = "loaded.json"
 _CODE: Final = tuple(
     Path(str(module.__file__))
     for module in (
-        *(blocks, bulk, datasets, documents, enginefile, families, indexing),
-        *(issues, keys, ledger, ranks, sortstrings, values, wire),
+        *(blocks, bulk, datasets, documents, enginefile, keyspaces, sort_entries),
+        *(issues, keys, ledger, option_ranks, sort_strings, values, attribute_values),
     )
 )
 """What decides on the items that are loaded."""

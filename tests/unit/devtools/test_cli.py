@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from devtools import checks, cli, local_stack, paths, tokens
+from devtools import checks, cli, paths
 from devtools.failure import Failure
-from devtools.folder import Folder, State
-from devtools.processes import known
+from devtools.local import command, tokens
+from devtools.local.folder import Folder, State
+from devtools.local.processes import known
 
 
 @pytest.mark.parametrize("command", cli.COMMANDS)
@@ -27,8 +28,8 @@ def test_every_subcommand_has_help(command: str, capsys: pytest.CaptureFixture[s
 def test_the_overview_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     overview = capsys.readouterr().out
-    for command, (_, summary) in cli.COMMANDS.items():
-        assert command in overview
+    for name, (_, summary) in cli.COMMANDS.items():
+        assert name in overview
         assert summary in overview
 
 
@@ -59,7 +60,7 @@ def test_a_failure_is_one_sentence(
     def fail(args: argparse.Namespace) -> int:
         raise Failure("It is too late.")
 
-    monkeypatch.setattr(local_stack, "_down", fail)
+    monkeypatch.setattr(command, "_down", fail)
     assert cli.main(["down"]) == 1
     assert capsys.readouterr().err == "dev: It is too late.\n"
 
@@ -113,8 +114,8 @@ def test_every_folder_of_tests_is_a_suite() -> None:
 
 
 def test_the_summaries_are_the_ones_that_the_modules_give() -> None:
-    for command, (module, _) in cli.COMMANDS.items():
-        assert callable(importlib.import_module(module).register), command
+    for name, (module, _) in cli.COMMANDS.items():
+        assert callable(importlib.import_module(module).register), name
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from devtools import journal
+from devtools.local import journal
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from devtools import upkeep
 from devtools.failure import FunctionError
+from devtools.local import schedule
 
 
 class EnoughError(Exception):
@@ -27,7 +27,7 @@ def test_jobs_go_on_whatever_becomes_of_an_invocation() -> None:
             raise EnoughError
 
     with pytest.raises(EnoughError):
-        upkeep.run(invoke, pause)
+        schedule.run(invoke, pause)
     # The check is never asked for: it is for `./dev fsck`.
     assert events == [{"task": "jobs"}] * 4
     assert pauses[0] == pauses[3] < pauses[1] == pauses[2]

@@ -1,0 +1,1 @@
+"""The local stack behind `./dev up`: engine, API server, stream pump, schedule."""

@@ -1,0 +1,235 @@
+"""The subcommands of the local stack: up, status, down, logs, reset and token."""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from devtools import files, paths
+from devtools.failure import Failure
+from devtools.local import tokens
+from devtools.local.folder import Folder, State
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+DEFAULT_PORT = 8420
+
+_TAIL_LINES = 20
+_FOLLOW_SECONDS = 0.2
+
+
+def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommands."""
+    data = argparse.ArgumentParser(add_help=False)
+    data.add_argument(
+        "--data",
+        metavar="DIR",
+        type=Path,
+        default=paths.DEFAULT_DATA,
+        help="the stack's data folder (default: .data)",
+    )
+
+    parser = subparsers.add_parser(
+        "up",
+        parents=[data],
+        help="start the local stack",
+        description="Start the grid API on this machine, on a DynamoDB engine whose data are kept in the data folder. "
+        "The first start fills it with the worked example and a demo project.",
+    )
+    parser.add_argument("--detach", action="store_true", help="return when it is ready, and leave it running")
+    parser.add_argument(
+        "--port",
+        metavar="P",
+        type=_port,
+        default=DEFAULT_PORT,
+        help=f"of the API (default: {DEFAULT_PORT}; 0: any)",
+    )
+    parser.add_argument("--empty", action="store_true", help="fill nothing in at the first start")
+    parser.add_argument("--report-to", metavar="FD", type=int, help=argparse.SUPPRESS)
+    parser.set_defaults(func=_up)
+
+    parser = subparsers.add_parser(
+        "status", parents=[data], help="tell whether the local stack runs, and where"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help='as {"api": URL, "engine": URL, "pid": ..., "queue": URL}'
+    )
+    parser.set_defaults(func=_status)
+
+    parser = subparsers.add_parser("down", parents=[data], help="stop the local stack; its data are kept")
+    parser.set_defaults(func=_down)
+
+    parser = subparsers.add_parser("logs", parents=[data], help="show what the local stack logged")
+    parser.add_argument(
+        "-f", "--follow", action="store_true", help="go on showing what is added, until Ctrl-C"
+    )
+    parser.set_defaults(func=_logs)
+
+    parser = subparsers.add_parser(
+        "reset", parents=[data], help="stop the local stack and remove its data folder with all data"
+    )
+    parser.set_defaults(func=_reset)
+
+    parser = subparsers.add_parser(
+        "token",
+        parents=[data],
+        help="print a bearer token for the local stack",
+        description="Print a bearer token that the local stack of this data folder accepts for 12 hours. No other API does.",
+    )
+    parser.add_argument("--tenant", metavar="T", required=True, help="such as 0807")
+    parser.add_argument("--role", metavar="R", required=True, help="viewer, editor or admin")
+    parser.add_argument("--user", metavar="U", default="local-user", help="user id (default: local-user)")
+    parser.set_defaults(func=_token)
+
+
+def _up(args: argparse.Namespace) -> int:
+    folder = Folder(args.data)
+    if (state := folder.running()) is not None:
+        if args.port not in {0, DEFAULT_PORT} and not state.api.endswith(f":{args.port}"):
+            raise Failure(
+                f"The stack of {folder.path} already runs at {state.api}; stop it first with ./dev down."
+            )
+        _print_ready(folder, state, "already runs")
+        return 0
+    if args.detach:
+        return _up_detached(folder, args)
+    from devtools.local import stack
+
+    report = None if args.report_to is None else os.fdopen(args.report_to, "w", buffering=1)
+
+    def say(text: str) -> None:
+        print(text, file=report or sys.stderr)
+
+    def ready(state: State) -> None:
+        if report:
+            report.close()
+        else:
+            _print_ready(folder, state, "runs")
+            print("Stop it with Ctrl-C. Its log: ./dev logs -f", file=sys.stderr)
+
+    stack.run(folder, port=args.port, empty=args.empty, say=say, ready=ready)
+    print("Stopped.", file=sys.stderr)
+    return 0
+
+
+def _up_detached(folder: Folder, args: argparse.Namespace) -> int:
+    folder.make()
+    receiving, sending = os.pipe()
+    command = [
+        *(sys.executable, "-P", "-m", "devtools", "up", "--data", str(folder.path)),
+        *("--port", str(args.port), "--report-to", str(sending)),
+        *(["--empty"] if args.empty else []),
+    ]
+    with folder.log.open("ab") as log:
+        began = log.tell()
+        supervisor = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=[sending],
+            start_new_session=True,
+        )
+    os.close(sending)
+    with os.fdopen(receiving) as report:
+        try:
+            for line in report:
+                print(line, end="", file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            supervisor.terminate()
+            supervisor.wait()
+            raise
+    # The report ends when the stack is ready or its supervisor is gone.
+    if (state := folder.running()) is not None:
+        _print_ready(folder, state, "runs")
+        return 0
+    supervisor.wait()
+    said = folder.log.read_bytes()[began:].decode(errors="replace").splitlines()
+    reason = next((line for line in reversed(said) if line.startswith("dev: ")), None)
+    raise Failure(
+        reason.removeprefix("dev: ")
+        if reason
+        else f"The local stack ended while it started; its log is {folder.log}."
+    )
+
+
+def _print_ready(folder: Folder, state: State, verb: str) -> None:
+    seed = files.read_json(folder.seed) or {}
+    path = "/v1/projects"
+    if seed.get("demo"):
+        from devtools.local import demo
+
+        path = f"/v1/projects/{demo.PROJECT}/grid?sort={demo.DATE_ATTRIBUTE}&limit=10"
+    token = tokens.issue(tokens.key_in(folder.path), tenant="0807", role="viewer")
+    print(f"gridview {verb} at {state.api} (data in {folder.path}). Try:\n")
+    print(f"curl -sS -H 'Authorization: Bearer {token}' {shlex.quote(state.api + path)}\n", flush=True)
+
+
+def _status(args: argparse.Namespace) -> int:
+    state = Folder(args.data).running()
+    if args.json:
+        print(json.dumps(state._asdict() if state else dict.fromkeys(State._fields)))
+    elif state:
+        print(
+            f"running\napi     {state.api}\nengine  {state.engine}\nqueue   {state.queue}\npid     {state.pid}"
+        )
+    else:
+        print("not running")
+    return 0 if state else 1
+
+
+def _down(args: argparse.Namespace) -> int:
+    print("Stopped." if _stop(Folder(args.data)) else "It was not running.", file=sys.stderr)
+    return 0
+
+
+def _stop(folder: Folder) -> bool:
+    from devtools.local import stack
+
+    stopped = stack.end_all(folder.processes())
+    folder.clear()
+    return stopped
+
+
+def _logs(args: argparse.Namespace) -> int:
+    folder = Folder(args.data)
+    if not folder.log.exists():
+        raise Failure(f"There is no log in {folder.path}.")
+    with folder.log.open("r", encoding="utf-8", errors="replace") as log:
+        while True:
+            for line in log:
+                print(line, end="")
+            if not args.follow:
+                return 0
+            sys.stdout.flush()
+            time.sleep(_FOLLOW_SECONDS)
+
+
+def _reset(args: argparse.Namespace) -> int:
+    folder = Folder(args.data)
+    if folder.path.exists() and not folder.is_ours():
+        raise Failure(f"{folder.path} was not made by ./dev up, so it is left alone.")
+    _stop(folder)
+    print(f"Removed {folder.path}." if folder.remove() else "There was nothing to remove.", file=sys.stderr)
+    return 0
+
+
+def _token(args: argparse.Namespace) -> int:
+    folder = Folder(args.data)
+    if not folder.is_ours():
+        raise Failure(f"There is no local stack in {folder.path}; start one with ./dev up --detach.")
+    print(tokens.issue(tokens.key_in(folder.path), tenant=args.tenant, role=args.role, user=args.user))
+    return 0
+
+
+def _port(text: str) -> int:
+    port = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError("must be a number from 0 to 65535")
+    return port

@@ -1,0 +1,108 @@
+"""Local execution environments of a Lambda function: processes, each given one event at a time, started as they are needed.
+
+Threads would be simpler and untrue: handlers, and the libraries they use, may keep the request at hand in globals, because
+Lambda never runs two at once in one environment. Processes also let a hung or crashed invocation be ended, and use every core.
+"""
+
+import contextlib
+import json
+import multiprocessing.connection
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from devtools.failure import FunctionError
+
+_INIT_SECONDS = 60.0
+_RESPONSE_GRACE_SECONDS = 0.5
+
+
+class _EnvironmentLostError(FunctionError):
+    """The process is of no more use."""
+
+
+class Container:
+    """One process of one function. Not for use by two threads at once."""
+
+    def __init__(self, function: str, *, env: Mapping[str, str], timeout: float) -> None:
+        """Start it; the first invocation waits until the handler is imported. `timeout` in seconds."""
+        self._timeout = timeout
+        self._ready = False
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "devtools.local.container", function, str(theirs.fileno())],
+                env=env,
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            )
+        self._connection = multiprocessing.connection.Connection(ours.detach())
+
+    def invoke(self, event: Mapping[str, Any]) -> Any:
+        """What the handler returns for an event, through JSON both ways. FunctionError when it fails."""
+        if not self._ready:
+            self._receive(_INIT_SECONDS, "The function was not ready in time.")
+            self._ready = True
+        try:
+            self._connection.send_bytes(json.dumps({"event": event, "timeout": self._timeout}).encode())
+        except OSError as error:
+            raise _EnvironmentLostError("The function's process ended.") from error
+        answer = self._receive(self._timeout + _RESPONSE_GRACE_SECONDS, "The function timed out.")
+        if "error" in answer:
+            raise FunctionError(answer["error"])
+        return answer["result"]
+
+    def close(self) -> None:
+        """End the process at once."""
+        self._connection.close()
+        self._process.kill()
+        self._process.wait()
+
+    def _receive(self, seconds: float, too_late: str) -> Any:
+        try:
+            if not self._connection.poll(seconds):
+                raise _EnvironmentLostError(too_late)
+            return json.loads(self._connection.recv_bytes())
+        except (EOFError, OSError) as error:
+            raise _EnvironmentLostError("The function's process ended.") from error
+
+
+class Pool:
+    """The execution environments of one function, at most `size` at a time. For use by many threads."""
+
+    def __init__(self, function: str, *, env: Mapping[str, str], size: int, timeout: float) -> None:
+        """No process is started before the first event."""
+        self._function = function
+        self._env = env
+        self._timeout = timeout
+        self._free = threading.Semaphore(size)
+        self._idle: list[Container] = []
+
+    def invoke(self, event: Mapping[str, Any]) -> Any:
+        """What the handler returns for an event; waits for a free environment. FunctionError when it fails."""
+        with self._free:
+            try:
+                container = self._idle.pop()  # the last used: the others may go cold
+            except IndexError:
+                container = Container(self._function, env=self._env, timeout=self._timeout)
+            try:
+                result = container.invoke(event)
+            except _EnvironmentLostError:
+                container.close()
+                raise
+            except FunctionError:
+                self._idle.append(container)
+                raise
+            self._idle.append(container)
+            return result
+
+    def close(self) -> None:
+        """End the idle environments."""
+        while True:
+            with contextlib.suppress(IndexError):
+                self._idle.pop().close()
+                continue
+            return

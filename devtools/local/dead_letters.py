@@ -1,0 +1,339 @@
+"""Where local dead letters go: a queue that boto3 takes for SQS, and the on-failure destination; both are files."""
+
+import hashlib
+import http.server
+import itertools
+import json
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from devtools import files
+from devtools.local.container import ACCOUNT
+from devtools.local.delivery import Reason, Record, sequence_number
+
+QUEUE = "gridview-dead-letters"
+
+_TARGET = "AmazonSQS."
+_JSON = "application/x-amz-json-1.0"
+_MAX_MESSAGE_BYTES = 1024 * 1024
+_MAX_RECEIVED = 10
+_VISIBILITY_SECONDS = 30
+
+_MAPPING = "00000000-0000-0000-0000-000000000000"
+"""In the names of failed batches: the event source mapping, of which there is one."""
+
+
+class _RefusedError(Exception):
+    """SQS refuses such a call; `code` is the name of the exception."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(slots=True)
+class _Letter:
+    id: str
+    body: str
+    sent: float
+    """Seconds since 1970."""
+    visible: float = 0.0
+    """On the queue's clock."""
+    received: int = 0
+
+
+class Queue:
+    """Messages in a file, which only grows while this lives: a line for each that is sent and one for each that is deleted.
+
+    What was answered is on the disk. Who has received what is not: a queue that is opened again shows all that was not deleted, as
+    SQS, too, delivers at least once. `now` gives seconds. For use by many threads.
+    """
+
+    def __init__(self, path: Path, now: Callable[[], float] = time.monotonic) -> None:
+        """Take up what the file holds; it is rewritten without what was deleted, and is not there when it holds nothing."""
+        self._path = path
+        self._now = now
+        self._lock = threading.Lock()
+        self._letters = _read(path)
+        fresh = path.with_name(f"{path.name}.new")
+        fresh.unlink(missing_ok=True)
+        for letter in self._letters.values():
+            files.append_line(fresh, _line(letter))
+        if self._letters:
+            fresh.replace(path)
+        else:
+            path.unlink(missing_ok=True)
+
+    def send(self, body: str) -> str:
+        """Keep a message; gives its id."""
+        letter = _Letter(str(uuid.uuid4()), body, time.time())
+        with self._lock:
+            files.append_line(self._path, _line(letter))
+            self._letters[letter.id] = letter
+        return letter.id
+
+    def receive(self, most: int, hidden: float) -> list[tuple[str, _Letter]]:
+        """Up to `most` visible messages, the oldest first, each with a receipt; nobody else is given them for `hidden` seconds."""
+        with self._lock:
+            now = self._now()
+            found = list(
+                itertools.islice((one for one in self._letters.values() if one.visible <= now), most)
+            )
+            for letter in found:
+                letter.visible = now + hidden
+                letter.received += 1
+            return [(f"{letter.id}/{letter.received}", letter) for letter in found]
+
+    def hide(self, receipt: str, seconds: float) -> None:
+        """Hide a received message for so long from now on."""
+        with self._lock:
+            if letter := self._of(receipt):
+                letter.visible = self._now() + seconds
+
+    def delete(self, receipt: str) -> None:
+        """Forget a received message; what is gone already stays gone."""
+        with self._lock:
+            if letter := self._of(receipt):
+                files.append_line(self._path, {"deleted": letter.id})
+                del self._letters[letter.id]
+
+    def count(self) -> tuple[int, int]:
+        """How many messages can be received now, and how many are hidden."""
+        with self._lock:
+            now = self._now()
+            visible = sum(letter.visible <= now for letter in self._letters.values())
+            return visible, len(self._letters) - visible
+
+    def _of(self, receipt: str) -> _Letter | None:
+        return self._letters.get(receipt.partition("/")[0])
+
+
+def _line(letter: _Letter) -> dict[str, Any]:
+    return {"time": letter.sent, "id": letter.id, "body": letter.body}
+
+
+def _read(path: Path) -> dict[str, _Letter]:
+    """The messages of a file that were not deleted. A line that a crash cut off was never answered, and is passed over."""
+    letters: dict[str, _Letter] = {}
+    if not path.exists():
+        return letters
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            entry = json.loads(line)
+            if "deleted" in entry:
+                letters.pop(entry["deleted"], None)
+            else:
+                letters[entry["id"]] = _Letter(entry["id"], entry["body"], entry["time"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return letters
+
+
+class SqsServer(http.server.ThreadingHTTPServer):
+    """SQS on 127.0.0.1, as far as sending, receiving and deleting dead letters goes."""
+
+    daemon_threads = True
+
+    def __init__(self, letters: Path, listener: socket.socket | None = None) -> None:
+        """Takes over a socket that listens, else listens on a port that the system chooses; `start` answers."""
+        super().__init__(("127.0.0.1", 0), _Handler, bind_and_activate=listener is None)
+        if listener is not None:
+            self.socket.close()
+            self.socket = listener
+            self.server_address = listener.getsockname()
+        self.queue = Queue(letters)
+
+    @property
+    def endpoint(self) -> str:
+        """For AWS_ENDPOINT_URL_SQS."""
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    @property
+    def queue_url(self) -> str:
+        """For DEAD_LETTER_QUEUE_URL."""
+        return queue_url(int(self.server_address[1]))
+
+    def start(self) -> None:
+        """Answer requests in a thread of its own."""
+        threading.Thread(target=self.serve_forever, daemon=True, name="sqs").start()
+
+
+def queue_url(port: int) -> str:
+    """The URL of the queue that an SqsServer at this port holds."""
+    return f"http://127.0.0.1:{port}/{ACCOUNT}/{QUEUE}"
+
+
+def answer(queue: Queue, target: str, request: Any) -> tuple[HTTPStatus, dict[str, Any]]:
+    """Answer a call of SQS; `target` names the operation, as the header X-Amz-Target does."""
+    try:
+        operation = _OPERATIONS.get(target.removeprefix(_TARGET))
+        if operation is None or not target.startswith(_TARGET):
+            raise _RefusedError(
+                "UnsupportedOperation", f"This local endpoint takes {', '.join(_OPERATIONS)}."
+            )
+        if not isinstance(request, dict):
+            raise _RefusedError("MalformedInput", "The request is no JSON object.")
+        return HTTPStatus.OK, operation(queue, request)
+    except _RefusedError as refused:
+        return HTTPStatus.BAD_REQUEST, {
+            "__type": f"com.amazonaws.sqs#{refused.code}",
+            "message": str(refused),
+        }
+
+
+def _send(queue: Queue, request: Mapping[str, Any]) -> dict[str, Any]:
+    body = _text(request, "MessageBody")
+    if len(body.encode()) > _MAX_MESSAGE_BYTES:
+        raise _RefusedError("InvalidParameterValue", "The message is longer than 1 MiB.")
+    return {"MessageId": queue.send(body), "MD5OfMessageBody": _digest(body)}
+
+
+def _receive(queue: Queue, request: Mapping[str, Any]) -> dict[str, Any]:
+    most = _number(request, "MaxNumberOfMessages", 1)
+    if not 1 <= most <= _MAX_RECEIVED:
+        raise _RefusedError("InvalidParameterValue", f"MaxNumberOfMessages is from 1 to {_MAX_RECEIVED}.")
+    messages = [
+        {
+            "MessageId": letter.id,
+            "ReceiptHandle": receipt,
+            "MD5OfBody": _digest(letter.body),
+            "Body": letter.body,
+            "Attributes": {
+                "SentTimestamp": str(int(letter.sent * 1000)),
+                "ApproximateReceiveCount": str(letter.received),
+            },
+        }
+        for receipt, letter in queue.receive(most, _number(request, "VisibilityTimeout", _VISIBILITY_SECONDS))
+    ]
+    return {"Messages": messages} if messages else {}
+
+
+def _hide(queue: Queue, request: Mapping[str, Any]) -> dict[str, Any]:
+    queue.hide(_text(request, "ReceiptHandle"), _number(request, "VisibilityTimeout", _VISIBILITY_SECONDS))
+    return {}
+
+
+def _delete(queue: Queue, request: Mapping[str, Any]) -> dict[str, Any]:
+    queue.delete(_text(request, "ReceiptHandle"))
+    return {}
+
+
+def _attributes(queue: Queue, request: Mapping[str, Any]) -> dict[str, Any]:
+    visible, hidden = queue.count()
+    known = {
+        "ApproximateNumberOfMessages": str(visible),
+        "ApproximateNumberOfMessagesNotVisible": str(hidden),
+    }
+    asked = request.get("AttributeNames") or []
+    return {"Attributes": {name: value for name, value in known.items() if name in asked or "All" in asked}}
+
+
+_OPERATIONS: dict[str, Callable[[Queue, Mapping[str, Any]], dict[str, Any]]] = {
+    "SendMessage": _send,
+    "ReceiveMessage": _receive,
+    "ChangeMessageVisibility": _hide,
+    "DeleteMessage": _delete,
+    "GetQueueAttributes": _attributes,
+}
+
+
+def _text(request: Mapping[str, Any], name: str) -> str:
+    value = request.get(name)
+    if not isinstance(value, str) or not value:
+        raise _RefusedError("MissingParameter", f"{name} is needed.")
+    return value
+
+
+def _number(request: Mapping[str, Any], name: str, otherwise: int) -> int:
+    value = request.get(name, otherwise)
+    if not isinstance(value, int) or value < 0:
+        raise _RefusedError("InvalidParameterValue", f"{name} is a number, and not negative.")
+    return value
+
+
+def _digest(body: str) -> str:
+    # SQS defines this digest over the text that the client sent; it is no protection.
+    return hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()
+
+
+def keep_batch(
+    folder: Path,
+    *,
+    stream: str,
+    shard: str,
+    function: str,
+    records: list[Record],
+    reason: Reason,
+    invocations: int,
+) -> Path:
+    """Keep records that are given up, whole: a file below `folder`, named and written as Lambda does it in a bucket.
+
+    All or nothing: it comes into the folder by a rename, on the disk.
+    """
+    now = datetime.now(UTC)
+    name = f"aws/lambda/{_MAPPING}/{shard}/{now:%Y/%m/%d}/{now:%Y-%m-%dT%H.%M.%S}-{uuid.uuid4()}"
+    invocation = {
+        "requestContext": {
+            "requestId": str(uuid.uuid4()),
+            "functionArn": function,
+            "condition": reason,
+            "approximateInvokeCount": invocations,
+        },
+        "responseContext": {"statusCode": 200, "executedVersion": "$LATEST", "functionError": "Unhandled"},
+        "version": "1.0",
+        "timestamp": f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z",
+        "DDBStreamBatchInfo": {
+            "shardId": shard,
+            "startSequenceNumber": sequence_number(records[0]),
+            "endSequenceNumber": sequence_number(records[-1]),
+            "approximateArrivalOfFirstRecord": _arrival(records[0]),
+            "approximateArrivalOfLastRecord": _arrival(records[-1]),
+            "batchSize": len(records),
+            "streamArn": stream,
+        },
+        "payload": json.dumps({"Records": records}),
+    }
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = folder.with_name(f"{folder.name}.new")
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump(invocation, file)
+        file.flush()
+        os.fsync(file.fileno())
+    return fresh.replace(path)
+
+
+def _arrival(record: Record) -> str:
+    written = datetime.fromtimestamp(record["dynamodb"]["ApproximateCreationDateTime"], UTC)
+    return f"{written:%Y-%m-%dT%H:%M:%SZ}"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: SqsServer
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        try:
+            request = json.loads(body)
+        except ValueError:
+            request = None
+        status, reply = answer(self.server.queue, self.headers.get("X-Amz-Target", ""), request)
+        content = json.dumps(reply).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", _JSON)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
+        """Nothing: the letters are the log."""

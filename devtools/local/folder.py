@@ -1,0 +1,136 @@
+"""The data folder of a local stack: everything that it keeps, and which processes it runs."""
+
+import contextlib
+import fcntl
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from devtools import files
+from devtools.failure import Failure
+from devtools.local.processes import Known
+
+_MARK = ".gridview"
+_MARK_TEXT = "This folder belongs to a local gridview stack: `./dev reset` removes it.\n"
+
+
+class State(NamedTuple):
+    """A local stack that is ready."""
+
+    api: str
+    engine: str
+    pid: int
+    """Of the supervisor: ending it ends the stack."""
+    queue: str
+    """The URL of the dead-letter queue."""
+
+
+class Folder:
+    """One data folder. Its files:
+
+    token.key, cursor.secret     secrets, made on first use
+    engine/                      DynamoDB Local's configuration, log and tables
+    seed.json                    what the tables were first filled with
+    progress.json                how far the stream has been consumed
+    dead-letters.ndjson          what the consumer sent to the dead-letter queue
+    failed-batches/              what the stream pump gave up, a file for each batch
+    stack.log                    the log of the functions, the server and the pump
+    state.json, processes.json   while it runs
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Nothing is made or read yet."""
+        self.path = path.resolve()
+        self.engine = self.path / "engine"
+        self.tables = self.engine / "tables"
+        self.seed = self.path / "seed.json"
+        self.progress = self.path / "progress.json"
+        self.dead_letters = self.path / "dead-letters.ndjson"
+        self.failed_batches = self.path / "failed-batches"
+        self.log = self.path / "stack.log"
+        self._state = self.path / "state.json"
+        self._processes = self.path / "processes.json"
+
+    def make(self) -> None:
+        """Make the folder where it is missing. Failure when there is one that is not ours."""
+        if not self.is_ours():
+            try:
+                self.path.mkdir(parents=True, mode=0o700, exist_ok=True)
+                occupied = any(self.path.iterdir())
+            except OSError as error:
+                raise Failure(f"{self.path} cannot be used as the data folder: {error.strerror}.") from error
+            if occupied:
+                raise Failure(
+                    f"{self.path} is not empty and was not made by ./dev up; choose another --data folder."
+                )
+            (self.path / _MARK).write_text(_MARK_TEXT)
+
+    def is_ours(self) -> bool:
+        """Whether `make` made it."""
+        return (self.path / _MARK).is_file()
+
+    def remove(self) -> bool:
+        """Remove the folder with all that is in it; False when there was none. Failure when it is not ours."""
+        if not self.path.exists():
+            return False
+        if not self.is_ours():
+            raise Failure(f"{self.path} was not made by ./dev up, so it is left alone.")
+        # The mark goes last: a removal that is interrupted can be taken up again.
+        for entry in self.path.iterdir():
+            if entry.name != _MARK:
+                shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
+        shutil.rmtree(self.path)
+        return True
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep every other supervisor out, for as long as this process lives. Failure when one is there."""
+        with (self.path / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Failure(
+                    f"Another ./dev is starting, running or stopping the stack of {self.path}."
+                ) from None
+            yield
+
+    def running(self) -> State | None:
+        """The stack that is ready; None when there is none."""
+        kept = files.read_json(self._state)
+        if not isinstance(kept, dict):
+            return None
+        try:
+            state = State(**kept)
+        except TypeError:  # what another version of the tools wrote
+            return None
+        return (
+            state
+            if any(process.pid == state.pid and process.lives() for process in self.processes())
+            else None
+        )
+
+    def require_running(self) -> State:
+        """The stack that is ready. Failure when there is none."""
+        state = self.running()
+        if state is None:
+            raise Failure("The local stack is not running; start it with ./dev up --detach.")
+        return state
+
+    def write_state(self, state: State) -> None:
+        """Say that the stack is ready."""
+        files.write_json(self._state, state._asdict())
+
+    def processes(self) -> list[Known]:
+        """The processes of the stack, or of one that was killed, the supervisor first; some may be gone."""
+        kept = files.read_json(self._processes)
+        return [Known(int(pid), str(started)) for pid, started in kept] if isinstance(kept, list) else []
+
+    def write_processes(self, processes: list[Known]) -> None:
+        """Write down what runs, the supervisor first."""
+        files.write_json(self._processes, processes)
+
+    def clear(self) -> None:
+        """Nothing runs any more."""
+        self._state.unlink(missing_ok=True)
+        self._processes.unlink(missing_ok=True)

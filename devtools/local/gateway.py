@@ -1,0 +1,191 @@
+"""What an HTTP API of API Gateway does between the network and a function: routing, events (payload version 2.0), responses.
+
+Pure: no socket and no function is touched here.
+"""
+
+import base64
+import functools
+import json
+import re
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+from gridview.api.routes import ROUTES, Route
+from gridview.support.errors import ProblemType, problem_document
+
+DEFAULT_ROUTE = "$default"
+DEFAULT_FUNCTION = "query"
+"""The function that answers what no route matches."""
+
+MAX_PAYLOAD_BYTES = 6 * 1024 * 1024
+"""Lambda's limit on an event and on a response."""
+
+_TEXT_TYPE = re.compile(r"text/|application/(?:[^;]+\+)?(?:json|xml)\b|application/javascript\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request as it came in."""
+
+    method: str
+    path: str
+    """Still percent-encoded."""
+    query: str
+    headers: Mapping[str, str]
+    """Names in lower case."""
+    body: bytes = b""
+    source_ip: str = "127.0.0.1"
+    protocol: str = "HTTP/1.1"
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+
+class Match(NamedTuple):
+    """The route of a request and the parts of its path that are parameters; no route: `$default`."""
+
+    route: Route | None
+    parameters: dict[str, str]
+
+    @property
+    def key(self) -> str:
+        """The route key in the event."""
+        return self.route.key if self.route else DEFAULT_ROUTE
+
+    @property
+    def function(self) -> str:
+        """The function that answers."""
+        return self.route.function if self.route else DEFAULT_FUNCTION
+
+
+class Response(NamedTuple):
+    """An HTTP response as it goes out."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+def match(method: str, path: str) -> Match:
+    """The most specific route of a request: a literal segment goes before a parameter.
+
+    Segments are compared as sent and decoded afterwards, so an encoded slash is a part of a parameter and no border.
+    """
+    segments = path.split("/")
+    for route in _most_specific_first():
+        pattern = route.path.split("/")
+        if route.method != method or len(pattern) != len(segments):
+            continue
+        parameters: dict[str, str] = {}
+        for expected, segment in zip(pattern, segments, strict=True):
+            if expected.startswith("{") and segment:
+                parameters[expected[1:-1]] = unquote(segment)
+            elif expected != segment:
+                break
+        else:
+            return Match(route, parameters)
+    return Match(None, {})
+
+
+@functools.cache
+def _most_specific_first() -> tuple[Route, ...]:
+    return tuple(
+        sorted(ROUTES, key=lambda route: [segment.startswith("{") for segment in route.path.split("/")])
+    )
+
+
+def event(request: Request, matched: Match, claims: Mapping[str, str] | None) -> dict[str, Any]:
+    """The event that a function gets for a request; `claims` of the token when the route asks for one."""
+    headers = {name: value for name, value in request.headers.items() if name != "cookie"}
+    path = unquote(request.path)
+    now = time.time()
+    context: dict[str, Any] = {
+        "accountId": "000000000000",
+        "apiId": "local",
+        "domainName": headers.get("host", "127.0.0.1"),
+        "domainPrefix": "127",
+        "http": {
+            "method": request.method,
+            "path": path,
+            "protocol": request.protocol,
+            "sourceIp": request.source_ip,
+            "userAgent": headers.get("user-agent", ""),
+        },
+        "requestId": request.id,
+        "routeKey": matched.key,
+        "stage": "$default",
+        "time": time.strftime("%d/%b/%Y:%H:%M:%S +0000", time.gmtime(now)),
+        "timeEpoch": int(now * 1000),
+    }
+    if claims is not None:
+        context["authorizer"] = {"jwt": {"claims": dict(claims), "scopes": None}}
+    made: dict[str, Any] = {
+        "version": "2.0",
+        "routeKey": matched.key,
+        "rawPath": path,  # an HTTP API passes it on decoded, a Lambda URL would not
+        "rawQueryString": request.query,
+        "headers": headers,
+        "requestContext": context,
+        "isBase64Encoded": False,
+    }
+    if cookie := request.headers.get("cookie"):
+        made["cookies"] = [part.strip() for part in cookie.split(";") if part.strip()]
+    if parameters := query_parameters(request.query):
+        made["queryStringParameters"] = parameters
+    if matched.parameters:
+        made["pathParameters"] = matched.parameters
+    if request.body:
+        made["body"], made["isBase64Encoded"] = _encoded(request.body, headers.get("content-type", ""))
+    return made
+
+
+def query_parameters(query: str) -> dict[str, str]:
+    """Query parameters, decoded; the values of one that is given several times are joined by commas."""
+    parameters: dict[str, str] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        parameters[name] = f"{parameters[name]},{value}" if name in parameters else value
+    return parameters
+
+
+def _encoded(body: bytes, content_type: str) -> tuple[str, bool]:
+    if _TEXT_TYPE.match(content_type.lower()):
+        try:
+            return body.decode(), False
+        except UnicodeDecodeError:
+            pass
+    return base64.b64encode(body).decode(), True
+
+
+class BadResponseError(Exception):
+    """The function returned what cannot be made into an HTTP response."""
+
+
+def response(result: Any) -> Response:
+    """The HTTP response of what a function returned (format 2.0: without `statusCode` it is a body)."""
+    if not isinstance(result, dict) or "statusCode" not in result:
+        return Response(200, [("content-type", "application/json")], json.dumps(result).encode())
+    try:
+        body = result.get("body") or ""
+        content = (
+            base64.b64decode(body, validate=True) if result.get("isBase64Encoded") else str(body).encode()
+        )
+        headers = [(str(name).lower(), str(value)) for name, value in (result.get("headers") or {}).items()]
+        cookies = [("set-cookie", str(cookie)) for cookie in result.get("cookies") or ()]
+        status = int(result["statusCode"])
+    except (TypeError, ValueError, AttributeError) as error:
+        raise BadResponseError("The function's response is malformed.") from error
+    if len(content) > MAX_PAYLOAD_BYTES:
+        raise BadResponseError("The function's response is larger than 6 MB.")
+    return Response(status, headers + cookies, content)
+
+
+def problem(
+    kind: ProblemType, detail: str, request_id: str, headers: Iterable[tuple[str, str]] = ()
+) -> Response:
+    """An answer of the gateway itself, in the form that the functions' own problems have."""
+    document = problem_document(kind, detail) | {"request_id": request_id}
+    return Response(
+        kind.status, [("content-type", "application/problem+json"), *headers], json.dumps(document).encode()
+    )

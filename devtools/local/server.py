@@ -1,0 +1,142 @@
+"""The HTTP API on this machine: API Gateway's part between a socket and the Lambda functions."""
+
+import argparse
+import json
+import logging
+import os
+import socket
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import waitress  # type: ignore[import-untyped]
+
+from devtools.failure import FunctionError
+from devtools.local import gateway, tokens
+from devtools.local.containers import Pool
+from devtools.local.gateway import Request, Response
+from gridview.api.routes import ROUTES
+from gridview.support.errors import INTERNAL, PROBLEMS, TooLarge, Unauthenticated
+from infra.limits import TIMEOUTS
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+_ENVIRONMENTS = 4
+_THREADS = 16
+_MAX_READ_BYTES = 64 * 1024 * 1024
+"""Up to here a body is read and refused with a problem; a larger one waitress refuses itself."""
+
+Invoke = Callable[[str, dict[str, Any]], Any]
+"""Calls a function, by name, with an event, and returns its result; raises FunctionError."""
+
+_log = logging.getLogger("gridview.server")
+
+
+def application(invoke: Invoke, key: bytes) -> "WSGIApplication":
+    """The API as a WSGI application; `key` is what good tokens are signed with."""
+
+    def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        request = _request(environ)
+        answer = _answer(request, invoke, key)
+        status = f"{answer.status} {_phrase(answer.status)}"
+        headers = [*answer.headers, ("apigw-requestid", request.id)]
+        if answer.status not in {204, 304}:
+            headers.append(("content-length", str(len(answer.body))))
+        start_response(status, headers)
+        return [answer.body]
+
+    return app
+
+
+def _answer(request: Request, invoke: Invoke, key: bytes) -> Response:
+    matched = gateway.match(request.method, request.path)
+    claims = None
+    if matched.route and matched.route.role is not None:
+        try:
+            claims = tokens.claims_of(key, _bearer(request))
+        except tokens.InvalidTokenError:
+            return gateway.problem(
+                PROBLEMS[Unauthenticated],
+                "There is no bearer token, or it is not valid here.",
+                request.id,
+                [("www-authenticate", "Bearer")],
+            )
+    event = gateway.event(request, matched, claims)
+    if len(request.body) > gateway.MAX_PAYLOAD_BYTES or len(json.dumps(event)) > gateway.MAX_PAYLOAD_BYTES:
+        return gateway.problem(PROBLEMS[TooLarge], "A request may have 6 MB.", request.id)
+    try:
+        return gateway.response(invoke(matched.function, event))
+    except (FunctionError, gateway.BadResponseError):
+        _log.exception("The function failed.", extra={"request_id": request.id})
+        return gateway.problem(INTERNAL, "The request failed; it is not known how far it came.", request.id)
+
+
+def _bearer(request: Request) -> str:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise tokens.InvalidTokenError("not a bearer token")
+    return token.strip()
+
+
+def _request(environ: "WSGIEnvironment") -> Request:
+    target = urlsplit(environ.get("REQUEST_URI") or environ["PATH_INFO"])
+    headers = {
+        name.removeprefix("HTTP_").replace("_", "-").lower(): _utf8(value)
+        for name, value in environ.items()
+        if (name.startswith("HTTP_") or name in {"CONTENT_TYPE", "CONTENT_LENGTH"}) and value
+    }
+    return Request(
+        method=environ["REQUEST_METHOD"],
+        path=target.path,
+        query=environ["QUERY_STRING"],
+        headers=headers,
+        body=environ["wsgi.input"].read(),
+        source_ip=environ.get("REMOTE_ADDR", "127.0.0.1"),
+        protocol=environ["SERVER_PROTOCOL"],
+    )
+
+
+def _utf8(value: str) -> str:
+    """A header's value, which WSGI gives as Latin-1."""
+    return value.encode("latin-1").decode("utf-8", errors="replace")
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Unknown"
+
+
+def main() -> None:
+    """`python -m devtools.local.server`, started by the supervisor; the environment is the functions'."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--listen", type=int, required=True, help="file descriptor of the bound socket")
+    arguments = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    pools = {
+        function: Pool(
+            function,
+            env=os.environ | {"POWERTOOLS_SERVICE_NAME": function},
+            size=_ENVIRONMENTS,
+            timeout=TIMEOUTS[function],
+        )
+        for function in sorted({route.function for route in ROUTES} | {gateway.DEFAULT_FUNCTION})
+    }
+    app = application(lambda function, event: pools[function].invoke(event), tokens.key_in(arguments.data))
+    listener = socket.socket(fileno=arguments.listen)
+    waitress.serve(
+        app,
+        sockets=[listener],
+        threads=_THREADS,
+        ident=None,
+        max_request_body_size=_MAX_READ_BYTES,
+    )
+
+
+if __name__ == "__main__":
+    main()

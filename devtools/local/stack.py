@@ -1,0 +1,258 @@
+"""The local stack: an engine, the API server and the stream pump, and the supervisor that starts, watches and ends them."""
+
+import contextlib
+import errno
+import hashlib
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from devtools import files
+from devtools.failure import Failure
+from devtools.local import dead_letters, demo, engine, journal, processes, table, tokens
+from devtools.local.environment import local
+from devtools.local.folder import Folder, State
+from devtools.local.processes import Known
+from infra.limits import SETTLE_SECONDS
+
+TABLE = "gridview"
+
+_READY_SECONDS = 60.0
+_WATCH_SECONDS = 0.5
+_STOP_SECONDS = 3.0
+_SUPERVISOR_STOP_SECONDS = 30.0
+_LOG_KEPT_BYTES = 16 * 1024 * 1024
+_FILLING_BYTES = 512 * 1024 * 1024
+"""Plenty for the demo; a container may have far less in memory."""
+_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of this user's own is made in it
+
+Say = Callable[[str], None]
+
+
+class _StopRequestedError(Exception):
+    """TERM or INT came."""
+
+
+def run(folder: Folder, *, port: int, empty: bool, say: Say, ready: Callable[[State], None]) -> None:
+    """Run the stack until TERM or INT. `say` is told what is going on, and `ready` is called when the API answers.
+
+    Failure when it cannot start, or when a part of it ends by itself.
+    """
+    folder.make()
+    with (
+        folder.held(),
+        _listener(port) as listener,
+        _listener(0) as letters,
+        contextlib.suppress(_StopRequestedError),
+        _stop_on_signals(),
+    ):
+        end_all(folder.processes())  # what a supervisor that was killed has left
+        folder.clear()
+        with contextlib.ExitStack() as cleanup:
+            cleanup.callback(folder.clear)
+            children = _Children(folder)
+            if not folder.tables.is_dir():
+                _fill(folder, empty=empty, say=say)
+            say("Starting DynamoDB Local ...")
+            checkpoints = cleanup.enter_context(contextlib.closing(journal.Checkpoints(folder.tables)))
+            cleanup.callback(children.stop)
+            started = engine.start(folder.engine, in_memory=False)
+            children.add("DynamoDB Local", started.process)
+            table.ensure(started.client(), TABLE)
+            say("Starting the API ...")
+            env = _environment(folder, started.endpoint)
+            with _open_log(folder) as log:
+                _start_server(folder, listener, env, log, children)
+                _start_pump(folder, letters, env, log, children)
+            api = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            _wait_until_healthy(api, children)
+            queue = dead_letters.queue_url(letters.getsockname()[1])
+            state = State(api=api, engine=started.endpoint, pid=os.getpid(), queue=queue)
+            folder.write_state(state)
+            ready(state)
+            while True:
+                children.check()
+                checkpoints.make()
+                time.sleep(_WATCH_SECONDS)
+
+
+def end_all(known: list[Known]) -> bool:
+    """End a stack, the supervisor first, which ends the others in order. False when nothing of it lived."""
+    ended = False
+    for process, patience in zip(
+        known, (_SUPERVISOR_STOP_SECONDS, *[_STOP_SECONDS] * len(known)), strict=False
+    ):
+        ended |= processes.end(process, patience=patience)
+    return ended
+
+
+class _Children:
+    """The processes of the stack, ended in the reverse order of their start."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._named: list[tuple[str, subprocess.Popen[bytes]]] = []
+        self._write_down()
+
+    def add(self, name: str, process: subprocess.Popen[bytes]) -> None:
+        self._named.append((name, process))
+        self._write_down()
+
+    def check(self) -> None:
+        """Failure when one has ended."""
+        for name, process in self._named:
+            if process.poll() is not None:
+                raise Failure(
+                    f"{name} ended by itself (status {process.returncode}); see {self._folder.log}."
+                )
+
+    def stop(self) -> None:
+        for _, process in reversed(self._named):
+            processes.stop(process, patience=_STOP_SECONDS)
+
+    def _write_down(self) -> None:
+        pids = [os.getpid(), *(process.pid for _, process in self._named)]
+        self._folder.write_processes([process for pid in pids if (process := processes.known(pid))])
+
+
+def _fill(folder: Folder, *, empty: bool, say: Say) -> None:
+    """Make the tables, with the demo unless `empty`: all or, when this is killed, nothing.
+
+    The engine waits for the disk at every write, so where there is a file system in memory they are made there and moved.
+    """
+    memory = memory_folder(folder)
+    roomy = os.access(memory.parent, os.W_OK) and shutil.disk_usage(memory.parent).free > _FILLING_BYTES
+    work = memory if roomy else folder.path / "filling"
+    fresh = folder.path / "tables.new"
+    for left_over in (work, fresh):
+        shutil.rmtree(left_over, ignore_errors=True)
+    work.mkdir(mode=0o700, parents=True)
+    try:
+        say("Making the table ..." if empty else "Making the table and filling it with the demo (once) ...")
+        with engine.running(in_memory=False, folder=work) as filling:
+            table.ensure(filling.client(), TABLE)
+            if not empty:
+                demo.load(filling.endpoint, TABLE)
+        journal.turn_on(work / "tables")
+        shutil.copytree(work / "tables", fresh)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    files.write_json(folder.seed, {"demo": not empty})
+    folder.engine.mkdir(exist_ok=True)
+    fresh.rename(folder.tables)
+
+
+def memory_folder(folder: Folder) -> Path:
+    """Where in memory the tables of a data folder are made; always the same, so that what a killed start left is found."""
+    return _MEMORY / f"gridview-{os.getuid()}-{hashlib.sha256(str(folder.path).encode()).hexdigest()[:16]}"
+
+
+def _environment(folder: Folder, endpoint: str) -> dict[str, str]:
+    """What the functions find in their environment, but for their names and the queue."""
+    return local(
+        {
+            "TABLE_NAME": TABLE,
+            # As deployed; a test that cannot wait for so long says otherwise.
+            "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
+            "CURSOR_SECRET": tokens.cursor_secret_in(folder.path),
+            "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
+            "POWERTOOLS_METRICS_NAMESPACE": "gridview",
+            "POWERTOOLS_LOG_LEVEL": "INFO",
+            "POWERTOOLS_TRACE_DISABLED": "true",
+        }
+    )
+
+
+def _start_server(
+    folder: Folder, listener: socket.socket, env: dict[str, str], log: IO[bytes], children: _Children
+) -> None:
+    descriptor = listener.fileno()
+    program = _module("devtools.local.server", "--data", str(folder.path), "--listen", str(descriptor))
+    children.add("The API server", processes.start(program, env=env, log=log, pass_fds=[descriptor]))
+
+
+def _start_pump(
+    folder: Folder, letters: socket.socket, env: dict[str, str], log: IO[bytes], children: _Children
+) -> None:
+    descriptor = letters.fileno()
+    program = _module("devtools.local.pump", "--data", str(folder.path), "--letters", str(descriptor))
+    children.add("The stream pump", processes.start(program, env=env, log=log, pass_fds=[descriptor]))
+
+
+def _module(name: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-P", "-m", name, *arguments]
+
+
+def _wait_until_healthy(api: str, children: _Children) -> None:
+    deadline = time.monotonic() + _READY_SECONDS
+    while not healthy(api):
+        children.check()
+        if time.monotonic() > deadline:
+            raise Failure(f"The API did not answer within {_READY_SECONDS:.0f} seconds.")
+        time.sleep(0.05)
+
+
+def healthy(api: str) -> bool:
+    """Whether the API answers its health call."""
+    connection = http.client.HTTPConnection(api.removeprefix("http://"), timeout=_READY_SECONDS)
+    with contextlib.closing(connection):
+        try:
+            connection.request("GET", "/v1/health")
+            return connection.getresponse().status == http.client.OK
+        except (OSError, http.client.HTTPException):
+            return False
+
+
+@contextlib.contextmanager
+def _listener(port: int) -> Iterator[socket.socket]:
+    """A socket that listens on 127.0.0.1; port 0: any. Bound first of all, so that a taken port is noticed before any work."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+            listener.listen(128)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE:
+                raise Failure(
+                    f"Port {port} is taken by another program; choose another with --port."
+                ) from None
+            raise Failure(f"Port {port} cannot be used: {error.strerror}.") from None
+        yield listener
+
+
+@contextlib.contextmanager
+def _stop_on_signals() -> Iterator[None]:
+    """Raise _StopRequestedError at TERM and INT, once: what cleans up afterwards is not disturbed."""
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("the stack is run by the main thread")
+
+    def request(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        for other in before:
+            signal.signal(other, signal.SIG_IGN)
+        raise _StopRequestedError
+
+    before = {number: signal.signal(number, request) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _open_log(folder: Folder) -> IO[bytes]:
+    """The log, for appending; what has grown too long is put aside."""
+    with contextlib.suppress(FileNotFoundError):
+        if folder.log.stat().st_size > _LOG_KEPT_BYTES:
+            folder.log.replace(folder.log.with_suffix(".old.log"))
+    return folder.log.open("ab")

@@ -1,0 +1,63 @@
+"""The table as the engine is asked to create it, made from the same constants as the CDK construct (a test compares them)."""
+
+import time
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from gridview.encoding import keys
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import CreateTableInputTypeDef
+
+_WAIT_SECONDS = 30
+
+
+def create_table_input(name: str) -> "CreateTableInputTypeDef":
+    """The CreateTable request for a table of this name."""
+    return {
+        "TableName": name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [
+            {"AttributeName": attribute, "AttributeType": "S"} for attribute in (keys.PK, keys.SK, keys.SORT)
+        ],
+        "KeySchema": [
+            {"AttributeName": keys.PK, "KeyType": "HASH"},
+            {"AttributeName": keys.SK, "KeyType": "RANGE"},
+        ],
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": keys.GSI1,
+                "KeySchema": [
+                    {"AttributeName": keys.SK, "KeyType": "HASH"},
+                    {"AttributeName": keys.SORT, "KeyType": "RANGE"},
+                ],
+                "Projection": {
+                    "ProjectionType": "INCLUDE",
+                    "NonKeyAttributes": list(keys.PROJECTED_ATTRIBUTES),
+                },
+            }
+        ],
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    }
+
+
+def ensure(client: "DynamoDBClient", name: str) -> str:
+    """Create the table, with expiry, unless it exists; wait until it is active. Returns the ARN of its stream."""
+    try:
+        client.create_table(**create_table_input(name))
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ResourceInUseException":
+            raise
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while (table := client.describe_table(TableName=name)["Table"])["TableStatus"] != "ACTIVE":
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the table is still {table['TableStatus']}")
+        time.sleep(0.1)
+    expiry = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
+    if expiry.get("TimeToLiveStatus") not in {"ENABLED", "ENABLING"}:
+        client.update_time_to_live(
+            TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": keys.TTL_ATTRIBUTE}
+        )
+    return table["LatestStreamArn"]

@@ -1,0 +1,94 @@
+"""Bearer tokens of the local stack: signed with a random key of the data folder, with the claims of a Cognito ID token."""
+
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+import jwt
+
+from devtools.failure import Failure
+from gridview.api.routes import Role
+from gridview.schema.ids import TENANT, USER
+
+ISSUER = "http://127.0.0.1/gridview-local"
+AUDIENCE = "gridview-local"
+LIFETIME_SECONDS = 12 * 60 * 60
+
+_ALGORITHM = "HS256"
+
+
+class InvalidTokenError(Exception):
+    """The token is malformed, forged, expired or meant for someone else."""
+
+
+def issue(
+    key: bytes, *, tenant: str, role: str, user: str = "local-user", lifetime: int = LIFETIME_SECONDS
+) -> str:
+    """A token for a user of a tenant, valid for `lifetime` seconds. Failure when a claim is not one the API would accept."""
+    if not TENANT.fullmatch(tenant):
+        raise Failure(f"A tenant id matches {TENANT.pattern}, and {tenant!r} does not.")
+    if role.upper() not in Role.__members__ or role != role.lower():
+        raise Failure(
+            f"A role is one of {', '.join(member.name.lower() for member in Role)}; {role!r} is not."
+        )
+    if not USER.fullmatch(user):
+        raise Failure(f"A user id matches {USER.pattern}, and {user!r} does not.")
+    now = int(time.time())
+    claims = {
+        "iss": ISSUER,
+        "aud": AUDIENCE,
+        "sub": user,
+        "token_use": "id",
+        "cognito:username": user,
+        "custom:tenant": tenant,
+        "custom:role": role,
+        "auth_time": now,
+        "iat": now,
+        "exp": now + lifetime,
+    }
+    return jwt.encode(claims, key, algorithm=_ALGORITHM)
+
+
+def claims_of(key: bytes, token: str) -> dict[str, str]:
+    """The claims of a good token, as strings, which is how an HTTP API's JWT authorizer passes them on. Else InvalidTokenError.
+
+    Like that authorizer it looks at the signature, issuer, audience and times, and leaves `token_use` to the functions.
+    """
+    try:
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=[_ALGORITHM],
+            issuer=ISSUER,
+            audience=AUDIENCE,
+            options={"require": ["iss", "aud", "exp", "iat"]},
+        )
+    except jwt.InvalidTokenError as error:
+        raise InvalidTokenError(str(error)) from error
+    return {name: value if isinstance(value, str) else str(value) for name, value in claims.items()}
+
+
+def key_in(data: Path) -> bytes:
+    """The signing key of a data folder, made on first use and readable by its owner alone."""
+    return _secret_in(data / "token.key")
+
+
+def cursor_secret_in(data: Path) -> str:
+    """The secret of a data folder that the functions derive cursor keys from, made on first use and kept."""
+    return _secret_in(data / "cursor.secret").decode()
+
+
+def _secret_in(path: Path) -> bytes:
+    if not path.exists():
+        fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+        fresh.touch(mode=0o600)
+        fresh.write_text(secrets.token_hex(32))
+        try:
+            # A link fails where the name exists, so of two processes at once one wins and both read the same secret.
+            path.hardlink_to(fresh)
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return path.read_bytes()

@@ -1,0 +1,1 @@
+"""Commands of operators, on the local stack or a deployed one."""

@@ -1,0 +1,307 @@
+"""`./dev dlq`: what the stream consumer could not derive, and having it done once what was in the way is gone.
+
+A dead letter names an issue from which nothing could be derived; a failed batch holds the records that the stream's mapping gave
+up. Redriving brings what is derived from these issues to their documents as they are now (`mend`), so it does not matter what was
+written meanwhile, in which order they are redriven, or how old they are. A letter or batch is forgotten after that and not
+before: whoever is killed in between leaves what the next one does again.
+"""
+
+import argparse
+import functools
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Self
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from devtools.failure import Failure
+from devtools.operate import target
+from devtools.operate.target import Target
+from gridview.encoding import keys
+from gridview.fsck import repair
+from gridview.index.maintainer import Superseded
+from gridview.schema.store import Catalogs
+from gridview.support.concurrency import chunked
+from gridview.support.errors import Overloaded
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    from types_boto3_sqs.type_defs import MessageTypeDef
+
+_AT_ONCE = 10
+"""Letters that SQS gives at once."""
+_HIDDEN_SECONDS = 300
+"""For which nobody else is given a letter: more than it takes to mend ten issues."""
+_WAIT_SECONDS = 1
+"""For which SQS looks for letters on all of its servers; without waiting it asks some only, and may find none."""
+_ID = 36
+"""The last characters of a failed batch's name, a UUID, are its id."""
+
+
+def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `dlq` with its own."""
+    parser = subparsers.add_parser(
+        "dlq", help="list and redrive dead letters and failed batches", description=__doc__
+    )
+    commands = parser.add_subparsers(metavar="list|redrive", required=True)
+    listing = commands.add_parser("list", help="show them, oldest batches last")
+    target.register(listing)
+    listing.set_defaults(func=_list)
+    redriving = commands.add_parser("redrive", help="derive what they are about anew, and forget them")
+    redriving.add_argument("ids", metavar="ID", nargs="*", help="of letters or batches, as list shows them")
+    redriving.add_argument("--all", action="store_true", help="all of them")
+    target.register(redriving)
+    redriving.set_defaults(func=_redrive)
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A dead letter. `key` is empty when it is none of ours."""
+
+    id: str
+    receipt: str
+    sent: str
+    key: str
+    version: int
+    error: str
+
+    @classmethod
+    def of(cls, message: "MessageTypeDef") -> Self:
+        """From what SQS gave."""
+        milliseconds = int(message.get("Attributes", {}).get("SentTimestamp", "0"))
+        sent = datetime.fromtimestamp(milliseconds / 1000, UTC)
+        key, version, error = _body(message.get("Body", ""))
+        return cls(
+            message["MessageId"], message["ReceiptHandle"], f"{sent:%Y-%m-%dT%H:%M:%SZ}", key, version, error
+        )
+
+
+def _body(text: str) -> tuple[str, int, str]:
+    try:
+        body = json.loads(text)
+        return str(body["key"]), int(body["version"]), str(body["error"])
+    except (KeyError, TypeError, ValueError):
+        return "", 0, "This is not a dead letter of gridview."
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A failed batch: the issues in it with the highest version of each, and why it was given up."""
+
+    name: str
+    failed: str
+    reason: str
+    records: int
+    issues: dict[str, int]
+
+    @property
+    def id(self) -> str:
+        """What a person calls it."""
+        return self.name[-_ID:]
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> Self:
+        """From what Lambda, or the local stack, has kept; ValueError when it is something else, or without its records."""
+        try:
+            invocation = json.loads(content)
+            payload = invocation["payload"]
+            records = (json.loads(payload) if isinstance(payload, str) else payload)["Records"]
+            issues: dict[str, int] = {}
+            for record in records:
+                key, version = record["dynamodb"]["Keys"][keys.PK]["S"], _version(record["dynamodb"])
+                issues[key] = max(version, issues.get(key, 0))
+            reason = invocation["requestContext"]["condition"]
+            return cls(name, str(invocation["timestamp"]), str(reason), len(records), issues)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"no {error}") from error
+
+
+def _version(stream: dict[str, Any]) -> int:
+    """The version in a record; 0 where there is none that can be read."""
+    image = stream.get("NewImage") or stream.get("OldImage") or {}
+    try:
+        return int(image["version"]["N"])
+    except (KeyError, TypeError, ValueError):
+        return 0
+
+
+class Queue:
+    """The dead letters, one after the other. Those that are not deleted are given back at the end."""
+
+    def __init__(self, opened: Target) -> None:
+        self._client, self._url = opened.queue, opened.queue_url
+        self._held: dict[str, str] = {}
+
+    @classmethod
+    @contextmanager
+    def opened(cls, opened: Target) -> Iterator[Self]:
+        """The queue, for the time of a `with` block."""
+        queue = cls(opened)
+        try:
+            yield queue
+        finally:
+            queue._give_back()
+
+    def receive(self) -> list[Letter]:
+        """The next few; none when this has given all that there are."""
+        answer = self._client.receive_message(
+            QueueUrl=self._url,
+            MaxNumberOfMessages=_AT_ONCE,
+            VisibilityTimeout=_HIDDEN_SECONDS,
+            WaitTimeSeconds=_WAIT_SECONDS,
+            MessageSystemAttributeNames=["SentTimestamp"],
+        )
+        letters = [Letter.of(message) for message in answer.get("Messages", [])]
+        # SQS delivers at least once; one that comes again is at hand under a newer receipt.
+        fresh = [letter for letter in letters if letter.id not in self._held]
+        self._held |= {letter.id: letter.receipt for letter in letters}
+        return fresh
+
+    def delete(self, letter: Letter) -> None:
+        """Forget one."""
+        self._client.delete_message(QueueUrl=self._url, ReceiptHandle=self._held.pop(letter.id))
+
+    def _give_back(self) -> None:
+        for receipt in self._held.values():
+            self._client.change_message_visibility(
+                QueueUrl=self._url, ReceiptHandle=receipt, VisibilityTimeout=0
+            )
+
+
+def _letters(queue: Queue) -> Iterator[list[Letter]]:
+    while letters := queue.receive():
+        yield letters
+
+
+def _batches(opened: Target) -> Iterator[tuple[str, Batch | str]]:
+    """The name of each failed batch, and the batch or why it cannot be read."""
+    for name in sorted(opened.batches.names(), reverse=True):
+        content = opened.batches.read(name)
+        if content is None:
+            continue
+        try:
+            yield name, Batch.of(name, content)
+        except ValueError as error:
+            yield name, f"It is not a failed batch with its records: {error}."
+
+
+def _refusals(func: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """What AWS refuses, as a sentence."""
+
+    @functools.wraps(func)
+    def run(args: argparse.Namespace) -> int:
+        try:
+            return func(args)
+        except (BotoCoreError, ClientError) as error:
+            raise Failure(f"The dead letters cannot be used: {error}") from error
+
+    return run
+
+
+@_refusals
+def _list(args: argparse.Namespace) -> int:
+    opened = target.open(args)
+    letters = batches = 0
+    with Queue.opened(opened) as queue:
+        for some in _letters(queue):
+            for letter in some:
+                letters += 1
+                print(
+                    f"{letter.id}  {letter.sent}  letter  {letter.key} version {letter.version}: {letter.error}"
+                )
+    for name, batch in _batches(opened):
+        batches += 1
+        if isinstance(batch, str):
+            print(f"{name[-_ID:]}  {name}: {batch}")
+        else:
+            when = batch.failed[: len("2024-01-01T00:00:00")] + "Z"
+            about = f"{batch.records:,} records of {len(batch.issues):,} issues"
+            print(f"{batch.id}  {when}  batch   {about}: {batch.reason}")
+    print(f"{letters:,} dead letters and {batches:,} failed batches in {opened.label}.")
+    return 0
+
+
+@_refusals
+def _redrive(args: argparse.Namespace) -> int:
+    if args.all == bool(args.ids):
+        raise Failure("Say which: ids as ./dev dlq list shows them, or --all.")
+    opened = target.open(args)
+    wanted: set[str] | None = None if args.all else set(args.ids)
+    redrive = Redrive(opened)
+    seen = redrive.letters(wanted) | redrive.batches(wanted)
+    print(f"{redrive.done:,} redriven, {redrive.left:,} left.")
+    if wanted is not None and wanted - seen:
+        raise Failure(f"There is no {', '.join(sorted(wanted - seen))}, or somebody else has it just now.")
+    return 1 if redrive.left else 0
+
+
+class Redrive:
+    """Redrives letters and batches, and says what becomes of each."""
+
+    def __init__(self, opened: Target) -> None:
+        self._opened = opened
+        self._catalogs = Catalogs()
+        self.done = 0
+        self.left = 0
+
+    def letters(self, wanted: set[str] | None) -> set[str]:
+        """Those of these ids, or all; tells the ids of those it found."""
+        seen = set()
+        with Queue.opened(self._opened) as queue:
+            for some in _letters(queue):
+                chosen = [letter for letter in some if wanted is None or letter.id in wanted]
+                hints: dict[str, int] = {}
+                for letter in chosen:
+                    hints[letter.key] = max(letter.version, hints.get(letter.key, 0))
+                reasons = self._mend(hints)
+                for letter in chosen:
+                    reason = reasons[letter.key]
+                    seen.add(letter.id)
+                    if reason is None:
+                        queue.delete(letter)
+                    self._say(letter.id, letter.key, [] if reason is None else [reason])
+        return seen
+
+    def batches(self, wanted: set[str] | None) -> set[str]:
+        """Those of these ids, or all; tells the ids of those it found."""
+        seen = set()
+        for name, batch in _batches(self._opened):
+            if wanted is not None and name[-_ID:] not in wanted:
+                continue
+            seen.add(name[-_ID:])
+            if isinstance(batch, str):
+                self._say(name[-_ID:], name, [f"{batch} ./dev fsck --repair does without."])
+                continue
+            reasons = self._mend(batch.issues)
+            wrong = [f"{key}: {reason}" for key, reason in reasons.items() if reason is not None]
+            if not wrong:
+                self._opened.batches.remove(name)
+            self._say(batch.id, f"{len(batch.issues):,} issues", wrong)
+        return seen
+
+    def _mend(self, versions: Mapping[str, int]) -> dict[str, str | None]:
+        """Why issues cannot be brought right, by key; None for those that are. `versions`: one that each is known to have had."""
+        told: dict[str, str | None] = {}
+        for some in chunked(versions.items(), _AT_ONCE):
+            done = repair.mend_all(self._opened.table, self._catalogs, dict(some))
+            told |= {key: _reason(outcome) for key, outcome in done.items()}
+        return told
+
+    def _say(self, name: str, about: str, wrong: Sequence[str]) -> None:
+        if wrong:
+            self.left += 1
+            for reason in wrong:
+                print(f"{name}  left      {about}: {reason}")
+        else:
+            self.done += 1
+            print(f"{name}  redriven  {about}")
+
+
+def _reason(outcome: bool | Exception) -> str | None:
+    if not isinstance(outcome, Exception):
+        return None
+    return "The table is busy; try again." if isinstance(outcome, Overloaded | Superseded) else str(outcome)

@@ -1,0 +1,234 @@
+"""`./dev fsck`: is what is derived from the issues what it should be? And `--repair`."""
+
+import argparse
+import time
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import BotoCoreError, ClientError
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from devtools.failure import Failure
+from devtools.operate import target
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys, sort_strings
+from gridview.fsck.checker import Check
+from gridview.fsck.issue_diff import Difference, Kind
+from gridview.fsck.progress import Finding
+from gridview.fsck.repairs import Repairs
+from gridview.fsck.walks import ProjectWalk, TableWalk, Walk
+from gridview.index.sort_entries import UnknownSpec
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+from gridview.support.errors import NotFound, Overloaded
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+PATIENCE = 60.0
+
+_SEGMENTS = 4
+"""Parts of the table that are scanned side by side: more gain nothing, since one process compares them."""
+_PAGE = 1_000
+"""Items of one Scan. DynamoDB Local looks at all that is left of the table for a page without a limit."""
+_GLANCE = 0.2
+"""Seconds between two looks at the clock while suspects are waited for."""
+_BUSY_SECONDS = 1.0
+_BUSY_TIMES = 60
+_SHOWN = 48
+"""Characters of a sort string."""
+
+_DESCRIPTION = """\
+Compare everything that is derived from issues with the issues, of one project or of the whole table, and print what differs.
+People may write meanwhile: what looks wrong is looked at once more after some seconds, and counts only if it is still wrong
+and nobody has written it in between. Ends with status 1 if a difference remains.
+"""
+
+
+def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `fsck`."""
+    parser = subparsers.add_parser(
+        "fsck", help="compare the index with the issues, and repair it", description=_DESCRIPTION
+    )
+    parser.add_argument("--project", metavar="P", help="this project's issues only, by number; with --tenant")
+    parser.add_argument("--tenant", metavar="T", help="the tenant of the project")
+    parser.add_argument("--repair", action="store_true", help="put right what differs, and look again")
+    parser.add_argument(
+        "--patience",
+        metavar="S",
+        type=_seconds,
+        default=PATIENCE,
+        help="seconds for which what looks wrong may be on its way: more than the stream lags "
+        f"(default: {PATIENCE:.0f})",
+    )
+    target.register(parser)
+    parser.set_defaults(func=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    if (args.project is None) != (args.tenant is None):
+        raise Failure("--project and --tenant go together; without them everything is checked.")
+    opened, catalogs = target.open(args), Catalogs()
+    shown = Shown(Console(highlight=False, soft_wrap=True), opened.table)
+    try:
+        walk = _walk(args, opened.table)
+        check = Check(
+            opened.table,
+            walk,
+            shown,
+            patience=args.patience,
+            repair=Repairs(opened.table, catalogs) if args.repair else None,
+        )
+        looked = drive(check, walk.last if isinstance(walk, ProjectWalk) else None)
+    except UnknownSpec as error:
+        raise Failure(f"An index is newer than these tools: it has {error}.") from error
+    except (BotoCoreError, ClientError) as error:
+        raise Failure(f"The table of {opened.label} cannot be used: {error}") from error
+    shown.summary(check, looked)
+    return 1 if check.tally.wrong else 0
+
+
+def _walk(args: argparse.Namespace, table: Table) -> Walk:
+    if args.project is None:
+        return TableWalk(table, _SEGMENTS, limit=_PAGE)
+    try:
+        return ProjectWalk(table, args.tenant, args.project)
+    except NotFound:
+        raise Failure(f"The tenant {args.tenant!r} has no project {args.project!r}.") from None
+
+
+def drive(check: Check, total: int | None) -> float:
+    """Do a check to its end, and show how far it has come; tells the seconds that looking took, without the waiting.
+
+    Failure when the table goes on refusing.
+    """
+    looked, refusals = 0.0, 0
+    with _bar() as bar:
+        task = bar.add_task("checking", total=total, issues=0, rate="", note="")
+        while not check.done:
+            waits = check.waits_until is not None
+            if waits:
+                clock.sleep(_GLANCE)
+            else:
+                began, looking = time.monotonic(), not check.walk.done
+                try:
+                    check.step()
+                except Overloaded as error:
+                    refusals += 1
+                    if refusals == _BUSY_TIMES:
+                        raise Failure("The table goes on refusing calls; try again later.") from error
+                    clock.sleep(_BUSY_SECONDS)
+                else:
+                    refusals = 0
+                looked += time.monotonic() - began if looking else 0.0
+            _show(bar, task, check, looked, waits)
+    return looked
+
+
+def _bar() -> Progress:
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[issues]:,} issues{task.fields[rate]}{task.fields[note]}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+def _show(bar: Progress, task: TaskID, check: Check, looked: float, waits: bool) -> None:
+    tally, walk = check.tally, check.walk
+    done = walk.position[0] - 1 if isinstance(walk, ProjectWalk) else None
+    note = f", {len(tally.suspects):,} to look at again" if tally.suspects else ""
+    bar.update(
+        task,
+        description="waiting" if waits else "checking",
+        completed=done,
+        issues=tally.issues,
+        rate=f", {tally.issues / looked:,.0f} a second" if looked > 1 else "",
+        note=note,
+    )
+
+
+class Shown:
+    """Prints findings as they come."""
+
+    def __init__(self, console: Console, table: Table) -> None:
+        self._console = console
+        self._table = table
+        self._catalogs = Catalogs()
+        self._names: dict[tuple[str, str], dict[str, str]] = {}
+
+    def __call__(self, finding: Finding) -> None:
+        """A line for each difference, and what became of it."""
+        for one in finding.differences:
+            self._print(f"{one.key}  {one.kind.value:<11} {self._place(one)}{_told(one)}")
+        if finding.repaired:
+            self._print(f"{finding.key}  repaired")
+        elif finding.reason:
+            self._print(f"{finding.key}  not repaired: {finding.reason}")
+
+    def summary(self, check: Check, seconds: float) -> None:
+        """The last lines: what was found, and how fast."""
+        tally = check.tally
+        rate = f"{tally.issues / seconds:,.0f} a second" if seconds else "at once"
+        self._print(f"{tally.issues:,} issues looked at in {seconds:.1f} s ({rate}).")
+        if tally.repaired:
+            self._print(f"{tally.repaired:,} were wrong and are repaired.")
+        if tally.unsettled:
+            self._print(
+                f"{tally.unsettled:,} were written all the time and could not be judged; check again."
+            )
+        self._print(
+            f"{tally.wrong:,} are wrong, in {tally.differences:,} places."
+            if tally.wrong
+            else "No difference remains."
+        )
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, markup=False)
+
+    def _place(self, one: Difference) -> str:
+        """An order by its field's id, as people know it, and its own."""
+        field = self._fields(one.key).get(one.place.split(".")[0])
+        return one.place if field is None or field == one.place else f"{field} ({one.place})"
+
+    def _fields(self, key: str) -> dict[str, str]:
+        """The ids of the fields of an issue's project by their internal ids."""
+        try:
+            issue = keys.parse_issue(key)
+            project = issue.tenant, issue.project
+            if project not in self._names:
+                catalog = self._catalogs.get(self._table, *project)
+                fields = (*catalog.builtins, *catalog.attributes, *catalog.deleting)
+                self._names[project] = {field.key: field.id for field in fields}
+            return self._names[project]
+        except (KeyError, NotFound, Overloaded, ValueError):
+            return {}
+
+
+def _told(one: Difference) -> str:
+    if one.kind is Kind.UNDERIVABLE:
+        return f": {one.found}"
+    if one.expected:
+        return f": {_short(one.found) or 'nothing'}, should be {_short(one.expected)}"
+    return f": {_short(one.found)}" if one.found else ""
+
+
+def _short(sort: str) -> str:
+    text = "".join(
+        part if part.isprintable() else " " for part in sort.replace(sort_strings.SEPARATOR, " / ")
+    )
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 86_400:
+        raise argparse.ArgumentTypeError("must be seconds, from 0 to 86400")
+    return seconds

@@ -1,0 +1,180 @@
+"""`./dev reindex`: indexes built anew in the background; `./dev jobs`: what is being done in the background."""
+
+import argparse
+import time
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from devtools.arguments import count
+from devtools.failure import Failure
+from devtools.operate import target
+from gridview.commands.attributes import rebuild
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import SPEC_VERSION
+from gridview.schema.catalog import Composite, Definition, Field
+from gridview.schema.jobs import Job
+from gridview.schema.store import Catalogs, ProjectItems, read, to_catalog
+from gridview.support.errors import NotFound
+from infra.limits import SETTLE_SECONDS
+
+_LOOK_SECONDS: Final = 1.0
+
+
+class Work(NamedTuple):
+    """The background work of one project, as somebody sees it."""
+
+    partition: str
+    job: Job
+
+    @property
+    def label(self) -> str:
+        """Names the project for a person: `0807/35e9`."""
+        return "/".join(keys.parse_project(self.partition))
+
+
+def register(subparsers: Any) -> None:
+    """Add the subcommands."""
+    reindex = subparsers.add_parser(
+        "reindex",
+        help="build indexes anew in the background",
+        description="Build the indexes of a project, or of some of its attributes, anew in the background. "
+        "The grid is served from the present ones until the new ones are complete. The work goes on without this command.",
+    )
+    target.register(reindex)
+    reindex.add_argument("--tenant", required=True, help="whose project")
+    reindex.add_argument("--project", required=True, help="its id")
+    reindex.add_argument(
+        "--attribute",
+        action="append",
+        metavar="ID",
+        help="an attribute, or name, state, created or updated; may be given several times (default: all that are indexed)",
+    )
+    reindex.add_argument(
+        "--index",
+        action="append",
+        metavar="ID",
+        help="a composite index, such as c1; may be given several times (default: all, where no --attribute is given either)",
+    )
+    reindex.add_argument(
+        "--outdated",
+        action="store_true",
+        help=f"only indexes that are not in the present form of the sort strings (version {SPEC_VERSION})",
+    )
+    reindex.add_argument(
+        "--rate",
+        type=count,
+        default=0,
+        metavar="N",
+        help="issues a second at most (default: as many as it can)",
+    )
+    reindex.add_argument("--wait", action="store_true", help="show the progress, and end when it is over")
+    reindex.set_defaults(func=run_reindex)
+    jobs = subparsers.add_parser(
+        "jobs",
+        help="list the background work of all projects",
+        description="List what is being done in the background, in all projects of all tenants, and how far it has come.",
+    )
+    target.register(jobs)
+    jobs.set_defaults(func=run_jobs)
+
+
+def run_reindex(args: argparse.Namespace) -> int:
+    """Have indexes built anew; 0 when that is under way, or with --wait when it is done."""
+    console = Console()
+    table = target.open(args).table
+    try:
+        attributes, indexes = args.attribute, args.index
+        if args.outdated:
+            old = list(_outdated(args.tenant, args.project, read(table, args.tenant, args.project)))
+            everything = attributes is None and indexes is None
+            attributes = [
+                one.id
+                for one in old
+                if isinstance(one, Field) and (everything or one.id in (attributes or ()))
+            ]
+            indexes = [
+                one.id
+                for one in old
+                if isinstance(one, Composite) and (everything or one.id in (indexes or ()))
+            ]
+        begun = rebuild(
+            table,
+            Catalogs(),
+            args.tenant,
+            args.project,
+            attributes,
+            indexes,
+            rate=args.rate,
+            settling=SETTLE_SECONDS,
+        )
+    except NotFound as error:
+        raise Failure(error.detail) from error
+    if not begun:
+        console.print("There is nothing to build anew.")
+        return 0
+    console.print(
+        f"To be built anew: {', '.join(begun)}. It begins when every container knows of it, within {SETTLE_SECONDS} seconds."
+    )
+    if args.wait:
+        _show(table, keys.project(args.tenant, args.project))
+    else:
+        console.print("See ./dev jobs for the progress.")
+    return 0
+
+
+def run_jobs(args: argparse.Namespace) -> int:
+    """List the background work; 0."""
+    console = Console()
+    found = list(work_under_way(target.open(args).table))
+    for work in found:
+        console.print(described(work), highlight=False)
+    if not found:
+        console.print("Nothing is being done in the background.")
+    return 0
+
+
+def work_under_way(table: Table) -> Iterator[Work]:
+    """All jobs in due order, as of the index."""
+    for item in table.query_all(keys.JOB, index=True, paths=()):
+        stored = table.get(item[keys.PK], keys.JOB, consistent=True)
+        if stored is not None and item[keys.PK].startswith(keys.PROJECT_PREFIX):
+            yield Work(item[keys.PK], Job.from_item(stored))
+
+
+def described(work: Work) -> str:
+    """One line about a job."""
+    job = work.job
+    if job.last is None:
+        return f"{work.label}: waits until {job.due}"
+    rate = f", at most {job.rate:,} issues a second" if job.rate else ""
+    state = "being worked on" if job.holder else f"due since {job.due}"
+    return f"{work.label}: {min(job.next - 1, job.last):,} of {job.last:,} issues, {state}{rate}"
+
+
+def _outdated(tenant: str, project: str, items: ProjectItems) -> Iterator[Definition]:
+    catalog = to_catalog(tenant, project, items)
+    definitions: list[Definition] = [*catalog.builtins, *catalog.attributes, *catalog.living_composites]
+    for one in definitions:
+        specs = {index.spec for index in one.indexes.written}
+        if specs - {SPEC_VERSION} and one.indexes.building is None:
+            yield one
+
+
+def _show(table: Table, partition: str) -> None:
+    """Show the progress of a project's passes until there is nothing left to do."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        shown = progress.add_task("waiting", total=None)
+        while (stored := table.get(partition, keys.JOB, consistent=True)) is not None:
+            job = Job.from_item(stored)
+            if job.last is None:
+                progress.update(shown, description="waiting", total=None, completed=0)
+            else:
+                progress.update(
+                    shown, description="passing over issues", total=job.last, completed=job.next - 1
+                )
+            time.sleep(_LOOK_SECONDS)

@@ -1,0 +1,51 @@
+"""`./dev faults`: the real consumer, commands and background jobs under a seeded adversary, thousands of times."""
+
+import argparse
+import os
+
+from devtools.arguments import count
+
+DESCRIPTION = """\
+Play scenarios: people write, read and change definitions, a stream is delivered, jobs run, and an adversary between all of them and
+the table kills, delays, repeats, refuses and reorders. A scenario is a number; when all is quiet, everything derived has
+to be what the documents give, and at any time a ledger names every place where its issue stands in blocks, which chain
+without a gap. They are so small that a few issues split and merge them. First every write at which the consumer and the jobs
+can be killed, then every call of a pass, a request or a consumer before which something else can happen, then scenarios that
+are drawn.
+
+With --seed one scenario is played and everything that happens in it is printed. With --mutants the code of the core is spoilt in
+many ways, one at a time, and each has to be found out.
+"""
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `faults`."""
+    parser = subparsers.add_parser(
+        "faults",
+        help="play scenarios of faults, and look whether what is derived is right",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--scenarios", metavar="N", type=count, default=2000, help="how many (default: 2000)")
+    parser.add_argument("--seed", metavar="S", type=int, help="play this one, and tell what happens in it")
+    parser.add_argument("--mutants", action="store_true", help="look whether the scenarios find spoilt code")
+    parser.add_argument(
+        "--engine",
+        choices=("memory", "local"),
+        default="memory",
+        help="the table: in memory (default), or DynamoDB Local",
+    )
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=count,
+        default=os.cpu_count() or 1,
+        help="processes (default: one for each processor)",
+    )
+    parser.set_defaults(func=_run)
+
+
+def _run(args: argparse.Namespace) -> int:
+    from devtools.proof.faults.command import run  # imports the core: not for every ./dev command
+
+    return run(args)

@@ -1,0 +1,188 @@
+"""What has to be true of blocks: at any time of those just written, and of all of them once all is quiet."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from devtools.proof.faults.world import Chain, Difference, World
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import body_of, number_of, sort_string
+from gridview.index import blocks
+from gridview.index.blocks import Block, Entry
+from gridview.index.keyspaces import Kind, derived_strings, families_of, is_key, keys_of, kind_of
+from gridview.index.ledger import Ledger
+from gridview.schema.catalog import Catalog
+from gridview.support.errors import NotFound
+
+Member = tuple[str | None, int]
+"""The body and the number of an issue in a block; no body in one that tells none."""
+
+
+def watch_blocks(world: World, family: str, before: Chain) -> None:
+    """Blocks of a family have just been written: what has to hold at any time.
+
+    They chain without a gap, and each issue in them that was not there before stands under a key that its ledger names.
+    """
+    chain = world.blocks[family]
+    try:
+        in_order(chain)
+        had = {member for block in before.values() for member in _members(block)}
+        for name, block in chain.items():
+            if block is not before.get(name):
+                _assert_explained(
+                    world, block, (one for one in _members(block) if one[0] is None or one not in had)
+                )
+    except Difference:
+        if _written(world, family):
+            raise
+
+
+def watch_ledger(world: World, before: Ledger, after: Ledger, num: int) -> None:
+    """A ledger has just been written: under no key that it has ceased to name does its issue stand in a block."""
+    for family, derived in before.present.items():
+        chain = world.blocks.get(family)
+        if not chain:
+            continue
+        named = _keys(family, after.present.get(family, ()), num)
+        for key in _keys(family, derived, num) - named:
+            for block in chain.values():
+                if block.covers(key) and _holds(block, key, named) and _written(world, family):
+                    raise Difference(
+                        f"issue {num} stands under {key!r} in {_told(block)}, of which its ledger knows no more"
+                    )
+
+
+def _keys(family: str, derived: Iterable[str], num: int) -> frozenset[str]:
+    return frozenset(key for one in derived if is_key(one, num) for key in keys_of(family, one))
+
+
+def _holds(block: Block, key: str, others: Iterable[str]) -> bool:
+    """Whether an issue stands in a block under a key, and not by another one."""
+    num = number_of(key)
+    if block.sets is not None:
+        return num in block.sets.get(body_of(key), ())
+    return num in block.members and not any(map(block.covers, others))
+
+
+def _members(block: Block) -> Iterator[Member]:
+    if block.sets is None:
+        yield from ((None, num) for num in block.members)
+    else:
+        yield from ((body, num) for body, numbers in block.sets.items() for num in numbers)
+
+
+def _assert_explained(world: World, block: Block, members: Iterable[Member]) -> None:
+    """By the ledgers of the issues."""
+    for body, num in members:
+        stored = world.engine.get(keys.issue(world.tenant, world.project, num), keys.LEDGER, consistent=True)
+        named = _keys(block.family, Ledger.from_item(stored).present.get(block.family, ()), num)
+        if body is None:
+            explained = any(map(block.covers, named))
+        else:
+            key = sort_string(body, num)
+            explained = key in named and block.covers(key)
+        if not explained:
+            raise Difference(
+                f"{_told(block)} has {num} under {body!r}, of which its ledger knows nothing: {sorted(named)}"
+            )
+
+
+def _written(world: World, family: str) -> bool:
+    """Whether a family is written under the definitions as they are; the blocks of others are as nobody cares."""
+    try:
+        catalog = world.catalog()
+    except NotFound:
+        return False
+    return family in families_of(catalog)
+
+
+def in_order(chain: Mapping[str, Block]) -> list[Block]:
+    """The blocks of a family as their links lead, without a gap, and none besides."""
+    found: list[Block] = []
+    lower, name = blocks.FIRST, blocks.HEAD
+    while True:
+        block = chain.get(name)
+        if block is None:
+            raise Difference(f"there is no block {name} of those with {sorted(chain)}")
+        if block.lower != lower or len(found) == len(chain):
+            raise Difference(f"{_told(block)} does not begin at {lower!r}")
+        found.append(block)
+        if block.upper is None or block.next is None:
+            break
+        if block.upper <= block.lower:
+            raise Difference(f"{_told(block)} ends before it begins")
+        lower, name = block.upper, block.next
+    if (found[-1].upper, found[-1].next) != (None, None):
+        raise Difference(f"{_told(found[-1])} has one end of two")
+    if left := chain.keys() - {block.id for block in found}:
+        raise Difference(f"no link leads to {sorted(left)} of {found[0].family}")
+    return found
+
+
+def _told(block: Block) -> str:
+    return f"block {block.id} of {block.family}, from {block.lower!r} to {block.upper!r},"
+
+
+# Once all is quiet
+
+
+def assert_blocks(world: World, catalog: Catalog | None, but_for: frozenset[str] = frozenset()) -> None:
+    """Every chain is sound and holds the issues where their documents put them, and there are no other blocks.
+
+    `but_for`: issues that cannot be derived stand where their ledgers say. Without a catalog the project is deleted.
+    """
+    families = [] if catalog is None else families_of(catalog)
+    if gone := sorted(family for family, chain in world.blocks.items() if chain and family not in families):
+        raise Difference(f"blocks are left of {gone}")
+    if catalog is None:
+        return
+    expected: dict[str, set[str]] = {family: set() for family in families}
+    for key, document in world.documents.items():
+        if key not in but_for:
+            for family, derived in derived_strings(catalog, document).items():
+                expected[family] |= keys_of(family, derived)
+    exempt = {keys.parse_issue(key).num for key in but_for}
+    for family in families:
+        _assert_chain(world, family, expected[family], exempt)
+
+
+def _assert_chain(world: World, family: str, expected: set[str], exempt: set[int]) -> None:
+    directory = keys.directory(world.tenant, world.project, family)
+    items: dict[str, Item] = {}
+    name: str | None = blocks.HEAD
+    while name is not None and name not in items:
+        item = world.engine.get(
+            keys.block(world.tenant, world.project, family, name), directory, consistent=True
+        )
+        if item is None:
+            break
+        items[name], name = item, item.get("next")
+    if not items:
+        if expected:
+            raise Difference(f"there are no blocks of {family}")
+        return
+    chain = in_order({name: Block.from_item(item) for name, item in items.items()})
+    listed = world.engine.query(directory, index=True).items
+    if [Entry.from_item(item) for item in listed] != [blocks.entry_of(block) for block in chain]:
+        raise Difference(f"the directory of {family} lists {listed} instead of {chain}")
+    for block in chain:
+        _assert_block(world, block, items[block.id], expected, exempt)
+
+
+def _assert_block(
+    world: World, block: Block, item: Mapping[str, Any], expected: set[str], exempt: set[int]
+) -> None:
+    if item["size"] != len(list(_members(block))) or block.detailed is not Entry.from_item(item).detailed:
+        raise Difference(f"{_told(block)} is not what its directory says: {item}")
+    if not block.detailed and kind_of(block.family) is not Kind.ORDER:
+        raise Difference(f"{_told(block)} does not tell its bodies apart")
+    there = set(_members(block))
+    wanted = {
+        (body_of(key) if block.detailed else None, number_of(key)) for key in expected if block.covers(key)
+    }
+    excused = {one for one in there if one[1] in exempt}
+    if there - excused != wanted:
+        raise Difference(
+            f"{_told(block)} has {sorted(there, key=repr)} instead of {sorted(wanted, key=repr)}"
+        )
+    _assert_explained(world, block, excused)

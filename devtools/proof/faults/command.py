@@ -1,0 +1,120 @@
+"""The subcommand `faults`: many scenarios in several processes, or one told in full."""
+
+import argparse
+import contextlib
+import multiprocessing
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from devtools.proof.faults import local, mutants, scenarios
+from devtools.proof.faults.project import MEMORY, Engine
+from devtools.proof.faults.scenarios import Played
+from gridview.support.concurrency import chunked
+
+_AT_ONCE = 20
+"""Scenarios that a process is given at a time."""
+
+_SHOWN = 10
+"""Failing scenarios that are told of."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play what is asked for; 1 when something differs, or a mutant survives."""
+    console = Console(highlight=False)
+    if args.mutants:
+        return mutants.run(console, args.jobs)
+    with engine(args.engine) as chosen:
+        if args.seed is not None:
+            return tell(console, args.seed, chosen)
+        return play_many(console, list(scenarios.seeds(args.scenarios)), chosen, args.jobs)
+
+
+@contextlib.contextmanager
+def engine(name: str) -> Iterator[Engine]:
+    """What scenarios are played on, for the time of a `with` block."""
+    if name == MEMORY.name:
+        yield MEMORY
+        return
+    with local.running() as started:
+        yield started
+
+
+def replay(played: Played, engine: str) -> str:
+    """The command that plays a scenario again."""
+    return f"./dev faults --seed {played.seed}" + ("" if engine == MEMORY.name else f" --engine {engine}")
+
+
+def tell(console: Console, seed: int, engine: Engine) -> int:
+    """Play one scenario, and print what happens in it."""
+    played = scenarios.play(seed, engine, verbose=True)
+    for line in played.log:
+        console.print(line, markup=False, soft_wrap=True)
+    if played.difference is None:
+        console.print(f"{played.family} {seed}: no difference")
+        return 0
+    console.print(f"[red]{played.family} {seed}: {escape(played.difference)}[/red]", soft_wrap=True)
+    return 1
+
+
+def play_many(console: Console, seeds: Sequence[int], engine: Engine, jobs: int) -> int:
+    """Play scenarios side by side, and print how many calls, kills and so on there were, and which seeds differ."""
+    totals: Counter[str] = Counter()
+    families: Counter[str] = Counter()
+    failed: list[Played] = []
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[failed]}"),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("Scenarios", total=len(seeds), failed="")
+        for played in results(seeds, engine, jobs):
+            totals.update(played.totals)
+            families[played.family] += 1
+            if played.difference is not None:
+                failed.append(played)
+            progress.update(task, advance=1, failed=f"[red]{len(failed)} differ[/red]" if failed else "")
+    console.print(_table(totals, families))
+    for one in sorted(failed)[:_SHOWN]:
+        console.print(f"[red]{one.family}: {escape(one.difference or '')}[/red]", soft_wrap=True)
+        console.print(f"  {replay(one, engine.name)}")
+    if len(failed) > _SHOWN:
+        console.print(f"... and {len(failed) - _SHOWN} more")
+    console.print(f"{len(failed)} scenarios differ" if failed else "no difference")
+    return 1 if failed else 0
+
+
+def results(seeds: Sequence[int], engine: Engine, jobs: int) -> Iterator[Played]:
+    """Play scenarios in so many processes, in any order."""
+    if jobs == 1:
+        yield from (scenarios.play(seed, engine) for seed in seeds)
+        return
+    # Forked, so that what was made once (the prepared table) is there; nothing else runs in this process.
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        chunks = [(some, engine) for some in chunked(seeds, _AT_ONCE)]
+        for some in pool.imap_unordered(_play_some, chunks):
+            yield from some
+
+
+def _play_some(given: tuple[Sequence[int], Engine]) -> list[Played]:
+    seeds, engine = given
+    return [scenarios.play(seed, engine) for seed in seeds]
+
+
+def _table(totals: Counter[str], families: Counter[str]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(justify="right")
+    table.add_column()
+    for name, count in families.most_common():
+        table.add_row(f"{count:,}", f"scenarios: {name}")
+    for name, count in totals.most_common():
+        if name != "scenarios":
+            table.add_row(f"{count:,}", name)
+    return table

@@ -1,0 +1,414 @@
+"""Scenarios in which everything happens in an order that is drawn."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from devtools.proof.faults import administrators, people, truth
+from devtools.proof.faults.adversary import Verdict
+from devtools.proof.faults.people import Reader, is_spoilt
+from devtools.proof.faults.stream import Shard
+from devtools.proof.faults.world import Difference, Run, World, is_block
+from gridview.dynamodb.expressions import Key
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
+from gridview.support.errors import NotFound
+
+
+@dataclass(frozen=True)
+class Weather:
+    """How many people there are in a drawn scenario, and how bad a day it is."""
+
+    actions: int = 110
+    issues: int = 3
+    edits: float = 1.0
+    crowd: int = 3
+    shards: int = 2
+    faults: float = 0.15
+    lag: bool = True
+    stale: bool = True
+    splitting: float = 0.1
+    reordering: float = 0.2
+    poison: bool = False
+    readers: int = 1
+    containers: int = 2
+    definitions: bool = False
+    project_goes: bool = False
+
+
+class Drawn:
+    """Everything happens in an order that is drawn: what people do, what is delivered, what becomes of each call."""
+
+    def __init__(self, world: World, weather: Weather) -> None:
+        self.world = world
+        self.weather = weather
+        self.random = world.random
+        world.stream.__init__(world.random, weather.shards)  # type: ignore[misc]
+        world.reordering = weather.reordering
+        if world.memory is not None and weather.lag:
+            world.memory.lag()
+        self._stalest = world.chance(0.3)
+        self.grow_bad()
+        self.command_containers = [Catalogs() for _ in range(weather.containers)]
+        self.consumer_containers = [Catalogs() for _ in range(weather.containers)]
+        self.upkeep_containers = [Catalogs() for _ in range(weather.containers)]
+        self.reader_catalogs = Catalogs()
+        self.readers = [Reader(world, self.reader_catalogs) for _ in range(weather.readers)]
+        self.official: dict[Shard, Run] = {}
+        self.scribbled: list[str] = []
+
+    def _states_ago(self, key: Key, count: int) -> int:
+        some = count and not self._stalest
+        back = (self.random.randint(0, count) if self.world.chance(0.3) else 0) if some else count
+        self.world.totals["older listings"] += back > 0 and is_block(key)
+        return back
+
+    def play(self) -> None:
+        """Make some issues, let so much happen, and look at what is left when it becomes quiet."""
+        world = self.world
+        for _ in range(self.weather.issues):
+            world.finish(people.create(world, self.random.choice(self.command_containers)))
+        if not self.weather.definitions:
+            self.act(self.weather.actions)
+        else:
+            # Between two spells of work all that the first one has led to is carried out; containers remember what they knew.
+            self.act(self.weather.actions * 2 // 3)
+            world.note("-- a pause")
+            self.settle()
+            self.work_off()
+            self.grow_bad()
+            self.act(self.weather.actions // 3)
+        self.quiet()
+
+    def act(self, count: int) -> None:
+        """Let so much happen."""
+        actions, weights = zip(*self.actions(), strict=True)
+        for _ in range(count):
+            self.random.choices(actions, weights)[0]()
+            self.world.clock.seconds += self.random.random() * 0.2
+
+    def grow_bad(self) -> None:
+        """The weather, after it was calm."""
+        self.world.splitting = self.weather.splitting
+        if self.world.memory is not None and self.weather.stale:
+            self.world.memory.stale(self._states_ago)
+
+    def actions(self) -> Iterator[tuple[Callable[[], None], float]]:
+        """What may happen next, and how often it does."""
+        yield self.write, 14 * self.weather.edits
+        yield self.deliver, 14
+        yield self.go_on, 40
+        yield self.kill, 5
+        yield self.land, 4
+        yield self.deliver_again, 4
+        yield self.abandon, 2
+        yield self.split, 1
+        yield self.wait, 1
+        yield self.table_itself, 2
+        yield self.repair, 1
+        if self.weather.lag:
+            yield self.catch_up, 25
+        if self.weather.readers:
+            yield self.read, 8
+        if self.weather.poison:
+            yield self.spoil, 3
+        if self.weather.definitions:
+            yield self.define, 4
+            yield self.upkeep, 6
+            yield self.wait_long, 2
+        if self.weather.project_goes:
+            yield self.delete_project, 0.7
+            yield self.upkeep, 4
+            yield self.wait_long, 1
+
+    # What people do
+
+    def _nums(self) -> list[int]:
+        return [document["num"] for document in self.world.documents.values() if "num" in document]
+
+    def write(self) -> None:
+        """Somebody begins to make, change or delete an issue."""
+        world = self.world
+        if sum(run.kind == "command" for run in world.runs) >= self.weather.crowd:
+            return
+        catalogs = self.random.choice(self.command_containers)
+        nums = self._nums()
+        if not nums or (len(nums) < self.weather.issues and world.chance(0.3)):
+            people.create(world, catalogs)
+        elif world.chance(0.12):
+            people.delete(world, catalogs, self.random.choice(nums))
+        else:
+            people.update(world, catalogs, self.random.choice(nums))
+
+    def table_itself(self) -> None:
+        """A document is expired, deleted or restored without any command."""
+        world = self.world
+        gone = [key for key, order in world.orders.items() if order.removed and key not in self.scribbled]
+        if gone and world.chance(0.6) and self.catalog() is not None:
+            people.restore(world, self.random.choice(gone))
+        elif world.documents:
+            people.remove(world, self.random.choice(sorted(world.documents)))
+
+    def spoil(self) -> None:
+        """A document becomes one from which nothing can be derived, or is put right."""
+        world = self.world
+        good = sorted(key for key in world.documents if key not in self.scribbled)
+        bad = [key for key in good if is_spoilt(world.documents[key])]
+        if len(self.scribbled) < 2 and world.chance(0.3):
+            self.scribbled.append(people.scribble(world))
+        elif bad and world.chance(0.4):
+            people.mend_document(world, self.random.choice(bad))
+        elif good and world.chance(0.7):
+            people.spoil(world, self.random.choice(good))
+        elif good:
+            people.enlarge(world, self.random.choice(good))
+
+    def repair(self) -> None:
+        """Somebody has an issue repaired that may well be right."""
+        if self.world.orders:
+            key = self.random.choice(sorted(self.world.orders))
+            people.repair(self.world, key, self.random.choice(self.upkeep_containers))
+
+    def read(self) -> None:
+        """Somebody asks for a page."""
+        if self.weather.readers > sum(run.kind == "reader" for run in self.world.runs):
+            self.random.choice(self.readers).page()
+
+    # What Lambda and DynamoDB do
+
+    def deliver(self) -> None:
+        """The mapping gives the consumer the next records of a shard."""
+        ready = [shard for shard in self.world.stream.shards if shard.open_to_deliver]
+        if ready:
+            shard = self.random.choice(ready)
+            self.official[shard], _ = self.world.deliver(
+                shard,
+                self.random.randint(1, 8),
+                self.random.choice(self.consumer_containers),
+                bisects=self.world.chance(0.7),
+            )
+
+    def deliver_again(self) -> None:
+        """The consumer is given records that were delivered before."""
+        shards = [shard for shard in self.world.stream.shards if shard.delivered]
+        if shards and sum(run.kind == "consumer" for run in self.world.runs) < 5:
+            shard = self.random.choice(shards)
+            at = self.random.randrange(shard.delivered)
+            end = min(at + self.random.randint(1, 5), shard.delivered)
+            self.world.deliver_beside(shard.records[at:end], self.random.choice(self.consumer_containers))
+
+    def abandon(self) -> None:
+        """Lambda takes an invocation for dead that goes on."""
+        at_work = [
+            (shard, run) for shard, run in self.official.items() if shard.busy and run in self.world.runs
+        ]
+        if at_work:
+            shard, run = self.random.choice(at_work)
+            self.world.abandon(run, shard)
+
+    def split(self) -> None:
+        """A shard splits."""
+        shards = list(self.world.stream.open)
+        if len(shards) < 4:
+            self.world.totals["shard splits"] += 1
+            shard = self.random.choice(shards)
+            self.world.note("shard {} splits", shard.name)
+            self.world.stream.split(shard)
+
+    def go_on(self) -> None:
+        """An invocation does its next calls, and one of them may meet a fault."""
+        if not self.world.runs:
+            return
+        run = self.random.choice(self.world.runs)
+        if not self.world.chance(self.weather.faults):
+            self.world.step(run, then=self.random.choice([0, 1, 2, 5, 20]))
+            return
+        verdict = self.random.choice(
+            [Verdict.TWICE, Verdict.REFUSED, Verdict.LOST, Verdict.REFUSED, Verdict.DENIED, None]
+        )
+        if verdict is None:
+            self.world.echo(run)
+        else:
+            self.world.step(run, verdict)
+
+    def kill(self) -> None:
+        """An invocation ends where it is."""
+        if self.world.runs:
+            self.world.kill(self.random.choice(self.world.runs), lands=self.world.chance(0.6))
+
+    def land(self) -> None:
+        """What was sent by one that is dead arrives."""
+        if self.world.late:
+            self.world.land(self.random.choice(self.world.late))
+
+    def catch_up(self) -> None:
+        """The index hears of some changes."""
+        memory = self.world.memory
+        if memory is not None:
+            for _ in range(self.random.randint(1, 4)):
+                if waiting := memory.waiting:
+                    memory.catch_up(self.random.choice(waiting))
+
+    def wait(self) -> None:
+        """Nothing happens for a while."""
+        self.world.pass_time(self.random.choice([1.0, 3.0, 6.0, 30.0]))
+
+    # Definitions
+
+    def define(self) -> None:
+        """An administrator begins to change a definition."""
+        if sum(run.kind == "command" for run in self.world.runs) < self.weather.crowd:
+            administrators.define(self.world, self.random.choice(self.command_containers))
+
+    def delete_project(self) -> None:
+        """An administrator begins to delete the project."""
+        administrators.delete_project(self.world, self.random.choice(self.command_containers))
+
+    def upkeep(self) -> None:
+        """The schedule invokes the upkeep function."""
+        if sum(run.kind == "upkeep" for run in self.world.runs) < 2:
+            administrators.upkeep(self.world, self.random.choice(self.upkeep_containers))
+
+    def wait_long(self) -> None:
+        """Until a job is due, or the lease of a killed one runs out."""
+        self.world.pass_time(self.random.choice([20.0, administrators.SETTLING, 130.0]))
+
+    def work_off(self) -> None:
+        """Let the background work come to its end: each invocation undisturbed, when all that went before is over."""
+        world = self.world
+        for _ in range(12):
+            self.catch_up_with_all()
+            if not administrators.job_is_left(world):
+                return
+            self.walk()
+            world.pass_time(130.0)
+            world.drain(self.random.choice(self.consumer_containers))
+            self.catch_up_with_all()
+            before = self.catalog()
+            world.finish(administrators.upkeep(world, self.random.choice(self.upkeep_containers)))
+            self.catch_up_with_all()
+            # What was served a moment ago is there as long as somebody may not have heard of anything else.
+            self.walk(before)
+            world.drain(self.random.choice(self.consumer_containers))
+        raise Difference("the background work does not come to an end")
+
+    # The end
+
+    def quiet(self) -> None:
+        """Everything ends; then everything derived has to be right, now and after what is spoilt has been put right."""
+        world = self.world
+        world.note("-- it becomes quiet")
+        self.settle()
+        self.work_off()
+        if self.catalog() is None:
+            truth.assert_removed(world)
+            return
+        self.judge()
+        if self.weather.poison:
+            world.note("-- what is spoilt is put right")
+            world.too_large.clear()  # a larger item fits now
+            for key in sorted(world.documents):
+                if key in self.scribbled:
+                    people.remove(world, key)
+                elif is_spoilt(world.documents[key]):
+                    people.mend_document(world, key)
+            self.settle()
+            for key, version, _ in sorted(set(world.letters)):
+                world.finish(people.repair(world, key, Catalogs(), version))
+            self.catch_up_with_all()
+            self.judge()
+        self.walk()
+        if world.orders and world.chance(0.3):
+            truth.assert_found_and_mended(world)
+            self.catch_up_with_all()
+            self.judge()
+
+    def settle(self) -> None:
+        """Every invocation ends, everything is delivered, and the index hears of everything."""
+        world = self.world
+        world.over()
+        world.splitting = 0.0
+        world.drain(self.random.choice(self.consumer_containers))
+        if world.memory is not None:
+            world.memory.stale(None)
+        self.catch_up_with_all()
+
+    def catch_up_with_all(self) -> None:
+        """The index has heard of everything."""
+        if self.world.memory is not None:
+            self.world.memory.catch_up_with_all()
+
+    def judge(self) -> None:
+        """What is derived, and what is in the dead letters."""
+        world = self.world
+        underivable = set(self._stuck())
+        sent = {(letter.key, letter.version) for letter in world.letters}
+        if missing := underivable - sent:
+            raise Difference(f"not in the dead letters: {sorted(missing)}")
+        for letter in world.letters:
+            had = world.history.get(letter.key, {}).get(letter.version, [])
+            if not (
+                (letter.version == 0 and letter.key in self.scribbled)
+                or (letter.key, letter.version) in world.were_too_large
+                or any(map(is_spoilt, had))
+            ):
+                raise Difference(f"in the dead letters though nothing is wrong with it: {letter}")
+        truth.assert_derived(world, but_for=frozenset(key for key, _ in underivable))
+        truth.assert_no_work_left(world)
+
+    def _stuck(self) -> Iterator[tuple[str, int]]:
+        """The issues from which nothing can be derived as things are, with the version that dead letters tell of them."""
+        catalog = self.catalog()
+        # One that was refused and not told of has to have been derived in the end: what it was to be written for was no more.
+        too_large = self.world.too_large & self.world.refused & {one[:2] for one in self.world.letters}
+        for key, document in self.world.documents.items():
+            if key in self.scribbled:
+                yield key, 0
+            elif (key, document["version"]) in too_large or not (
+                catalog is None or truth.derivable(catalog, document)
+            ):
+                yield key, document["version"]
+
+    def catalog(self) -> Catalog | None:
+        """The definitions as they are now; None when the project is deleted."""
+        try:
+            return self.world.catalog()
+        except NotFound:
+            return None
+
+    def _moved_since(self, catalog: Catalog, name: str) -> bool:
+        """Whether options were moved since: an older catalog leaves out issues that stand under ranks unknown to it."""
+        now = self.catalog()
+        before, after = catalog.get(name), now.get(name) if now else None
+        return before is not None and after is not None and before.options != after.options
+
+    def walk(self, catalog: Catalog | None = None) -> None:
+        """Walk by some orders that are served, under the present definitions or older ones."""
+        catalog = catalog or self.catalog()
+        # The grid shows no page with a document that holds what nobody knows.
+        if catalog is None or any(self._stuck()) or any(map(is_spoilt, self.world.documents.values())):
+            return
+        names = [name for name in truth.sortable(catalog) if not self._moved_since(catalog, name)]
+        for name in self.random.sample(names, min(3, len(names))):
+            truth.assert_walk(
+                self.world,
+                name,
+                descending=self.world.chance(0.5),
+                nulls_first=self.world.chance(0.5),
+                limit=self.random.randint(1, 4),
+                catalog=catalog,
+            )
+
+
+_FAIR = Weather()
+WEATHERS = {
+    "stream": _FAIR,
+    "poison": replace(_FAIR, poison=True, readers=0, actions=90),
+    "crowd": replace(_FAIR, issues=2, crowd=20, edits=2.5, actions=90, shards=1, readers=0, faults=0.1),
+    "storm": replace(_FAIR, faults=0.4, splitting=0.4, reordering=0.5, issues=4, readers=0, actions=90),
+    "blocks": replace(_FAIR, issues=8, crowd=6, edits=1.5, faults=0.1, readers=0, actions=130),
+    "readers": replace(_FAIR, readers=3, faults=0.05, actions=120, issues=5),
+    "definitions": replace(_FAIR, definitions=True, readers=1, edits=0.7, actions=110, shards=1),
+    "definitions, rough": replace(_FAIR, definitions=True, readers=0, faults=0.35, actions=110, shards=1),
+    "definitions and poison": replace(_FAIR, definitions=True, poison=True, readers=0, shards=1),
+    "a project goes": replace(_FAIR, project_goes=True, edits=0.7, actions=70, readers=0, shards=1),
+}

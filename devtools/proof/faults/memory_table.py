@@ -1,0 +1,547 @@
+"""The storage module's interface in memory: as strict as DynamoDB about conditions, as late as it may be with what is read.
+
+A conformance suite (tests/unit/test_storage.py) holds it to moto and, in tests/engine, to DynamoDB Local, call by call.
+
+Reads that do not ask for consistency are consistent too until `stale` says otherwise, and GSI1 follows the table at once until
+`lagging` is set: then each change of an item waits until `catch_up` lets the index have it, in order for each item.
+"""
+
+import threading
+import zlib
+from bisect import bisect_left, bisect_right
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import orjson
+from typing_extensions import override
+
+from devtools.proof.faults.conditions import condition_of, holds, refused
+from devtools.proof.faults.watched import Around, Watched, written_key
+from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge, TransactionFailed
+from gridview.dynamodb.expressions import Bound, Condition, Item, Key, Span, Write
+from gridview.dynamodb.metering import Call, Meter
+from gridview.dynamodb.table import BATCH_GET, Fetched, Page, Scanned, Table, Together
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import Wire, item_from_wire, item_size, item_to_wire
+from gridview.support.concurrency import chunked
+
+QUERY_BYTES = 2**20
+"""What one Query call reads at most."""
+BATCH_GET_BYTES = 16 * 2**20
+"""What one BatchGetItem answers at most."""
+ITEM_BYTES = 400 * 1024
+
+_IN_INDEX = {keys.PK, keys.SK, keys.SORT, *keys.PROJECTED_ATTRIBUTES}
+_REMEMBERED = 4
+"""States before the present one that a stale read may give."""
+
+InWireForm = dict[str, Wire]
+
+
+class Stored(InWireForm):
+    """An item in wire form. Never changed once it is stored."""
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes, as DynamoDB counts them."""
+        return item_size(item_from_wire(self))
+
+
+class _Store:
+    """What is in the table, what the index shows of it, and what it has not heard of yet."""
+
+    def __init__(self) -> None:
+        self.partitions: dict[str, dict[str, Stored]] = {}
+        self.index: dict[str, dict[str, Stored]] = {}
+        self.in_order: dict[str, list[tuple[bytes, Stored]]] = {}
+        """The items of a partition of the index in order, as long as none of them changes."""
+        self.waiting: dict[Key, deque[Stored | None]] = {}
+        self.past: dict[Key, deque[Stored | None]] = {}
+        self.shown: dict[Key, deque[Stored | None]] = {}
+        self.lagging = False
+        self.stale: Callable[[Key, int], int] | None = None
+        self.lock = threading.RLock()
+
+    def copy(self) -> "_Store":
+        other = _Store()
+        other.partitions = {pk: dict(items) for pk, items in self.partitions.items()}
+        other.index = {sk: dict(items) for sk, items in self.index.items()}
+        return other
+
+    def stored(self, key: Key) -> Stored | None:
+        return self.partitions.get(key[0], {}).get(key[1])
+
+    def read(self, key: Key, consistent: bool) -> Stored | None:
+        present = self.stored(key)
+        if consistent or self.stale is None:
+            return present
+        past = self.past.get(key, ())
+        back = self.stale(key, len(past))
+        return past[-back] if back else present
+
+    def write(self, key: Key, written: InWireForm | None) -> None:
+        item = None if written is None else Stored(written)
+        if self.stale is not None:
+            self.past.setdefault(key, deque(maxlen=_REMEMBERED)).append(self.stored(key))
+        if item is None:
+            self.partitions.get(key[0], {}).pop(key[1], None)
+        else:
+            self.partitions.setdefault(key[0], {})[key[1]] = item
+        if self.lagging:
+            self.waiting.setdefault(key, deque()).append(item)
+        else:
+            self.show(key, item)
+
+    def show(self, key: Key, item: Stored | None) -> None:
+        """Let the index have a state of an item."""
+        if self.stale is not None and key[1].startswith(keys.DIRECTORY_PREFIX):
+            before = self.index.get(key[1], {}).get(key[0])
+            self.shown.setdefault(key, deque(maxlen=_REMEMBERED)).append(before)
+        self.in_order.pop(key[1], None)
+        if item is not None and keys.SORT in item:
+            shown = Stored({name: item[name] for name in item.keys() & _IN_INDEX})
+            self.index.setdefault(key[1], {})[key[0]] = shown
+        else:
+            self.index.get(key[1], {}).pop(key[0], None)
+
+    def listed(self, partition: str) -> list[tuple[bytes, Stored]]:
+        """The items of a partition of the index, in order; of a directory some as they were listed a moment ago."""
+        if self.stale is not None and partition.startswith(keys.DIRECTORY_PREFIX):
+            return _in_order(self._listed_before(partition))
+        if partition not in self.in_order:
+            self.in_order[partition] = _in_order(self.index.get(partition, {}))
+        return self.in_order[partition]
+
+    def _listed_before(self, partition: str) -> dict[str, Stored]:
+        present = self.index.get(partition, {})
+        found = {}
+        for pk in sorted({*present, *(pk for pk, sk in self.shown if sk == partition)}):
+            past = self.shown.get((pk, partition), ())
+            back = self.stale((pk, partition), len(past)) if past and self.stale is not None else 0
+            item = past[-back] if back else present.get(pk)
+            if item is not None:
+                found[pk] = item
+        return found
+
+
+class MemoryTable(Table):
+    """A table in memory. `metered` ones share its items."""
+
+    def __init__(self, store: _Store | None = None, meter: Meter | None = None) -> None:
+        self.name = "memory"
+        self.meter = meter or Meter()
+        self._store = store or _Store()
+
+    def seen_through(self, around: Around) -> Watched:
+        """The same items, as somebody sees them whose calls an adversary gets hold of."""
+        return Watched(self, around)
+
+    @override
+    def metered(self) -> "MemoryTable":
+        return MemoryTable(self._store)
+
+    def copy(self, meter: Meter | None = None) -> "MemoryTable":
+        """Another table with the same items, and an index that has heard of all of them that this one has heard of."""
+        return MemoryTable(self._store.copy(), meter)
+
+    @property
+    def items(self) -> dict[Key, Item]:
+        """All that is stored."""
+        return {
+            (pk, sk): item_from_wire(item)
+            for pk, items in sorted(self._store.partitions.items())
+            for sk, item in sorted(items.items())
+        }
+
+    # What DynamoDB may do
+
+    def stale(self, choose: Callable[[Key, int], int] | None) -> None:
+        """From now on `choose` is asked, of each item that is read without consistency, how many states ago it is to be read.
+
+        In the index that is so of directories of blocks alone: what is lost to a page there is lost to people, who may ask again.
+        It is given the key and the number of older states that there are. None: all reads are of the present.
+        """
+        self._store.stale = choose
+
+    def lag(self) -> None:
+        """From now on the index hears of a change when `catch_up` says so."""
+        self._store.lagging = True
+
+    @property
+    def waiting(self) -> list[Key]:
+        """The items that the index has not heard the last of."""
+        return list(self._store.waiting)
+
+    def catch_up(self, key: Key) -> None:
+        """Let the index hear of the oldest change of an item that it has not heard of."""
+        with self._store.lock:
+            states = self._store.waiting[key]
+            self._store.show(key, states.popleft())
+            if not states:
+                del self._store.waiting[key]
+
+    def catch_up_with_all(self) -> None:
+        """Let the index hear of everything."""
+        for key in self.waiting:
+            while key in self._store.waiting:
+                self.catch_up(key)
+
+    # The interface
+
+    @override
+    def get(self, pk: str, sk: str, *, consistent: bool = False) -> Item | None:
+        with self._store.lock:
+            _check_key((pk, sk))
+            self._count("get_item", "table", 1)
+            found = self._store.read((pk, sk), consistent)
+        return None if found is None else item_from_wire(found)
+
+    @override
+    def batch_get(
+        self,
+        wanted: Sequence[Key],
+        *,
+        consistent: bool = False,
+        paths: Sequence[Sequence[str]] | None = None,
+        enough: Callable[[Mapping[Key, Item]], bool] = lambda _: False,
+    ) -> Fetched:
+        found: dict[Key, Item] = {}
+        left: list[Key] = list(dict.fromkeys(wanted))
+        with self._store.lock:
+            while left:
+                self.meter.rounds += 1
+                unprocessed: list[Key] = []
+                for chunk in chunked(left, BATCH_GET):
+                    unprocessed += self._batch(chunk, consistent, paths, found)
+                left = unprocessed
+                if enough(found):
+                    break
+        return Fetched(found, frozenset(left))
+
+    def _batch(
+        self,
+        chunk: Sequence[Key],
+        consistent: bool,
+        paths: Sequence[Sequence[str]] | None,
+        found: dict[Key, Item],
+    ) -> Sequence[Key]:
+        """One call: into `found` as much as an answer holds; the keys that it leaves out."""
+        size = 0
+        for place, key in enumerate(chunk):
+            _check_key(key)
+            stored = self._store.read(key, consistent)
+            if stored is None:
+                continue
+            item = item_from_wire(stored)
+            size += stored.size
+            if size > BATCH_GET_BYTES:
+                self._record("batch_get_item", "table", place)
+                return chunk[place:]
+            found[key] = _projected(item, paths)
+        self._record("batch_get_item", "table", len(chunk))
+        return ()
+
+    @override
+    def query(
+        self,
+        partition: str,
+        *,
+        index: bool = False,
+        bound: Bound | None = None,
+        forward: bool = True,
+        limit: int | None = None,
+        consistent: bool = False,
+        only: Condition | None = None,
+        paths: Sequence[Sequence[str]] | None = None,
+    ) -> Page:
+        self.meter.rounds += 1
+        return self._query(partition, index, bound, forward, limit, consistent, only, paths)
+
+    @override
+    def query_ranges(
+        self, partition: str, bounds: Sequence[Bound], *, paths: Sequence[Sequence[str]] | None = None
+    ) -> list[Page]:
+        self.meter.rounds += 1
+        return [self._query(partition, True, bound, True, None, False, None, paths) for bound in bounds]
+
+    @override
+    def read_together(
+        self, wanted: Sequence[Key], spans: Sequence[Span], *, paths: Sequence[Sequence[str]] | None = None
+    ) -> Together:
+        found: dict[Key, Item] = {}
+        listed: list[dict[Key, Item]] = [{} for _ in spans]
+        left: Sequence[Key] = list(dict.fromkeys(wanted))
+        going = dict(enumerate(spans))
+        while left or going:
+            self.meter.rounds += 1
+            left = [
+                key for chunk in chunked(left, BATCH_GET) for key in self._batch(chunk, False, None, found)
+            ]
+            for place, span in list(going.items()):
+                page = self._query(span.partition, True, span.bound, True, None, False, None, paths)
+                listed[place].update(((item[keys.PK], item[keys.SK]), item) for item in page.items)
+                if page.last is None:
+                    del going[place]
+                else:
+                    going[place] = span.behind(page.last)
+        return Together(found, [list(one.values()) for one in listed])
+
+    def _query(
+        self,
+        partition: str,
+        index: bool,
+        bound: Bound | None,
+        forward: bool,
+        limit: int | None,
+        consistent: bool,
+        only: Condition | None,
+        paths: Sequence[Sequence[str]] | None,
+    ) -> Page:
+        if index and consistent:
+            raise refused("Consistent reads are not supported on global secondary indexes", "Query")
+        items: list[Item] = []
+        examined, size, last = 0, 0, None
+        with self._store.lock:
+            for sort, stored in self._range(partition, index, bound, forward, consistent):
+                examined += 1
+                item = item_from_wire(stored)
+                size += stored.size
+                if only is None or holds(only, item):
+                    items.append(_projected(item, paths))
+                if examined == limit or size >= QUERY_BYTES:
+                    last = sort
+                    break
+            self._record("query", keys.GSI1 if index else "table", examined)
+        return Page(items, examined, last)
+
+    def _range(
+        self, partition: str, index: bool, bound: Bound | None, forward: bool, consistent: bool
+    ) -> Iterator[tuple[str, Stored]]:
+        if index:
+            found = self._store.listed(partition)
+        else:
+            known = self._store.partitions.get(partition, {})
+            read = (
+                (sk.encode(), self._store.read((partition, sk), consistent))
+                for sk in sorted(self._ever(partition, known), key=str.encode)
+            )
+            found = [(sk, item) for sk, item in read if item is not None]
+        if bound is not None:
+            found = _within(found, bound)
+        for sort, item in found if forward else reversed(found):
+            yield sort.decode(), item
+
+    def _ever(self, partition: str, known: Mapping[str, Stored]) -> Iterable[str]:
+        """The sort keys of a partition, those included that stood there a moment ago and may still be read."""
+        if self._store.stale is None:
+            return known
+        return {*known, *(sk for pk, sk in self._store.past if pk == partition)}
+
+    @override
+    def scan(
+        self,
+        *,
+        after: Key | None = None,
+        segment: int = 0,
+        segments: int = 1,
+        only: Condition | None = None,
+        limit: int | None = None,
+    ) -> Scanned:
+        items: list[Item] = []
+        examined, size, last = 0, 0, None
+        with self._store.lock:
+            for key in sorted(
+                key for key in self._keys() if zlib.crc32(key[0].encode()) % segments == segment
+            ):
+                if after is not None and key <= after:
+                    continue
+                stored = self._store.read(key, consistent=False)
+                if stored is None:
+                    continue
+                examined += 1
+                item = item_from_wire(stored)
+                size += stored.size
+                if only is None or holds(only, item):
+                    items.append(item)
+                if examined == limit or size >= QUERY_BYTES:
+                    last = key
+                    break
+            self._count("scan", "table", examined)
+        return Scanned(items, last)
+
+    def _keys(self) -> set[Key]:
+        """All keys, those included that stood there a moment ago and may still be read."""
+        known = {(pk, sk) for pk, items in self._store.partitions.items() for sk in items}
+        return known if self._store.stale is None else known | set(self._store.past)
+
+    @override
+    def put(self, item: Mapping[str, Any], condition: Condition | None = None) -> None:
+        wire = item_to_wire(item)
+        _check_size(item, wire)
+        self._write((item[keys.PK], item[keys.SK]), wire, condition)
+
+    @override
+    def delete(self, pk: str, sk: str, condition: Condition | None = None) -> None:
+        self._write((pk, sk), None, condition)
+
+    @override
+    def add(self, pk: str, sk: str, attribute: str, amount: int, condition: Condition) -> int:
+        with self._store.lock:
+            found = self._stored((pk, sk)) or {keys.PK: pk, keys.SK: sk}
+            total = int(found.get(attribute, 0)) + amount
+            self._write((pk, sk), item_to_wire({**found, attribute: total}), condition, "update_item")
+        return total
+
+    @override
+    def remove(self, pk: str, sk: str, paths: Sequence[Sequence[str]]) -> None:
+        with self._store.lock:
+            self._count("update_item", "table", 0)
+            found = self._stored((pk, sk))
+            if found is None:
+                raise ConditionFailed(None)
+            for path in paths:
+                _remove(found, path)
+            self._store.write((pk, sk), item_to_wire(found))
+
+    @override
+    def transact(self, writes: Sequence[Write]) -> None:
+        written = [written_key(write) for write in writes]
+        if len(set(written)) < len(written):
+            raise refused("Transaction request cannot include multiple operations on one item", "Transact")
+        with self._store.lock:
+            self._count("transact_write_items", "table", 0)
+            failed = tuple(
+                place
+                for place, (key, write) in enumerate(zip(written, writes, strict=True))
+                if not holds(condition_of(write.request), self._stored(key) or {})
+            )
+            if failed:
+                raise TransactionFailed(failed)
+            results = [self._transacted(key, write) for key, write in zip(written, writes, strict=True)]
+            for result in results:
+                if result is not None:
+                    _check_size(item_from_wire(result), result)
+            for key, result in zip(written, results, strict=True):
+                _check_key(key)
+                self._store.write(key, result)
+
+    def _transacted(self, key: Key, write: Write) -> InWireForm | None:
+        """What one write of a transaction leaves behind."""
+        if write.kind == "Delete":
+            return None
+        if write.kind == "Put":
+            put: InWireForm = write.request["Item"]
+            return put
+        if write.request["UpdateExpression"] != "SET #set = :set":
+            raise NotImplementedError(write.request["UpdateExpression"])
+        name = write.request["ExpressionAttributeNames"]["#set"]
+        value = write.request["ExpressionAttributeValues"][":set"]
+        bare = {keys.PK: {"S": key[0]}, keys.SK: {"S": key[1]}}
+        return {**bare, **(self._store.stored(key) or {}), name: value}
+
+    @override
+    def batch_put(self, items: Iterable[Mapping[str, Any]]) -> None:
+        made = [((item[keys.PK], item[keys.SK]), item, item_to_wire(item)) for item in items]
+        if len({key for key, _, _ in made}) < len(made):
+            raise refused("Provided list of item keys contains duplicates", "BatchWriteItem")
+        for key, item, wire in made:
+            _check_key(key)
+            _check_size(item, wire)
+        with self._store.lock:
+            self._count("batch_write_item", "table", 0)
+            for key, _, wire in made:
+                self._store.write(key, wire)
+
+    def _count(self, operation: str, target: str, items: int) -> None:
+        self.meter.rounds += 1
+        self._record(operation, target, items)
+
+    def _record(self, operation: str, target: str, items: int) -> None:
+        self.meter.record(Call(operation, target, self.meter.rounds, items, 0.0))
+
+    def _stored(self, key: Key) -> Item | None:
+        found = self._store.stored(key)
+        return None if found is None else item_from_wire(found)
+
+    def _write(
+        self, key: Key, wire: InWireForm | None, condition: Condition | None, operation: str | None = None
+    ) -> None:
+        _check_key(key)
+        with self._store.lock:
+            self._count(operation or ("put_item" if wire is not None else "delete_item"), "table", 0)
+            if condition is not None:
+                found = self._stored(key)
+                if not holds(condition, found or {}):
+                    raise ConditionFailed(found)
+            self._store.write(key, wire)
+
+
+def _in_order(shown: Mapping[str, Stored]) -> list[tuple[bytes, Stored]]:
+    # DynamoDB compares bytes.
+    places = sorted((item[keys.SORT]["S"].encode(), pk) for pk, item in shown.items())
+    return [(sort, shown[pk]) for sort, pk in places]
+
+
+def _check_key(key: Key) -> None:
+    if not all(key):
+        raise refused("The AttributeValue for a key attribute cannot contain an empty string value", "Key")
+
+
+def _check_size(item: Mapping[str, Any], wire: InWireForm) -> None:
+    # The wire form as JSON is never shorter than what DynamoDB counts, and measured much faster.
+    if (
+        len(orjson.dumps(wire, default=lambda raw: raw.hex())) > ITEM_BYTES
+        and sum(len(name.encode()) + item_size(value) for name, value in item.items()) > ITEM_BYTES
+    ):
+        raise ItemTooLarge("The item would be larger than 400 KB.")
+
+
+def _within(found: list[tuple[bytes, Stored]], bound: Bound) -> list[tuple[bytes, Stored]]:
+    value = bound.value.encode()
+    match bound.operator:
+        case "begins_with":
+            return [(sort, item) for sort, item in found if sort.startswith(value)]
+        case "<":
+            return found[: bisect_left(found, value, key=_first)]
+        case "<=":
+            return found[: bisect_right(found, value, key=_first)]
+        case ">":
+            return found[bisect_right(found, value, key=_first) :]
+        case ">=":
+            return found[bisect_left(found, value, key=_first) :]
+        case "between":
+            upper = bound.upper.encode()
+            return found[bisect_left(found, value, key=_first) : bisect_right(found, upper, key=_first)]
+
+
+def _remove(item: Item, path: Sequence[str]) -> None:
+    """Take out what stands at a path; what does not stand there is no fault, what does not even have a place there is."""
+    *way, last = path
+    place: Any = item
+    for part in way:
+        if not isinstance(place, Mapping) or part not in place:
+            raise refused("The document path provided in the update expression is invalid", "UpdateItem")
+        place = place[part]
+    place.pop(last, None)
+
+
+def _first(pair: tuple[bytes, Stored]) -> bytes:
+    return pair[0]
+
+
+def _projected(item: Item, paths: Sequence[Sequence[str]] | None) -> Item:
+    if paths is None:
+        return item
+    found: Item = {}
+    for path in ((keys.PK,), (keys.SK,), (keys.SORT,), *paths):
+        source: Any = item
+        target: Any = found
+        for part in path[:-1]:
+            source = source.get(part, {})
+            if source:
+                target = target.setdefault(part, {})
+        if path[-1] in source:
+            target[path[-1]] = source[path[-1]]
+    return found

@@ -1,0 +1,280 @@
+"""Who is at work in a scenario: writers of issues, readers of the grid, and what happens in the table without either."""
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+import orjson
+
+from devtools.proof.faults.truth import assert_page
+from devtools.proof.faults.world import Run, World
+from gridview.api.routes import Role
+from gridview.commands import issues
+from gridview.commands.actor import Actor
+from gridview.dynamodb.errors import ItemTooLarge
+from gridview.dynamodb.expressions import ABSENT, Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.cursors import Cursors
+from gridview.encoding.json_codec import dumps
+from gridview.fsck.repair import mend
+from gridview.index.maintainer import Superseded, Underivable
+from gridview.query import grid_request
+from gridview.query.grid import grid_page
+from gridview.schema.catalog import Catalog, Field, FieldType
+from gridview.schema.store import Catalogs
+from gridview.support.errors import RequestError
+
+CURSORS = Cursors([b"a secret of the simulator"], "grid")
+SPOILT = ("o99", "1 May 2023")
+"""Stored values from which no sort string can be made."""
+
+_TEXTS = ("", "alpha", "Beta", "beta", "Émile", "x" * 300)
+_VALUES: dict[FieldType, Callable[[Random, Field], Any]] = {
+    FieldType.TEXT: lambda random, _: random.choice(_TEXTS),
+    FieldType.NUMBER: lambda random, _: random.choice([-5, 0, 3, 12, 1_000_000]),
+    FieldType.DATE: lambda random, _: random.choice(["2023-05-01", "2023-05-02", "2024-02-29"]),
+    FieldType.DATETIME: lambda random, _: random.choice(["2023-05-01T10:00:00Z", "2023-05-01T11:00:00Z"]),
+    FieldType.BOOL: lambda random, _: random.random() < 0.5,
+    FieldType.ENUM: lambda random, field: random.choice([one.value for one in field.live_options]),
+    FieldType.MULTI_ENUM: lambda random, field: random.sample(
+        [one.value for one in field.live_options], random.randint(1, min(2, len(field.live_options)))
+    ),
+    FieldType.USER: lambda random, _: random.choice(["ann", "Bob", "cid"]),
+}
+_CLEARED = 0.25
+_CHANGED = 0.4
+
+
+def value(random: Random, field: Field) -> Any:
+    """A value of a field as a request gives it; None clears."""
+    return None if random.random() < _CLEARED else _VALUES[field.type](random, field)
+
+
+def body(random: Random, catalog: Catalog, *, new: bool) -> dict[str, Any]:
+    """A request that changes some fields of an issue, or one that makes an issue."""
+    fields = {
+        field.id: value(random, field)
+        for field in catalog.attributes
+        if random.random() < _CHANGED and (field.live_options or not field.type.has_options)
+    }
+    if new:
+        fields = {name: given for name, given in fields.items() if given is not None}
+    request: dict[str, Any] = {"fields": fields}
+    if new or random.random() < 0.3:
+        request["name"] = random.choice(_TEXTS[1:])
+    if random.random() < 0.3:
+        request["state"] = random.choice([one.value for one in catalog.state.live_options])
+    return request
+
+
+def writer(world: World, user: str) -> Actor:
+    """Somebody who may write."""
+    return Actor(world.tenant, user, Role.EDITOR)
+
+
+def create(world: World, catalogs: Catalogs) -> Run:
+    """A request that makes an issue."""
+    actor = writer(world, "ann")
+
+    def work(table: Table) -> Item:
+        return catalogs.using(
+            table,
+            world.tenant,
+            world.project,
+            lambda catalog: issues.create_issue(table, catalog, actor, body(world.random, catalog, new=True)),
+        )
+
+    return world.command("create", work)
+
+
+def update(world: World, catalogs: Catalogs, num: int) -> Run:
+    """A request that changes an issue, as it stands or only at the version that the client has seen."""
+    actor = writer(world, "bob")
+    seen = world.documents.get(keys.issue(world.tenant, world.project, num), {}).get("version")
+    expected = frozenset({seen}) if seen and world.chance(0.2) else None
+
+    def work(table: Table) -> Item:
+        return catalogs.using(
+            table,
+            world.tenant,
+            world.project,
+            lambda catalog: issues.update_issue(
+                table, catalog, actor, num, body(world.random, catalog, new=False), expected
+            ),
+        )
+
+    return world.command(f"update {num}", work)
+
+
+def delete(world: World, catalogs: Catalogs, num: int) -> Run:
+    """A request that deletes an issue."""
+    seen = world.documents.get(keys.issue(world.tenant, world.project, num), {}).get("version")
+    expected = frozenset({seen}) if seen and world.chance(0.3) else None
+
+    def work(table: Table) -> None:
+        catalog = catalogs.get(table, world.tenant, world.project)
+        issues.delete_issue(table, catalog, num, expected)
+
+    return world.command(f"delete {num}", work)
+
+
+# Directly in the table
+
+
+def remove(world: World, key: str) -> None:
+    """The table's own expiry, or somebody with the console, takes a document away."""
+    world.expiring = world.chance(0.5)
+    world.note("{} is {} in the table", key[-3:], "expired" if world.expiring else "deleted")
+    world.table.delete(key, keys.project(world.tenant, world.project))
+    world.expiring = False
+
+
+def restore(world: World, key: str) -> None:
+    """A removed issue is put back, and continues its versions."""
+    version = world.orders[key].version
+    before = world.history[key][version][-1]
+    world.note("{} is restored", key[-3:])
+    catalog = world.catalog()
+    kept = {
+        name: given
+        for name, given in before["fields"].items()
+        if given not in SPOILT and not catalog.deleted(name)
+    }
+    world.table.put({**before, "fields": kept, "version": version + 1}, ABSENT)
+
+
+def spoil(world: World, key: str) -> None:
+    """A document comes to hold what no sort string can be made of."""
+    document = world.documents[key]
+    catalog = world.catalog()
+    chosen = [
+        (field.key, "o99" if field.type is FieldType.ENUM else "1 May 2023")
+        for field in catalog.attributes
+        if field.type in (FieldType.ENUM, FieldType.DATE) and field.indexed
+    ]
+    if not chosen:
+        return
+    name, given = world.random.choice(chosen)
+    world.note("{} is spoilt", key[-3:])
+    world.totals["poison"] += 1
+    version = document["version"] + 1
+    world.table.put({**document, "fields": {**document["fields"], name: given}, "version": version})
+
+
+def enlarge(world: World, key: str) -> None:
+    """A document is written whose ledger will not fit an item."""
+    document = world.documents[key]
+    version = document["version"] + 1
+    world.note("the ledger of {} will not fit at v{}", key[-3:], version)
+    world.totals["poison"] += 1
+    world.too_large.add((key, version))
+    world.were_too_large.add((key, version))
+    catalog = world.catalog()
+    fields = {**document["fields"]}
+    for field in catalog.attributes:
+        if field.type is FieldType.DATE:
+            fields[field.key] = f"{1000 + version}-01-01"  # never a value that it had before
+    world.table.put({**document, "fields": fields, "version": version})
+
+
+def scribble(world: World) -> str:
+    """Something that is no issue is put where an issue would be."""
+    catalog = world.catalog()
+    (num,) = issues.reserve_numbers(world.engine, catalog, 1)
+    key = keys.issue(world.tenant, world.project, num)
+    world.note("{} is scribbled upon", key[-3:])
+    world.totals["poison"] += 1
+    world.table.put(
+        {
+            keys.PK: key,
+            keys.SK: keys.project(world.tenant, world.project),
+            "version": world.random.choice(["x", None]),
+        }
+    )
+    return key
+
+
+def mend_document(world: World, key: str) -> None:
+    """Somebody puts a document right that was spoilt."""
+    document = world.documents[key]
+    good = {name: given for name, given in document["fields"].items() if given not in SPOILT}
+    world.note("{} is put right", key[-3:])
+    world.table.put({**document, "fields": good, "version": document["version"] + 1})
+
+
+def repair(world: World, key: str, catalogs: Catalogs, version: int = 0) -> Run:
+    """Somebody has an issue's derived items brought right: a redrive of a dead letter, or a check that repairs."""
+
+    def ended(run: Run) -> None:
+        # That it cannot be done now, or not at all, is an answer.
+        if not isinstance(run.invocation.raised, (Underivable, ItemTooLarge, Superseded, RequestError)):
+            world.check(run)
+
+    return world.start("repair", lambda table: mend(table, catalogs, key, version), ended, key[-3:])
+
+
+def is_spoilt(document: Mapping[str, Any]) -> bool:
+    """Whether a document holds what no sort string can be made of."""
+    return any(isinstance(given, str) and given in SPOILT for given in document.get("fields", {}).values())
+
+
+# Readers
+
+
+class Reader:
+    """Somebody who pages through the grid. Each page is an invocation; what it shows is checked."""
+
+    def __init__(self, world: World, catalogs: Catalogs) -> None:
+        self._world = world
+        self._catalogs = catalogs
+        self._query: dict[str, Any] = {}
+        self._cursors: list[str] = []
+
+    def page(self) -> Run:
+        """Ask for a page: the next or the previous one of this reader, or the first one of another order."""
+        world, random = self._world, self._world.random
+        if self._cursors and random.random() < 0.6:
+            asked = {**self._query, "cursor": random.choice(self._cursors)}
+        else:
+            asked = self._another_query()
+        used: list[Catalog] = []
+
+        def work(table: Table) -> Any:
+            def page_of(catalog: Catalog) -> dict[str, Any]:
+                used[:] = [catalog]
+                return grid_page(table, catalog, grid_request.resolve(catalog, asked), CURSORS)
+
+            return self._catalogs.using(table, world.tenant, world.project, page_of)
+
+        def ended(run: Run) -> None:
+            if run.invocation.raised is not None or run.invocation.result is None:
+                world.check_reader(run)
+                return
+            page = orjson.loads(dumps(run.invocation.result))
+            world.totals["pages"] += 1
+            assert_page(world, used[0], asked, page)
+            self._query = {name: given for name, given in asked.items() if name != "cursor"}
+            self._cursors = [cursor for cursor in (page["next"], page["prev"]) if cursor]
+
+        return world.start("reader", work, ended, str({**asked, "cursor": "cursor" in asked}))
+
+    def _another_query(self) -> dict[str, Any]:
+        random = self._world.random
+        catalog = self._catalogs._entries.get((self._world.tenant, self._world.project))
+        names = ["num", "name", "state", "updated"]
+        if catalog is not None:
+            names += [field.id for field in catalog.catalog.attributes] * 2
+        query: dict[str, Any] = {
+            "limit": random.randint(1, 5),
+            "sort": [
+                {
+                    "field": random.choice(names),
+                    "direction": random.choice(["asc", "desc"]),
+                    "nulls": random.choice(["first", "last"]),
+                }
+            ],
+        }
+        if random.random() < 0.3:
+            query["columns"] = random.sample(names, 2)
+        return query

@@ -1,0 +1,110 @@
+"""The project that every scenario begins with, and the tables that it may be in."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.virtual import Clock, Constants, virtual
+from gridview.api.routes import Role
+from gridview.commands import attributes, projects
+from gridview.commands.actor import Actor
+from gridview.dynamodb.metering import Meter
+from gridview.dynamodb.table import Table
+from gridview.schema.store import Catalogs
+
+TENANT, PROJECT = "acme", "bridge"
+
+ATTRIBUTES = (
+    {"id": "start", "name": "Start", "type": "date"},
+    {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b", "c"]},
+    {"id": "cost", "name": "Cost", "type": "number"},
+    {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["x", "y", "z"]},
+    {"id": "note", "name": "Note", "type": "text", "indexed": False},
+)
+
+
+class Engine(NamedTuple):
+    """What a scenario is played on: makes a table with the prepared project, and tells whose that is."""
+
+    name: str
+    table: Callable[[int], tuple[Table, str]]
+
+
+def in_memory(_: int) -> tuple[Table, str]:
+    """A table of its own for each scenario."""
+    return _prepared().copy(Meter(recording=False)), TENANT
+
+
+@cache
+def _prepared() -> MemoryTable:
+    table = MemoryTable()
+    with virtual(Clock(), 0):
+        prepare(table, TENANT)
+    return table
+
+
+def prepare(table: Table, tenant: str) -> None:
+    """The project of every scenario."""
+    admin = Actor(tenant, "ada", Role.ADMIN)
+    projects.create_project(table, admin, {"name": "Bridge", "id": PROJECT})
+    for attribute in ATTRIBUTES:
+        attributes.create_attribute(table, Catalogs(), admin, PROJECT, attribute)
+
+
+MEMORY = Engine("memory", in_memory)
+
+
+_SIZES: tuple[Mapping[str, Any], ...] = (
+    # One body, or two short ones, to a block; everything is told apart.
+    {
+        "MAX_BYTES": 64,
+        "POPULAR": 3,
+        "_UNPOPULAR": 1,
+        "_MERGED": 36,
+        "_ROOMY": 56,
+    },
+    # Blocks of orders are plain as soon as they hold two bodies, and then hold two keys.
+    {
+        "MAX_BYTES": 60,
+        "_FULL": 0.35,
+        "_HALF": 0.35,
+        "POPULAR": 3,
+        "_UNPOPULAR": 2,
+        "_MERGED": 40,
+        "_ROOMY": 50,
+        "_PLAIN_KEYS": 2,
+        "_MERGED_KEYS": 2,
+        "_ROOMY_KEYS": 2,
+        "_DETAILED_BODIES": 1,
+    },
+    # A few bodies to a block, of which those that two issues have get blocks of their own.
+    {
+        "MAX_BYTES": 100,
+        "POPULAR": 2,
+        "_UNPOPULAR": 1,
+        "_MERGED": 50,
+        "_ROOMY": 90,
+        "_PLAIN_KEYS": 4,
+        "_MERGED_KEYS": 2,
+        "_ROOMY_KEYS": 3,
+        "_DETAILED_BODIES": 2,
+    },
+    # The sets of numbers are cut, too; hardly anything fits together with anything else.
+    {
+        "MAX_BYTES": 26,
+        "POPULAR": 3,
+        "_UNPOPULAR": 2,
+        "_MERGED": 26,
+        "_ROOMY": 26,
+        "_PLAIN_KEYS": 3,
+        "_MERGED_KEYS": 2,
+        "_ROOMY_KEYS": 3,
+        "_DETAILED_BODIES": 1,
+    },
+)
+
+SMALL: tuple[Constants, ...] = tuple(
+    {f"blocks.{name}": value for name, value in sizes.items()} for sizes in _SIZES
+)
+"""Blocks so small that a handful of issues splits and merges them, in several ways."""

@@ -1,0 +1,659 @@
+"""Scenarios in which something happens while an invocation is at work, at a point that is enumerated: before each of its calls.
+
+A race is an invocation, and what happens meanwhile. Its points are the calls that the invocation makes when nothing does.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import product
+from random import Random
+from typing import Any, NamedTuple
+
+import orjson
+
+from devtools.proof.faults import administrators, people, points, truth
+from devtools.proof.faults.administrators import Change
+from devtools.proof.faults.drawn import Drawn, Weather
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.people import CURSORS
+from devtools.proof.faults.project import PROJECT, SMALL, in_memory
+from devtools.proof.faults.virtual import Clock, Constants, virtual
+from devtools.proof.faults.world import Difference, Run, World, is_block
+from gridview.commands import attributes, issues
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys, sort_strings
+from gridview.encoding.json_codec import dumps
+from gridview.index import sort_entries
+from gridview.query import grid_request
+from gridview.query.grid import grid_page
+from gridview.schema.catalog import Catalog
+from gridview.schema.jobs import Job
+from gridview.schema.store import Catalogs
+from gridview.support import backoff
+from gridview.support.errors import Conflict, InvalidRequest, NotReady
+
+RACES = 600_000
+"""The first seed of a race."""
+
+BATCH = 1
+"""Issues between two checkpoints of a pass in a race: so a pass over two issues is several steps."""
+
+_POINTS = 100
+
+TWICE_DEFINED = "definitions change during a pass"
+OLD_DEFINITIONS = "an invocation began under older definitions"
+EDITED = "an issue is edited during a pass"
+READ = "a page is read during a pass"
+FIRST_VALUE = "an issue gets a value while a page is read"
+SAME_BLOCKS = "others write the same blocks"
+UNHEARD_OF = "a pass finds blocks of which the index has not heard"
+
+
+class Scene(NamedTuple):
+    """The world before an invocation makes its first call, who settles it in the end, and that invocation."""
+
+    quiet: Drawn
+    run: Run
+
+
+@dataclass(frozen=True)
+class Race:
+    """What begins, and what happens before one of its calls. `ends` brings the invocation to its end and looks at everything.
+
+    `once`: it happens before the first call alone, and decides by itself where the invocation is stopped.
+    """
+
+    family: str
+    name: str
+    begins: Callable[[World], Scene]
+    happens: Callable[[World, Run], None]
+    ends: Callable[[World, Scene], None]
+    once: bool = False
+    around: Callable[[], AbstractContextManager[None]] = nullcontext
+    size: int = 0
+    """Which of the sizes of blocks (`project.SMALL`)."""
+
+
+# What a race is made of
+
+_ONE_ISSUE = (("create", 1),)
+_TWO_ISSUES = (("create", 1), ("create", 2), ("change", 2))
+_THREE_ISSUES = (("create", 1), ("create", 2), ("create", 3), ("change", 2), ("clear", 3))
+
+
+def _quiet(world: World) -> Drawn:
+    return Drawn(world, Weather(shards=1, lag=False, stale=False, splitting=0, reordering=0, readers=0))
+
+
+def _written(world: World, *steps: tuple[str, int]) -> Drawn:
+    """The world when these issues have been written and derived."""
+    quiet = _quiet(world)
+    for word, num in steps:
+        points.do(world, word, num)
+    world.drain(Catalogs())
+    return quiet
+
+
+def _change(world: World, change: Change) -> None:
+    world.clock.seconds += 1
+    change(world, world.table)
+
+
+def _pass(world: World, *changes: Change, steps: tuple[tuple[str, int], ...] = _TWO_ISSUES) -> Scene:
+    """The pass that makes some changes of definitions true, about to begin."""
+    quiet = _written(world, *steps)
+    for change in changes:
+        _change(world, change)
+    world.pass_time(administrators.SETTLING)
+    return Scene(quiet, administrators.upkeep(world, Catalogs()))
+
+
+def _finish(world: World, scene: Scene) -> None:
+    world.finish(scene.run)
+    scene.quiet.quiet()
+
+
+_on_note = points.patched("note", indexed=True)
+_off_start = points.patched("start", indexed=False)
+_on_start = points.patched("start", indexed=True)
+_move_kind = points.patched("kind", options=["c", "b", "a"])
+_move_kind_again = points.patched("kind", options=["b", "c", "a"])
+_delete_kind = points.deleted("kind")
+
+
+def _create_kind(world: World, table: Table) -> None:
+    """An attribute with the id of one that was deleted: its id may be taken yet."""
+    body = {"name": "Kind", "id": "kind", "type": "text"}
+    with suppress(Conflict, NotReady):
+        attributes.create_attribute(table, Catalogs(), world.admin, world.project, body)
+
+
+def _delete_and_create_kind(world: World, table: Table) -> None:
+    _delete_kind(world, table)
+    _create_kind(world, table)
+
+
+# Definitions change during a pass
+
+
+def _twice(name: str, first: Change, second: Change) -> Race:
+    def happens(world: World, _: Run) -> None:
+        _change(world, second)
+
+    return Race(TWICE_DEFINED, name, lambda world: _pass(world, first), happens, _finish, size=2)
+
+
+def _edited_too(change: Change, world: World, _: Run) -> None:
+    """Definitions change, an issue is edited and derived by them, and edited once more."""
+    _change(world, change)
+    points.do(world, "change", 1)
+    world.drain(Catalogs())
+    points.do(world, "back", 1)
+
+
+def _created_again(world: World, scene: Scene) -> None:
+    """In the end the id is free, and nothing of the attribute that had it is found under it."""
+    _finish(world, scene)
+    _create_kind(world, world.table)
+    scene.quiet.judge()
+    truth.assert_walk(world, "kind", descending=False, nulls_first=False, limit=2)
+
+
+def _twice_defined() -> Iterator[Race]:
+    yield _twice("off, then another on", _off_start, _on_note)
+    yield _twice("off and on", _off_start, _on_start)
+    yield _twice("moved and moved again", _move_kind, _move_kind_again)
+    yield _twice("rebuilt and rebuilt again", points.rebuilt, points.rebuilt)
+    yield _twice("deleted, and the project too", _delete_kind, points.project_deleted)
+    yield Race(
+        TWICE_DEFINED,
+        "off, then another on, and an issue is edited twice",
+        lambda world: _pass(world, _off_start),
+        partial(_edited_too, _on_note),
+        _finish,
+    )
+    yield Race(
+        TWICE_DEFINED,
+        "deleted, and created with the same id",
+        lambda world: _pass(world, _delete_kind),
+        lambda world, _: _change(world, _create_kind),
+        _created_again,
+    )
+    yield Race(
+        TWICE_DEFINED,
+        "on, and another is deleted and created with the same id",
+        lambda world: _pass(world, _on_note),
+        lambda world, _: _change(world, _delete_and_create_kind),
+        _created_again,
+    )
+
+
+# An invocation began under older definitions
+
+
+def _old_consumer(world: World) -> Scene:
+    """A consumer that is given the change of an issue; what it was before has been derived."""
+    quiet = _written(world, *_TWO_ISSUES)
+    points.do(world, "change", 1)
+    (shard,) = world.stream.shards
+    run, _ = world.deliver(shard, 10, Catalogs(), bisects=False)
+    return Scene(quiet, run)
+
+
+def _old_command(world: World, container: Catalogs, *, new: bool) -> Scene:
+    """A request to a container whose catalog is nearly as old as it may be when the request begins."""
+    quiet = _written(world, *_TWO_ISSUES)
+    container.reload(world.engine, world.tenant, world.project)
+    world.clock.seconds += 4.9
+    fields = {"start": "2023-06-01", "kind": "c", "tags": ["y"], "note": "n"}
+
+    def work(table: Table) -> Any:
+        def written(catalog: Catalog) -> Any:
+            actor = people.writer(world, "bob")
+            if new:
+                return issues.create_issue(table, catalog, actor, {"name": "late", "fields": fields})
+            return issues.update_issue(table, catalog, actor, 1, {"fields": fields}, None)
+
+        return container.using(table, world.tenant, world.project, written)
+
+    return Scene(quiet, world.command("write by what was known", work))
+
+
+def _changed_meanwhile(change: Change, world: World, _run: Run) -> None:
+    """Definitions change; others hear of it at once, and whatever is due in the next seconds is carried out."""
+    change(world, world.table)
+    (shard,) = world.stream.shards
+    for record in shard.records[: shard.settled]:
+        world.finish(world.deliver_beside([record], Catalogs()))
+    for _ in range(3):
+        world.finish(administrators.upkeep(world, Catalogs()))
+        world.clock.seconds += 10
+
+
+def _old_definitions() -> Iterator[Race]:
+    changes = {
+        "on": _on_note,
+        "off": _off_start,
+        "moved": _move_kind,
+        "deleted": _delete_kind,
+        "rebuilt": points.rebuilt,
+    }
+    for name, change in changes.items():
+        happens = partial(_changed_meanwhile, change)
+        yield Race(OLD_DEFINITIONS, f"a consumer, {name}", _old_consumer, happens, _finish)
+    for (name, change), new in product(changes.items(), (True, False)):
+        yield _by_a_command(name, change, new=new)
+
+
+def _by_a_command(name: str, change: Change, *, new: bool) -> Race:
+    container = Catalogs()
+
+    def begins(world: World) -> Scene:
+        container.forget(world.tenant, world.project)
+        return _old_command(world, container, new=new)
+
+    def ends(world: World, scene: Scene) -> None:
+        world.finish(scene.run)
+        scene.quiet.settle()
+        scene.quiet.work_off()
+        # The same container, long after: all that it remembers is too old.
+        fields = {"start": "2023-07-01", "kind": "b"}
+
+        def written(catalog: Catalog) -> Any:
+            return issues.update_issue(
+                world.table, catalog, people.writer(world, "bob"), 2, {"fields": fields}, None
+            )
+
+        with suppress(InvalidRequest):
+            container.using(world.table, world.tenant, world.project, written)
+        scene.quiet.quiet()
+
+    what = "create" if new else "update"
+    return Race(
+        OLD_DEFINITIONS, f"a command ({what}), {name}", begins, partial(_changed_meanwhile, change), ends
+    )
+
+
+# An issue is edited during a pass
+
+
+_EDITS: dict[str, dict[str, Any] | None] = {
+    "changed": {"start": "2023-05-02", "kind": "b"},
+    "cleared": {"start": None, "kind": None},
+    "removed": None,
+}
+
+
+def _edit(word: str, world: World, _: Run | None = None) -> None:
+    """Somebody who knows the present definitions changes or removes issue 1."""
+    catalog = world.catalog()
+    fields = _EDITS[word]
+    if fields is None:
+        issues.delete_issue(world.table, catalog, 1, None)
+    else:
+        issues.update_issue(world.table, catalog, people.writer(world, "bob"), 1, {"fields": fields}, None)
+
+
+def _derived_at_once(word: str, world: World, _: Run) -> None:
+    _edit(word, world)
+    world.drain(Catalogs())
+
+
+def _derived_halfway(word: str, world: World, _run: Run) -> None:
+    """The consumer has written its intent and half of the entries; it goes on when the pass is over."""
+    _edit(word, world)
+    (shard,) = world.stream.shards
+    run, _ = world.deliver(shard, 10, Catalogs(), bisects=False)
+    run.invocation.to_next_write()
+    for _ in range(3):
+        world.step(run)
+    world.settle_ended(run)
+
+
+def _gets_on(world: World, scene: Scene) -> None:
+    """One edit does not hold up a pass: it comes to its end in the same invocation."""
+    world.finish(scene.run)
+    stored = world.engine.get(keys.project(world.tenant, world.project), keys.JOB, consistent=True)
+    if stored is not None and Job.from_item(stored).last is not None:
+        raise Difference(f"one edit has stopped a pass at {Job.from_item(stored)}")
+    scene.quiet.quiet()
+
+
+def _repairs_die(world: World, run: Run) -> None:
+    """At each attempt of the pass at an issue somebody who repairs it is faster, and dies over it; nobody tries that again."""
+    key = keys.issue(world.tenant, world.project, 1)
+    for _ in range(backoff.ATTEMPTS):
+        while run.invocation.call is not None and "intent" not in (run.invocation.call.item or {}):
+            world.step(run)
+        repair = people.repair(world, key, Catalogs())
+        repair.invocation.to_next_write()
+        world.step(repair)
+        world.kill(repair, lands=False)
+        world.step(run)
+
+
+def _much(world: World) -> Scene:
+    return _pass(world, points.deleted("tags"), _on_note, _move_kind, steps=_ONE_ISSUE)
+
+
+def _edited() -> Iterator[Race]:
+    for word, name, manner in (
+        ("changed", "derived at once", _derived_at_once),
+        ("changed", "derived halfway", _derived_halfway),
+        ("changed", "derived later", _edit),
+        ("cleared", "derived at once", _derived_at_once),
+        ("removed", "derived at once", _derived_at_once),
+        ("removed", "derived halfway", _derived_halfway),
+    ):
+        yield Race(EDITED, f"{word}, {name}", _much, partial(manner, word), _gets_on, size=1)
+    one_off = partial(_pass, steps=_ONE_ISSUE)
+    yield Race(
+        EDITED, "repairs die", lambda world: one_off(world, _off_start), _repairs_die, _finish, once=True
+    )
+
+
+# Others write the same blocks
+
+
+_FOUR_ISSUES = (("create", 1), ("create", 2), ("create", 3), ("create", 4), ("change", 2), ("clear", 3))
+_TWO_DAYS = (("create", 1), ("change", 1), ("create", 2), ("create", 3))
+_TWO_DAYS_AND_NONE = (
+    ("create", 1),
+    ("clear", 1),
+    ("create", 2),
+    ("change", 2),
+    ("create", 3),
+    ("create", 4),
+)
+"""Derived one by one and with blocks of the second size, these make two blocks of `start`, one for each day."""
+_Steps = tuple[tuple[str, int], ...]
+
+
+def _consumer(before: _Steps, given: _Steps, world: World) -> Scene:
+    """A consumer that is given some changes; what was before has been derived."""
+    quiet = _quiet(world)
+    for word, num in before:
+        points.do(world, word, num)
+        world.drain(Catalogs())
+    for word, num in given:
+        points.do(world, word, num)
+    (shard,) = world.stream.shards
+    run, _ = world.deliver(shard, 10, Catalogs(), bisects=False)
+    return Scene(quiet, run)
+
+
+def _others(steps: _Steps, world: World, _: Run) -> None:
+    """Other changes are made and derived, each by itself."""
+    for word, num in steps:
+        points.do(world, word, num)
+        (shard,) = world.stream.shards
+        world.finish(world.deliver_beside(shard.records[-1:], Catalogs()))
+
+
+def _other_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
+    """Another change is being derived by one that dies over it after some writes; what it has sent last lands in the end."""
+    for word, num in steps:
+        points.do(world, word, num)
+    (shard,) = world.stream.shards
+    run = world.deliver_beside(shard.records[-1:], Catalogs())
+    points.to_write(world, run, writes)
+    if not run.invocation.ended:
+        world.kill(run, lands=True)
+
+
+def _beaten(others: _Steps, before: _Steps, given: _Steps, world: World) -> Scene:
+    """A consumer that has read its blocks and written its intent, when others write the blocks.
+
+    What is read without consistency is from now on as old as what that consumer wrote, and directories are listed so.
+    """
+    scene = _consumer(before, given, world)
+    if world.memory is not None:
+        world.memory.stale(lambda _, count: max(count - 1, 0))
+    while (call := scene.run.invocation.call) is not None and not (call.writes and is_block(call.key)):
+        world.step(scene.run)
+    _others(others, world, scene.run)
+    return scene
+
+
+def _same_blocks() -> Iterator[Race]:
+    one: _Steps = (("change", 1),)
+    two: _Steps = (("change", 1), ("back", 2))
+    manners: tuple[tuple[str, _Steps, Callable[[World, Run], None], int], ...] = (
+        ("another issue comes beside it", one, partial(_others, (("change", 4),)), 0),
+        ("another issue leaves", one, partial(_others, (("clear", 2),)), 0),
+        ("all others leave", two, partial(_others, (("clear", 4), ("remove", 3), ("clear", 2))), 1),
+        ("others come", one, partial(_others, (("change", 4), ("create", 5), ("back", 3))), 1),
+        ("others come and leave", two, partial(_others, (("change", 4), ("back", 3), ("clear", 4))), 2),
+        ("it is changed again", two, partial(_others, (("back", 1),)), 1),
+        ("it is changed again by one that dies", one, partial(_other_dies, (("back", 1),), 12), 1),
+    )
+    for name, given, happens, size in manners:
+        yield Race(SAME_BLOCKS, name, partial(_consumer, _FOUR_ISSUES, given), happens, _finish, size=size)
+    yield Race(
+        SAME_BLOCKS,
+        "others have written first, and it is removed",
+        partial(_beaten, (("change", 4),), _FOUR_ISSUES, one),
+        partial(_others, (("remove", 1),)),
+        _finish,
+    )
+    yield Race(
+        SAME_BLOCKS,
+        "the block that it leaves becomes one with that to which it comes",
+        partial(_consumer, _TWO_DAYS, (("back", 1),)),
+        partial(_others, (("clear", 2),)),
+        _finish,
+        size=1,
+    )
+    yield Race(
+        SAME_BLOCKS,
+        "an issue comes to the block that is merged into the one before it",
+        partial(_consumer, _TWO_DAYS_AND_NONE, (("clear", 3),)),
+        partial(_others, (("change", 1),)),
+        _finish,
+        size=1,
+    )
+
+
+# A page is read during a pass
+
+
+def _read(field: str, world: World, run: Run) -> None:
+    """A page is begun, the pass comes to its end, and the page is shown: each issue stands on it, and once."""
+    for descending, limit in product((False, True), (10, 1)):
+        truth.assert_walk(world, field, descending=descending, nulls_first=descending, limit=limit)
+    descending = world.chance(0.5)
+    direction, nulls = ("desc", "first") if descending else ("asc", "last")
+    asked = {"limit": 10, "sort": [{"field": field, "direction": direction, "nulls": nulls}]}
+    catalog = world.catalog()
+
+    def work(table: Table) -> Any:
+        return grid_page(table, catalog, grid_request.resolve(catalog, asked), CURSORS)
+
+    page = world.start("reader", work, world.check)
+    world.step(page)
+    world.finish(run)
+    world.finish(page)
+    shown = orjson.loads(dumps(page.invocation.result))
+    truth.assert_page(world, catalog, asked, shown)
+    found = sorted(row["num"] for row in shown["rows"])
+    if found != sorted(document["num"] for document in world.documents.values()):
+        raise Difference(f"a page that was read during a pass shows {found}: {asked}")
+
+
+def _page(name: str, field: str, change: Change, size: int = 0) -> Race:
+    begins = partial(_pass, steps=_THREE_ISSUES)
+    return Race(READ, name, lambda world: begins(world, change), partial(_read, field), _finish, size=size)
+
+
+_NULLS_FIRST = {"limit": 10, "sort": [{"field": "start", "direction": "asc", "nulls": "first"}]}
+
+
+def _page_with_nulls_first(world: World) -> Scene:
+    """A page that shows the issues without a value, and then those with one."""
+    quiet = _written(world, *_THREE_ISSUES)
+    catalog = world.catalog()
+
+    def work(table: Table) -> Any:
+        return grid_page(table, catalog, grid_request.resolve(catalog, _NULLS_FIRST), CURSORS)
+
+    return Scene(quiet, world.start("reader", work, world.check))
+
+
+def _first_value(world: World, page: Run) -> None:
+    """An issue gets its first value. It may be missing from a page that is being read just then; all others stand on it."""
+    edited = 3
+    being_read = page.invocation.done > 0
+    points.do(world, "back", edited)
+    world.drain(Catalogs())
+    world.finish(page)
+    shown = orjson.loads(dumps(page.invocation.result))
+    truth.assert_page(world, world.catalog(), _NULLS_FIRST, shown)
+    found = sorted(row["num"] for row in shown["rows"])
+    if found != [1, 2, edited] and not (being_read and found == [1, 2]):
+        raise Difference(f"a page that was read while an issue got a value shows {found}")
+
+
+@contextmanager
+def _another_spec() -> Iterator[None]:
+    """Sort strings may be written otherwise from some moment on: the next version of the core is deployed."""
+    before, known = sort_strings.SPEC_VERSION, sort_entries.SPECS
+    otherwise = {kind: _otherwise(body) for kind, body in known[before].items()}
+    vars(sort_entries)["SPECS"] = {**known, before + 1: otherwise}
+    try:
+        yield
+    finally:
+        vars(sort_entries)["SPECS"] = known
+        vars(sort_strings)["SPEC_VERSION"] = before
+
+
+def _otherwise(body: sort_entries.Body) -> sort_entries.Body:
+    return lambda field, value: "~" + body(field, value)
+
+
+def _rebuilt_by_the_next_version(world: World) -> Scene:
+    """The second time that an index is built anew; in between the specification has changed."""
+    quiet = _written(world, *_THREE_ISSUES)
+    _change(world, points.rebuilt)
+    quiet.work_off()
+    vars(sort_strings)["SPEC_VERSION"] += 1
+    _change(world, points.rebuilt)
+    world.pass_time(administrators.SETTLING)
+    return Scene(quiet, administrators.upkeep(world, Catalogs()))
+
+
+def _pages() -> Iterator[Race]:
+    yield _page("options are moved", "kind", _move_kind)
+    yield _page("an index is rebuilt", "start", points.rebuilt)
+    yield Race(
+        READ,
+        "an index is rebuilt by the next version",
+        _rebuilt_by_the_next_version,
+        partial(_read, "start"),
+        _finish,
+        around=_another_spec,
+    )
+    yield Race(FIRST_VALUE, "nulls first", _page_with_nulls_first, _first_value, _finish)
+
+
+def _pages_of_several_blocks() -> Iterator[Race]:
+    """An issue that is moved goes from one block to another, and for a moment it is in both."""
+    for size in (1, 2, 3):
+        yield _page(f"options are moved, size {size}", "kind", _move_kind, size)
+
+
+# The index lags behind a pass
+
+
+def _split_unheard_of(world: World) -> Scene:
+    """The pass that removes an order, of whose blocks the index has not heard."""
+    quiet = _quiet(world)
+    for word, num in _THREE_ISSUES:
+        points.do(world, word, num)
+    if world.memory is not None:
+        world.memory.lag()
+    world.drain(Catalogs())
+    _change(world, _off_start)
+    world.pass_time(administrators.SETTLING)
+    if world.memory is not None:
+        _hear_of_all_but_blocks(world.memory)
+    return Scene(quiet, administrators.upkeep(world, Catalogs()))
+
+
+def _hear_of_all_but_blocks(memory: MemoryTable) -> None:
+    for key in memory.waiting:
+        while key in memory.waiting and not is_block(key):
+            memory.catch_up(key)
+
+
+def _lagging() -> Iterator[Race]:
+    yield Race(
+        UNHEARD_OF,
+        "an order is removed",
+        _split_unheard_of,
+        lambda world, run: world.finish(run),
+        _finish,
+        once=True,
+    )
+
+
+# All of them
+
+
+@cache
+def _races() -> tuple[Race, ...]:
+    return (
+        *_twice_defined(),
+        *_old_definitions(),
+        *_edited(),
+        *_pages(),
+        *_same_blocks(),
+        *_pages_of_several_blocks(),
+        *_lagging(),
+    )
+
+
+def race_of(seed: int) -> Race:
+    """The race that a seed plays a point of."""
+    return _races()[(seed - RACES) // _POINTS]
+
+
+def constants_of(race: Race) -> Constants:
+    """What is smaller in it than when somebody uses it."""
+    return {"maintenance.job_worker.BATCH": BATCH, **SMALL[race.size]}
+
+
+def play(world: World, seed: int) -> None:
+    """Play one point, and look at what it left behind."""
+    race, call = race_of(seed), (seed - RACES) % _POINTS
+    world.note("-- {}; before call {}", race.name, call)
+    with race.around():
+        scene = race.begins(world)
+        for _ in range(call):
+            world.step(scene.run)
+        race.happens(world, scene.run)
+        race.ends(world, scene)
+
+
+@cache
+def race_points() -> tuple[int, ...]:
+    """The seeds of every point of every race: the calls that its invocation makes when nothing happens meanwhile."""
+    found: list[int] = []
+    for place, race in enumerate(_races()):
+        calls = 1 if race.once else _calls_of(race)
+        found += (RACES + place * _POINTS + call for call in range(calls))
+    return tuple(found)
+
+
+def _calls_of(race: Race) -> int:
+    clock = Clock()
+    with virtual(clock, 0, constants_of(race)), race.around():
+        table, tenant = in_memory(0)
+        world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
+        run = race.begins(world).run
+        calls = 0
+        while not run.invocation.ended:
+            calls += 1
+            world.step(run)
+        return calls

@@ -1,0 +1,107 @@
+"""The scenarios: which seed is which, and how each is played.
+
+Seeds below `RANDOM` are points that are enumerated: a write at which the consumer or a background job is killed, or a call before
+which something happens (`races`). From `RANDOM` on everything is drawn from the seed.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import NamedTuple
+
+from devtools.proof.faults import chains_truth, races, truth
+from devtools.proof.faults.drawn import WEATHERS, Drawn
+from devtools.proof.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
+from devtools.proof.faults.project import MEMORY, PROJECT, SMALL, Engine
+from devtools.proof.faults.virtual import Clock, Constants, virtual
+from devtools.proof.faults.world import Difference, World
+
+RANDOM = 1_000_000
+"""The first seed of a scenario that is drawn."""
+
+
+class Played(NamedTuple):
+    """How a scenario went. `difference` is what was not as it has to be; None: nothing."""
+
+    seed: int
+    family: str
+    totals: Counter[str]
+    difference: str | None
+    log: list[str]
+
+
+def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played:
+    """Play one scenario to its end and look at what it left behind."""
+    random = Random(seed)  # noqa: S311 - the same seed is the same scenario
+    clock = Clock()
+    log: list[str] | None = [] if verbose else None
+    world: World | None = None
+    family = family_of(seed)
+    difference = None
+    with virtual(clock, seed, _constants_of(seed)):
+        try:
+            table, tenant = engine.table(seed)
+            clock.seconds += 60
+            world = World(random, clock, table, tenant, PROJECT, shards=1, log=log)
+            world.watch, world.watch_blocks = truth.watch, chains_truth.watch_blocks
+            family.play(world, seed)
+        except Exception as error:
+            difference = f"{type(error).__name__}: {error}"
+            if not isinstance(error, Difference) and verbose:
+                raise
+        finally:
+            if world is not None:
+                _end(world)
+    totals = world.totals if world is not None else Counter()
+    totals["scenarios"] += 1
+    return Played(seed, family.name, totals, difference, log or [])
+
+
+def _constants_of(seed: int) -> Constants:
+    if seed >= RANDOM:
+        return {"maintenance.job_worker.BATCH": 1 + seed % 3, **SMALL[seed // len(_FAMILIES) % len(SMALL)]}
+    if seed >= races.RACES:
+        return races.constants_of(races.race_of(seed))
+    return (JobPoint if seed >= JOB_POINTS else KillPoint).of(seed).constants
+
+
+def _end(world: World) -> None:
+    """No thread stays behind."""
+    for run in list(world.runs):
+        run.ended = lambda _: None
+        run.invocation.kill()
+
+
+# Families
+
+
+class Family(NamedTuple):
+    """Scenarios of one kind."""
+
+    name: str
+    play: Callable[[World, int], None]
+
+
+def _drawn(name: str) -> Family:
+    return Family(name, lambda world, _: Drawn(world, WEATHERS[name]).play())
+
+
+_FAMILIES = tuple(map(_drawn, WEATHERS))
+
+
+def family_of(seed: int) -> Family:
+    """The family that a seed belongs to."""
+    if seed >= RANDOM:
+        return _FAMILIES[seed % len(_FAMILIES)]
+    if seed >= races.RACES:
+        return Family(races.race_of(seed).family, races.play)
+    if seed >= JOB_POINTS:
+        return Family("job kill points", lambda world, seed: JobPoint.of(seed).play(world))
+    return Family("kill points", lambda world, seed: KillPoint.of(seed).play(world))
+
+
+def seeds(count: int) -> Iterator[int]:
+    """The seeds of so many scenarios: every point that is enumerated, and drawn ones as many as are left."""
+    points = (kill_points() + job_points() + races.race_points())[:count]
+    yield from points
+    yield from range(RANDOM, RANDOM + count - len(points))

@@ -1,0 +1,113 @@
+"""Virtual time: what the core sees of clocks, sleep, chance and threads while a scenario is played."""
+
+import importlib
+import secrets
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime, tzinfo
+from random import Random
+from typing import Any, TypeVar
+
+import random as chance  # isort: skip
+
+from devtools.proof.faults.adversary import SerialExecutor
+
+Thing = TypeVar("Thing")
+Constants = Mapping[str, Any]
+"""Constants of the core that are others in a scenario, by module and name: `upkeep.BATCH`."""
+
+BEGINNING = 1_700_000_000.0
+
+
+class Clock:
+    """The time of a scenario, in seconds since 1970. It stands still unless somebody moves it."""
+
+    def __init__(self) -> None:
+        self.seconds = BEGINNING
+
+    @property
+    def passed(self) -> float:
+        """Seconds since the scenario began."""
+        return self.seconds - BEGINNING
+
+
+class _Time:
+    """The module `time` of a scenario. Nobody waits: what sleeps goes on when its next call is let through."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def time(self) -> float:
+        return self._clock.seconds
+
+    def monotonic(self) -> float:
+        return self._clock.seconds
+
+    def perf_counter(self) -> float:
+        return self._clock.seconds
+
+    def sleep(self, _: float) -> None:
+        return
+
+
+class _Secrets:
+    """The module `secrets` of a scenario: as random as its seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = Random(seed)  # noqa: S311 - meant to be the same every time
+
+    def token_hex(self, count: int) -> str:
+        return self._random.randbytes(count).hex()
+
+    def choice(self, things: Sequence[Thing]) -> Thing:
+        return self._random.choice(things)
+
+
+def _datetime(clock: Clock) -> type[datetime]:
+    class Virtual(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            # No two instants are the same, as on a machine with a clock of microseconds.
+            clock.seconds += 1e-6
+            return datetime.fromtimestamp(clock.seconds, tz or UTC)
+
+    return Virtual
+
+
+@contextmanager
+def virtual(clock: Clock, seed: int, constants: Constants | None = None) -> Iterator[None]:
+    """Let every module of the core see this clock, a chance that is seeded, and one thread alone.
+
+    `constants`: so small that a few issues are enough. A pass over three has checkpoints only if they come sooner, and blocks
+    are split and merged only if they hold hardly anything.
+    """
+    instead: list[tuple[Any, Any]] = [
+        (time, _Time(clock)),
+        (chance, Random(seed)),  # noqa: S311 - meant to be the same every time
+        (secrets, _Secrets(seed)),
+        (datetime, _datetime(clock)),
+        (ThreadPoolExecutor, SerialExecutor),
+    ]
+    replaced: list[tuple[Any, str, Any]] = []
+    for name, module in list(sys.modules.items()):
+        # `values` parses instants, and `client` has one pool for good.
+        if not name.startswith("gridview.") or name == "gridview.encoding.values":
+            continue
+        for attribute, value in list(vars(module).items()):
+            for real, stand_in in instead:
+                if value is real and not (name == "gridview.dynamodb.client" and real is ThreadPoolExecutor):
+                    replaced.append((module, attribute, real))
+                    setattr(module, attribute, stand_in)
+    for place, value in (constants or {}).items():
+        name, _, attribute = place.rpartition(".")
+        module = importlib.import_module(f"gridview.{name}")
+        replaced.append((module, attribute, getattr(module, attribute)))
+        setattr(module, attribute, value)
+    try:
+        yield
+    finally:
+        for module, attribute, real in replaced:
+            setattr(module, attribute, real)

@@ -1,0 +1,502 @@
+"""The world of a scenario: a table, a stream, a clock, and invocations that an adversary has hold of."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from random import Random
+from typing import Any, NamedTuple
+
+from devtools.local.delivery import Record
+from devtools.proof.faults.adversary import Invocation, Killed, Verdict, refuse_as_too_large
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.stream import Shard, Stream, told
+from devtools.proof.faults.virtual import Clock
+from devtools.proof.faults.watched import Around, Attempted, Watched, everything
+from gridview.api.routes import Role
+from gridview.commands.actor import Actor
+from gridview.dynamodb.expressions import Item, Key
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_size
+from gridview.index.blocks import Block
+from gridview.index.ledger import Order
+from gridview.index.maintainer import Poison
+from gridview.index.stream_consumer import consume
+from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.store import Catalogs, ProjectItems, read, to_catalog
+from gridview.support.errors import RequestError
+
+TIMEOUT = 60.0
+"""Seconds after which Lambda ends the longest of the functions."""
+
+IN_FLIGHT = 10.0
+"""Seconds after the end of an invocation for which what it has sent may still arrive."""
+
+
+Chain = dict[str, Block]
+"""Blocks of a family by their ids."""
+
+
+class Difference(AssertionError):
+    """Something is not as it has to be."""
+
+
+@dataclass(eq=False)
+class Run:
+    """An invocation that is alive, or has ended and has not been looked at."""
+
+    name: str
+    kind: str
+    invocation: Invocation
+    began: float
+    ended: Callable[["Run"], None]
+    faults: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Late:
+    """A write that has left and not arrived. It does so before `until`, if at all."""
+
+    what: str
+    land: Callable[[], None]
+    until: float
+
+
+class World:
+    """One scenario's world. Everything that happens in it is decided by `random`, so a seed is a scenario."""
+
+    def __init__(
+        self,
+        random: Random,
+        clock: Clock,
+        table: Table,
+        tenant: str,
+        project: str,
+        *,
+        shards: int = 1,
+        log: list[str] | None = None,
+    ) -> None:
+        self.random = random
+        self.clock = clock
+        self.engine = table
+        self.memory = table if isinstance(table, MemoryTable) else None
+        self.table = Watched(table, self._recording)
+        """The table with nobody in between but who writes down what becomes of documents."""
+        self.tenant, self.project = tenant, project
+        self.admin = Actor(tenant, "ada", Role.ADMIN)
+        self.stream = Stream(random, shards)
+        self.history: dict[str, dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
+        """Every document that ever stood under a key, by version."""
+        self.documents: dict[str, Item] = {}
+        self.orders: dict[str, Order] = {}
+        """The newest image of each issue that ever was: its version, and whether that was removed."""
+        self.letters: list[Poison] = []
+        self.runs: list[Run] = []
+        self.late: list[Late] = []
+        self.totals: Counter[str] = Counter()
+        self.watch: Callable[[World, Item | None, Mapping[str, Any]], None] = lambda *_: None
+        """Looks at a ledger (and the one before it) or a sort entry that has just been written."""
+        self.watch_blocks: Callable[[World, str, Chain], None] = lambda *_: None
+        """Looks at the blocks of a family that have just been written or removed, as they were before."""
+        self.blocks: dict[str, Chain] = defaultdict(dict)
+        """The blocks that stand in the table, by family and id."""
+        self.differences: list[Difference] = []
+        self.too_large: set[tuple[str, int]] = set()
+        """Issues and versions of which the adversary says that their ledger does not fit an item."""
+        self.refused: set[tuple[str, int]] = set()
+        """Those of them whose ledger somebody has tried to write."""
+        self.were_too_large: set[tuple[str, int]] = set()
+        self.reordering = 0.0
+        self.splitting = 0.0
+        self.expiring = False
+        self._log = log
+        self._names: Counter[str] = Counter()
+
+    # What happens
+
+    def note(self, text: str, *parts: object) -> None:
+        """Write an event into the log, if somebody reads it."""
+        if self._log is not None:
+            self._log.append(f"{self.clock.passed:8.2f}  {text.format(*parts)}")
+
+    def chance(self, probability: float) -> bool:
+        """Whether something of this probability happens now."""
+        return self.random.random() < probability
+
+    def _recording(self, attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        """Done right above the table: a change of a document is in the stream at once."""
+        if not attempted.writes:
+            return perform()
+        if any(map(is_block, attempted.keys)):
+            return self._writing_blocks([key for key in attempted.keys if is_block(key)], perform)
+        concerned = [key for key in attempted.keys if is_document(key)]
+        if not concerned:
+            return self._watching(attempted, perform)
+        before = [self.engine.get(*key, consistent=True) for key in concerned]
+        answer = perform()
+        for key, old in zip(concerned, before, strict=True):
+            new = self.engine.get(*key, consistent=True)
+            if old != new:
+                self._changed(key[0], old, new)
+        return answer
+
+    def _watching(self, attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        """Done, and looked at when it is the write of a ledger or of a sort entry."""
+        item = attempted.item
+        if item is None or not item[keys.PK].startswith(keys.ISSUE_PREFIX):
+            return perform()
+        before = self.engine.get(*attempted.key, consistent=True) if item[keys.SK] == keys.LEDGER else None
+        answer = perform()
+        try:
+            self.watch(self, before, item)
+        except Difference as difference:
+            # In the midst of an invocation, which would take it for an error of its own.
+            self.differences.append(difference)
+        return answer
+
+    def _writing_blocks(self, concerned: Sequence[Key], perform: Callable[[], Any]) -> Any:
+        """Done, and looked at: blocks of one family."""
+        answer = perform()
+        family = concerned[0][1].split(".", 2)[2]
+        chain, before, after = self.blocks[family], {}, {}
+        for key in concerned:
+            block_id = key[0].rpartition(".")[2]
+            stored = self.engine.get(*key, consistent=True)
+            if block_id in chain:
+                before[block_id] = chain.pop(block_id)
+            if stored is not None:
+                chain[block_id] = after[block_id] = Block.from_item(stored)
+        if len(after) > len(before) > 0:
+            self.totals["block splits"] += 1
+        elif after and len(after) < len(before):
+            self.totals["block merges"] += 1
+        self.totals["plain blocks"] += any(not block.detailed for block in after.values())
+        try:
+            self.watch_blocks(self, family, before)
+        except Difference as difference:
+            self.differences.append(difference)
+        return answer
+
+    def _changed(self, key: str, old: Item | None, new: Item | None) -> None:
+        image = new or old or {}
+        version = image.get("version")
+        if new is None:
+            self.documents.pop(key, None)
+        else:
+            self.documents[key] = new
+        if isinstance(version, int):
+            if new is not None:
+                self.history[key][version].append(new)
+            self.orders[key] = Order(version, new is None)
+        made = self.stream.append(old, new, reorder=self.chance(self.reordering), expired=self.expiring)
+        self.totals["records"] += 1
+        self.note("        in the stream: {}", told([made]))
+
+    def catalog(self) -> Catalog:
+        """The definitions as they are now; NotFound when the project is deleted."""
+        stored = read(self.engine, self.tenant, self.project)
+        return _catalog_of(_Definitions(self.tenant, self.project, stored))
+
+    # Invocations
+
+    def start(
+        self,
+        kind: str,
+        work: Callable[[Table], Any],
+        ended: Callable[[Run], None] = lambda _: None,
+        what: str = "",
+    ) -> Run:
+        """Begin an invocation: it stops before its first call."""
+        self._names[kind] += 1
+        name = f"{kind} {self._names[kind]}"
+        self.totals[f"{kind}s"] += 1
+        self.note("{} begins{}", name, f": {what}" if what else "")
+
+        def look(attempted: Attempted, verdict: Verdict) -> None:
+            self.totals["calls"] += 1
+            if self._log is not None:
+                becomes = "" if verdict is Verdict.DONE else f"  -- {verdict.value}"
+                self.note("    {}: {}{}", name, call_told(attempted), becomes)
+
+        def inside(around: Around) -> Any:
+            return work(Watched(self.table, self._limited(around), self._portion))
+
+        invocation = Invocation(inside, look)
+        run = Run(name, kind, invocation, self.clock.seconds, ended)
+        self.runs.append(run)
+        self._look_at(run)
+        return run
+
+    def _portion(self, count: int) -> int:
+        if self.splitting and count > 1 and self.chance(self.splitting):
+            self.totals["partial batches"] += 1
+            return self.random.randint(1, count - 1)
+        return everything(count)
+
+    def _limited(self, around: Around) -> Around:
+        """A ledger that the scenario calls too large is refused as DynamoDB does it, whatever the adversary says."""
+
+        def limited(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+            item = attempted.item
+            if item is None or item[keys.SK] != keys.LEDGER or "removed" in item:
+                return around(attempted, perform)
+            image = item[keys.PK], item["version"]
+            if image in self.too_large:
+                self.refused.add(image)
+                return around(attempted, refuse_as_too_large)
+            return around(attempted, perform)
+
+        return limited
+
+    def step(self, run: Run, verdict: Verdict = Verdict.DONE, then: int = 0) -> None:
+        """Let the pending call of an invocation meet its verdict, and `then` more be done."""
+        if verdict is not Verdict.DONE:
+            self.totals[verdict.name.lower()] += 1
+            run.faults[verdict.name] += 1
+        run.invocation.step(verdict, then)
+        self._look_at(run)
+
+    def finish(self, run: Run) -> None:
+        """Let all that is left of an invocation be done."""
+        run.invocation.finish()
+        self._look_at(run)
+
+    def kill(self, run: Run, *, lands: bool) -> None:
+        """End an invocation before its pending call, which, if it `lands`, arrives nevertheless, some time."""
+        call = run.invocation.call
+        what = call_told(call) if call else "nothing"
+        land = run.invocation.kill()
+        self.totals["kills"] += 1
+        self.note("{} is killed before {}{}", run.name, what, ", which has left already" if lands else "")
+        if lands and call is not None and call.writes:
+            self.late.append(Late(f"{what} of {run.name}", land, run.began + TIMEOUT + IN_FLIGHT))
+        self._look_at(run)
+
+    def echo(self, run: Run) -> None:
+        """Let the pending write be done and arrive once more later: the SDK sent it twice, and the first was slow."""
+        call = run.invocation.call
+        if call is not None and call.writes and not _begins_an_issue(call):
+            land = run.invocation.late()
+            self.totals["echoes"] += 1
+            self.note("{} sends twice, and one is slow: {}", run.name, call_told(call))
+            self.late.append(Late(f"{call_told(call)} of {run.name}", land, run.began + TIMEOUT + IN_FLIGHT))
+        self.step(run)
+
+    def land(self, late: Late) -> None:
+        """What is in flight arrives."""
+        self.late.remove(late)
+        self.totals["late writes"] += 1
+        self.note("there arrives late: {}", late.what)
+        late.land()
+        if self.differences:
+            raise self.differences[0]
+
+    def settle_ended(self, run: Run) -> None:
+        """What has been let go on from outside may have ended."""
+        self._look_at(run)
+
+    def _look_at(self, run: Run) -> None:
+        if self.differences:
+            raise self.differences[0]
+        if not run.invocation.ended or run not in self.runs:
+            return
+        self.runs.remove(run)
+        raised = run.invocation.raised
+        if raised is not None and not isinstance(raised, Killed) and self._log is not None:
+            self.note("{} raised {}: {}", run.name, type(raised).__name__, raised)
+        elif not isinstance(raised, Killed):
+            self.note("{} ended", run.name)
+        run.ended(run)
+
+    def pass_time(self, seconds: float) -> None:
+        """The clock goes on; invocations time out, and what they sent arrives while there is time."""
+        until = self.clock.seconds + seconds
+        for run in [run for run in self.runs if run.began + TIMEOUT <= until]:
+            self.totals["timeouts"] += 1
+            self.kill(run, lands=self.chance(0.7))
+        for late in [late for late in self.late if late.until <= until]:
+            self.land(late)
+        self.clock.seconds = until
+
+    # The stream
+
+    def deliver(
+        self, shard: Shard, size: int, catalogs: Catalogs, *, bisects: bool = True
+    ) -> tuple[Run, list[Record]]:
+        """The mapping's invocation for a shard: it settles what it reports as done."""
+        batch = shard.batch(size)
+        shard.busy = True
+
+        def ended(run: Run) -> None:
+            shard.busy = False
+            if run.invocation.raised is not None:
+                self._failed(run)
+                if bisects:
+                    shard.most = max(1, len(batch) // 2)
+                return
+            failed = run.invocation.result
+            if failed is not None and failed not in [one["dynamodb"]["SequenceNumber"] for one in batch]:
+                raise Difference(f"{run.name} reports {failed}, which is none of its records")
+            self.note("{} reports {}", run.name, "all done" if failed is None else f"from {int(failed)} on")
+            shard.settle(batch, failed)
+
+        return self.consumer(batch, catalogs, ended), batch
+
+    def deliver_beside(self, batch: Sequence[Record], catalogs: Catalogs) -> Run:
+        """An invocation with records that others have, had, or will have; nobody waits for it."""
+        self.totals["duplicates"] += 1
+        return self.consumer(batch, catalogs, self.check)
+
+    def abandon(self, run: Run, shard: Shard) -> None:
+        """Lambda takes an invocation for dead that is not: the records are delivered again beside it."""
+        self.totals["abandoned"] += 1
+        self.note("{} is thought dead", run.name)
+        shard.busy = False
+        run.ended = self.check
+
+    def consumer(self, batch: Sequence[Record], catalogs: Catalogs, ended: Callable[[Run], None]) -> Run:
+        """An invocation of the consumer."""
+        return self.start(
+            "consumer",
+            lambda table: consume(table, catalogs, batch, self.letter),
+            ended,
+            told(batch) if self._log is not None else "",
+        )
+
+    def letter(self, poison: Poison) -> None:
+        """Somebody sends a dead letter."""
+        self.totals["dead letters"] += 1
+        self.note("        dead letter: {} v{}: {}", poison.key[-3:], poison.version, poison.error)
+        self.letters.append(poison)
+
+    def check(self, run: Run) -> None:
+        """An invocation has ended that is to succeed unless it is killed."""
+        if run.invocation.raised is not None:
+            self._failed(run)
+
+    def _failed(self, run: Run) -> None:
+        """An invocation that raised: because it was killed, or denied something, or else the core has a bug."""
+        raised = run.invocation.raised
+        if isinstance(raised, Killed) or run.faults[Verdict.DENIED.name]:
+            return
+        raise Difference(f"{run.name} raised {type(raised).__name__}: {raised}") from raised
+
+    # People
+
+    def command(self, what: str, work: Callable[[Table], Any]) -> Run:
+        """A request. Whatever it answers is right as long as it is an answer."""
+
+        def ended(run: Run) -> None:
+            raised = run.invocation.raised
+            if raised is None or isinstance(raised, (RequestError, UnknownOption)):
+                return
+            self._failed(run)
+
+        return self.start("command", work, ended, what)
+
+    def check_reader(self, run: Run) -> None:
+        """A page that could not be shown: that may be an answer, and where documents are spoilt the grid may stumble."""
+        raised = run.invocation.raised
+        if raised is None or isinstance(raised, (RequestError, UnknownOption)):
+            return
+        if self.totals["poison"] and isinstance(raised, (ValueError, LookupError, TypeError)):
+            return
+        self._failed(run)
+
+    # The end
+
+    def over(self) -> None:
+        """Every invocation ends, killed or finished, and all that is in flight arrives."""
+        while self.runs:
+            run = self.random.choice(self.runs)
+            if self.chance(0.5):
+                self.kill(run, lands=self.chance(0.5))
+            else:
+                self.finish(run)
+        self.random.shuffle(self.late)
+
+    def drain(self, catalogs: Catalogs) -> None:
+        """Deliver everything, undisturbed; what is in flight arrives in between and at the end."""
+        idle = 0
+        while self.late or not self.stream.settled:
+            if self.late and (self.stream.settled or self.chance(0.3)):
+                self.land(self.random.choice(self.late))
+                continue  # it may have been the write of a document
+            shard = next(shard for shard in self.stream.shards if shard.open_to_deliver)
+            before = shard.settled
+            run, _ = self.deliver(shard, self.random.randint(1, 10), catalogs)
+            self.finish(run)
+            idle = 0 if shard.settled > before else idle + 1
+            if idle > 3:
+                raise Difference("an undisturbed delivery does not get on")
+
+
+class _Definitions(NamedTuple):
+    """What a catalog is made from. Those with the same items are equal: most scenarios have the same, and models take long."""
+
+    tenant: str
+    project: str
+    stored: ProjectItems
+
+    @property
+    def _told(self) -> str:
+        return repr(
+            (self.tenant, self.project, self.stored.project, self.stored.catalog, self.stored.attributes)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Definitions) and self._told == other._told
+
+
+@lru_cache(maxsize=256)
+def _catalog_of(definitions: _Definitions) -> Catalog:
+    return to_catalog(*definitions)
+
+
+def is_document(key: Key) -> bool:
+    """Whether an item is an issue document."""
+    return key[0].startswith(keys.ISSUE_PREFIX) and key[1].startswith(keys.PROJECT_PREFIX)
+
+
+def is_block(key: Key) -> bool:
+    """Whether an item is a block."""
+    return key[1].startswith(keys.DIRECTORY_PREFIX)
+
+
+def _begins_an_issue(call: Attempted) -> bool:
+    """Whether a write would make a document where none stands: come twice, it would undo a removal.
+
+    DynamoDB has no defence against that, and neither has any writer of it: no condition tells "not yet" from "no more".
+    """
+    return (
+        call.operation == "put"
+        and is_document(call.key)
+        and call.condition is not None
+        and "not_exists" in call.condition.expression
+    )
+
+
+def call_told(call: Attempted) -> str:
+    """A call, for a person."""
+    places = ", ".join(f"{pk[-8:]} {sk}".strip() for pk, sk in call.keys[:4])
+    item = call.item or {}
+    facts = [f"{name} {item[name]}" for name in ("version", "revision", "epoch") if name in item]
+    if "removed" in item:
+        facts.append("removed")
+    if keys.SORT in item and "revision" in item:
+        facts.append(f"sort {item[keys.SORT]!r}")
+    if "write_id" in item:
+        facts.append(
+            f"from {item[keys.SORT]!r} to {item.get('upper')!r}, size {item['size']}, {item['write_id']}"
+        )
+    if "intent" in item:
+        facts.append("intent " + " ".join(item["intent"]))
+    if item and item_size(dict(item)) > 10_000:
+        facts.append("large")
+    detail = f" ({', '.join(facts)})" if facts else ""
+    eventually = "" if call.writes or call.consistent else " (eventually consistent)"
+    return f"{call.operation} {places}{detail}{eventually}"

@@ -1,0 +1,40 @@
+"""The three questions as they are put to the core, and its answers as a client reads them."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from devtools.proof.oracle.world import Json
+from gridview.dynamodb.table import Table
+from gridview.encoding.cursors import Cursors
+from gridview.encoding.json_codec import dumps
+from gridview.index.block_cache import BlockCache
+from gridview.query import counting, group_request
+from gridview.query.grid import grid_page
+from gridview.query.grid_request import resolve, resolve_position
+from gridview.query.row_number import position as find_position
+from gridview.schema.catalog import Catalog
+
+CURSORS = Cursors([b"of the oracle"], "grid")
+
+
+def page(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:
+    """A page of the grid."""
+    return _read(grid_page(table.metered(), catalog, resolve(catalog, body), CURSORS, cache))
+
+
+def grouped(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:
+    """Grouped counts."""
+    return _read(
+        counting.grouped_counts(table.metered(), catalog, group_request.resolve(catalog, body), cache)
+    )
+
+
+def position(table: Table, catalog: Catalog, num: int, body: Json, cache: BlockCache) -> Any:
+    """The position of an issue."""
+    order, only = resolve_position(catalog, body)
+    return _read(find_position(table.metered(), catalog, num, order, only, cache))
+
+
+def _read(answer: Any) -> Any:
+    return json.loads(dumps(answer), parse_float=Decimal)

@@ -1,0 +1,214 @@
+"""The subcommand `oracle`: many questions in several processes, or one."""
+
+import argparse
+import contextlib
+import itertools
+import multiprocessing
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table as Printed
+
+from devtools.local import bulk
+from devtools.local import engine as engines
+from devtools.local import table as tables
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.oracle import writers
+from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Difference, Player
+from devtools.proof.oracle.limits import LIMITS
+from gridview.dynamodb.table import Table
+
+_TABLE = "oracle"
+_AT_ONCE = 10
+"""Scenarios that a process is given at a time."""
+_SHOWN = 10
+"""Differences after which it stops."""
+
+NewTable = Callable[[], Table]
+
+
+@dataclass
+class Tally:
+    """What became of many questions. `rounds`: the most sequential calls of an answer by each plan that any took."""
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    plans: Counter[str] = field(default_factory=Counter)
+    rounds: dict[str, int] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+    happened: Counter[str] = field(default_factory=Counter)
+    rows: int = 0
+    differences: list[tuple[int, str]] = field(default_factory=list)
+
+    @property
+    def questions(self) -> int:
+        """How many were put."""
+        return sum(self.kinds.values()) + len(self.differences)
+
+    def update(self, other: "Tally") -> None:
+        """Count in what another one has counted."""
+        self.kinds += other.kinds
+        self.plans += other.plans
+        self.refused += other.refused
+        self.happened += other.happened
+        self.rows += other.rows
+        self.differences += other.differences
+        for plan, rounds in other.rounds.items():
+            self.rounds[plan] = max(rounds, self.rounds.get(plan, 0))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Put the questions; 1 when an answer differs."""
+    console = Console(highlight=False)
+    seeds = range(args.seed, args.seed + args.queries)
+    tally = Tally()
+    columns = (TextColumn("Queries"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with (
+        new_tables(args.engine) as new_table,
+        Progress(*columns, console=console, transient=True) as progress,
+    ):
+        task = progress.add_task("Queries", total=len(seeds))
+        found = (
+            scenarios(seeds, args.jobs)
+            if args.writers
+            else tallies(seeds, new_table, args.data, limits_of(args.engine), args.jobs)
+        )
+        for some in found:
+            tally.update(some)
+            progress.update(task, advance=some.questions)
+            if len(tally.differences) >= _SHOWN:
+                break
+    _print(console, tally, args)
+    return 1 if tally.differences else 0
+
+
+def limits_of(engine: str) -> tuple[str, ...]:
+    """The limits that projects on an engine are held to."""
+    return tuple(LIMITS) if engine == "memory" else ("real", "fine")
+
+
+def tallies(
+    seeds: range, new_table: NewTable, data: str, limits: tuple[str, ...], jobs: int
+) -> Iterator[Tally]:
+    """What becomes of the questions, project by project, in so many processes and in any order."""
+    borders = [seeds.start, *(at for at in seeds[1:] if at % QUESTIONS_A_PROJECT == 0), seeds.stop]
+    chunks = [range(first, last) for first, last in itertools.pairwise(borders)]
+    start = partial(_prepare, new_table, data, limits)
+    if jobs == 1 or len(chunks) == 1:
+        start()
+        yield from map(_play, chunks)
+        return
+    # Forked, so that a table's place need not be told; nothing else runs in this process.
+    with multiprocessing.get_context("fork").Pool(min(jobs, len(chunks)), start) as pool:
+        yield from pool.imap_unordered(_play, chunks)
+
+
+def scenarios(seeds: range, jobs: int) -> Iterator[Tally]:
+    """What becomes of the scenarios with writers, some at a time, in so many processes and in any order."""
+    chunks = [seeds[at : at + _AT_ONCE] for at in range(0, len(seeds), _AT_ONCE)]
+    if jobs == 1:
+        yield from map(_play_scenarios, chunks)
+        return
+    with multiprocessing.get_context("fork").Pool(jobs) as pool:
+        yield from pool.imap_unordered(_play_scenarios, chunks)
+
+
+def _play_scenarios(seeds: range) -> Tally:
+    tally = Tally()
+    for seed in seeds:
+        try:
+            played = writers.play(seed)
+        except Difference as error:
+            tally.differences.append((seed, str(error)))
+            continue
+        tally.kinds[played.kind] += 1
+        tally.rows += played.rows
+        tally.happened += played.happened
+        tally.happened["requests"] += played.requests
+        tally.happened["requests to try again"] += played.overloaded
+        if played.refused is not None:
+            tally.refused[played.refused] += 1
+    return tally
+
+
+_players: list[Player] = []
+"""The one of this process."""
+
+
+def _prepare(new_table: NewTable, data: str, limits: tuple[str, ...]) -> None:
+    _players[:] = [Player(new_table, data, limits)]
+
+
+def _play(seeds: range) -> Tally:
+    tally = Tally()
+    (player,) = _players
+    for seed in seeds:
+        try:
+            asked = player.play(seed)
+        except Difference as error:
+            tally.differences.append((seed, str(error)))
+            continue
+        tally.kinds[asked.question.kind] += 1
+        tally.rows += asked.rows
+        tally.plans += asked.plans
+        for plan, rounds in asked.rounds.items():
+            tally.rounds[plan] = max(rounds, tally.rounds.get(plan, 0))
+        if asked.refused is not None:
+            tally.refused[asked.refused] += 1
+    return tally
+
+
+def _print(console: Console, tally: Tally, args: argparse.Namespace) -> None:
+    console.print(_table(tally))
+    for seed, difference in sorted(tally.differences)[:_SHOWN]:
+        console.print(f"[red]{escape(difference)}[/red]", soft_wrap=True)
+        console.print(f"  {replay(seed, args.engine, args.data, writers=args.writers)}")
+    refused = sum(tally.refused.values())
+    console.print(
+        f"{refused:,} of {tally.questions:,} refused (422), each for a reason that the oracle knows"
+    )
+    differing = len(tally.differences)
+    console.print(f"{differing} answers differ" if differing else "no difference")
+
+
+def _table(tally: Tally) -> Printed:
+    table = Printed(box=None, show_header=False, pad_edge=False)
+    table.add_column(justify="right")
+    table.add_column()
+    for name, number in tally.kinds.most_common():
+        table.add_row(f"{number:,}", f"questions: {name}")
+    table.add_row(f"{tally.rows:,}", "rows and groups compared")
+    for name, number in tally.plans.most_common():
+        table.add_row(
+            f"{number:,}", f"answers by the plan {name!r}, at most {tally.rounds[name]} calls in sequence"
+        )
+    for name, number in tally.happened.most_common():
+        table.add_row(f"{number:,}", name)
+    for name, number in tally.refused.most_common():
+        table.add_row(f"{number:,}", f"refused (422): {name}")
+    return table
+
+
+def replay(seed: int, engine: str, data: str, *, writers: bool = False) -> str:
+    """The command that puts a question again."""
+    if writers:
+        return f"./dev oracle --writers --queries 1 --seed {seed}"
+    chosen = "" if data == "both" else f" --data {data}"
+    return f"./dev oracle --queries 1 --seed {seed}{chosen}" + (
+        "" if engine == "memory" else f" --engine {engine}"
+    )
+
+
+@contextlib.contextmanager
+def new_tables(engine: str) -> Iterator[NewTable]:
+    """What gives a table for a project, for the time of a `with` block."""
+    if engine == "memory":
+        yield MemoryTable
+        return
+    with engines.running(in_memory=True) as running:
+        tables.ensure(running.client(), _TABLE)
+        yield partial(bulk.table_at, running.endpoint, _TABLE)

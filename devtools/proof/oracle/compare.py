@@ -1,0 +1,365 @@
+"""One question put to the grid and to the oracle, and everything in which the answers differ."""
+
+import json
+import secrets
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+from devtools.local import bulk
+from devtools.proof.oracle import asking, refusals, world
+from devtools.proof.oracle.limits import LIMITS, budgets, held_to
+from devtools.proof.oracle.plans import plan_of
+from devtools.proof.oracle.real import titanium
+from devtools.proof.oracle.sql import Oracle, micros
+from devtools.proof.oracle.world import Json, Project, Question
+from gridview.api.routes import Role
+from gridview.commands import attributes, composite_indexes, projects
+from gridview.commands.actor import Actor
+from gridview.dynamodb.table import Table
+from gridview.encoding.values import parse_datetime
+from gridview.index.block_cache import BlockCache
+from gridview.index.maintainer import Poison
+from gridview.maintenance.job_worker import Worker
+from gridview.schema import documents
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
+from gridview.support.errors import NotFound, Unprocessable
+
+QUESTIONS_A_PROJECT = 40
+_PAGES = 200
+_TITANIUM_EVERY, _TITANIUM_AT = 25, 24
+"""How often the tracker takes the place of a generated project, and first when."""
+_TITANIUM_LIMITS = ("real", "coarse", "coarse dear", "real dear")
+_LONG = 3_600.0
+"""Seconds: longer than a project's questions take."""
+DATA = ("both", "generated", "titanium")
+
+
+class Difference(AssertionError):
+    """The grid and the oracle do not agree."""
+
+
+def same(what: str, ours: Any, expected: Any) -> None:
+    """Difference when they are not equal."""
+    if ours != expected:
+        raise Difference(f"{what}: the grid says {str(ours)[:2000]}, the oracle {str(expected)[:2000]}")
+
+
+@dataclass
+class Asked:
+    """A question, and what became of it: how many rows or groups were compared, or why it was `refused`.
+
+    `plans` tells how often each was taken, `rounds` the most sequential calls that an answer by it took.
+    """
+
+    question: Question
+    rows: int = 0
+    refused: str | None = None
+    plans: Counter[str] = field(default_factory=Counter)
+    rounds: dict[str, int] = field(default_factory=dict)
+
+    def heard(self, explain: Json) -> None:
+        """Remember the explanation of an answer."""
+        plan = plan_of(explain)
+        self.plans[plan] += 1
+        self.rounds[plan] = max(self.rounds.get(plan, 0), explain["sequential_calls"])
+
+
+@dataclass
+class Loaded:
+    """A project that is in the table and in the oracle."""
+
+    project: Project
+    table: Table
+    catalog: Catalog
+    oracle: Oracle
+    cache: BlockCache
+
+
+def load(
+    table: Table, project: Project, tenant: str, project_id: str, *, directory_seconds: float = 0.0
+) -> Loaded:
+    """Put a project's issues into the table, with all that is derived from them, and into SQLite.
+
+    `directory_seconds`: for which directories are kept from one question to the next.
+    """
+    actor = Actor(tenant, "oracle", Role.ADMIN)
+    body = {"id": project_id, "name": project_id, "states": project.states}
+    projects.create_project(table, actor, body)
+    for attribute in project.attributes:
+        attributes.create_attribute(table, Catalogs(), actor, project_id, attribute)
+    for sort in project.composites:
+        composite_indexes.create_composite(table, Catalogs(), actor, project_id, {"sort": sort}, settling=0)
+    if project.composites:
+        Worker(table, Catalogs(), lambda: 60.0, _poison, settling=0).work()
+    catalog = Catalogs().get(table, tenant, project_id)
+    made = []
+    for num, issue in project.issues.items():
+        now = parse_datetime(project.times[num][0])
+        one = documents.new_document(
+            catalog, num, documents.parse_create(catalog, issue), user="oracle", now=now
+        )
+        made.append({**one, "updated": parse_datetime(project.times[num][1])})
+    if made:
+        bulk.take_numbers(table, catalog, max(project.issues))
+        with held_to(project.limits):
+            bulk.load(table, catalog, made, bulk.in_batches)
+    return Loaded(project, table, catalog, Oracle(project), BlockCache(directory_seconds))
+
+
+def _poison(poison: Poison) -> None:
+    raise AssertionError(f"an empty project has an issue: {poison}")
+
+
+def ask(loaded: Loaded, question: Question) -> Asked:
+    """Put a question; Difference."""
+    asked = Asked(question)
+    must = refusals.must_be_refused(loaded.project, question)
+    try:
+        with held_to(loaded.project.limits):
+            asked.rows = _KINDS[question.kind](loaded, question, asked)
+    except Unprocessable as error:
+        asked.refused = refusals.why(loaded.project, loaded.oracle, question, budgets(loaded.project.limits))
+        if asked.refused is None:
+            raise Difference(f"refused without a reason: {error.detail}") from error
+    if must:
+        same("whether it is refused", asked.refused is not None, must)
+    return asked
+
+
+def _page(loaded: Loaded, body: Json, asked: Asked) -> Any:
+    page = asking.page(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache)
+    asked.heard(page["explain"])
+    return page
+
+
+def nums_of(page: Any) -> list[int]:
+    """The issues of a page's rows."""
+    return [row["num"] for row in page["rows"]]
+
+
+def _check_counts(loaded: Loaded, body: Json, page: Any, matched: int) -> None:
+    if body["count"]:
+        same("total", page["total"], len(loaded.project.issues))
+        same("matched", page["matched"], matched)
+
+
+def check_values(loaded: Loaded, page: Any, columns: list[str] | None) -> None:
+    """A row shows what was sent: all of it, or the columns asked for."""
+    kinds = loaded.project.types
+    for row in page["rows"]:
+        sent = loaded.project.issues[row["num"]]
+        ours = {name: row[name] for name in ("name", "state") if name in row}
+        theirs = {name: loaded.project.value(row["num"], name) for name in ("name", "state")}
+        same(
+            f"name and state of {row['num']}",
+            ours,
+            {name: one for name, one in theirs.items() if columns is None or name in columns},
+        )
+        same(
+            f"the fields of {row['num']}",
+            {name: _canonical(loaded, name, kinds[name], one) for name, one in row["fields"].items()},
+            {
+                name: _canonical(loaded, name, kinds[name], one)
+                for name, one in sent["fields"].items()
+                if one not in ("", []) and (columns is None or name in columns)
+            },
+        )
+
+
+def _canonical(loaded: Loaded, name: str, kind: str, value: Any) -> Any:
+    match kind:
+        case "number":
+            return Decimal(str(value))
+        case "datetime":
+            return micros(value)
+        case "multi_enum":
+            return sorted(value, key=loaded.project.options[name].index)
+    return value
+
+
+def _walk(loaded: Loaded, question: Question, asked: Asked) -> int:
+    """All pages forwards, and then all of them backwards."""
+    body = question.body
+    expected = loaded.oracle.rows(body)
+    page = _page(loaded, body, asked)
+    pages = [page]
+    while page["next"] is not None and len(pages) < _PAGES:
+        page = _page(loaded, {**body, "cursor": page["next"]}, asked)
+        same("the offset of a page behind a cursor", page["offset"], None)
+        pages.append(page)
+    for one in pages:
+        _check_counts(loaded, body, one, len(expected))
+        check_values(loaded, one, body.get("columns"))
+    limit = body["limit"]
+    chunks = [expected[at : at + limit] for at in range(0, len(expected), limit)] or [[]]
+    same("the pages", [nums_of(one) for one in pages], chunks)
+    back: list[list[int]] = []
+    while page["prev"] is not None and len(back) < _PAGES:
+        page = _page(loaded, {**body, "cursor": page["prev"]}, asked)
+        back.append(nums_of(page))
+    same("the pages backwards", back, chunks[:-1][::-1])
+    return len(expected)
+
+
+def _offset(loaded: Loaded, question: Question, asked: Asked) -> int:
+    """A page at an offset, and the pages before and after it."""
+    body = question.body
+    expected = loaded.oracle.rows(body)
+    offset, limit = body["offset"], body["limit"]
+    page = _page(loaded, body, asked)
+    same("the rows", nums_of(page), expected[offset : offset + limit])
+    same("the offset", page["offset"], offset)
+    _check_counts(loaded, body, page, len(expected))
+    onward = {name: one for name, one in body.items() if name != "offset"}
+    end = min(offset, len(expected)) + len(page["rows"])
+    same("whether there is a next page", page["next"] is not None, end < len(expected))
+    if page["next"] is not None:
+        after = _page(loaded, {**onward, "cursor": page["next"]}, asked)
+        same("the rows after", nums_of(after), expected[end : end + limit])
+    before = expected[max(0, offset - limit) : offset] if offset < len(expected) else expected[-limit:]
+    same("whether there is a page before", page["prev"] is not None, bool(offset and before))
+    if page["prev"] is not None:
+        same("the rows before", nums_of(_page(loaded, {**onward, "cursor": page["prev"]}, asked)), before)
+    return len(page["rows"])
+
+
+def _groups(loaded: Loaded, question: Question, asked: Asked) -> int:
+    body = question.body
+    answer = asking.grouped(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache)
+    asked.heard(answer["explain"])
+    expected = groups_expected(loaded, body)
+    same("whether there are more groups", answer["more"], len(expected) > body["limit"])
+    same("the groups", groups_told(loaded, body, answer), expected[: body["limit"]])
+    return len(answer["groups"])
+
+
+def groups_told(loaded: Loaded, body: Json, answer: Any) -> list[Json]:
+    """The groups of an answer, in the form in which they are compared."""
+    kinds = [_shown_kind(loaded, one) for one in body["by"]]
+    return [
+        {
+            "count": group["count"],
+            "values": [_group_value(kind, one) for kind, one in zip(kinds, group["values"], strict=True)],
+            "aggregates": [_number(one["value"]) for one in group.get("aggregates", ())],
+        }
+        for group in answer["groups"]
+    ]
+
+
+def groups_expected(loaded: Loaded, body: Json) -> list[Json]:
+    """The groups as the oracle has them, in that form."""
+    kinds = [_shown_kind(loaded, one) for one in body["by"]]
+    return [
+        {
+            "count": group["count"],
+            "values": [_expected_value(kind, one) for kind, one in zip(kinds, group["values"], strict=True)],
+            "aggregates": [_number(one) for one in group["aggregates"]],
+        }
+        for group in loaded.oracle.groups(body)
+    ]
+
+
+def _number(given: Any) -> Decimal | None:
+    return None if given is None else Decimal(str(given))
+
+
+def _shown_kind(loaded: Loaded, by: Any) -> str:
+    if isinstance(by, str):
+        return loaded.project.types[by]
+    return "period" if "unit" in by else loaded.project.types[by["field"]]
+
+
+def _group_value(kind: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if kind == "number":
+        return _number(value)
+    return micros(value) if kind == "datetime" else value
+
+
+def _expected_value(kind: str, value: Any) -> Any:
+    if value is None:
+        return None
+    return _number(value) if kind == "number" else bool(value) if kind == "bool" else value
+
+
+def _position(loaded: Loaded, question: Question, _: Asked) -> int:
+    body = question.body
+    try:
+        found = asking.position(loaded.table, loaded.catalog, question.num, body, loaded.cache)
+    except NotFound:
+        same("whether there is the issue", False, question.num in loaded.project.issues)
+        return 1
+    same("whether there is the issue", True, question.num in loaded.project.issues)
+    rows = loaded.oracle.rows(body)
+    same("the position", found["position"], rows.index(question.num) if question.num in rows else None)
+    return 1
+
+
+_KINDS: dict[str, Callable[[Loaded, Question, Asked], int]] = {
+    "walk": _walk,
+    "offset": _offset,
+    "groups": _groups,
+    "position": _position,
+}
+
+
+class Player:
+    """Plays questions by number; those of one project follow each other, so that it is made once.
+
+    `data`: "generated" projects, the "titanium" tracker, or "both", the tracker every 25th time.
+    """
+
+    def __init__(
+        self, new_table: Callable[[], Table], data: str = "generated", limits: Sequence[str] = tuple(LIMITS)
+    ) -> None:
+        self._new_table = new_table
+        self._data = data
+        self._limits = limits
+        self._place = -1
+        self._loaded: Loaded | None = None
+        self._titanium: dict[str, Loaded] = {}
+        self._run = f"r{secrets.token_hex(4)}"  # tenants of this run alone
+
+    def play(self, seed: int) -> Asked:
+        """Put the question of this number; Difference."""
+        place = seed // QUESTIONS_A_PROJECT
+        if self._loaded is None or place != self._place:
+            self._loaded = self._at(place)
+            self._place = place
+        return put(self._loaded, world.question(Random(f"question {seed}"), self._loaded.project))  # noqa: S311
+
+    def _at(self, place: int) -> Loaded:
+        if is_titanium(place, self._data):
+            limits = [one for one in self._limits if one in _TITANIUM_LIMITS]
+            chosen = limits[place // (_TITANIUM_EVERY if self._data == "both" else 1) % len(limits)]
+            if chosen not in self._titanium:
+                project = titanium(chosen)
+                self._titanium[chosen] = self._load(project, chosen, "titanium", len(self._titanium))
+            return self._titanium[chosen]
+        project = world.make(Random(f"project {place}"), self._limits)  # noqa: S311  (the same one each time)
+        return self._load(project, str(place), f"p{place}", place)
+
+    def _load(self, project: Project, name: str, project_id: str, place: int) -> Loaded:
+        """Every other project keeps its directories."""
+        kept = _LONG if place % 2 else 0.0
+        return load(self._new_table(), project, f"{self._run}-{name}", project_id, directory_seconds=kept)
+
+
+def is_titanium(place: int, data: str) -> bool:
+    """Whether the project at this place is the tracker."""
+    return data == "titanium" or (data == "both" and place % _TITANIUM_EVERY == _TITANIUM_AT)
+
+
+def put(loaded: Loaded, question: Question) -> Asked:
+    """Put a question; a Difference tells which it was."""
+    try:
+        return ask(loaded, question)
+    except Difference as error:
+        told = f"{question.kind} {question.num or ''} {json.dumps(question.body)}, limits: {loaded.project.limits}"
+        raise Difference(f"{error}\n  {told}") from error

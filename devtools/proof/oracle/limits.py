@@ -1,0 +1,79 @@
+"""Limits that are met by projects of a hundred issues: of blocks, and of what is read for an answer."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import product
+from typing import Any
+
+Limits = Mapping[str, Any]
+"""Module and name of a constant of the core -> its value."""
+
+
+def _of_blocks(size: int, popular: int, plain: int, bodies: int, detailed: int) -> Limits:
+    return {
+        "index.blocks.MAX_BYTES": size,
+        "index.blocks._MERGED": size // 4,
+        "index.blocks._ROOMY": size * 6 // 10,
+        "index.blocks.POPULAR": popular,
+        "index.blocks._UNPOPULAR": popular // 2,
+        "index.blocks._PLAIN_KEYS": plain,
+        "index.blocks._DETAILED_BODIES": bodies,
+        "index.blocks._DETAILED_BYTES": detailed,
+    }
+
+
+_BLOCKS: Mapping[str, Limits] = {
+    "real": {},
+    "coarse": _of_blocks(400, 40, 24, 8, 200),
+    "fine": _of_blocks(150, 8, 12, 4, 80),
+    "tiny": _of_blocks(80, 3, 4, 2, 40),
+}
+"""A set of ten issue numbers takes 36 bytes."""
+
+_BUDGETS: Mapping[str, Limits] = {
+    "": {},
+    "dear": {"query.planner._ITEM_UNITS": 20.0, "query.grouping._ITEM_UNITS": 20.0},
+    "few": {"query.planner.CANDIDATES": 25},
+    "poor": {"query.planner.WHOLE": 30, "query.planner.CANDIDATES": 25, "query.grouping.MAX_DOCUMENTS": 40},
+}
+"""`dear`: documents cost so much that blocks are gone along where there are only a few.
+`few`: so few documents may be fetched that projects are read whole instead; `poor`: they may not be either.
+"""
+
+LIMITS: Mapping[str, Limits] = {
+    f"{blocks} {budget}".strip(): {**of_blocks, **of_budget}
+    for (blocks, of_blocks), (budget, of_budget) in product(_BLOCKS.items(), _BUDGETS.items())
+}
+"""By name."""
+
+
+@contextmanager
+def held_to(name: str) -> Iterator[None]:
+    """These limits, wherever the core has taken them from their homes, for the time of a `with` block."""
+    replaced: list[tuple[Any, str, Any]] = []
+    for constant, value in LIMITS[name].items():
+        home, _, attribute = constant.partition(".")
+        real = getattr(import_module(f"gridview.{home}"), attribute)
+        for module_name, module in list(sys.modules.items()):
+            if module_name.startswith("gridview.") and vars(module).get(attribute) is real:
+                replaced.append((module, attribute, real))
+                setattr(module, attribute, value)
+    try:
+        yield
+    finally:
+        for module, attribute, real in reversed(replaced):
+            setattr(module, attribute, real)
+
+
+def budgets(name: str) -> Mapping[str, int]:
+    """What may be read for an answer under these limits."""
+    constants = ("query.planner.WHOLE", "query.planner.CANDIDATES", "query.grouping.MAX_DOCUMENTS")
+    return {constant: LIMITS[name].get(constant) or _real(constant) for constant in constants}
+
+
+def _real(constant: str) -> int:
+    home, _, attribute = constant.partition(".")
+    real: int = getattr(import_module(f"gridview.{home}"), attribute)
+    return real

@@ -1,0 +1,1 @@
+"""HTTP: routes, events and responses, the OpenAPI document, the environment."""

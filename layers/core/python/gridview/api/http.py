@@ -1,0 +1,181 @@
+"""From an API Gateway event to a call of the core and back: the token, the path, the body, and every error as a problem."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from gridview.api.routes import BY_KEY, Route
+from gridview.commands.actor import Actor, from_claims
+from gridview.commands.preconditions import Expected, etag, expected_versions
+from gridview.dynamodb.metering import Meter
+from gridview.encoding.json_codec import dumps, loads
+from gridview.schema import ids
+from gridview.support.errors import (
+    INTERNAL,
+    InvalidRequest,
+    NotFound,
+    RequestError,
+    Unauthenticated,
+    problem,
+    problem_document,
+)
+
+_PATH_PATTERNS = {
+    "project": ids.PROJECT,
+    "attribute": ids.ATTRIBUTE,
+    "index": ids.COMPOSITE,
+    "num": ids.ISSUE,
+}
+_PROBLEM_HEADERS = {
+    401: {"WWW-Authenticate": "Bearer"},
+    429: {"Retry-After": "1"},
+    503: {"Retry-After": "1"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request whose route, token and path parameters have been checked."""
+
+    route: Route
+    event: APIGatewayProxyEventV2
+    deadline: float
+    """Seconds since 1970 at which this invocation is dead for certain."""
+
+    @property
+    def actor(self) -> Actor:
+        """Who asks; only for routes that need a token."""
+        return from_claims(_claims(self.event))
+
+    @property
+    def path(self) -> Mapping[str, str]:
+        """The path parameters."""
+        return self.event.path_parameters
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The query parameters."""
+        return self.event.query_string_parameters
+
+    @property
+    def raw_body(self) -> bytes:
+        """The body as it was sent; InvalidRequest when it is not UTF-8."""
+        try:
+            return (self.event.decoded_body or "").encode()
+        except ValueError:
+            raise InvalidRequest("The body is not UTF-8.") from None
+
+    def body(self) -> Any:
+        """The body as JSON; InvalidRequest when there is none or it is not valid."""
+        raw = self.raw_body
+        if not raw.strip():
+            raise InvalidRequest("A JSON body is needed.")
+        return loads(raw)
+
+    def expected(self) -> Expected:
+        """The versions that If-Match names."""
+        return expected_versions(self.header("if-match"))
+
+    def header(self, name: str) -> str | None:
+        """A header by its lower-case name."""
+        return self.event.headers.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """An answer: `body` is what JSON can say, or JSON already encoded, or nothing."""
+
+    status: int
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Operation = Callable[[Request], Response]
+Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
+
+
+def ok(body: Any) -> Response:
+    """200 with a body."""
+    return Response(200, body)
+
+
+def written(status: int, resource: Mapping[str, Any], location: str | None = None) -> Response:
+    """The whole resource after a write, with its ETag."""
+    headers = {"ETag": etag(resource["version"])}
+    return Response(status, resource, headers if location is None else {**headers, "Location": location})
+
+
+def handler(operations: Mapping[str, Operation], logger: Logger, metrics: Metrics) -> Handler:
+    """The Lambda handler that serves these operations (by the name that `routes` gives them)."""
+
+    @logger.inject_lambda_context(clear_state=True)
+    @metrics.log_metrics
+    def handle(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+        request_id = event.get("requestContext", {}).get("requestId", context.aws_request_id)
+        logger.append_keys(route=event.get("routeKey"), request_id=request_id)
+        try:
+            response = _answer(operations, event, context)
+        except RequestError as error:
+            response = _problem_response(problem(error), request_id)
+        except Exception:
+            logger.exception("request failed")
+            response = _problem_response(
+                problem_document(INTERNAL, "The request could not be answered."), request_id
+            )
+        metrics.add_metric(name="Requests", unit=MetricUnit.Count, value=1)
+        if response.status >= 500:
+            metrics.add_metric(name="ServerErrors", unit=MetricUnit.Count, value=1)
+        return _encoded(response)
+
+    return handle
+
+
+def _answer(operations: Mapping[str, Operation], event: dict[str, Any], context: LambdaContext) -> Response:
+    route = BY_KEY.get(event.get("routeKey", ""))
+    if route is None or route.operation not in operations:
+        raise NotFound("There is no such call.")
+    deadline = time.time() + context.get_remaining_time_in_millis() / 1000
+    request = Request(route, APIGatewayProxyEventV2(event), deadline)
+    if route.role is not None:
+        request.actor.require(route.role)
+    for name, value in request.path.items():
+        if not _PATH_PATTERNS[name].fullmatch(value):
+            raise NotFound(f"There is no such {'issue' if name == 'num' else name}.")
+    return operations[route.operation](request)
+
+
+def _claims(event: APIGatewayProxyEventV2) -> Mapping[str, Any]:
+    try:
+        claims: Mapping[str, Any] = event["requestContext"]["authorizer"]["jwt"]["claims"]
+    except (KeyError, TypeError):
+        raise Unauthenticated("A token is needed.") from None
+    return claims
+
+
+def _problem_response(document: dict[str, object], request_id: str) -> Response:
+    status = int(str(document["status"]))
+    headers = {"Content-Type": "application/problem+json", **_PROBLEM_HEADERS.get(status, {})}
+    return Response(status, {**document, "request_id": request_id}, headers)
+
+
+def _encoded(response: Response) -> dict[str, Any]:
+    if response.body is None:
+        return {"statusCode": response.status, "headers": dict(response.headers)}
+    body = response.body if isinstance(response.body, bytes) else dumps(response.body)
+    return {
+        "statusCode": response.status,
+        "headers": {"Content-Type": "application/json", **response.headers},
+        "body": body.decode(),
+    }
+
+
+def count_capacity(metrics: Metrics, meter: Meter) -> None:
+    """Publish what a request has cost."""
+    metrics.add_metric(name="CapacityUnits", unit=MetricUnit.Count, value=meter.capacity)
+    metrics.add_metric(name="SequentialCalls", unit=MetricUnit.Count, value=meter.rounds)

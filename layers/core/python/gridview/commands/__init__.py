@@ -1,0 +1,1 @@
+"""What a caller may write: projects, attributes, composite indexes, issues, batches."""

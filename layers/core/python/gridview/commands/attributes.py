@@ -1,0 +1,430 @@
+"""Attributes of a project: creating, changing and deleting them."""
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from pydantic import Field as ModelField
+from pydantic import ValidationInfo, field_validator
+
+from gridview.commands.actor import Actor
+from gridview.commands.option_usage import options_in_use
+from gridview.commands.preconditions import Expected, check
+from gridview.dynamodb.expressions import ABSENT, Write, put, version_is
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.values import datetime_json
+from gridview.schema import ids, options
+from gridview.schema.catalog import (
+    INDEXED_BY_DEFAULT,
+    MAX_ATTRIBUTES,
+    Catalog,
+    Composite,
+    Definition,
+    Field,
+    FieldType,
+)
+from gridview.schema.generations import Indexes
+from gridview.schema.jobs import Job, Progress, save
+from gridview.schema.options import OptionsInput
+from gridview.schema.store import (
+    Catalogs,
+    ProjectItems,
+    raise_epoch,
+    read,
+    settle,
+    to_catalog,
+    to_field,
+    to_item,
+)
+from gridview.support import clock
+from gridview.support.concurrency import chunked
+from gridview.support.errors import (
+    Conflict,
+    FieldError,
+    InvalidRequest,
+    NotFound,
+    NotReady,
+    Unprocessable,
+)
+from gridview.support.validation import RequestModel, parse
+
+MAX_NAME_LENGTH = 256
+_AT_ONCE = 50
+"""Definitions that one transaction changes at most."""
+_MOVES = 16
+"""Changes of the order of options that may wait for their issues to follow."""
+_NO_OPTIONS = "only enum and multi_enum have options"
+_NO_WORDS = "only a text can be searched for words"
+_NOT_INDEXED = "needs an index: say indexed as well"
+
+
+class AttributeCreate(RequestModel):
+    """POST /v1/projects/{project}/attributes."""
+
+    name: str = ModelField(min_length=1, max_length=MAX_NAME_LENGTH)
+    type: FieldType = ModelField(strict=False)
+    id: str | None = ModelField(default=None, pattern=f"^{ids.ATTRIBUTE.pattern}$")
+    options: OptionsInput | None = None
+    required: bool = False
+    indexed: bool | None = None
+    search: bool = False
+    position: int | None = ModelField(default=None, ge=0)
+
+    @field_validator("options")
+    @classmethod
+    def _only_to_choose_from(cls, given: OptionsInput | None, known: ValidationInfo) -> OptionsInput | None:
+        kind = known.data.get("type")  # not there when it is itself not valid
+        if given is not None and kind is not None and not kind.has_options:
+            raise ValueError(_NO_OPTIONS)
+        return given
+
+    @field_validator("search")
+    @classmethod
+    def _only_words(cls, search: bool, known: ValidationInfo) -> bool:
+        kind = known.data.get("type")
+        if search and kind not in (None, FieldType.TEXT):
+            raise ValueError(_NO_WORDS)
+        return search
+
+
+class AttributePatch(RequestModel):
+    """PATCH /v1/projects/{project}/attributes/{attribute}: what is left out stays as it is."""
+
+    name: str = ModelField(default="", min_length=1, max_length=MAX_NAME_LENGTH)
+    options: OptionsInput = ModelField(default_factory=list)
+    required: bool = False
+    indexed: bool = True
+    search: bool = False
+    position: int = ModelField(default=0, ge=0)
+
+
+def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
+    """An attribute, or a built-in field, as the API answers it.
+
+    `position` is its place in the display order, from 0 (null for a built-in field); `search` is whether its words are
+    indexed or will be; `build` tells what is being made of it.
+    """
+    order = items.catalog["order"]
+    attribute: dict[str, Any] = {
+        "id": field.id,
+        "name": field.name,
+        "type": field.type.value,
+        "required": field.required,
+        "indexed": field.indexed,
+        "search": field.searched,
+        "build": build_json(items, field, moving=field.moving),
+        "position": None if field.builtin else order.index(field.key),
+        "version": field.version,
+        "created": datetime_json(field.created or items.project["created"]),
+        "updated": datetime_json(field.updated or items.project["created"]),
+    }
+    if field.type.has_options:
+        attribute["options"] = options.options_json(field)
+    return attribute
+
+
+def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> dict[str, Any] | None:
+    """What is being made of a definition in the background, and how far that has come; None when it is as it should be.
+
+    `building` cannot be sorted by yet; while it is `rebuilding` or `reordering` the present order is served; `removing` takes away
+    what an index or a deleted attribute has left. `moving`: the epoch of a move of options that is under way, else 0.
+    """
+    indexes = definition.indexes
+    if definition.deleted:
+        state, since = "removing", definition.deleted
+    elif indexes.building is not None:
+        state, since = "building" if indexes.ready is None else "rebuilding", indexes.building.since
+    elif moving:
+        state, since = "reordering", moving
+    elif indexes.leaving:
+        state, since = "removing", indexes.pending
+    else:
+        return None
+    progress = items.job.progress_of(since, items.numbers) if items.job else Progress(0, items.numbers)
+    return {"state": state, **progress._asdict()}
+
+
+def get_attribute(table: Table, actor: Actor, project: str, attribute: str) -> dict[str, Any]:
+    """The attribute or built-in field as the API answers it, strongly consistent; NotFound."""
+    items = read(table, actor.tenant, project)
+    return attribute_json(items, _find(to_catalog(actor.tenant, project, items), attribute))
+
+
+def create_attribute(
+    table: Table, catalogs: Catalogs, actor: Actor, project: str, body: Any
+) -> dict[str, Any]:
+    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id, Unprocessable beyond 400.
+
+    An id is taken until everything of the attribute that had it has been removed.
+    """
+    request = parse(AttributeCreate, body)
+    if request.id in ids.RESERVED_FIELDS:
+        raise Conflict("Every issue has a field of this id already.")
+    chosen = options.change("options", (), 1, request.options or [])
+
+    def change() -> dict[str, Any]:
+        items = read(table, actor.tenant, project)
+        order = list(items.catalog["order"])
+        if len(order) >= MAX_ATTRIBUTES:
+            raise Unprocessable(f"A project can have at most {MAX_ATTRIBUTES} attributes.")
+        known = {item["id"]: to_field(item) for item in items.attributes}
+        if request.id in known:
+            raise _taken(items, known[request.id])
+        place = _place(request.position, len(order))
+        indexed = len(order) < INDEXED_BY_DEFAULT if request.indexed is None else request.indexed
+        if request.search and not indexed:
+            raise InvalidRequest("The request is not valid.", [FieldError("search", _NOT_INDEXED)])
+        now = clock.now()
+        field = Field(
+            id=request.id or ids.attribute_id_from(request.name, known),
+            key=f"a{items.catalog['next_key']}",
+            name=request.name,
+            type=request.type,
+            options=chosen.options,
+            next_option=chosen.next_option,
+            required=request.required,
+            indexes=Indexes.complete(words=request.search) if indexed else Indexes(),
+            created=now,
+            updated=now,
+        )
+        order.insert(place, field.key)
+        epoch = raise_epoch(items, order=order, next_key=items.catalog["next_key"] + 1)
+        table.transact([put(to_item(actor.tenant, project, field), ABSENT), epoch])
+        items.catalog["order"] = order
+        return attribute_json(items, field)
+
+    created = settle(change)
+    catalogs.forget(actor.tenant, project)
+    return created
+
+
+def update_attribute(
+    table: Table,
+    catalogs: Catalogs,
+    actor: Actor,
+    project: str,
+    attribute: str,
+    body: Any,
+    expected: Expected,
+    *,
+    settling: float,
+) -> dict[str, Any]:
+    """Change an attribute, or switch the index of a built-in field: one transaction of two items, or three.
+
+    What concerns issues that nobody edits (an index or its words switched on or off, options moved) becomes true of them in the
+    background, which begins after `settling` seconds. Conflict when an option would be dropped that issues use.
+    """
+    request = parse(AttributePatch, body)
+    given = request.model_fields_set
+
+    def change() -> dict[str, Any]:
+        items = read(table, actor.tenant, project)
+        catalog = to_catalog(actor.tenant, project, items)
+        before = _find(catalog, attribute)
+        check(expected, before.version)
+        field = before
+        if before.builtin and given - {"indexed"}:
+            errors = [
+                FieldError(name, "cannot be changed of a field that every issue has")
+                for name in sorted(given - {"indexed"})
+            ]
+            raise InvalidRequest("The request is not valid.", errors)
+        if "options" in given:
+            if not field.type.has_options:
+                raise InvalidRequest("The request is not valid.", [FieldError("options", _NO_OPTIONS)])
+            changed = changed_options(table, catalog, field, "options", request.options, items.next_epoch)
+            field = replace(field, options=changed.options, next_option=changed.next_option)
+        if given & {"indexed", "search"}:
+            field = replace(field, indexes=_switched(field, request, items.next_epoch))
+        field = replace(field, **{name: getattr(request, name) for name in given & {"name", "required"}})
+        order = list(items.catalog["order"])
+        if "position" in given:
+            order.remove(field.key)
+            order.insert(_place(request.position, len(order)), field.key)
+        field = _next_version(field)
+        writes = [_put(items, catalog, field), raise_epoch(items, order=order)]
+        if field.pending != before.pending:
+            writes.append(wanted(items, settling))
+        table.transact(writes)
+        items.catalog["order"] = order
+        return attribute_json(items, field)
+
+    changed = settle(change)
+    catalogs.forget(actor.tenant, project)
+    return changed
+
+
+def delete_attribute(
+    table: Table,
+    catalogs: Catalogs,
+    actor: Actor,
+    project: str,
+    attribute: str,
+    expected: Expected,
+    *,
+    settling: float,
+) -> None:
+    """Delete an attribute: one transaction of three items.
+
+    Its internal id is never used again, so its values are out of reach at once. They and its sort entries are removed in the
+    background, which begins after `settling` seconds; its id stays taken until that is over.
+    """
+
+    def change() -> None:
+        items = read(table, actor.tenant, project)
+        catalog = to_catalog(actor.tenant, project, items)
+        field = _find(catalog, attribute)
+        if field.builtin:
+            raise Conflict("Every issue has this field; it cannot be deleted.")
+        check(expected, field.version)
+        if over := [one.id for one in catalog.composites_over(field.key)]:
+            raise Conflict(
+                f"It is sorted by in the composite index{'es' if len(over) > 1 else ''} {', '.join(over)}; "
+                f"delete that first: DELETE /v1/projects/{project}/indexes/{over[0]}."
+            )
+        epoch = items.next_epoch
+        deleted = _next_version(replace(field, deleted=epoch, indexes=field.indexes.off(epoch)))
+        order = [key for key in items.catalog["order"] if key != field.key]
+        table.transact(
+            [_put(items, catalog, deleted), raise_epoch(items, order=order), wanted(items, settling)]
+        )
+
+    settle(change)
+    catalogs.forget(actor.tenant, project)
+
+
+def rebuild(
+    table: Table,
+    catalogs: Catalogs,
+    tenant: str,
+    project: str,
+    attributes: Collection[str] | None,
+    composites: Collection[str] | None = None,
+    *,
+    rate: int,
+    settling: float,
+) -> list[str]:
+    """Have indexes built anew in the background: those of the `attributes` and the `composites`, all if neither is given.
+
+    Tells the ids of their fields and of the composite ones. The present ones are served until then. `rate`: issues a second at
+    most, 0 for as many as it can. NotFound.
+    """
+
+    catalog = catalogs.reload(table, tenant, project)
+    chosen: list[Definition] = (
+        [*catalog.builtins, *catalog.attributes, *catalog.living_composites]
+        if attributes is None and composites is None
+        else [_find(catalog, one) for one in attributes or ()]
+        + [_find_composite(catalog, one) for one in composites or ()]
+    )
+    indexed = [one for one in chosen if one.indexes.written]
+
+    def change(some: Collection[Definition]) -> None:
+        items = read(table, tenant, project)
+        current = to_catalog(tenant, project, items)
+        found = [now for one in some if (now := _current(current, one)) is not None]
+        writes = [_put(items, current, _rebuilt(one, items.next_epoch)) for one in found]
+        table.transact([*writes, raise_epoch(items), wanted(items, settling, rate)])
+
+    for some in chunked(indexed, _AT_ONCE):
+        settle(partial(change, some))
+    catalogs.forget(tenant, project)
+    return [one.id for one in indexed]
+
+
+def wanted(items: ProjectItems, settling: float, rate: int = 0) -> Write:
+    """The write that has a change of definitions made true of all issues: a part of the transaction that makes the change."""
+    due = clock.after(settling)
+    job = Job(items.next_epoch, due, rate=rate)
+    if items.job is not None:
+        job = items.job.wanted(items.next_epoch, due, rate)
+    return save(items.project[keys.PK], items.job, job)
+
+
+def changed_options(
+    table: Table, catalog: Catalog, field: Field, name: str, requested: OptionsInput, epoch: int
+) -> options.OptionChange:
+    """What a request makes of a field's options at `epoch`; Conflict when issues use one that would be dropped."""
+    moved_at = epoch if field.indexed or catalog.composites_over(field.key) else None
+    change = options.change(name, field.options, field.next_option, requested, moved_at=moved_at)
+    if change.moved and len(field.former) >= _MOVES:
+        raise Conflict("The options were moved often, and their issues have yet to follow; try again later.")
+    if options_in_use(table, catalog, field, change.dropped):
+        raise Conflict("An issue uses an option that would be dropped.")
+    return change
+
+
+def _find(catalog: Catalog, attribute: str) -> Field:
+    field = catalog.get(attribute)
+    if field is None:
+        raise NotFound("There is no such attribute.")
+    return field
+
+
+def _find_composite(catalog: Catalog, index: str) -> Composite:
+    composite = catalog.composite(index)
+    if composite is None:
+        raise NotFound("There is no such composite index.")
+    return composite
+
+
+def _current(catalog: Catalog, definition: Definition) -> Definition | None:
+    if isinstance(definition, Composite):
+        return catalog.composite(definition.id)
+    return catalog.get(definition.id)
+
+
+def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
+    """The indexes that a request leads to; InvalidRequest where `search` does not go with what the attribute is.
+
+    Without an index there is nothing to search, so an index that is switched off takes the words with it.
+    """
+    given = request.model_fields_set
+    search = request.search if "search" in given else None
+    indexed = request.indexed if "indexed" in given else field.indexed
+    if search and (field.type is not FieldType.TEXT or not indexed):
+        wrong = _NOT_INDEXED if field.type is FieldType.TEXT else _NO_WORDS
+        raise InvalidRequest("The request is not valid.", [FieldError("search", wrong)])
+    if not indexed:
+        return field.indexes.off(epoch)
+    indexes = field.indexes.on(epoch, words=bool(search))
+    return indexes if search is None else indexes.searched(epoch, words=search)
+
+
+def _next_version(field: Field) -> Field:
+    return replace(field, version=field.version + 1, updated=clock.now())
+
+
+def _rebuilt(definition: Definition, epoch: int) -> Definition:
+    indexes = definition.indexes.rebuilt(epoch)
+    if isinstance(definition, Composite):
+        return replace(definition, indexes=indexes, version=definition.version + 1)
+    return _next_version(replace(definition, indexes=indexes))
+
+
+def _put(items: ProjectItems, catalog: Catalog, definition: Definition) -> Write:
+    """The write of a definition that was changed, on condition that it stands as it was read."""
+    stored = any(item["key"] == definition.key for item in (*items.attributes, *items.composites))
+    condition = version_is(definition.version - 1) if stored else ABSENT
+    return put(to_item(catalog.tenant, catalog.project, definition), condition)
+
+
+def _taken(items: ProjectItems, field: Field) -> Conflict:
+    build = build_json(items, field, moving=field.moving)
+    if not field.deleted or build is None:
+        return Conflict("The project has an attribute with this id already.")
+    return NotReady(
+        "The attribute that had this id was deleted, and what is left of it is still being removed. "
+        f"{build['done']:,} of {build['of']:,} issues are done.",
+        members={"build": build},
+    )
+
+
+def _place(position: int | None, count: int) -> int:
+    if position is not None and position > count:
+        raise InvalidRequest(
+            "The request is not valid.", [FieldError("position", f"must be at most {count}")]
+        )
+    return count if position is None else position

@@ -1,0 +1,209 @@
+"""Up to 500 creates, updates and deletes in one call; each is atomic by itself."""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from pydantic import ConfigDict, model_validator
+from pydantic import Field as ModelField
+
+from gridview.commands import issues
+from gridview.commands.actor import Actor
+from gridview.commands.idempotency import Attempt
+from gridview.commands.preconditions import Expected
+from gridview.dynamodb.table import Table
+from gridview.encoding.json_codec import dumps, size_in_response
+from gridview.schema import documents
+from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.documents import Changes, Document
+from gridview.support.concurrency import in_threads
+from gridview.support.errors import (
+    PROBLEMS,
+    Conflict,
+    NotFound,
+    Overloaded,
+    RequestError,
+    TooLarge,
+    problem,
+    problem_type,
+)
+from gridview.support.validation import RequestModel, parse
+
+MAX_OPERATIONS = 500
+MAX_ANSWER_BYTES = 5_000_000
+"""Lambda answers at most 6 MB."""
+_CONCURRENCY = 16
+_TRANSIENT = PROBLEMS[Overloaded].status
+
+
+class UpdateOperation(RequestModel):
+    """A merge patch of one issue, with its number; `version` as If-Match."""
+
+    model_config = ConfigDict(extra="allow")
+
+    num: int = ModelField(ge=1)
+    version: int | None = ModelField(default=None, ge=1)
+
+
+class DeleteOperation(RequestModel):
+    """The number of an issue; `version` as If-Match."""
+
+    num: int = ModelField(ge=1)
+    version: int | None = ModelField(default=None, ge=1)
+
+
+class Operation(RequestModel):
+    """Exactly one of the three."""
+
+    create: dict[str, Any] | None = None
+    update: UpdateOperation | None = None
+    delete: DeleteOperation | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> "Operation":
+        if len(self.model_fields_set) != 1 or not any((self.create is not None, self.update, self.delete)):
+            raise ValueError("must be one of create, update, delete")
+        return self
+
+
+class BatchRequest(RequestModel):
+    """POST /v1/projects/{project}/issues/batch."""
+
+    operations: list[Operation] = ModelField(min_length=1, max_length=MAX_OPERATIONS)
+
+
+class _Budget:
+    """What is left of the answer's size. An operation whose result would not fit is refused before it writes."""
+
+    def __init__(self) -> None:
+        self._left = MAX_ANSWER_BYTES
+        self._lock = threading.Lock()
+
+    def spend(self, size: int) -> None:
+        with self._lock:
+            if size > self._left:
+                raise TooLarge("The answer would be larger than 5 MB; send fewer operations at a time.")
+            self._left -= size
+
+
+def parse_batch(body: Any) -> Sequence[Operation]:
+    """The operations of a request, of which only the form is checked; InvalidRequest."""
+    return parse(BatchRequest, body).operations
+
+
+def run_batch(
+    table: Table, catalog: Catalog, actor: Actor, operations: Sequence[Operation], attempt: Attempt | None
+) -> dict[str, Any]:
+    """The results in the order of the operations: status and issue, or status and problem.
+
+    Operations on the same issue run in the order given, all others side by side. The numbers of new issues are reserved in one
+    call. With an `attempt` (idempotency), what an earlier one has done is recognised and not done again; it is left open when an
+    operation failed that may succeed later.
+    """
+    results = _Batch(table, catalog, actor, attempt).run(operations)
+    if attempt and any(result["status"] == _TRANSIENT for result in results):
+        attempt.leave_open()
+    return {"results": results}
+
+
+class _Batch:
+    def __init__(self, table: Table, catalog: Catalog, actor: Actor, attempt: Attempt | None) -> None:
+        self._table = table
+        self._catalog = catalog
+        self._actor = actor
+        self._attempt = attempt
+        self._budget = _Budget()
+
+    def run(self, operations: Sequence[Operation]) -> list[dict[str, Any]]:
+        results: list[dict[str, Any]] = [{} for _ in operations]
+        lanes: dict[int, list[tuple[int, Callable[[], dict[str, Any]]]]] = defaultdict(list)
+        new: dict[int, Changes] = {}
+        for place, operation in enumerate(operations):
+            if operation.create is not None:
+                results[place] = _attempted(partial(self._check_create, place, operation.create, new))
+            elif operation.update is not None:
+                lanes[operation.update.num].append((place, partial(self._update, place, operation.update)))
+            elif operation.delete is not None:
+                lanes[operation.delete.num].append((place, partial(self._delete, operation.delete)))
+        try:
+            for num, (place, changes) in zip(self._numbers(len(new)), new.items(), strict=True):
+                lanes[num].append((place, partial(self._create, place, num, changes)))
+        except RequestError as error:
+            for place in new:
+                results[place] = _refused(error)
+
+        def run_lane(lane: list[tuple[int, Callable[[], dict[str, Any]]]]) -> None:
+            for place, step in lane:
+                results[place] = _attempted(step)
+
+        in_threads(run_lane, lanes.values(), _CONCURRENCY)
+        return results
+
+    def _numbers(self, count: int) -> Iterable[int]:
+        if not count:
+            return ()
+        reserve = partial(issues.reserve_numbers, self._table, self._catalog, count)
+        numbers = self._attempt.numbers(reserve) if self._attempt else reserve()
+        if len(numbers) != count:
+            # Another catalog makes other creates valid, and their numbers would no longer be those of the first attempt.
+            raise Conflict("The project's definitions were changed since the first attempt at this request.")
+        return numbers
+
+    def _check_create(self, place: int, body: dict[str, Any], new: dict[int, Changes]) -> dict[str, Any]:
+        new[place] = issues.parse_new(self._catalog, body)
+        return {}
+
+    def _create(self, place: int, num: int, changes: Changes) -> dict[str, Any]:
+        written = issues.write_new(
+            self._table, self._catalog, self._actor, num, changes, mark=self._mark(place), guard=self._spend
+        )
+        return self._written(201, written)
+
+    def _update(self, place: int, operation: UpdateOperation) -> dict[str, Any]:
+        written = issues.update_issue(
+            self._table,
+            self._catalog,
+            self._actor,
+            operation.num,
+            operation.model_extra or {},
+            _expected(operation.version),
+            mark=self._mark(place),
+            guard=self._spend,
+        )
+        return self._written(200, written)
+
+    def _delete(self, operation: DeleteOperation) -> dict[str, Any]:
+        try:
+            issues.delete_issue(self._table, self._catalog, operation.num, _expected(operation.version))
+        except NotFound:
+            if self._attempt is None or not self._attempt.again:
+                raise
+        return {"status": 204}
+
+    def _mark(self, place: int) -> str | None:
+        return self._attempt.mark(place) if self._attempt else None
+
+    def _spend(self, document: Document) -> None:
+        self._budget.spend(size_in_response(dumps(documents.to_json(self._catalog, document))))
+
+    def _written(self, status: int, document: Document) -> dict[str, Any]:
+        return {"status": status, "issue": documents.to_json(self._catalog, document)}
+
+
+def _expected(version: int | None) -> Expected:
+    return None if version is None else frozenset({version})
+
+
+def _attempted(step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return step()
+    except UnknownOption:
+        return _refused(Overloaded("The project's definitions are being changed; try again."))
+    except RequestError as error:
+        return _refused(error)
+
+
+def _refused(error: RequestError) -> dict[str, Any]:
+    return {"status": problem_type(error).status, "problem": problem(error)}

@@ -1,0 +1,176 @@
+"""Issues: creating, reading, changing and deleting them. Each write is one conditional write of one document."""
+
+from collections.abc import Callable
+from typing import Any
+
+from gridview.commands.actor import Actor
+from gridview.commands.preconditions import Expected, check
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.expressions import ABSENT, PRESENT, Condition, version_is
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.issue_count import issues_in
+from gridview.schema import documents, ids
+from gridview.schema.catalog import Catalog
+from gridview.schema.documents import Changes, Document
+from gridview.support import clock
+from gridview.support.errors import Conflict, NotFound, Unprocessable
+
+MAX_ISSUES = 1_000_000
+"""Issues of a project. As of the index: when that lags, as many more as are created meanwhile."""
+MAX_NUMBER = 99_999_999
+"""The highest number that an issue may have: deleted issues keep theirs."""
+
+_ATTEMPTS = 8
+"""How often a change that lost a race against another writer is tried again."""
+
+Guard = Callable[[Document], None]
+"""Looks at a document before it is written, and raises when it must not be."""
+
+
+def _anything(_: Document) -> None:
+    return
+
+
+def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
+    """The next `count` issue numbers, in one call of 1 write unit. NotFound for a deleted project, Unprocessable past a million.
+
+    Once a million numbers are given out it takes three: one that fails (1 write unit), and the count of issues (0.5 read units).
+    """
+    taken = _take_numbers(table, catalog, count, MAX_ISSUES)
+    if taken is not None:
+        return taken
+    if issues_in(table, catalog) + count > MAX_ISSUES:
+        raise Unprocessable(f"A project can have at most {MAX_ISSUES:,} issues.")
+    taken = _take_numbers(table, catalog, count, MAX_NUMBER)
+    if taken is None:
+        raise Unprocessable(f"A project can number its issues up to {MAX_NUMBER:,}, deleted ones included.")
+    return taken
+
+
+def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> range | None:
+    """The next numbers; None when they would go past the highest."""
+    condition = Condition(
+        "attribute_exists(PK) AND attribute_not_exists(closed) AND #last <= :room",
+        {"#last": "last"},
+        {":room": highest - count},
+    )
+    try:
+        last = table.add(
+            keys.project(catalog.tenant, catalog.project), keys.COUNTER, "last", count, condition
+        )
+    except ConditionFailed as error:
+        if error.item is None or error.item.get("closed"):
+            raise NotFound("There is no such project.") from error
+        return None
+    return range(last - count + 1, last + 1)
+
+
+def get_issue(table: Table, catalog: Catalog, num: int) -> Document:
+    """The document, strongly consistent: a read unit for each 4 KB; NotFound."""
+    document = table.get(*_key(catalog, num), consistent=True)
+    if document is None:
+        raise NotFound("There is no such issue.")
+    return document
+
+
+def create_issue(table: Table, catalog: Catalog, actor: Actor, body: Any) -> Document:
+    """Check a new issue, give it the next number and write it: two calls, 1 write unit and that of the document."""
+    changes = parse_new(catalog, body)
+    (num,) = reserve_numbers(table, catalog, 1)
+    return write_new(table, catalog, actor, num, changes)
+
+
+def parse_new(catalog: Catalog, body: Any) -> Changes:
+    """The values of a new issue, checked as a whole document too, so that no number is spent on one that cannot be written."""
+    changes = documents.parse_create(catalog, body)
+    documents.new_document(catalog, MAX_ISSUES, changes, user="", now=clock.now())
+    return changes
+
+
+def write_new(
+    table: Table,
+    catalog: Catalog,
+    actor: Actor,
+    num: int,
+    changes: Changes,
+    *,
+    mark: str | None = None,
+    guard: Guard = _anything,
+) -> Document:
+    """Write version 1 under a reserved number.
+
+    `mark` names the operation that writes (`idempotency`): when that operation has written before, its document is the answer.
+    """
+    document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now())
+    document |= _marked(mark)
+    guard(document)
+    try:
+        table.put(document, ABSENT)
+    except ConditionFailed as error:
+        found = error.item or {}
+        if found != document and (mark is None or found.get("mark") != mark):
+            raise Conflict("The number is taken.") from error
+        return found
+    return document
+
+
+def update_issue(
+    table: Table,
+    catalog: Catalog,
+    actor: Actor,
+    num: int,
+    body: Any,
+    expected: Expected,
+    *,
+    mark: str | None = None,
+    guard: Guard = _anything,
+) -> Document:
+    """Read, merge, check and write under the version read; again when another writer was faster and any version will do."""
+    changes = documents.parse_patch(catalog, body)
+    for _ in range(_ATTEMPTS):
+        found = get_issue(table, catalog, num)
+        if mark is not None and found.get("mark") == mark:
+            return found
+        check(expected, found["version"])
+        bare = {name: value for name, value in found.items() if name != "mark"}
+        document = documents.merged(catalog, bare, changes, user=actor.user, now=clock.now()) | _marked(mark)
+        guard(document)
+        try:
+            table.put(document, version_is(found["version"]))
+        except ConditionFailed as error:
+            # The SDK repeats a request whose answer was lost: what it then finds in the way may be this very document.
+            if error.item == document:
+                return document
+            continue
+        return document
+    raise Conflict("Others are changing this issue; try again.")
+
+
+def delete_issue(table: Table, catalog: Catalog, num: int, expected: Expected) -> None:
+    """Delete the document; what is derived from it follows. NotFound, VersionMismatch."""
+    if expected is None:
+        try:
+            table.delete(*_key(catalog, num), PRESENT)
+        except ConditionFailed as error:
+            raise NotFound("There is no such issue.") from error
+        return
+    for _ in range(_ATTEMPTS):
+        version = get_issue(table, catalog, num)["version"]
+        check(expected, version)
+        try:
+            table.delete(*_key(catalog, num), version_is(version))
+        except ConditionFailed:
+            continue
+        return
+    raise Conflict("Others are changing this issue; try again.")
+
+
+def _key(catalog: Catalog, num: int) -> tuple[str, str]:
+    if not ids.ISSUE.fullmatch(str(num)):
+        raise NotFound("There is no such issue.")
+    return keys.issue(catalog.tenant, catalog.project, num), keys.project(catalog.tenant, catalog.project)
+
+
+def _marked(mark: str | None) -> Document:
+    return {} if mark is None else {"mark": mark}

@@ -1,0 +1,32 @@
+"""If-Match: writing only what one has seen."""
+
+import re
+
+from gridview.support.errors import InvalidRequest, VersionMismatch
+
+Expected = frozenset[int] | None
+"""The versions that a write may replace; None: any."""
+
+_TAG = re.compile(r'(W/)?"([^"]*)"')
+_TAGS = re.compile(rf"\s*{_TAG.pattern}(\s*,\s*{_TAG.pattern})*\s*")
+_VERSION = re.compile(r"[1-9][0-9]{0,17}")
+
+
+def expected_versions(if_match: str | None) -> Expected:
+    """The versions that an If-Match header names; a weak tag matches nothing (RFC 9110, 13.1.1). InvalidRequest when malformed."""
+    if if_match is None or if_match.strip() == "*":
+        return None
+    if not _TAGS.fullmatch(if_match):
+        raise InvalidRequest('If-Match must be an entity tag such as "3", or several joined by commas.')
+    return frozenset(int(tag) for weak, tag in _TAG.findall(if_match) if not weak and _VERSION.fullmatch(tag))
+
+
+def check(expected: Expected, version: int) -> None:
+    """VersionMismatch when the version found is not one that may be replaced."""
+    if expected is not None and version not in expected:
+        raise VersionMismatch(f"It is at version {version} now.")
+
+
+def etag(version: int) -> str:
+    """The entity tag of a version."""
+    return f'"{version}"'

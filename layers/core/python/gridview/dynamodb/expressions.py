@@ -1,0 +1,138 @@
+"""DynamoDB's request forms: keys, conditions, ranges, projections, the writes of a transaction. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_to_wire, to_wire
+
+Item = dict[str, Any]
+
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition or filter expression with the names and values that it refers to (`#name`, `:value`)."""
+
+    expression: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+ABSENT = Condition("attribute_not_exists(PK)")
+
+
+PRESENT = Condition("attribute_exists(PK)")
+
+
+def version_is(version: int) -> Condition:
+    """The item stands at this version."""
+    return Condition("#version = :version", {"#version": "version"}, {":version": version})
+
+
+class Bound(NamedTuple):
+    """What the sort keys of a range have in common: `>` and `>=` keep what comes after a value, `<` and `<=` what comes before.
+
+    `between` keeps what comes from `value` to `upper`, both included.
+    """
+
+    operator: Literal["<", "<=", ">", ">=", "begins_with", "between"]
+    value: str
+    upper: str = ""
+
+    def expression(self, name: str, value: str, upper: str) -> str:
+        """As a part of a key condition."""
+        match self.operator:
+            case "begins_with":
+                return f"begins_with({name}, {value})"
+            case "between":
+                return f"{name} BETWEEN {value} AND {upper}"
+        return f"{name} {self.operator} {value}"
+
+
+class Span(NamedTuple):
+    """A part of a partition of GSI1: what the bound keeps of it, or all of it."""
+
+    partition: str
+    bound: Bound | None = None
+
+    def behind(self, sort: str) -> "Span":
+        """What of it may not have been read yet when it was read up to an item with this sort string."""
+        if self.bound is not None and self.bound.operator == "between":
+            return self._replace(bound=self.bound._replace(value=sort))
+        if self.bound is not None and self.bound.operator not in (">", ">="):
+            raise ValueError("a span that can be gone on with has a lower end")
+        return self._replace(bound=Bound(">=", sort))
+
+
+class Write(NamedTuple):
+    """One write of a transaction."""
+
+    kind: Literal["Put", "Update", "Delete"]
+    request: dict[str, Any]
+
+
+def put(item: Mapping[str, Any], condition: Condition | None = None) -> Write:
+    """A put for `Table.transact`."""
+    return Write("Put", {"Item": item_to_wire(item), **conditions(condition, transaction=True)})
+
+
+def set_attribute(pk: str, sk: str, attribute: str, value: Any) -> Write:
+    """An update of one attribute for `Table.transact`."""
+    return Write(
+        "Update",
+        {
+            "Key": wire_key(pk, sk),
+            "UpdateExpression": "SET #set = :set",
+            "ExpressionAttributeNames": {"#set": attribute},
+            "ExpressionAttributeValues": {":set": to_wire(value)},
+        },
+    )
+
+
+def delete(pk: str, sk: str, condition: Condition | None = None) -> Write:
+    """A delete for `Table.transact`."""
+    return Write("Delete", {"Key": wire_key(pk, sk), **conditions(condition, transaction=True)})
+
+
+def wire_key(pk: str, sk: str) -> dict[str, Any]:
+    """A key as requests have it."""
+    return {keys.PK: {"S": pk}, keys.SK: {"S": sk}}
+
+
+def conditions(condition: Condition | None, *, transaction: bool = False) -> dict[str, Any]:
+    """A condition as requests have it; unless in a `transaction`, DynamoDB then answers the stored item when it fails."""
+    if condition is None:
+        return {}
+    request: dict[str, Any] = {"ConditionExpression": condition.expression}
+    if condition.names:
+        request["ExpressionAttributeNames"] = dict(condition.names)
+    if condition.values:
+        request["ExpressionAttributeValues"] = {
+            name: to_wire(value) for name, value in condition.values.items()
+        }
+    if not transaction:
+        request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    return request
+
+
+def projected(paths: Sequence[Sequence[str]] | None) -> dict[str, Any]:
+    """A projection of the keys, the sort string and the document paths given."""
+    if paths is None:
+        return {}
+    names: dict[str, str] = {}
+    expressions = []
+    for path in ((keys.PK,), (keys.SK,), (keys.SORT,), *paths):
+        expressions.append(placed(names, path))
+    return {
+        "ProjectionExpression": ", ".join(dict.fromkeys(expressions)),
+        "ExpressionAttributeNames": {placeholder: part for part, placeholder in names.items()},
+    }
+
+
+def placed(names: dict[str, str], path: Sequence[str]) -> str:
+    """A document path as expressions have it; the placeholders of its parts are added to `names`."""
+    return ".".join(names.setdefault(part, f"#p{len(names)}") for part in path)

@@ -1,0 +1,1 @@
+"""Values to bytes that sort, and back: sort strings, keys, JSON, DynamoDB's attribute values, cursors. Pure."""

@@ -1,0 +1,159 @@
+"""Every key string of the table, and nothing else: ids are a type, a tenant, a project and the rest.
+
+    issue-0807.35e9.00000001
+    ^     ^    ^    ^
+    type  tenant    issue number, zero padded so that string order is number order
+               project
+
+The tenant always comes from the caller's token, so no handler can spell another tenant's key. Ids hold no `.`, `-` separates
+the type, and the entity types are distinct, so two different things never share a key.
+"""
+
+from typing import NamedTuple
+
+from gridview.encoding.sort_strings import issue_number
+
+PK = "PK"
+SK = "SK"
+SORT = "sort"
+GSI1 = "GSI1"
+TTL_ATTRIBUTE = "ttl"
+
+ISSUE_PREFIX = "issue-"
+PROJECT_PREFIX = "project-"
+
+TENANT_SELF = "*"
+"""Sort key of the tenant's own item."""
+CATALOG = "catalog"
+"""Sort key of a project's catalog item: the epoch, the display order and the next internal attribute id."""
+COUNTER = "counter"
+"""Sort key of a project's issue counter."""
+JOB = "job"
+"""Sort key of a project's background work, and index partition of all of it in due order."""
+LAG = "lag"
+"""Sort key of the note of when the stream consumer last took in changes of a project (`lag`)."""
+CHECK = "fsck"
+"""Partition key of the check of the whole table that is under way; its sort key is `JOB`."""
+LEDGER = "xindex"
+"""Sort key of an issue's ledger: what the stream consumer has derived from it."""
+
+PROJECTED_ATTRIBUTES = (
+    # The issue document and the project: a page in number order and a list of projects are one Query.
+    "num",
+    "name",
+    "state",
+    "fields",
+    "version",
+    "created",
+    "updated",
+    "created_by",
+    "updated_by",
+    "states",
+    # What a directory of blocks needs. A projection cannot be changed later, so these are here before the blocks are.
+    "size",
+    "upper",
+    "next",
+    "write_id",
+)
+"""Non-key attributes that GSI1 projects (INCLUDE). The ledger and a block's set never are."""
+
+
+class IssueKey(NamedTuple):
+    """The parts of an issue's partition key."""
+
+    tenant: str
+    project: str
+    num: int
+
+
+def tenant(tenant_id: str) -> str:
+    """Partition key of a tenant, and index partition of its projects: `tenant-0807`."""
+    return f"tenant-{tenant_id}"
+
+
+def project(tenant_id: str, project_id: str) -> str:
+    """Partition key of a project, and index partition of its issues: `project-0807.35e9`."""
+    return f"{PROJECT_PREFIX}{tenant_id}.{project_id}"
+
+
+ATTRIBUTE_PREFIX = "xattrib-"
+
+
+def attribute(tenant_id: str, project_id: str, attribute_id: str) -> str:
+    """Sort key of an attribute's definition: `xattrib-0807.35e9.3812`."""
+    return f"{ATTRIBUTE_PREFIX}{tenant_id}.{project_id}.{attribute_id}"
+
+
+COMPOSITE_PREFIX = "xsorted-"
+
+
+def composite(tenant_id: str, project_id: str, index_id: str) -> str:
+    """Sort key of a composite index's definition: `xsorted-0807.35e9.c1`."""
+    return f"{COMPOSITE_PREFIX}{tenant_id}.{project_id}.{index_id}"
+
+
+def issue(tenant_id: str, project_id: str, num: int) -> str:
+    """Partition key of an issue and of all that is derived from it: `issue-0807.35e9.00000001`."""
+    return f"{ISSUE_PREFIX}{tenant_id}.{project_id}.{issue_number(num)}"
+
+
+ORDER_PREFIX = "xvalue-"
+
+
+def order(tenant_id: str, project_id: str, order_id: str) -> str:
+    """Sort key of a sort entry, and index partition of one order: `xvalue-0807.35e9.a1.1`.
+
+    `order_id` is the internal id of the field or composite index and the generation (`order_id_of` in `catalog`).
+    """
+    return f"{ORDER_PREFIX}{tenant_id}.{project_id}.{order_id}"
+
+
+BLOCK_PREFIX = "block-"
+DIRECTORY_PREFIX = "blocks-"
+
+
+def block(tenant_id: str, project_id: str, family_id: str, block_id: str) -> str:
+    """Partition key of a block: `block-0807.35e9.a1.1.0`. Family ids: `families`."""
+    return f"{BLOCK_PREFIX}{tenant_id}.{project_id}.{family_id}.{block_id}"
+
+
+def directory(tenant_id: str, project_id: str, family_id: str) -> str:
+    """Sort key of the blocks of a family, and index partition of its directory: `blocks-0807.35e9.a1.1`."""
+    return f"{DIRECTORY_PREFIX}{tenant_id}.{project_id}.{family_id}"
+
+
+def request(digest: str) -> str:
+    """Partition key of what is remembered of a request with an Idempotency-Key."""
+    return f"request-{digest}"
+
+
+def parse_project(partition_key: str) -> tuple[str, str]:
+    """The tenant and the project of a project's partition key."""
+    tenant_id, project_id = partition_key.removeprefix(PROJECT_PREFIX).split(".")
+    return tenant_id, project_id
+
+
+def parse_issue(partition_key: str) -> IssueKey:
+    """The parts of an issue's partition key; ValueError when it is none."""
+    if not partition_key.startswith(ISSUE_PREFIX):
+        raise ValueError("not an issue's partition key")
+    tenant_id, project_id, num = partition_key.removeprefix(ISSUE_PREFIX).split(".")
+    return IssueKey(tenant_id, project_id, int(num))
+
+
+class BlockKey(NamedTuple):
+    """The parts of a block's partition key."""
+
+    tenant: str
+    project: str
+    family: str
+    id: str
+
+
+def parse_block(partition_key: str) -> BlockKey:
+    """The parts of a block's partition key; ValueError when it is none."""
+    if not partition_key.startswith(BLOCK_PREFIX):
+        raise ValueError("not a block's partition key")
+    tenant_id, project_id, rest = partition_key.removeprefix(BLOCK_PREFIX).split(".", 2)
+    family_id, _, block_id = rest.rpartition(".")
+    return BlockKey(tenant_id, project_id, family_id, block_id)

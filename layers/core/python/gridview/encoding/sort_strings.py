@@ -1,0 +1,276 @@
+"""Sort strings: one string per value and issue, whose order is the order of the values.
+
+    >502123 01 00000042        the number 123 of issue 42 (01 is the one character U+0001)
+    body    |  issue number
+            separator
+
+For every type, ``compare(a, b)`` and ``sort_string(a) < sort_string(b)`` agree, ties by number included.
+The specification with its examples, limits and order claims is ``docs/sort-strings.md``; any change of what
+these functions return is a new ``SPEC_VERSION`` and a reindex. Pure functions of stored values (``values``).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import NamedTuple
+
+from gridview.encoding.option_ranks import RANK_PATTERN
+from gridview.encoding.values import NUMBER_DIGITS, NUMBER_MAX_EXPONENT, NUMBER_MIN_EXPONENT, number_parts
+
+SPEC_VERSION = 1
+SEPARATOR = "\x01"
+ESCAPE = "\x02"
+NUMBER_WIDTH = 8
+"""Digits of an issue number in a sort string."""
+
+TEXT_WIDTH = 240
+"""Characters of a folded text that take part in the order."""
+
+USER_BYTES = 1008
+"""Bytes of a casefolded user id in which a character has to begin to take part in the order."""
+
+MAX_OPTIONS = 200
+"""Options of one multi_enum value."""
+
+COMPOSITE_BYTES = 1014
+"""Bytes of the body of a composite key, all its parts together."""
+
+_NULL_FIRST, _VALUED, _NULL_LAST = "012"
+_END = ESCAPE + " "
+"""Behind an ascending part: lower than whatever goes on, an escaped control included."""
+_END_INVERTED = "\N{LATIN SMALL LETTER Y WITH DIAERESIS}"
+"""Behind a descending part: higher than whatever goes on."""
+_ESCAPE_INVERTED = "\N{LATIN SMALL LETTER THORN}"
+_LONGEST = 5
+"""Bytes of a character in a part at most, of an escaped control too."""
+_FRAME = 3
+"""Bytes of a part's tag and of what is behind it."""
+_CHARACTER = re.compile(f"{ESCAPE}.|.", re.DOTALL)
+
+_MAX_NUMBER = 10**NUMBER_WIDTH - 1
+_EXPONENT_BIAS = 500
+_ESCAPES = {control: ESCAPE + chr(0x40 + control) for control in range(0x20)}
+_ESCAPED = re.compile(f"{ESCAPE}.", re.DOTALL)
+_NINES_COMPLEMENT = str.maketrans("0123456789", "9876543210")
+_ISSUE_NUMBER = re.compile(rf"{SEPARATOR}((?!0+\Z)[0-9]{{{NUMBER_WIDTH}}})\Z")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DATETIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+
+
+def sort_string(body: str, num: int) -> str:
+    """Return the sort string of a value of issue ``num``; ``body`` comes from one of the encoders below."""
+    return body + SEPARATOR + issue_number(num)
+
+
+def issue_number(num: int) -> str:
+    """Return the issue number as eight digits; ``ValueError`` outside 1 to 99,999,999."""
+    if not 1 <= num <= _MAX_NUMBER:
+        raise ValueError("issue number out of range")
+    return f"{num:0{NUMBER_WIDTH}d}"
+
+
+def number_of(sort_string: str) -> int:
+    """Return the issue number of a sort string; ``ValueError`` when it is not one."""
+    return int(_ending(sort_string)[1])
+
+
+def body_of(sort_string: str) -> str:
+    """Return what a sort string says about the value; ``ValueError`` when it is not a sort string."""
+    return sort_string[: _ending(sort_string).start()]
+
+
+def fold(text: str) -> str:
+    """Return the text as it is compared: NFKD, marks of a combining class other than 0 dropped, casefolded.
+
+    Works character by character, so ``fold(a + b) == fold(a) + fold(b)``: a prefix folds to a prefix.
+    """
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in decomposed if not unicodedata.combining(c)).casefold()
+
+
+def text(value: str) -> str:
+    """Return the body of a text: its first 240 folded characters, none for a text of nothing but marks."""
+    return _escape(fold(value)[:TEXT_WIDTH])
+
+
+def user(value: str) -> str:
+    """Return the body of a user id: its casefolded characters that begin within the first 1,008 bytes."""
+    return _escape(_beginning(value.casefold(), USER_BYTES))
+
+
+def number(value: Decimal) -> str:
+    """Return the body of a number: sign, exponent, digits. Exact; ``ValueError`` for what cannot be stored.
+
+    =             zero
+    >502123       123 = 1.23E+2: 500 + exponent, then the digits without trailing zeros
+    <497876~      -123: all of the above complemented, and a mark that puts fewer digits after more
+    """
+    negative, digits, exponent = number_parts(value)
+    if not digits:
+        return "="
+    if len(digits) > NUMBER_DIGITS or not NUMBER_MIN_EXPONENT <= exponent <= NUMBER_MAX_EXPONENT:
+        raise ValueError("number out of range")
+    magnitude = f"{_EXPONENT_BIAS + exponent:03d}{digits}"
+    return f"<{magnitude.translate(_NINES_COMPLEMENT)}~" if negative else f">{magnitude}"
+
+
+def date(stored: str) -> str:
+    """Return the body of a date: the stored string itself, ``2023-05-01``."""
+    return _fixed(_DATE, stored)
+
+
+def datetime(stored: str) -> str:
+    """Return the body of an instant: the stored string itself, ``2023-05-01T12:34:56.000000Z``."""
+    return _fixed(_DATETIME, stored)
+
+
+def boolean(value: bool) -> str:
+    """Return the body of a boolean: ``0`` for false, ``1`` for true."""
+    return "1" if value else "0"
+
+
+def enum(rank: str) -> str:
+    """Return the body of an option: its rank."""
+    return _fixed(RANK_PATTERN, rank)
+
+
+def multi_enum(ranks: Iterable[str]) -> str:
+    """Return the body of a set of options: their ranks, ascending.
+
+    ``ValueError`` for an empty set, which is no value and so has no sort string.
+    """
+    ordered = sorted(map(enum, ranks))
+    if not 1 <= len(ordered) <= MAX_OPTIONS:
+        raise ValueError("number of options out of range")
+    return "".join(ordered)
+
+
+class KeyPart(NamedTuple):
+    """One key of a composite: its body (None: no value), how it is sorted, and the bytes that it may take (None: all it needs)."""
+
+    body: str | None
+    descending: bool = False
+    nulls_first: bool = False
+    size: int | None = None
+
+
+def composite(parts: Iterable[KeyPart]) -> str:
+    """Return the body of several keys, the first of which decides, then the second, and so on.
+
+    1open 02 20 1>502123        "open" ascending, then the number 123 ascending (02 20 are the characters U+0002 and U+0020)
+    tag  | end  tag
+
+    Each part stands behind a tag that says whether there is a value, and ends before the next one begins; a descending one is
+    inverted character by character. The last one must be ascending: the issue number follows it, which is. A body too long for its
+    `size` is cut, at a place that depends on what is before it alone; issues that agree up to there are ties in that part.
+    """
+    *leading, last = parts
+    if last.descending:
+        raise ValueError("the last key is not ascending")
+    return "".join(_part(one) + _end(one) for one in leading) + _part(last)
+
+
+def _part(part: KeyPart) -> str:
+    if part.body is None:
+        return _NULL_FIRST if part.nulls_first else _NULL_LAST
+    characters = part.body.translate(_INVERSION) if part.descending else part.body
+    if part.size is not None and len(characters.encode()) > part.size - _FRAME - _LONGEST:
+        characters = _cut(part.body, part.size - _FRAME - _LONGEST, descending=part.descending)
+    return _VALUED + characters
+
+
+def _end(part: KeyPart) -> str:
+    if part.body is None:
+        return ""
+    return _END_INVERTED if part.descending else _END
+
+
+def _cut(body: str, limit: int, *, descending: bool) -> str:
+    # As for a user id: a character is in when it begins early enough, whatever it is. An escape stays with what it escapes.
+    kept, begins = [], 0
+    for character in _CHARACTER.findall(body):
+        if begins > limit:
+            break
+        kept.append(character.translate(_INVERSION) if descending else character)
+        begins += len(kept[-1].encode())
+    return "".join(kept)
+
+
+class _Inversion(dict[int, str]):
+    """Characters whose order is that of the bodies' characters turned around, none the beginning of another's.
+
+    Most texts are of the characters from the space to z, which stay one byte each. For others a sign tells how many bytes they have
+    in UTF-8, and their place among those follows, counted from the end.
+    """
+
+    def __missing__(self, code: int) -> str:
+        if code == ord(ESCAPE):
+            return _ESCAPE_INVERTED
+        if code <= 0x7A:
+            return chr(0x9E - code)
+        if code <= 0x7FF:
+            return "#" + chr(0x20 + 0x7FF - code)
+        if code <= 0xFFFF:
+            return '"' + _scalar(0x20 + _scalars_before(0xFFFF) - _scalars_before(code))
+        return "!" + chr(0x10000 + 0x10FFFF - code)
+
+
+_INVERSION = _Inversion()
+
+
+def _scalar(place: int) -> str:
+    """The character of a place among those that are no surrogates."""
+    return chr(place if place < 0xD800 else place + 0x800)
+
+
+def _scalars_before(code: int) -> int:
+    return code if code < 0xD800 else code - 0x800
+
+
+def folded_text(body: str) -> str:
+    """Return the folded text, or its first 240 characters, that the body of a text was made of."""
+    return _ESCAPED.sub(lambda found: chr(ord(found[0][1]) - 0x40), body)
+
+
+def number_value(body: str) -> Decimal:
+    """Return the number that the body of a number was made of."""
+    if body == "=":
+        return Decimal(0)
+    negative = body[0] == "<"
+    magnitude = body[1:-1].translate(_NINES_COMPLEMENT) if negative else body[1:]
+    exponent, digits = int(magnitude[:3]) - _EXPONENT_BIAS, magnitude[3:]
+    return Decimal((negative, tuple(map(int, digits)), exponent - len(digits) + 1))
+
+
+def _beginning(text: str, size: int) -> str:
+    # Whether a character is in depends on those before it alone, so ids that differ in it are cut at the same place.
+    if len(text) * 4 <= size:
+        return text
+    begins = 0
+    for place, character in enumerate(text):
+        if begins >= size:
+            return text[:place]
+        begins += len(_escape(character).encode())
+    return text
+
+
+def _escape(text: str) -> str:
+    # Above the separator and below every printable character, so the order of the texts is kept.
+    return text.translate(_ESCAPES)
+
+
+def _fixed(pattern: re.Pattern[str], stored: str) -> str:
+    # A document that holds anything else is poison: better one refused issue than an index out of order.
+    if pattern.fullmatch(stored) is None:
+        raise ValueError("value is not in its stored form")
+    return stored
+
+
+def _ending(sort_string: str) -> re.Match[str]:
+    match = _ISSUE_NUMBER.search(sort_string)
+    if match is None:
+        raise ValueError("not a sort string")
+    return match

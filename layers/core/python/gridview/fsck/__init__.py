@@ -1,0 +1,1 @@
+"""The comparison of what is derived with the issues, and its repair."""

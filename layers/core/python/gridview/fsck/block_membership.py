@@ -1,0 +1,147 @@
+"""Is an issue in the blocks where its ledger says that it is, and in no others? And the repair where it is not.
+
+A ledger that is finished before and after a block is read tells exactly what has to be in it; an issue that somebody is at work on
+is left to him. The repair goes the way of every writer of blocks (`chains`): the blocks are read, then the ledgers, then the
+blocks are written under the write ids that were read.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import body_of
+from gridview.fsck.issue_diff import Collection, compared
+from gridview.index.block_writer import Chains, Place, still_at
+from gridview.index.blocks import Block
+from gridview.index.fence_cache import Fences
+from gridview.index.keyspaces import is_key, keys_of
+from gridview.index.ledger import Ledger
+from gridview.schema.catalog import Catalog
+from gridview.support.concurrency import chunked, in_threads
+
+_AT_ONCE = 500
+"""Doubts that are examined together."""
+
+
+class Doubt(NamedTuple):
+    """An issue, and a key that tells the block in which it seems to be missing or too much: one of its own or any other there."""
+
+    num: int
+    family: str
+    key: str
+
+
+class Misplaced(NamedTuple):
+    """An issue that is not in a block in which it should be (`missing`), or is in one where it should not be."""
+
+    num: int
+    family: str
+    key: str
+    block_id: str
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """The blocks of one project, held to its issues' ledgers."""
+
+    table: Table
+    fences: Fences
+    tenant: str
+    project: str
+
+    def misplaced(self, doubts: Iterable[Doubt], catalog: Catalog) -> Iterator[Misplaced]:
+        """Those doubts that are true: of issues that nobody is at work on, and with which nothing else is wrong.
+
+        Strongly consistent reads of each block and ledger, and of all items of issues that are misplaced. Overloaded, Unreadable.
+        """
+        for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
+            chains, wrong, ledgers = self._examine(some)
+            if wrong:
+                # Once more, between two looks at the ledgers that find them the same.
+                told = [Doubt(one.num, one.family, one.key) for one in wrong]
+                self._read(chains, told)
+                wrong = list(_wrong(chains, told, ledgers))
+                sound = self._sound({one.num for one in wrong}, ledgers, catalog)
+                yield from (one for one in wrong if one.num in sound)
+
+    def doubtful(self, expected: Mapping[Doubt, bool]) -> list[Doubt]:
+        """Those places of which the blocks do not tell what is expected: a strongly consistent read of each block."""
+        chains = Chains(self.table, self.tenant, self.project, self.fences)
+        self._read(chains, expected)
+        return [
+            one
+            for one, present in expected.items()
+            if _holds(chains.covering(one.family, one.key), one) is not present
+        ]
+
+    def amend(self, doubts: Iterable[Doubt]) -> None:
+        """Bring the blocks to what the ledgers say, where these doubts are true: a strongly consistent read of each block and
+        ledger, and a write of each block in which something is wrong. Overloaded, Unreadable.
+        """
+        for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
+            chains, wrong, ledgers = self._examine(some)
+            places = [Place(self._issue(one.num), one.family, one.key, present=one.missing) for one in wrong]
+            if places:
+                revisions = {self._issue(num): ledger.revision for num, ledger in ledgers.items()}
+                chains.write(places, still_at(self.table, revisions, intent=False))
+
+    def _examine(self, doubts: Sequence[Doubt]) -> tuple[Chains, list[Misplaced], Mapping[int, Ledger]]:
+        chains = Chains(self.table, self.tenant, self.project, self.fences)
+        self._read(chains, doubts)
+        ledgers = self._finished({one.num for one in doubts})
+        return chains, list(_wrong(chains, doubts, ledgers)), ledgers
+
+    def _read(self, chains: Chains, doubts: Iterable[Doubt]) -> None:
+        chains.read(Place(self._issue(one.num), one.family, one.key, present=True) for one in doubts)
+
+    def _finished(self, numbers: Iterable[int]) -> dict[int, Ledger]:
+        """The ledgers that are whole and finished; the empty one of an issue that has none."""
+        wanted = {num: (self._issue(num), keys.LEDGER) for num in sorted(numbers)}
+        found = self.table.batch_get(list(wanted.values()), consistent=True).items
+        read = {
+            num: Collection.of(key[0], [found[key]] if key in found else []).read_ledger()
+            for num, key in wanted.items()
+        }
+        return {num: ledger for num, ledger in read.items() if ledger is not None and ledger.intent is None}
+
+    def _sound(self, numbers: Iterable[int], ledgers: Mapping[int, Ledger], catalog: Catalog) -> set[int]:
+        """The issues with which nothing is wrong by themselves, and whose ledgers are still as they were."""
+
+        def judge(num: int) -> bool:
+            key = self._issue(num)
+            collection = Collection.of(key, self.table.query_all(key, consistent=True))
+            return collection.read_ledger() == ledgers[num] and not compared(collection, catalog)
+
+        chosen = sorted(numbers)
+        return {num for num, sound in zip(chosen, in_threads(judge, chosen), strict=True) if sound}
+
+    def _issue(self, num: int) -> str:
+        return keys.issue(self.tenant, self.project, num)
+
+
+def _wrong(chains: Chains, doubts: Iterable[Doubt], ledgers: Mapping[int, Ledger]) -> Iterator[Misplaced]:
+    for one in doubts:
+        if one.num in ledgers:
+            block = chains.covering(one.family, one.key)
+            wanted = _key_of(block, one, ledgers[one.num])
+            if (wanted is not None) is not _holds(block, one):
+                key = one.key if wanted is None else wanted
+                yield Misplaced(one.num, one.family, key, block.id, wanted is not None)
+
+
+def _key_of(block: Block, doubt: Doubt, ledger: Ledger) -> str | None:
+    """The key with which an issue should be in a block: any where the block does not tell them apart, else the one in doubt."""
+    derived = ledger.applied.get(doubt.family)
+    if derived is None or not is_key(derived, doubt.num):
+        return None
+    wanted = keys_of(doubt.family, derived)
+    if block.detailed:
+        return doubt.key if doubt.key in wanted else None
+    return min(filter(block.covers, wanted), default=None)
+
+
+def _holds(block: Block, doubt: Doubt) -> bool:
+    return doubt.num in (block.members if block.sets is None else block.sets.get(body_of(doubt.key), ()))

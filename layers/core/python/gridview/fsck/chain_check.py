@@ -1,0 +1,314 @@
+"""What is wrong with the blocks of a project, found piece by piece, so that a check can be taken up again at any of them.
+
+Each block of an order is compared with the sort entries between its fences: both are in the order of the keys, so it takes no
+memory and no state. The numbers of all issues and the tokens have no entries: there the documents, a slice of numbers at a time,
+tell what has to be in the sets. All of that is read as the index has it, so what differs is only a doubt; strongly consistent reads
+settle it at once (`membership`), since between a ledger and the blocks nothing is on its way unless the ledger says so.
+"""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pyroaring import BitMap
+
+from gridview.dynamodb.expressions import Bound, Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import SEPARATOR, body_of, issue_number, sort_string
+from gridview.fsck.block_membership import Doubt, Misplaced
+from gridview.fsck.chain_repair import Chain
+from gridview.fsck.issue_diff import Difference, Kind
+from gridview.index import blocks
+from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
+from gridview.index.keyspaces import TOKENS_SUFFIX, derived_strings, families_of, has_entries, is_key, keys_of
+from gridview.index.sort_entries import UnknownSpec
+from gridview.schema.catalog import Catalog
+from gridview.support import clock
+
+PIECE = 20
+"""Blocks of a chain that are looked at between two positions."""
+
+SLICE = 5_000
+"""Issue numbers that are looked at between two positions, where documents are."""
+
+_SETTLING = 1.0
+"""Seconds that a writer may take from writing a block to splitting it."""
+
+BEHIND_ALL = 10**8
+"""Behind every issue number."""
+
+_HOPS = 50
+
+Doubted = Callable[[Sequence[Doubt]], None]
+
+
+class Piece(NamedTuple):
+    """What is wrong with blocks of a chain, but for what is in them; and where the next piece begins, if there is one."""
+
+    faults: list[Difference]
+    next: str | None
+
+
+def former_families(catalog: Catalog) -> list[str]:
+    """Families that there once may have been: of generations that are gone of the fields and composite indexes that there are."""
+    former = (
+        f"{field.key}.{generation}"
+        for field in catalog.definitions
+        for generation in range(1, field.indexes.next_generation)
+    )
+    present = {*families_of(catalog), *left(catalog)}
+    every = (family for order_id in former for family in (order_id, order_id + TOKENS_SUFFIX))
+    return [family for family in every if family not in present]
+
+
+def left(catalog: Catalog) -> frozenset[str]:
+    """The families whose blocks are being removed."""
+    return frozenset(
+        family for order_id in catalog.leaving for family in (order_id, order_id + TOKENS_SUFFIX)
+    )
+
+
+def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> Piece:
+    """Look at the next blocks of a chain, from the lower fence `at` on ("": the first).
+
+    A strongly consistent read of each block, and of an order its sort entries, 0.5 units for 25 or so. `doubted` is told of issues
+    that seem to be missing or too much.
+    """
+    listed: list[str] = []
+    for fence, block_id in chain.listed(at, PIECE + 1):
+        if len(listed) == PIECE:
+            following: str | None = fence
+            break
+        listed.append(block_id)
+    else:
+        following = None
+    items = chain.read(list(dict.fromkeys([*([] if at else [HEAD]), *listed])))
+    found, faults = [], []
+    for block_id, item in items.items():
+        try:
+            found.append(Block.from_item(item))
+        except Unreadable:
+            faults.append(_fault(chain, block_id, Kind.UNREADABLE))
+    found.sort(key=lambda block: block.lower)
+    faults += _Structure(chain, {block.id: block for block in found}).faults(first=not at)
+    faults += _of_each(chain, found, items)
+    if has_entries(chain.family):
+        covering = found if items else [Block.head(chain.family)]
+        _compare_with_entries(chain, covering, doubted)
+    return Piece(faults, following)
+
+
+def _fault(chain: Chain, block_id: str, kind: Kind, found: str = "", expected: str = "") -> Difference:
+    return Difference(chain.key(block_id), kind, chain.family, found, expected)
+
+
+def _of_each(chain: Chain, found: Iterable[Block], items: Mapping[str, Item]) -> Iterator[Difference]:
+    """What is wrong with single blocks."""
+    for block in found:
+        size = items[block.id].get("size")
+        if blocks.misfit(block, size):
+            yield _fault(chain, block.id, Kind.SIZE, str(size), str(block.size))
+    large = [block for block in found if blocks.oversize(block)]
+    if large:
+        clock.sleep(_SETTLING)
+        again = chain.read([block.id for block in large])
+        for block in large:
+            if again.get(block.id, {}).get("write_id") == block.write_id:
+                yield _fault(chain, block.id, Kind.OVERSIZE, f"{len(block.encoded):,} bytes")
+
+
+class _Structure:
+    """How the blocks of a piece hang together. What looks wrong is read again: a fence or link belongs to one write of a block."""
+
+    def __init__(self, chain: Chain, known: Mapping[str, Block]) -> None:
+        self._chain = chain
+        self._known = known
+
+    def faults(self, *, first: bool) -> Iterator[Difference]:
+        """All that is wrong between blocks; `first`: the piece begins the chain."""
+        if first and self._known:
+            yield from self._of_the_head()
+        for block in self._known.values():
+            fault = self._of_the_link(block, self._known.get)
+            if fault and self._of_the_link(block, self._read) and self._stands(block):
+                yield _fault(self._chain, block.id, Kind.CHAIN, fault)
+        linked = {block.next for block in self._known.values()}
+        for block in self._known.values():
+            if block.id != HEAD and block.id not in linked and self._out_of_reach(block):
+                yield _fault(self._chain, block.id, Kind.CHAIN, "no link leads to it")
+
+    def _of_the_head(self) -> Iterator[Difference]:
+        head = self._known.get(HEAD)
+        if head is None and self._chain.get(HEAD) is None and any(map(self._stands, self._known.values())):
+            yield _fault(self._chain, HEAD, Kind.CHAIN, "it is missing")
+        elif head is not None and head.lower != FIRST:
+            yield _fault(self._chain, HEAD, Kind.CHAIN, head.lower, FIRST)
+
+    def _of_the_link(self, block: Block, read: Callable[[str], Block | None]) -> str:
+        if block.next is None and block.upper is None:
+            return ""
+        if block.next is None or block.upper is None:
+            return "its link and its upper fence do not go together"
+        following = read(block.next)
+        if following is None and self._chain.get(block.next) is not None:
+            following = self._read(block.next)
+            if following is None:
+                return ""  # unreadable, and told as that
+        if following is None:
+            return "the next block is missing"
+        return "" if following.lower == block.upper else "the next block begins elsewhere"
+
+    def _out_of_reach(self, block: Block) -> bool:
+        """Whether another block covers the range of this one, or one with the same fence is linked instead."""
+        page = self._chain.table.query(
+            self._chain.directory,
+            index=True,
+            bound=Bound("<", block.lower),
+            forward=False,
+            limit=1,
+            paths=(),
+        )
+        before = self._read(page.items[0][keys.PK].rpartition(".")[2] if page.items else HEAD)
+        for _ in range(_HOPS):
+            if before is None or (before.next, before.upper) == (block.id, block.lower):
+                return False
+            if before.upper is None or before.upper >= block.lower:
+                return self._stands(block) and self._stands(before)
+            before = None if before.next is None else self._read(before.next)
+        return False
+
+    def _read(self, block_id: str) -> Block | None:
+        item = self._chain.get(block_id)
+        try:
+            return None if item is None else Block.from_item(item)
+        except Unreadable:
+            return None
+
+    def _stands(self, block: Block) -> bool:
+        return (self._chain.get(block.id) or {}).get("write_id") == block.write_id
+
+
+def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted) -> None:
+    """Hold blocks, in order, to the sort entries between their fences."""
+    if not found:
+        return
+    lowers = [block.lower for block in found]
+    seen: dict[str, dict[str, BitMap]] = defaultdict(lambda: defaultdict(BitMap))
+    for page in _entries(chain, found[0].lower, found[-1].upper):
+        missing = []
+        for item in page:
+            key, num = item[keys.SORT], keys.parse_issue(item[keys.PK]).num
+            block = found[max(bisect_right(lowers, key) - 1, 0)]
+            if not is_key(key, num) or not block.covers(key):
+                continue  # no key, or one whose block is not there: both are told as what they are
+            body = body_of(key) if block.sets is not None else ""
+            seen[block.id][body].add(num)
+            if num not in (block.members if block.sets is None else block.sets.get(body, ())):
+                missing.append(Doubt(num, chain.family, key))
+        doubted(missing)
+    for block in found:
+        told = {"": block.members} if block.sets is None else block.sets
+        strays = (
+            (num, blocks.some_key(block, None if block.sets is None else body, num))
+            for body, numbers in told.items()
+            for num in numbers - seen[block.id].get(body, BitMap())
+        )
+        doubted([Doubt(num, chain.family, key) for num, key in strays if key is not None])
+
+
+def _entries(chain: Chain, lower: str, upper: str | None) -> Iterator[Sequence[Item]]:
+    order = keys.order(chain.tenant, chain.project, chain.family)
+    while upper is None or lower <= upper:
+        bound = Bound(">=", lower) if upper is None else Bound("between", lower, upper)
+        page = chain.table.query(order, index=True, bound=bound, paths=())
+        yield page.items
+        if page.last is None:
+            return
+        lower = page.last + SEPARATOR  # behind it, and before the next: no key begins with another
+
+
+Sets = Mapping[str, Mapping[str, BitMap]]
+"""Family -> body -> numbers, of whole chains."""
+
+
+def sets_of(table: Table, catalog: Catalog) -> Sets:
+    """What the blocks of the families hold in which issues have no sort entries: 0.5 read units for each block.
+
+    In memory 16 bytes or so for each place: 100 MB for the names of a million issues, of six words each.
+    """
+    found: dict[str, dict[str, BitMap]] = {}
+    for family in families_of(catalog):
+        if has_entries(family):
+            continue
+        chain = Chain(table, catalog.tenant, catalog.project, family)
+        directory = chain.directory
+        listed = dict.fromkeys((HEAD, *(block_id for _, block_id in chain.listed())))
+        sets: dict[str, BitMap] = defaultdict(BitMap)
+        for item in table.batch_get([(chain.key(one), directory) for one in listed]).items.values():
+            try:
+                block = Block.from_item(item)
+            except Unreadable:
+                continue
+            for body, numbers in (block.sets or {}).items():
+                sets[body] |= numbers
+        found[family] = sets
+    return found
+
+
+def look_at_numbers(
+    table: Table, catalog: Catalog, sets: Sets, first: int, stop: int, doubted: Doubted
+) -> None:
+    """Hold sets to the documents of the issues from `first` to before `stop`: 0.5 read units for each 4 KB of them."""
+    expected: dict[tuple[str, str], BitMap] = defaultdict(BitMap)
+    unknown = BitMap()
+    for document in _documents(table, catalog, issue_number(first), issue_number(stop - 1)):
+        num = keys.parse_issue(document[keys.PK]).num
+        try:
+            derived = derived_strings(catalog, document)
+            wanted = [
+                (family, key)
+                for family, string in derived.items()
+                if not has_entries(family) and is_key(string, num)
+                for key in keys_of(family, string)
+            ]
+        except UnknownSpec:
+            raise
+        except Exception:
+            unknown.add(num)
+            continue
+        for family, key in wanted:
+            expected[family, body_of(key)].add(num)
+    doubts = []
+    for family, body in {*expected, *((family, body) for family, some in sets.items() for body in some)}:
+        held = _between(sets.get(family, {}).get(body, BitMap()), first, stop)
+        for num in (held ^ expected.get((family, body), BitMap())) - unknown:
+            doubts.append(Doubt(num, family, sort_string(body, num)))
+    doubted(sorted(doubts))
+
+
+def _between(numbers: BitMap, first: int, stop: int) -> BitMap:
+    if not numbers or numbers.max() < first:
+        return BitMap()
+    return numbers & BitMap(range(first, min(stop, numbers.max() + 1)))
+
+
+def _documents(table: Table, catalog: Catalog, lower: str, upper: str) -> Iterator[Item]:
+    while lower <= upper:
+        page = table.query(
+            keys.project(catalog.tenant, catalog.project), index=True, bound=Bound("between", lower, upper)
+        )
+        yield from page.items
+        if page.last is None:
+            return
+        lower = page.last + SEPARATOR
+
+
+def told(chain: Chain, misplaced: Misplaced) -> Difference:
+    """An issue that is not where it should be."""
+    kind = Kind.UNLISTED if misplaced.missing else Kind.STRAY
+    issue = keys.issue(chain.tenant, chain.project, misplaced.num)
+    if misplaced.missing:
+        return Difference(issue, kind, chain.family, "", misplaced.key)
+    return Difference(issue, kind, chain.family, misplaced.key)

@@ -1,0 +1,171 @@
+"""A chain of blocks is made passable again, whatever somebody has done to it: from the first block to the last, link by link.
+
+Only what stands between blocks is put right here. What a block then lacks, or has too much, the ledgers tell (`membership`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.expressions import Bound, Condition, Item, put
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index import blocks
+from gridview.index.block_writer import Chains, fence_of, unchanged
+from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
+from gridview.index.fence_cache import Fences
+from gridview.support import backoff
+from gridview.support.errors import Overloaded
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The blocks of one family, as they are stored."""
+
+    table: Table
+    tenant: str
+    project: str
+    family: str
+
+    @property
+    def directory(self) -> str:
+        """The sort key of its blocks."""
+        return keys.directory(self.tenant, self.project, self.family)
+
+    def key(self, block_id: str) -> str:
+        """The partition key of a block."""
+        return keys.block(self.tenant, self.project, self.family, block_id)
+
+    def get(self, block_id: str) -> Item | None:
+        """A block, strongly consistent."""
+        return self.table.get(self.key(block_id), self.directory, consistent=True)
+
+    def read(self, block_ids: list[str]) -> dict[str, Item]:
+        """Blocks by their ids, strongly consistent: those that there are."""
+        wanted = {(self.key(one), self.directory): one for one in block_ids}
+        found = self.table.batch_get(list(wanted), consistent=True).items
+        return {block_id: found[key] for key, block_id in wanted.items() if key in found}
+
+    def listed(self, at: str = "", limit: int | None = None) -> Iterator[tuple[str, str]]:
+        """The lower fences from `at` on and the ids of the blocks there, as of the index."""
+        bound = Bound(">=", at) if at else None
+        while True:
+            page = self.table.query(self.directory, index=True, bound=bound, limit=limit, paths=())
+            yield from map(fence_of, page.items)
+            if page.last is None:
+                return
+            bound = Bound(">", page.last)
+
+    def all(self) -> dict[str, Item]:
+        """All blocks by their ids, strongly consistent: those in the index, and those that links lead to."""
+        found: dict[str, Item] = {}
+        asked: set[str] = set()
+        wanted = {HEAD, *(block_id for _, block_id in self.listed())}
+        while wanted:
+            asked |= wanted
+            read = self.read(sorted(wanted))
+            found |= read
+            links = {item.get("next") for item in read.values()}
+            wanted = {one for one in links if isinstance(one, str)} - asked
+        return found
+
+
+def straighten(chain: Chain, fences: Fences) -> None:
+    """Bring the fences and links of a chain together, and the sizes of its blocks; take out what cannot be read; split what is
+    far too large. Readers may miss issues until `membership` has seen to them. Overloaded when others go on writing it.
+
+    A strongly consistent read of each block, and two writes for each fault.
+    """
+    for attempt in range(backoff.ATTEMPTS):
+        try:
+            found = _straightened(chain)
+            break
+        except (ConditionFailed, TransactionFailed):
+            backoff.pause(attempt)
+    else:
+        raise Overloaded("Others go on writing the same blocks; try again.")
+    large = [block for block in found if blocks.oversize(block)]
+    if large:
+        Chains(chain.table, chain.tenant, chain.project, fences).tidy(large)
+
+
+def _straightened(chain: Chain) -> list[Block]:
+    stored = chain.all()
+    found = sorted(_readable(chain, stored), key=lambda block: (block.lower, block.id != HEAD))
+    if not found:
+        return []
+    straight = _linked(chain, found)
+    for place, block in enumerate(straight):
+        item = stored.get(block.id)
+        as_stored = item is not None and item["write_id"] == block.write_id
+        if item is not None and as_stored and blocks.misfit(block, item.get("size")):
+            straight[place] = _put(chain, block, blocks.fitted(block, block.upper, block.next))
+    return straight
+
+
+def _readable(chain: Chain, stored: Mapping[str, Item]) -> Iterator[Block]:
+    """The blocks that can be read; the others are taken out."""
+    for block_id, item in stored.items():
+        try:
+            yield Block.from_item(item)
+        except Unreadable:
+            chain.table.delete(chain.key(block_id), chain.directory, _as_read(item))
+
+
+def _linked(chain: Chain, found: Sequence[Block]) -> list[Block]:
+    """One block after the other from the first fence to the last, without a gap and each where it begins."""
+    head = next((block for block in found if block.id == HEAD), Block.head(chain.family))
+    straight = [head if head.lower == FIRST else _moved_to_the_front(chain, head)]
+    for block in found:
+        before = straight[-1]
+        if block.id == HEAD:
+            continue
+        if block.lower <= before.lower:
+            chain.table.delete(chain.key(block.id), chain.directory, unchanged(block))
+        elif (before.upper, before.next) == (block.lower, block.id):
+            straight.append(block)
+        else:
+            straight[-1:] = _joined(chain, before, block)
+    last = straight[-1]
+    if last.write_id and (last.upper, last.next) != (None, None):
+        straight[-1] = _put(chain, last, blocks.fitted(last, None, None))
+    return straight
+
+
+def _joined(chain: Chain, before: Block, block: Block) -> tuple[Block, Block]:
+    """Link two neighbours. The second is written too: so it has not been merged away meanwhile."""
+    first, second = blocks.fitted(before, block.lower, block.id), blocks.touched(block)
+    chain.table.transact(
+        [
+            put(first.to_item(chain.tenant, chain.project), unchanged(before)),
+            put(second.to_item(chain.tenant, chain.project), unchanged(block)),
+        ]
+    )
+    return first, second
+
+
+def _put(chain: Chain, before: Block, after: Block) -> Block:
+    chain.table.put(after.to_item(chain.tenant, chain.project), unchanged(before))
+    return after
+
+
+def _moved_to_the_front(chain: Chain, head: Block) -> Block:
+    """A first block that begins where the first block does not."""
+    front = Block(chain.family, HEAD, FIRST, head.upper, head.next, head.write_id, head.sets, head.rest)
+    return _put(chain, head, blocks.fitted(front, head.upper, head.next))
+
+
+def _as_read(item: Item) -> Condition:
+    """An item that is no block stands as it was read, as far as it can be told."""
+    told = {name: item[name] for name in ("write_id", "set") if name in item}
+    missing = [name for name in ("write_id", "set") if name not in item]
+    return Condition(
+        " AND ".join(
+            [
+                *(f"#{name} = :{name}" for name in told),
+                *(f"attribute_not_exists(#{name})" for name in missing),
+            ]
+        ),
+        names={f"#{name}": name for name in (*told, *missing)},
+        values={f":{name}": value for name, value in told.items()},
+    )

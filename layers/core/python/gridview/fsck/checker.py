@@ -1,0 +1,241 @@
+"""The checker: all issues of a project, or of the table, compared with what is derived from them, while people write.
+
+What looks wrong may only be on its way: the stream lags, reads may be old. So it is a suspect first, and counts as wrong when a
+strongly consistent read after some time (`patience`) finds it wrong still, and nothing of the issue written meanwhile. Memory
+is bounded: one page of the table is looked at at a time, and there are only so many suspects, then they are waited for.
+
+Here issues are judged, and it is decided what comes next; `fsckwalks` leads to them, `fsckvisits` sees to blocks.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from gridview.dynamodb.errors import ItemTooLarge
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.fsck.chain_visits import Visits, side_by_side
+from gridview.fsck.definitions import Definitions
+from gridview.fsck.issue_diff import Collection, Difference, Kind, compared
+from gridview.fsck.progress import RESTLESS, Finding, Suspect, Tally, Visit
+from gridview.fsck.repairs import TOGETHER, Repairs
+from gridview.fsck.walks import Part, Walk, collections
+from gridview.index.blocks import Unreadable
+from gridview.index.maintainer import Superseded, Underivable
+from gridview.maintenance.rebuild_pass import DefinitionsMissing
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+
+CONCURRENCY = 16
+"""Item collections that are read side by side: as many connections as the storage module's own pool."""
+
+_MOVES = 20
+"""Times that a suspect is looked at again because it was written meanwhile. Then it is left for the next run."""
+
+_REPAIRS = 3
+"""Times that a repair is tried."""
+
+_OLD_DEFINITIONS = 1.0
+"""Seconds after which definitions are read anew before anything is called a suspect by them."""
+
+_VISITS = 200
+"""Projects, and parts of them, whose blocks may wait to be looked at before other issues are."""
+
+
+class Check:
+    """One check of the issues of a walk, and of their projects' blocks, done by steps. `tally` and `walk.position` are all that it
+    takes to go on elsewhere.
+
+    `patience`: seconds after which a suspect is judged. `found` is told of each issue and each block that is wrong. `at_most`:
+    suspects, or a page more. `repair` is given what is wrong; what it leaves wrong is found once more. Blocks are looked at when no
+    issue is suspect any more: so they are held to ledgers that are right, or repaired.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        walk: Walk,
+        found: Callable[[Finding], None],
+        *,
+        patience: float,
+        at_most: int = 10_000,
+        repair: Repairs | None = None,
+        tally: Tally | None = None,
+    ) -> None:
+        self._table = table
+        self.walk = walk
+        self._found = found
+        self._patience = patience
+        self._at_most = at_most
+        self._repair = repair
+        self.tally = tally or Tally()
+        self._definitions = Definitions(table)
+        self._visits = Visits(table, self._definitions, repair, meets_blocks=walk.meets_blocks)
+
+    @property
+    def done(self) -> bool:
+        """Whether all have been looked at, and judged."""
+        return self.walk.done and not self.tally.suspects and not self.tally.visits
+
+    @property
+    def _looking(self) -> bool:
+        """Whether issues can be looked at, or must wait for what was found before."""
+        tally = self.tally
+        return not self.walk.done and len(tally.suspects) < self._at_most and len(tally.visits) < _VISITS
+
+    @property
+    def waits_until(self) -> str | None:
+        """The instant at which there is something to do next; None: at once."""
+        suspects = self.tally.suspects
+        if not suspects or self._looking:
+            return None
+        first = next(iter(suspects.values()))
+        return first.due if first.due > clock.now() else None
+
+    def step(self) -> None:
+        """Judge suspects that are due, a few at a time, or look at the next issues or blocks. Overloaded: nothing of it counts."""
+        now = clock.now()
+        due: list[Suspect] = []
+        for suspect in self.tally.suspects.values():
+            if suspect.due > now or len(due) == (CONCURRENCY if self._repair is None else TOGETHER):
+                break
+            due.append(suspect)
+        with ThreadPoolExecutor(CONCURRENCY) as pool:
+            if due:
+                self._judge(due, pool)
+            elif self._looking:
+                self._look(self.walk.next(pool))
+            elif self.tally.visits and not self.tally.suspects:
+                self._visit(pool)
+
+    def _look(self, part: Part) -> None:
+        issues, suspects = 0, []
+        for key, items in part.collections:
+            fingerprint, found = self._compare(key, items)
+            issues += any(item[keys.SK].startswith(keys.PROJECT_PREFIX) for item in items)
+            if found:
+                suspects.append((key, fingerprint))
+        visits = [Visit(*project) for project in part.projects]
+        for tenant, project, family in sorted(part.families):
+            if self._definitions.of(tenant, project).lacks(family):
+                visits.append(Visit(tenant, project, family))
+        part.settle()
+        self.tally.visits += [visit for visit in dict.fromkeys(visits) if visit not in self.tally.visits]
+        self.tally.issues += issues
+        for key, fingerprint in suspects:
+            if key not in self.tally.suspects:
+                self._suspect(Suspect(key, fingerprint, ""))
+
+    def _suspect(self, suspect: Suspect) -> None:
+        self.tally.suspects.pop(suspect.key, None)
+        self.tally.suspects[suspect.key] = suspect._replace(due=clock.after(self._patience))
+
+    def _compare(
+        self, key: str, items: Iterable[Item], *, refresh: bool = True
+    ) -> tuple[str, list[Difference]]:
+        try:
+            collection = Collection.of(key, items)
+        except ValueError:
+            return "", [Difference(key, Kind.UNKNOWN, keys.PK)]
+        project = collection.issue.tenant, collection.issue.project
+        defined = self._definitions.of(*project)
+        found = compared(collection, defined.catalog, removing=defined.removing)
+        if found and refresh and defined.as_of < clock.after(-_OLD_DEFINITIONS):
+            defined = self._definitions.reload(*project)
+            found = compared(collection, defined.catalog, removing=defined.removing)
+        return (collection.fingerprint if found else ""), found
+
+    def _judge(self, suspects: Sequence[Suspect], pool: ThreadPoolExecutor) -> None:
+        found = self._look_again(suspects, pool)
+        proven = [
+            (suspect, wrong)
+            for suspect, (fingerprint, wrong) in zip(suspects, found, strict=True)
+            if wrong and fingerprint == suspect.fingerprint
+        ]
+        results = self._repaired(proven, pool)
+        # All has been read, and nothing can go wrong any more.
+        for suspect, (fingerprint, wrong) in zip(suspects, found, strict=True):
+            del self.tally.suspects[suspect.key]
+            if wrong and fingerprint != suspect.fingerprint:
+                self._moved(suspect, fingerprint)
+        for result in results:
+            if isinstance(result, Finding):
+                self._tell(result)
+            else:
+                self._suspect(result)
+
+    def _repaired(
+        self, proven: Sequence[tuple[Suspect, list[Difference]]], pool: ThreadPoolExecutor
+    ) -> list[Finding | Suspect]:
+        """What has become of those that are wrong; a suspect where the repair is to be tried once more."""
+        repair = self._repair
+        if repair is None or not proven:
+            return [Finding(suspect.key, wrong) for suspect, wrong in proven]
+        mended = repair.issues([suspect.key for suspect, _ in proven])
+        reasons = [_reason(mended[suspect.key]) for suspect, _ in proven]
+        after = self._look_again([suspect for suspect, _ in proven], pool)
+        results: list[Finding | Suspect] = []
+        for (suspect, wrong), reason, (fingerprint, left) in zip(proven, reasons, after, strict=True):
+            if not left:
+                results.append(Finding(suspect.key, wrong, repaired=True))
+            elif reason is None and suspect.repairs + 1 < _REPAIRS:
+                results.append(suspect._replace(fingerprint=fingerprint, repairs=suspect.repairs + 1))
+            else:
+                results.append(Finding(suspect.key, left, reason=reason or RESTLESS))
+        return results
+
+    def _look_again(
+        self, suspects: Sequence[Suspect], pool: ThreadPoolExecutor
+    ) -> list[tuple[str, list[Difference]]]:
+        """What is wrong with them now. The definitions first: what was derived by newer ones was written after the suspicion."""
+        for project in dict.fromkeys(_project(suspect.key) for suspect in suspects):
+            if project is not None:
+                self._definitions.reload(*project)
+        read = collections(self._table, pool, [suspect.key for suspect in suspects])
+        return [self._compare(key, items, refresh=False) for key, items in read]
+
+    def _moved(self, suspect: Suspect, fingerprint: str) -> None:
+        if suspect.moves + 1 < _MOVES:
+            self._suspect(suspect._replace(fingerprint=fingerprint, moves=suspect.moves + 1))
+        else:
+            self.tally.unsettled += 1
+
+    def _visit(self, pool: ThreadPoolExecutor) -> None:
+        """Look at the blocks that are the next: of several chains side by side."""
+        visits = self.tally.visits
+        chosen = side_by_side(visits)
+        visited = self._visits.carry_out(chosen, pool)
+        # What a visit leads to comes first: so there are never many of them.
+        further = [one for some in visited for one in some.further if one not in visits]
+        self.tally.visits = further + visits[len(chosen) :]
+        for some in visited:
+            for finding in some.findings:
+                self._tell(finding)
+
+    def _tell(self, finding: Finding) -> None:
+        if finding.repaired:
+            self.tally.repaired += 1
+        else:
+            self.tally.wrong += 1
+            self.tally.differences += len(finding.differences)
+        self._found(finding)
+
+
+def _reason(mended: bool | Exception) -> str | None:
+    """Why a repair cannot be done; None when it was, or may be later."""
+    match mended:
+        case DefinitionsMissing() | ItemTooLarge() | Underivable():
+            return str(mended)
+        case Overloaded() | Superseded() | Unreadable() | True:
+            return None
+        case Exception():
+            raise mended
+    return "It is not derived, so it is left for a person to look at."
+
+
+def _project(key: str) -> tuple[str, str] | None:
+    with suppress(ValueError):
+        issue = keys.parse_issue(key)
+        return issue.tenant, issue.project
+    return None

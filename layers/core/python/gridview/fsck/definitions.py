@@ -1,0 +1,70 @@
+"""The definitions of projects that a check (`fsck`) holds issues and blocks to, kept while they are few enough."""
+
+from threading import Lock
+from typing import NamedTuple
+
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.fsck import chain_check
+from gridview.index.keyspaces import families_of
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import read, to_catalog
+from gridview.support import clock
+from gridview.support.errors import NotFound
+
+_KEPT_FIELDS = 20_000
+"""Fields of the definitions that are kept, some 30 MB."""
+
+
+class Defined(NamedTuple):
+    """The definitions of a project; no catalog when it is deleted, and then whether that is still going on."""
+
+    catalog: Catalog | None
+    removing: bool
+    as_of: str
+    families: frozenset[str] = frozenset()
+    """Those of which there may be blocks, be it that they are just being removed."""
+
+    def lacks(self, family: str) -> bool:
+        """Whether a family is none of the project's, as far as is known; a project has none when its deletion is over."""
+        return not self.removing and family not in self.families
+
+
+class Definitions:
+    """The definitions of the projects that issues belong to. A scan comes by all projects all the time, so many are kept."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._kept: dict[tuple[str, str], Defined] = {}
+        self._fields = 0
+        self._lock = Lock()
+
+    def of(self, tenant: str, project: str) -> Defined:
+        """As of any moment since the check began."""
+        return self._kept.get((tenant, project)) or self.reload(tenant, project)
+
+    def reload(self, tenant: str, project: str) -> Defined:
+        """As of now, strongly consistent."""
+        as_of = clock.now()
+        try:
+            catalog = to_catalog(tenant, project, read(self._table, tenant, project))
+            families = frozenset((*families_of(catalog), *chain_check.left(catalog)))
+            defined = Defined(catalog, False, as_of, families)
+        except (KeyError, NotFound):
+            job = self._table.get(keys.project(tenant, project), keys.JOB, consistent=True)
+            defined = Defined(None, job is not None, as_of)
+        with self._lock:
+            self._forget((tenant, project))
+            self._kept[tenant, project] = defined
+            self._fields += _fields(defined)
+            while self._fields > _KEPT_FIELDS and len(self._kept) > 1:
+                self._forget(next(iter(self._kept)))
+        return defined
+
+    def _forget(self, project: tuple[str, str]) -> None:
+        if project in self._kept:
+            self._fields -= _fields(self._kept.pop(project))
+
+
+def _fields(defined: Defined) -> int:
+    return 5 if defined.catalog is None else 5 + len(defined.catalog.attributes)

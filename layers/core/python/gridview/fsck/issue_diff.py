@@ -1,0 +1,302 @@
+"""What is derived from an issue, compared with the issue: pure.
+
+Content decides, not versions: the ledger's version is rightly older than the document's when an edit changed nothing indexed.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
+
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import keys
+from gridview.encoding.keys import IssueKey
+from gridview.encoding.sort_strings import issue_number
+from gridview.index.keyspaces import TOKENS_SUFFIX, has_entries, tokens_family
+from gridview.index.ledger import Ledger
+from gridview.index.maintainer import Image, Underivable, target_of
+from gridview.index.sort_entries import UnknownSpec, present_sort_strings
+from gridview.schema.catalog import Catalog, Order
+from gridview.schema.generations import IndexState
+
+
+class Kind(StrEnum):
+    """What is wrong."""
+
+    MISSING = "missing"
+    """There is no sort entry where one should be."""
+    EXTRA = "extra"
+    """There is a sort entry where none should be."""
+    WRONG = "wrong"
+    """A sort entry has another sort string than it should."""
+    EXPIRY = "expiry"
+    """The table would forget what it must keep, or keep for ever what it should forget."""
+    LEDGER = "ledger"
+    """The ledger says what is not so, or is missing though there is something to say."""
+    MALFORMED = "malformed"
+    """A ledger, sort entry or tombstone that no condition can be put on, so that no consumer can get past it."""
+    UNDERIVABLE = "underivable"
+    """From this document nothing can be derived."""
+    UNKNOWN = "unknown"
+    """An item that no part of this code writes. Nobody but a person may remove it."""
+    ORPHAN = "orphan"
+    """A document of a project that is deleted or has no definitions."""
+    UNLISTED = "unlisted"
+    """An issue is not in the block that covers one of its keys."""
+    STRAY = "stray"
+    """An issue is in a block, or under a value in it, where none of its keys is."""
+    SIZE = "size"
+    """A block tells another size than its set has, or another kind of set than it is."""
+    CHAIN = "chain"
+    """A block's fences and its link do not fit the next block's, or there is a block that no link leads to."""
+    UNREADABLE = "unreadable"
+    """A block that nobody can read, so that no consumer can get past it."""
+    OVERSIZE = "oversize"
+    """A block far above the size at which it is to be split."""
+    DEAD = "dead"
+    """Blocks of a family that nobody writes or reads any more."""
+
+
+class Difference(NamedTuple):
+    """One thing that is not as it should be. `found` and `expected` hold values of the issue: for the operator's eyes only."""
+
+    key: str
+    kind: Kind
+    place: str
+    """The order id, or what else in the item collection is concerned."""
+    found: str = ""
+    expected: str = ""
+
+
+@dataclass(slots=True)
+class Collection:
+    """All items of one issue: its document, its ledger, its sort entries and tombstones by order id, and what else is there."""
+
+    key: str
+    issue: IssueKey
+    document: Item | None = None
+    ledger: Item | None = None
+    entries: dict[str, Item] = field(default_factory=dict)
+    strangers: list[Item] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, key: str, items: Iterable[Item]) -> Self:
+        """From the stored items; ValueError when the key is none of an issue."""
+        issue = keys.parse_issue(key)
+        partition = keys.project(issue.tenant, issue.project)
+        prefix = keys.order(issue.tenant, issue.project, "")
+        collection = cls(key, issue)
+        for item in items:
+            sort_key = item[keys.SK]
+            if sort_key.startswith(prefix):
+                collection.entries[sort_key.removeprefix(prefix)] = item
+            elif sort_key == keys.LEDGER:
+                collection.ledger = item
+            elif sort_key == partition:
+                collection.document = item
+            else:
+                collection.strangers.append(item)
+        return collection
+
+    @property
+    def live(self) -> dict[str, str]:
+        """Order id -> sort string, as the index has them."""
+        return {order_id: entry[keys.SORT] for order_id, entry in self.entries.items() if keys.SORT in entry}
+
+    @property
+    def malformed(self) -> list[str]:
+        """The orders whose sort entry or tombstone has no revision."""
+        return [
+            order_id for order_id, entry in self.entries.items() if not isinstance(entry.get("revision"), int)
+        ]
+
+    @property
+    def revision(self) -> int:
+        """The highest that a sort entry or tombstone carries."""
+        return _highest(self.entries, "revision")
+
+    @property
+    def version(self) -> int:
+        """The highest that a sort entry or tombstone was derived from."""
+        return _highest(self.entries, "version")
+
+    def image(self) -> Image | None:
+        """The issue as it is; None when there is no document. Underivable when it is none of an issue's."""
+        if self.document is None:
+            return None
+        image = Image.of(self.document)
+        placed = self.document.get("num"), self.document.get(keys.SORT)
+        if placed != (self.issue.num, issue_number(self.issue.num)):
+            raise Underivable("the document is not that of its key")
+        return image
+
+    def read_ledger(self) -> Ledger | None:
+        """The ledger, the empty one when there is none; None when what is there is no ledger."""
+        try:
+            ledger = Ledger.from_item(self.ledger)
+            _ = ledger.present
+        except (AttributeError, KeyError, TypeError):
+            return None
+        whole = all(isinstance(number, int) for number in (ledger.version, ledger.epoch, ledger.revision))
+        if (
+            not whole
+            or not isinstance(ledger.applied, dict)
+            or (self.ledger is not None and ledger.revision < 1)
+        ):
+            return None
+        return ledger
+
+    @property
+    def fingerprint(self) -> str:
+        """Another one whenever anything of the issue was written: 16 characters."""
+        document, ledger = self.document or {}, self.ledger or {}
+        told = [
+            document.get("version"),
+            ledger.get("revision"),
+            ledger.get("version"),
+            sorted(
+                (order_id, entry.get(keys.SORT), entry.get("revision"))
+                for order_id, entry in self.entries.items()
+            ),
+        ]
+        return hashlib.blake2b(repr(told).encode(), digest_size=8).hexdigest()
+
+
+def is_entry(item: Item) -> bool:
+    """Whether an item is a sort entry or a tombstone of one, be it of another project."""
+    return str(item[keys.SK]).startswith(keys.ORDER_PREFIX)
+
+
+def _highest(entries: Mapping[str, Item], attribute: str) -> int:
+    found = (entry.get(attribute) for entry in entries.values())
+    return max((value for value in found if isinstance(value, int)), default=0)
+
+
+def differences(
+    key: str, items: Iterable[Item], catalog: Catalog | None, *, removing: bool = False
+) -> list[Difference]:
+    """What is wrong with one issue's items by the definitions of `catalog`, none when all is right. UnknownSpec.
+
+    Without a catalog (the project is deleted) nothing derived may be there, unless it is just being removed (`removing`).
+    """
+    try:
+        collection = Collection.of(key, items)
+    except ValueError:
+        return [Difference(key, Kind.UNKNOWN, keys.PK)]
+    return compared(collection, catalog, removing=removing)
+
+
+def compared(collection: Collection, catalog: Catalog | None, *, removing: bool = False) -> list[Difference]:
+    """As `differences`, of a collection."""
+    key = collection.key
+    found = [
+        Difference(key, Kind.EXTRA if is_entry(item) else Kind.UNKNOWN, item[keys.SK])
+        for item in collection.strangers
+    ]
+    if catalog is None and removing:
+        return found
+    try:
+        image = collection.image()
+        target = {} if image is None else target_of(catalog, image)
+        found += _of_orders(collection, catalog, image, target)
+    except Underivable as error:
+        return [*found, Difference(key, Kind.UNDERIVABLE, "document", str(error))]
+    if catalog is None and image is not None:
+        found.append(Difference(key, Kind.ORPHAN, "document"))
+    found += (Difference(key, Kind.MALFORMED, order_id) for order_id in collection.malformed)
+    found += (
+        Difference(key, Kind.EXPIRY, order_id)
+        for order_id, entry in collection.entries.items()
+        if (keys.SORT in entry) == (keys.TTL_ATTRIBUTE in entry)
+    )
+    return [*found, *_of_ledger(collection, catalog, image, target)]
+
+
+def _of_orders(
+    collection: Collection, catalog: Catalog | None, image: Image | None, target: Mapping[str, str]
+) -> list[Difference]:
+    """The sort entries that should be there, and those that should not."""
+    key, unexplained = collection.key, collection.live
+    found = []
+    if catalog is not None and image is not None:
+        for order in catalog.orders:
+            sort = unexplained.get(order.order_id)
+            expected = (
+                _present(order, image.document) if order.moving else frozenset((target.get(order.order_id),))
+            )
+            if sort in expected:
+                unexplained.pop(order.order_id, None)
+            elif sort is None:
+                if order.index.state is IndexState.READY:
+                    found.append(Difference(key, Kind.MISSING, order.order_id, "", _told(expected)))
+            elif expected != {None}:
+                found.append(Difference(key, Kind.WRONG, order.order_id, sort, _told(expected)))
+                del unexplained[order.order_id]
+        for order_id in catalog.leaving:
+            unexplained.pop(order_id, None)
+    found += (Difference(key, Kind.EXTRA, order_id, sort) for order_id, sort in unexplained.items())
+    return found
+
+
+def _present(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]:
+    try:
+        return present_sort_strings(order, document)
+    except UnknownSpec:
+        raise
+    except Exception as error:
+        raise Underivable(f"{type(error).__name__}: {error}") from error
+
+
+def _told(expected: Iterable[str | None]) -> str:
+    return " or ".join(sorted(sort or "nothing" for sort in expected))
+
+
+def _of_ledger(
+    collection: Collection, catalog: Catalog | None, image: Image | None, target: Mapping[str, str]
+) -> Iterable[Difference]:
+    key, live, ledger = collection.key, collection.live, collection.read_ledger()
+    if ledger is None:
+        yield Difference(key, Kind.MALFORMED, keys.LEDGER)
+        return
+    if collection.ledger is None and image is None and not live:
+        return  # forgotten after its time; a tombstone that is still there does no harm
+    applied = {family: string for family, string in ledger.applied.items() if has_entries(family)}
+    if applied != live:
+        for order_id in sorted({*applied, *live}):
+            claimed, there = applied.get(order_id, "nothing"), live.get(order_id, "nothing")
+            if claimed != there:
+                yield Difference(key, Kind.LEDGER, order_id, claimed, there)
+    yield from _of_places(key, catalog, ledger.applied, target)
+    if collection.ledger is not None and (keys.TTL_ATTRIBUTE in collection.ledger) is not ledger.removed:
+        yield Difference(key, Kind.EXPIRY, keys.LEDGER)
+    epoch = ledger.epoch if catalog is None else catalog.epoch
+    yield from (
+        Difference(key, Kind.LEDGER, keys.LEDGER, what)
+        for what, wrong in (
+            ("an unfinished intent", ledger.intent is not None),
+            ("an older revision than its entries", collection.revision > ledger.revision),
+            ("an epoch that has not been", ledger.epoch > epoch),
+            ("not removed", image is None and not ledger.removed),
+            ("removed", image is not None and ledger.removed),
+            ("a version that has not been", image is not None and ledger.version > image.order.version),
+        )
+        if wrong
+    )
+
+
+def _of_places(
+    key: str, catalog: Catalog | None, applied: Mapping[str, str], target: Mapping[str, str]
+) -> Iterable[Difference]:
+    """What the ledger says of the families in which issues have places in blocks, but no entries that it could be held to."""
+    claims = {family: string for family, string in applied.items() if not has_entries(family)}
+    wanted = {family: string for family, string in target.items() if not has_entries(family)}
+    if claims == wanted:
+        return
+    orders = () if catalog is None else catalog.orders
+    building = {tokens_family(order) for order in orders if order.index.state is IndexState.BUILDING}
+    leaving = set() if catalog is None else {order_id + TOKENS_SUFFIX for order_id in catalog.leaving}
+    for family in sorted({*claims, *wanted} - leaving):
+        claimed, should = claims.get(family), wanted.get(family)
+        if claimed != should and not (claimed is None and family in building):
+            yield Difference(key, Kind.LEDGER, family, claimed or "nothing", should or "nothing")

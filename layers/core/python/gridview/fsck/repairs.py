@@ -1,0 +1,58 @@
+"""The repair of what a check has found, issues and blocks, so that it becomes right in an order in which it can."""
+
+from collections.abc import Sequence
+from threading import Lock
+
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.fsck.block_membership import Doubt, Membership
+from gridview.fsck.chain_repair import Chain, straighten
+from gridview.fsck.repair import mend_all
+from gridview.index.block_writer import remove_family
+from gridview.index.keyspaces import families_of
+from gridview.index.maintainer import current_catalog
+from gridview.schema.store import Catalogs
+
+TOGETHER = 100
+"""Issues that are best mended together: they share the writes of blocks."""
+
+
+class Repairs:
+    """Repairs one table, whoever else is at work on it."""
+
+    def __init__(self, table: Table, catalogs: Catalogs) -> None:
+        self._table = table
+        self._catalogs = catalogs
+        self._passable: set[tuple[str, str]] = set()
+        self._lock = Lock()
+
+    def issues(self, partition_keys: Sequence[str]) -> dict[str, bool | Exception]:
+        """`mend_all`. No issue can be mended whose blocks cannot be written, so the project's chains are made passable before."""
+        for key in partition_keys:
+            self._make_passable(key)
+        return mend_all(self._table, self._catalogs, dict.fromkeys(partition_keys, 0))
+
+    def straighten(self, tenant: str, project: str, family: str) -> None:
+        """Make a chain passable."""
+        straighten(Chain(self._table, tenant, project, family), self._catalogs.fences)
+
+    def amend(self, tenant: str, project: str, doubts: Sequence[Doubt]) -> None:
+        """Put issues into the blocks in which they are missing, and take them out of those in which they are too much."""
+        Membership(self._table, self._catalogs.fences, tenant, project).amend(doubts)
+
+    def remove(self, tenant: str, project: str, family: str) -> None:
+        """Remove the blocks of a family that nobody writes."""
+        remove_family(self._table, tenant, project, family)
+
+    def _make_passable(self, key: str) -> None:
+        try:
+            tenant, project, _ = keys.parse_issue(key)
+        except ValueError:
+            return
+        with self._lock:
+            if (tenant, project) in self._passable:
+                return
+            catalog = current_catalog(self._table, self._catalogs, tenant, project)
+            for family in () if catalog is None else families_of(catalog):
+                self.straighten(tenant, project, family)
+            self._passable.add((tenant, project))

@@ -1,0 +1,1 @@
+"""What is derived from issues, and how it stays right: sort entries, ledgers, blocks, the stream consumer."""

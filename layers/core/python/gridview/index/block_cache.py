@@ -1,0 +1,108 @@
+"""What a container keeps of blocks from one request to the next: sets, sort strings, directories. In memory, for a time."""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from gridview.index.blocks import Block
+from gridview.index.directory import Directory, Range
+
+_ENTRY_BYTES = 400
+"""About what an entry of a directory takes in memory."""
+_KEYS_SECONDS = 60
+"""For which the sort strings of a plain block are kept: GSI1 may not have had all of them yet when they were read."""
+
+
+class _Kept(NamedTuple):
+    value: Any
+    size: int
+    until: float | None
+
+
+class BlockCache:
+    """What a container keeps: blocks and the sort strings of plain ones by partition key and write id, and directories.
+
+    All keys name tenant and project. What was not used for longest goes first when it is more than `size` bytes, about.
+    Directories are kept for `seconds`: as late a page may be, besides the index itself.
+    """
+
+    def __init__(
+        self,
+        seconds: float,
+        size: int = 64 * 2**20,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.seconds = seconds
+        self.clock = clock
+        self.used = 0
+        self._size = size
+        self._kept: OrderedDict[tuple[str, ...], _Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def block(self, partition_key: str, write_id: str) -> Block | None:
+        """The block as it was written under this write id."""
+        found: Block | None = self._get(("block", partition_key, write_id))
+        return found
+
+    def keep_block(self, partition_key: str, block: Block, size: int) -> None:
+        """Keep a block whose set has `size` bytes."""
+        self._put(("block", partition_key, block.write_id), block, 2 * size + _ENTRY_BYTES)
+
+    def sort_strings(self, partition_key: str, write_id: str, part: Range | None = None) -> list[str] | None:
+        """All sort strings of a plain block, in order, or those of a part of it."""
+        found: list[str] | None = self._get(("keys", partition_key, write_id, *_fences(part)))
+        return found
+
+    def keep_sort_strings(
+        self, partition_key: str, write_id: str, found: list[str], part: Range | None = None
+    ) -> None:
+        """Keep the sort strings of a plain block that was read as a whole, or, as long as directories, those of a part of it."""
+        seconds = _KEYS_SECONDS if part is None else self.seconds
+        if seconds > 0:
+            # A Python string takes about 50 bytes besides its characters.
+            size = _ENTRY_BYTES + sum(50 + len(one) for one in found)
+            key = ("keys", partition_key, write_id, *_fences(part))
+            self._put(key, found, size, self.clock() + seconds)
+
+    def directory(self, partition: str) -> Directory | None:
+        """A directory that is young enough, with its age."""
+        found: tuple[Directory, float] | None = self._get(("directory", partition))
+        return None if found is None else replace(found[0], age=self.clock() - found[1])
+
+    def keep_directory(self, partition: str, directory: Directory) -> None:
+        """Keep a directory that was just read."""
+        if self.seconds > 0:
+            now = self.clock()
+            size = _ENTRY_BYTES * (1 + len(directory.entries))
+            self._put(("directory", partition), (directory, now), size, now + self.seconds)
+
+    def _get(self, key: tuple[str, ...]) -> Any:
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is None:
+                return None
+            if kept.until is not None and self.clock() >= kept.until:
+                self._drop(key)
+                return None
+            self._kept.move_to_end(key)
+            return kept.value
+
+    def _put(self, key: tuple[str, ...], value: Any, size: int, until: float | None = None) -> None:
+        with self._lock:
+            if key in self._kept:
+                self._drop(key)
+            self._kept[key] = _Kept(value, size, until)
+            self.used += size
+            while self.used > self._size:
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: tuple[str, ...]) -> None:
+        self.used -= self._kept.pop(key).size
+
+
+def _fences(part: Range | None) -> tuple[str, ...]:
+    """Of a part of a block, as a part of a key; () for the whole."""
+    return () if part is None else (part.lower, *(() if part.upper is None else (part.upper,)))

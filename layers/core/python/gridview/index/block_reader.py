@@ -1,0 +1,388 @@
+"""Reads of directories and of blocks for one request.
+
+A directory may be some moments older than the blocks: a block that turns out to have other fences was split or merged since. It is
+settled by consistent reads of what covers its place now, so that `block` always gives exactly what lies between the fences that
+the directory told, in the form that the directory told: detailed or plain.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from pyroaring import BitMap
+
+from gridview.dynamodb.expressions import Bound, Key, Span
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import body_of, number_of
+from gridview.index.block_cache import BlockCache
+from gridview.index.blocks import HEAD, Block, Entry, Sets, entry_of
+from gridview.index.directory import Directory, Range, chained, keys_in, members_in, range_of
+from gridview.schema.catalog import Catalog
+from gridview.support.errors import Overloaded
+
+_DIRECTORY_PATHS = (("size",), ("upper",), ("next",), ("write_id",))
+_ATTEMPTS = 32
+"""Consistent reads in a row after which a chain that goes on changing is given up."""
+_LEFT_AT_ONCE = 16
+"""Blocks on the left of one that is gone that are read to find the one that it was merged into."""
+
+
+class Want(NamedTuple):
+    """What is needed of a block: its set unless `members` is false, and the sort strings of its members in the range `keys`.
+
+    Those of a plain block take a Query of its sort entries, for a detailed one they are made from its sets.
+    """
+
+    family: str
+    entry: Entry
+    keys: Range | None = None
+    members: bool = True
+
+
+@dataclass(slots=True)
+class Reads:
+    """What a request read, for `explain`: blocks from the table and from the cache, Query calls of sort entries, races settled."""
+
+    blocks: int = 0
+    cached: int = 0
+    ranges: int = 0
+    settled: int = 0
+
+
+class BlockReader:
+    """The reads of one request; it sees one state of each directory and of each block."""
+
+    def __init__(self, table: Table, catalog: Catalog, cache: BlockCache) -> None:
+        self.reads = Reads()
+        self._table = table
+        self._tenant, self._project = catalog.tenant, catalog.project
+        self._cache = cache
+        self._directories: dict[str, Directory] = {}
+        self._blocks: dict[tuple[str, Entry], Block] = {}
+        self._keys: dict[tuple[str, Entry], list[tuple[Range, list[str]]]] = {}
+
+    @property
+    def age(self) -> float:
+        """Seconds since the oldest directory in use was read; 0.0 when none came from the cache."""
+        return max((directory.age for directory in self._directories.values()), default=0.0)
+
+    # Directories
+
+    def has_directories(self, families: Iterable[str]) -> bool:
+        """Whether these are at hand, so that `directories` need not read them."""
+        return all(
+            family in self._directories or self._cache.directory(self._partition(family)) is not None
+            for family in families
+        )
+
+    def directories(self, families: Iterable[str]) -> dict[str, Directory]:
+        """Directories of families, () entries for one without blocks: one round of Query calls of GSI1, side by side.
+
+        0.5 read units for each 4 KB, about 20 blocks. Nothing for those that are young enough in the cache. More rounds only for
+        one of more than 1 MB (some 4,000 blocks), or with a gap (consistent reads of the blocks beside it).
+        """
+        wanted = list(dict.fromkeys(families))
+        for family in wanted:
+            kept = self._cache.directory(self._partition(family)) if family not in self._directories else None
+            if kept is not None:
+                self._directories[family] = kept
+        missing = [family for family in wanted if family not in self._directories]
+        if missing:
+            spans = [Span(self._partition(family)) for family in missing]
+            listed = self._table.read_together((), spans, paths=_DIRECTORY_PATHS).spans
+            listings = {
+                family: [Entry.from_item(item) for item in items]
+                for family, items in zip(missing, listed, strict=True)
+            }
+            self._directories.update(self._chained(listings))
+            for family in missing:
+                self._cache.keep_directory(self._partition(family), self._directories[family])
+        return {family: self._directories[family] for family in wanted}
+
+    def _chained(self, listings: Mapping[str, Sequence[Entry]]) -> dict[str, Directory]:
+        """Directories of listings, with what lies in their gaps."""
+        done: dict[str, Directory] = {}
+        anew: dict[str, dict[str, Entry | None]] = {family: {} for family in listings}
+        for _ in range(_ATTEMPTS):
+            gaps: list[tuple[str, str]] = []
+            for family, listing in listings.items():
+                if family not in done:
+                    found = chained(family, listing, anew[family])
+                    if isinstance(found, Directory):
+                        done[family] = found
+                    else:
+                        gaps += [(family, block_id) for block_id in sorted(found)]
+            if not gaps:
+                return done
+            for (family, block_id), block in self._consistent(gaps).items():
+                anew[family][block_id] = None if block is None else entry_of(block)
+        raise Overloaded("The index is changing too fast; try again.")
+
+    # Blocks
+
+    def read(self, wants: Iterable[Want]) -> None:
+        """Read what is wanted and not at hand: BatchGetItem of blocks (0.5 read units each) and Query calls of the sort entries of
+        plain ones (0.5 for each 4 KB), side by side in one round. More rounds only for what was split or merged meanwhile.
+        """
+        sets: dict[tuple[str, Entry], None] = {}
+        ranges: dict[tuple[str, Entry, Range], None] = {}
+        for want in wants:
+            place = want.family, want.entry
+            by_entries = want.keys is not None and not want.entry.detailed
+            if want.members or (want.keys is not None and want.entry.detailed):
+                sets[place] = None
+            if by_entries and want.keys is not None:
+                between = range_of(want.entry).overlap(want.keys)
+                if not between.empty and not self._has_keys(*place, between):
+                    ranges[*place, between] = None
+        missing = [place for place in sets if not self._has_block(*place)]
+        if not missing and not ranges:
+            return
+        together = self._table.read_together(
+            [self._key(family, entry.id) for family, entry in missing],
+            [self._span(family, between) for family, _, between in ranges],
+            paths=(),
+        )
+        self.reads.blocks += len(missing)
+        self.reads.ranges += len(ranges)
+        unsettled = []
+        for family, entry in missing:
+            item = together.items.get(self._key(family, entry.id))
+            block = None if item is None else self._kept(item)
+            if block is not None and _agrees(block, entry):
+                self._blocks[family, entry] = block
+            else:
+                unsettled.append((family, entry))
+        for (family, entry, between), items in zip(ranges, together.spans, strict=True):
+            self._found_keys(family, entry, between, [item[keys.SORT] for item in items])
+        if unsettled:
+            self.reads.settled += len(unsettled)
+            self._settle(unsettled)
+
+    def block(self, family: str, entry: Entry) -> Block:
+        """A block that was wanted, with exactly the fences of the entry, and detailed exactly when the entry is."""
+        return self._blocks[family, entry]
+
+    def keys(self, family: str, entry: Entry, range: Range) -> list[str]:  # noqa: A002  (what it is)
+        """The sort strings of a block's members in a range of which they were wanted, in order."""
+        between = range_of(entry).overlap(range)
+        if between.empty:
+            return []
+        if entry.detailed:
+            return list(keys_in(self.block(family, entry).sets or {}, between))
+        for covered, found in self._keys[family, entry]:
+            if between.within(covered):
+                end = len(found) if between.upper is None else bisect_left(found, between.upper)
+                return found[bisect_left(found, between.lower) : end]
+        raise KeyError((family, entry.id, between))
+
+    def _has_block(self, family: str, entry: Entry) -> bool:
+        if (family, entry) in self._blocks:
+            return True
+        kept = self._cache.block(self._key(family, entry.id)[0], entry.write_id)
+        if kept is None or not _agrees(kept, entry):
+            return False
+        self.reads.cached += 1
+        self._blocks[family, entry] = kept
+        return True
+
+    def _has_keys(self, family: str, entry: Entry, between: Range) -> bool:
+        known = self._keys.setdefault((family, entry), [])
+        for covered, part in ((range_of(entry), None), (between, between)):
+            if any(between.within(other) for other, _ in known):
+                return True
+            kept = self._cache.sort_strings(self._key(family, entry.id)[0], entry.write_id, part)
+            if kept is not None:
+                self.reads.cached += 1
+                known.append((covered, kept))
+        return any(between.within(other) for other, _ in known)
+
+    def _found_keys(self, family: str, entry: Entry, between: Range, found: list[str]) -> None:
+        # BETWEEN takes its upper end in, a range leaves it out.
+        within = sorted(key for key in found if between.covers(key))
+        self._keys.setdefault((family, entry), []).append((between, within))
+        partition_key = self._key(family, entry.id)[0]
+        block = self._blocks.get((family, entry))
+        # The index may lag behind the block: what is kept for longer than directories has to be complete.
+        if (
+            block is not None
+            and block.write_id == entry.write_id
+            and range_of(entry).within(between)
+            and block.members == BitMap(map(number_of, within))
+        ):
+            self._cache.keep_sort_strings(partition_key, entry.write_id, within)
+        else:
+            self._cache.keep_sort_strings(partition_key, entry.write_id, within, between)
+
+    # What was split or merged since the directory was read
+
+    def _settle(self, places: Sequence[tuple[str, Entry]]) -> None:
+        """Put together what lies between the fences of entries from the blocks that cover their places now."""
+        pieces = self._covering(places)
+        by_keys = [place for place in places if not _enough(pieces[place], place[1])]
+        found: dict[tuple[str, Entry], list[str]] = {}
+        if by_keys:
+            spans = [self._span(family, range_of(entry)) for family, entry in by_keys]
+            listed = self._table.read_together((), spans, paths=()).spans
+            for place, items in zip(by_keys, listed, strict=True):
+                between = range_of(place[1])
+                found[place] = sorted(item[keys.SORT] for item in items if between.covers(item[keys.SORT]))
+        for family, entry in places:
+            known = found.get((family, entry))
+            if known is not None:
+                sets: Sets = {body: BitMap(map(number_of, run)) for body, run in groupby(known, key=body_of)}
+            else:
+                sets = _together(pieces[family, entry], range_of(entry))
+            self._blocks[family, entry] = _shaped(family, entry, sets)
+            if known is not None:
+                self._keys.setdefault((family, entry), []).append((range_of(entry), known))
+
+    def _covering(self, places: Sequence[tuple[str, Entry]]) -> dict[tuple[str, Entry], list[Block]]:
+        """For each entry the blocks, in order, whose fences cover what lies between its fences."""
+        read = self._consistent(self._listed_now(places))
+        covering: dict[tuple[str, Entry], list[Block]] = {}
+        for _ in range(_ATTEMPTS):
+            needed: dict[tuple[str, str], None] = {}
+            for family, entry in places:
+                if (family, entry) not in covering:
+                    found, missing = self._follow(family, entry, read)
+                    if missing:
+                        needed |= dict.fromkeys((family, block_id) for block_id in missing)
+                    else:
+                        covering[family, entry] = found
+            if not needed:
+                return covering
+            read |= self._consistent(list(needed))
+        raise Overloaded("The index is changing too fast; try again.")
+
+    def _listed_now(self, places: Sequence[tuple[str, Entry]]) -> list[tuple[str, str]]:
+        """The blocks of these entries, and those that are listed in their places by now: links lead to them, but one by one."""
+        families = list(dict.fromkeys(family for family, _ in places))
+        spans = [Span(self._partition(family)) for family in families]
+        listed = self._table.read_together((), spans, paths=_DIRECTORY_PATHS).spans
+        present = {
+            family: [Entry.from_item(item) for item in items]
+            for family, items in zip(families, listed, strict=True)
+        }
+        return list(
+            dict.fromkeys(
+                (family, block_id)
+                for family, entry in places
+                for block_id in (
+                    entry.id,
+                    *(one.id for one in present[family] if not range_of(one).overlap(range_of(entry)).empty),
+                )
+            )
+        )
+
+    def _follow(
+        self, family: str, entry: Entry, read: Mapping[tuple[str, str], Block | None]
+    ) -> tuple[list[Block], list[str]]:
+        """The chain over an entry's place as far as it has been read, and the ids that have to be read to go on with it."""
+        if (family, entry.id) not in read:
+            return [], [entry.id]
+        block = read[family, entry.id]
+        if block is None:
+            # It was merged into one on its left: the nearest that is still there. The first of all always is.
+            on_the_left = self._on_the_left(family, entry, read)
+            unread = [block_id for block_id in on_the_left if (family, block_id) not in read]
+            if unread:
+                return [], unread
+            alive = (read[family, block_id] for block_id in on_the_left)
+            block = next((one for one in alive if one is not None), None)
+            if block is None:
+                # Without its first block there is no chain any more: the index is being removed.
+                return [], []
+        found: list[Block] = []
+        while True:
+            if block.upper is None or block.upper > entry.lower:
+                found.append(block)
+            if block.upper is None or (entry.upper is not None and block.upper >= entry.upper):
+                return found, []
+            following = block.next or ""
+            if (family, following) not in read:
+                return [], [following]
+            after = read[family, following]
+            if after is None:
+                # It was merged after the block before it was read.
+                return [], [block.id, following]
+            block = after
+
+    def _on_the_left(
+        self, family: str, entry: Entry, read: Mapping[tuple[str, str], Block | None]
+    ) -> list[str]:
+        """The ids of blocks that an entry may have been merged into: one that has been read and reaches there, or else those before
+        it in the directory, the nearest first, and last the first of all.
+        """
+        for (other, block_id), block in read.items():
+            if other == family and block is not None and block.covers(entry.lower):
+                return [block_id]
+        directory = self._directories.get(family)
+        before = [one for one in directory.entries if one.lower < entry.lower] if directory else []
+        return list(dict.fromkeys([*(one.id for one in before[: -_LEFT_AT_ONCE - 1 : -1]), HEAD]))
+
+    def _consistent(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Block | None]:
+        """Blocks as they are now: a read unit each."""
+        asked = [self._key(family, block_id) for family, block_id in wanted]
+        found = self._table.batch_get(asked, consistent=True).items
+        self.reads.blocks += len(asked)
+        return {
+            place: self._kept(found[key]) if key in found else None
+            for place, key in zip(wanted, asked, strict=True)
+        }
+
+    def _kept(self, item: Mapping[str, Any]) -> Block:
+        block = Block.from_item(item)
+        self._cache.keep_block(item[keys.PK], block, len(item["set"]))
+        return block
+
+    def _partition(self, family: str) -> str:
+        return keys.directory(self._tenant, self._project, family)
+
+    def _key(self, family: str, block_id: str) -> Key:
+        return keys.block(self._tenant, self._project, family, block_id), self._partition(family)
+
+    def _span(self, family: str, between: Range) -> Span:
+        """The sort entries of a range."""
+        bound = (
+            Bound(">=", between.lower)
+            if between.upper is None
+            else Bound("between", between.lower, between.upper)
+        )
+        return Span(keys.order(self._tenant, self._project, family), bound)
+
+
+def _agrees(block: Block, entry: Entry) -> bool:
+    return (block.lower, block.upper, block.detailed) == (entry.lower, entry.upper, entry.detailed)
+
+
+def _enough(pieces: Sequence[Block], entry: Entry) -> bool:
+    """Whether the sets of these blocks tell what lies between an entry's fences, in the entry's form."""
+    between = range_of(entry)
+    return all(
+        one.detailed or (not entry.detailed and Range(one.lower, one.upper).within(between)) for one in pieces
+    )
+
+
+_PLAIN = ""
+"""Stands for all bodies of a plain piece while pieces are put together."""
+
+
+def _together(pieces: Sequence[Block], between: Range) -> Sets:
+    """What detailed blocks have in a range, and plain ones inside it."""
+    found: dict[str, BitMap] = {}
+    for piece in pieces:
+        sets = dict(members_in(piece.sets, between)) if piece.sets is not None else {_PLAIN: piece.members}
+        for body, numbers in sets.items():
+            found[body] = found.get(body, BitMap()) | numbers
+    return found
+
+
+def _shaped(family: str, entry: Entry, sets: Sets) -> Block:
+    shape: tuple[Sets | None, BitMap | None] = (
+        (sets, None) if entry.detailed else (None, BitMap.union(BitMap(), *sets.values()))
+    )
+    return Block(family, entry.id, entry.lower, entry.upper, entry.next, entry.write_id, shape[0], shape[1])

@@ -1,0 +1,339 @@
+"""The chains of blocks, as they are written: whoever derives something of issues brings their places in the blocks with it.
+
+No block says which version of an issue a place in it was derived from. What keeps a slow or dead invocation from spoiling one is
+the order of three steps, whatever happens in between:
+
+1. the blocks are read, strongly consistent;
+2. the issue's ledger says that this invocation's intent still stands: it has just been written, or is read again;
+3. the blocks are written, each under the write id that was read, and every one that the intent names, changed or not.
+
+Who supersedes an intent writes his own first, and then all blocks that either names. So a write of the superseded one either
+comes before those, and is corrected by them, or was prepared from blocks that are no more, and fails.
+
+All issues of a batch that have places in one block share one write of it. Splits and merges come afterwards, and change no
+membership: when one is lost, the next to write the block does it.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, delete, put
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index import blocks
+from gridview.index.blocks import HEAD, Block, Change
+from gridview.index.fence_cache import Fences
+from gridview.index.ledger import Intent
+from gridview.support import backoff
+from gridview.support.concurrency import in_threads
+from gridview.support.errors import Overloaded
+
+_HOPS = 2
+"""Links that are followed before the directory is asked."""
+
+_MAX_HOPS = 50
+
+BlockKey = tuple[str, str]
+"""A family and the id of a block."""
+
+StillOurs = Callable[[frozenset[str]], frozenset[str]]
+"""Tells those of some issues whose ledgers stand still as they must for this to be written."""
+
+
+class Impassable(Overloaded):
+    """No block that covers a key is found: others go on changing the chain, or it is broken."""
+
+
+class Place(NamedTuple):
+    """A key that an issue is to have in a family, or is not to have."""
+
+    issue: str
+    family: str
+    key: str
+    present: bool
+
+
+class Chains:
+    """The chains of one project, for one batch: `read`, then `write`, possibly several times."""
+
+    def __init__(self, table: Table, tenant: str, project: str, fences: Fences) -> None:
+        self._table = table
+        self._tenant = tenant
+        self._project = project
+        self._fences = fences
+        self._blocks: dict[BlockKey, Block] = {}
+        self._located: dict[tuple[str, str], BlockKey] = {}
+        """The block that covers a key, by its family and the key."""
+
+    def read(self, places: Iterable[Place]) -> None:
+        """Read the blocks that cover these places: a strongly consistent read of 4 KB each, and 0.5 units to find one not heard of.
+
+        All of them anew, whatever was read before.
+        """
+        wanted = {(place.family, place.key) for place in places}
+        self._blocks = {}
+        self._hear_of({family for family, _ in wanted})
+        self._located = {(family, key): (family, self._guess(family, key)) for family, key in wanted}
+        for hop in range(_MAX_HOPS):
+            self._fetch(set(self._located.values()) - self._blocks.keys())
+            onward = {
+                place: following
+                for place, block_key in self._located.items()
+                if (following := self._following(place, block_key)) is not None
+            }
+            if not onward:
+                return
+            if hop % _HOPS == _HOPS - 1:
+                self._look_up(onward)
+                onward = {(family, key): (family, self._guess(family, key)) for family, key in onward}
+            self._located.update(onward)
+        raise Impassable("Others go on splitting and merging the same blocks; try again.")
+
+    def write(self, places: Sequence[Place], still_ours: StillOurs) -> frozenset[str]:
+        """Bring places that were read into their blocks; tells the issues that another has taken over meanwhile.
+
+        Overloaded when others go on writing the same blocks. A block costs a write unit for each KB, and one in GSI1, however many
+        of the places lie in it; two of its kind and one for each member, read, when it is split.
+        """
+        lost: set[str] = set()
+        written: dict[BlockKey, Block] = {}
+        remaining = list(places)
+        for attempt in range(backoff.ATTEMPTS):
+            done = self._put(remaining)
+            written |= done
+            # All places of an issue in a family go together: a plain block does not tell one key of an issue from another.
+            failed = {
+                (place.issue, place.family)
+                for place in remaining
+                if self._located[place.family, place.key] not in done
+            }
+            if not failed:
+                self.tidy(written.values())
+                return frozenset(lost)
+            backoff.pause(attempt)
+            remaining = [place for place in remaining if (place.issue, place.family) in failed]
+            self.read(remaining)
+            issues = frozenset(place.issue for place in remaining)
+            ours = still_ours(issues)
+            lost |= issues - ours
+            remaining = [place for place in remaining if place.issue in ours]
+        raise Overloaded("Others go on writing the same blocks; try again.")
+
+    def covering(self, family: str, key: str) -> Block:
+        """The block that covers a key, as it was read."""
+        return self._blocks[self._located[family, key]]
+
+    # Finding
+
+    def _directory(self, family: str) -> str:
+        return keys.directory(self._tenant, self._project, family)
+
+    def _guess(self, family: str, key: str) -> str:
+        return self._fences.guess(self._directory(family), key)
+
+    def _hear_of(self, families: Iterable[str]) -> None:
+        """Read the directories of families that this container knows nothing of."""
+
+        def list_fences(directory: str) -> None:
+            found = list(self._table.query_all(directory, index=True, paths=()))
+            self._fences.learn(directory, map(fence_of, found))
+
+        in_threads(
+            list_fences,
+            sorted(one for one in map(self._directory, families) if not self._fences.knows(one)),
+        )
+
+    def _look_up(self, wanted: Iterable[tuple[str, str]]) -> None:
+        """Ask the directory for the blocks that cover keys which links alone have not led to."""
+
+        def find(place: tuple[str, str]) -> None:
+            family, key = place
+            directory = self._directory(family)
+            page = self._table.query(
+                directory, index=True, bound=Bound("<=", key), forward=False, limit=1, paths=()
+            )
+            self._fences.learn(directory, map(fence_of, page.items))
+
+        in_threads(find, sorted(wanted))
+
+    def _fetch(self, wanted: Iterable[BlockKey]) -> None:
+        by_key = {
+            (keys.block(self._tenant, self._project, *one), self._directory(one[0])): one
+            for one in sorted(wanted)
+        }
+        found = self._table.batch_get(list(by_key), consistent=True).items
+        for key, (family, block_id) in by_key.items():
+            if key in found:
+                self._blocks[family, block_id] = Block.from_item(found[key])
+            elif block_id == HEAD:
+                self._blocks[family, block_id] = Block.head(family)
+
+    def _following(self, place: tuple[str, str], block_key: BlockKey) -> BlockKey | None:
+        """Where to look next for the block that covers a key; None when it is this one."""
+        family, key = place
+        directory = self._directory(family)
+        block = self._blocks.get(block_key)
+        if block is None:
+            # Merged into one before it, which was read too early if it was read already.
+            self._fences.forget(directory, block_key[1])
+            instead = family, self._guess(family, key)
+            self._blocks.pop(instead, None)
+            return instead
+        if block.covers(key) or block.upper is None or block.next is None:
+            return None
+        self._fences.learn(directory, [(block.upper, block.next)])
+        return family, block.next
+
+    # Writing
+
+    def _put(self, places: Iterable[Place]) -> dict[BlockKey, Block]:
+        """Write the blocks of these places; gives those that were still as they had been read, as they are now."""
+        wanted: dict[BlockKey, list[Place]] = defaultdict(list)
+        for place in places:
+            wanted[self._located[place.family, place.key]].append(place)
+
+        def bring(block_key: BlockKey) -> Block | None:
+            here, read = wanted[block_key], self._blocks[block_key]
+            change = Change(
+                frozenset(place.key for place in here if place.present),
+                frozenset(place.key for place in here if not place.present),
+            )
+            after = blocks.changed(read, change)
+            item = after.to_item(self._tenant, self._project)
+            try:
+                self._table.put(item, unchanged(read))
+            except ConditionFailed as error:
+                # The SDK repeats a request whose answer was lost: what it then finds in the way may be its own.
+                if error.item is None or error.item.get("write_id") != after.write_id:
+                    return None
+            return after
+
+        chosen = sorted(wanted)
+        written = zip(chosen, in_threads(bring, chosen), strict=True)
+        return {block_key: after for block_key, after in written if after is not None}
+
+    def tidy(self, written: Iterable[Block]) -> None:
+        """Split and merge what has become too large or too small, unless others are faster."""
+
+        def tidy(block: Block) -> None:
+            try:
+                if blocks.wants_split(block):
+                    self._split(block)
+                elif blocks.wants_merge(block):
+                    self._merge(block)
+            except (Overloaded, TransactionFailed):
+                return  # the next to write the block will see to it
+
+        in_threads(tidy, [one for one in written if blocks.wants_split(one) or blocks.wants_merge(one)])
+
+    def _split(self, block: Block) -> None:
+        found = self._keys_of_members(block) if blocks.needs_keys(block) else ()
+        first, *others = blocks.split(block, found)
+        if not others:
+            return
+        self._table.transact(
+            [
+                put(first.to_item(self._tenant, self._project), unchanged(block)),
+                *(put(other.to_item(self._tenant, self._project), ABSENT) for other in others),
+            ]
+        )
+        self._fences.learn(self._directory(block.family), [(other.lower, other.id) for other in others])
+
+    def _keys_of_members(self, block: Block) -> Iterator[str]:
+        """Under which keys the members of a plain block stand in it, by their ledgers: a read unit for each.
+
+        They are read after the block, so whoever changes one meanwhile will find the block written.
+        """
+        wanted = [(keys.issue(self._tenant, self._project, num), keys.LEDGER) for num in block.members]
+        paths = [("applied", block.family), ("intent", block.family)]
+        ledgers = self._table.batch_get(wanted, consistent=True, paths=paths).items
+        for ledger in ledgers.values():
+            yield from _key_within(block, ledger)
+
+    def _merge(self, block: Block) -> None:
+        if block.next is None:
+            return
+        self._fetch([(block.family, block.next)])
+        following = self._blocks.get((block.family, block.next))
+        whole = None if following is None else blocks.merged(block, following)
+        if whole is None or following is None:
+            return
+        directory = self._directory(block.family)
+        gone = keys.block(self._tenant, self._project, block.family, following.id)
+        self._table.transact(
+            [
+                put(whole.to_item(self._tenant, self._project), unchanged(block)),
+                delete(gone, directory, unchanged(following)),
+            ]
+        )
+        self._fences.forget(directory, following.id)
+
+
+def remove_family(table: Table, tenant: str, project: str, family: str) -> None:
+    """Delete the blocks of a family that nobody writes any more, from the last one to the first: a part of it can be done again.
+
+    The links are followed, since the index may not have heard of what was written last; what it lists besides belongs to no
+    chain. A strongly consistent read of each block, and a write unit for each KB.
+    """
+    directory = keys.directory(tenant, project, family)
+    chain: list[str] = []
+    block_id: str | None = HEAD
+    while block_id is not None:
+        partition_key = keys.block(tenant, project, family, block_id)
+        item = table.get(partition_key, directory, consistent=True)
+        if item is None:
+            break
+        chain.append(partition_key)
+        block_id = item.get("next")
+    for partition_key in reversed(chain):
+        table.delete(partition_key, directory)
+    for item in table.query_all(directory, index=True, paths=()):
+        if item[keys.PK] not in chain:
+            table.delete(item[keys.PK], directory)
+
+
+def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> StillOurs:
+    """Asks the ledgers of issues whether they stand at these revisions (0: there is none), with an intent or without.
+
+    A strongly consistent read of each.
+    """
+
+    def ask(issues: frozenset[str]) -> frozenset[str]:
+        wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
+        found = table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)]).items
+        ledgers = {issue: found.get((issue, keys.LEDGER), {}) for issue in issues}
+        return frozenset(
+            issue
+            for issue, ledger in ledgers.items()
+            if ledger.get("revision", 0) == revisions[issue] and ("intent" in ledger) is intent
+        )
+
+    return ask
+
+
+def fence_of(item: Item) -> tuple[str, str]:
+    """The lower fence and the id of a block that a directory lists."""
+    return item[keys.SORT], item[keys.PK].rpartition(".")[2]
+
+
+def unchanged(block: Block) -> Condition:
+    """A block stands as it was read; one without a write id was not there."""
+    if not block.write_id:
+        return ABSENT
+    return Condition("write_id = :write_id", values={":write_id": block.write_id})
+
+
+def _key_within(block: Block, ledger: Mapping[str, Any]) -> Iterator[str]:
+    """The key that an issue has in a plain block by its ledger: the one intended, or if that lies elsewhere one it may have had."""
+    applied = ledger.get("applied", {}).get(block.family)
+    intended = ledger.get("intent", {}).get(block.family)
+    candidates = [applied]
+    if intended is not None:
+        intent = Intent.from_item(intended)
+        candidates = [intent.to, applied, *intent.left]
+    for derived in candidates:
+        if derived is not None and block.covers(derived):
+            yield derived
+            return

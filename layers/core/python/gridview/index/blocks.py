@@ -1,0 +1,485 @@
+"""Blocks: a family's keys, cut at fences into sets of issue numbers of at most about 4 KB. Pure.
+
+    FIRST                "open" SEP             after "open"            None
+      |  closed, done ...  |  open, open, open ...  |  waiting, ... ...   |
+      block 0 ------next-----> block 7f3a ------next---> block 91c0
+
+The blocks of a family form a B-link chain: each knows its lower and upper fence and the next one's id. A block holds the numbers of
+the issues whose keys lie between its fences. Membership of a set is idempotent and a count is the size of a set, so nothing
+can drift. `write_id` is another one, and none that has been, after every write.
+
+A *detailed* block tells the numbers of each body apart; it is read without anything else. A block of an order in which nearly every
+issue has a body of its own would be ten times as large that way, so it is *plain*: one set, and the sort entries tell the rest.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from struct import Struct
+from struct import error as StructError  # noqa: N812
+from typing import Any, NamedTuple, Self
+
+from pyroaring import BitMap
+
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import (
+    ESCAPE,
+    NUMBER_WIDTH,
+    SEPARATOR,
+    body_of,
+    issue_number,
+    number_of,
+    sort_string,
+)
+from gridview.index.keyspaces import Kind, kind_of
+
+FIRST = SEPARATOR
+"""The lower fence of every chain: no key comes before it."""
+HEAD = "0"
+"""The id of the first block of every chain, which is never merged into another."""
+
+MAX_BYTES = 3_600
+"""Of the encoded sets of a block; with keys and fences its item stays within 4 KB: half a read unit, four write units."""
+
+POPULAR = 500
+"""Issues with one body that get a block, or blocks, of their own."""
+
+_UNPOPULAR = POPULAR // 2
+"""Issues up to which such a block may be merged with its neighbour again."""
+
+_MERGED = MAX_BYTES // 4
+"""Bytes below which a block is merged with the next one, if both fit into `_ROOMY`."""
+_ROOMY = MAX_BYTES * 6 // 10
+
+_HALF = 0.55
+_FULL = 0.9
+"""How far blocks are filled: by a split in the middle of a chain, and at its end or by a bulk load."""
+
+_PLAIN_KEYS = 1_800
+"""Keys of a plain block: up to as many sort entries have to be read to find one row among them."""
+_MERGED_KEYS = _PLAIN_KEYS // 4
+_ROOMY_KEYS = _PLAIN_KEYS * 6 // 10
+"""As `_MERGED` and `_ROOMY`: the set of a plain block whose numbers follow each other is small, however many they are."""
+
+_DETAILED_BODIES = 32
+_DETAILED_BYTES = 1_000
+"""Bodies up to which a block of an order tells them apart, and their bytes in all."""
+
+_HEADER = Struct(">HI")
+
+
+class Unreadable(Exception):
+    """What stands in a block's place is none."""
+
+
+Sets = Mapping[str, BitMap]
+"""Body -> numbers of the issues with it. Never changed once made."""
+
+
+def after(body: str) -> str:
+    """The fence behind every key of a body, and before every key of a greater one."""
+    return body + ESCAPE
+
+
+def before(body: str) -> str:
+    """The fence before every key of a body, and behind every key of a smaller one."""
+    return body + SEPARATOR
+
+
+def body_between(lower: str, upper: str | None) -> str | None:
+    """The body of every key between two fences, when there can only be one; None otherwise."""
+    body, separator, _ = lower.partition(SEPARATOR)
+    if not separator or upper is None or not (upper == after(body) or upper.startswith(before(body))):
+        return None
+    return body
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block. `sets` of a detailed one, `rest` of a plain one: exactly one of them is not None."""
+
+    family: str
+    id: str
+    lower: str
+    upper: str | None
+    next: str | None
+    write_id: str
+    sets: Sets | None
+    rest: BitMap | None = None
+
+    @classmethod
+    def head(cls, family: str) -> Self:
+        """The first block of a chain that there is none of yet."""
+        return cls(family, HEAD, FIRST, None, None, "", {})
+
+    @property
+    def detailed(self) -> bool:
+        """Whether it tells bodies apart."""
+        return self.sets is not None
+
+    @cached_property
+    def members(self) -> BitMap:
+        """The numbers of all issues with keys in it."""
+        if self.rest is not None:
+            return self.rest
+        return BitMap.union(*self.sets.values()) if self.sets else BitMap()
+
+    @property
+    def size(self) -> int:
+        """How many keys are in it."""
+        return len(self.rest) if self.rest is not None else sum(map(len, (self.sets or {}).values()))
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """Its sets as they are stored."""
+        return _encode(self.sets, self.rest)
+
+    def covers(self, key: str) -> bool:
+        """Whether a key lies between its fences."""
+        return self.lower <= key and (self.upper is None or key < self.upper)
+
+    def to_item(self, tenant: str, project: str) -> dict[str, Any]:
+        """The stored item. In GSI1 everything but `set`: the directory."""
+        item: dict[str, Any] = {
+            keys.PK: keys.block(tenant, project, self.family, self.id),
+            keys.SK: keys.directory(tenant, project, self.family),
+            keys.SORT: self.lower,
+            "size": self.size,
+            "write_id": self.write_id,
+            "set": self.encoded,
+        }
+        if self.upper is not None:
+            item |= {"upper": self.upper, "next": self.next}
+        return item
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """From the stored item; Unreadable."""
+        family, _, block_id = item[keys.PK].split(".", 2)[2].rpartition(".")
+        try:
+            sets, rest = _decode(item["set"])
+            return cls(
+                family,
+                block_id,
+                item[keys.SORT],
+                item.get("upper"),
+                item.get("next"),
+                item["write_id"],
+                sets,
+                rest,
+            )
+        except (IndexError, KeyError, TypeError, ValueError, StructError) as error:
+            raise Unreadable(f"{item[keys.PK]}: {type(error).__name__}") from error
+
+
+class Entry(NamedTuple):
+    """A block as the directory tells of it, without its set."""
+
+    id: str
+    lower: str
+    upper: str | None
+    next: str | None
+    write_id: str
+    size: int
+
+    @property
+    def detailed(self) -> bool:
+        """Whether the block tells bodies apart."""
+        return self.write_id.startswith("d")
+
+    @property
+    def body(self) -> str | None:
+        """The body of every key in it, when its fences allow of only one."""
+        return body_between(self.lower, self.upper)
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """From the item in GSI1."""
+        return cls(
+            item[keys.PK].rpartition(".")[2],
+            item[keys.SORT],
+            item.get("upper"),
+            item.get("next"),
+            item["write_id"],
+            int(item["size"]),
+        )
+
+
+def entry_of(block: Block) -> Entry:
+    """What the directory tells of a block."""
+    return Entry(block.id, block.lower, block.upper, block.next, block.write_id, block.size)
+
+
+class Change(NamedTuple):
+    """Keys that are to be in a block, and keys that are not; none is in both."""
+
+    add: frozenset[str] = frozenset()
+    remove: frozenset[str] = frozenset()
+
+
+def changed(block: Block, change: Change) -> Block:
+    """The block with keys between its fences added and removed, under a new write id. An issue that is added stays, whatever is
+    removed of it: a plain block does not tell its keys apart.
+    """
+    if block.sets is None:
+        rest = BitMap(block.rest)
+        rest -= BitMap(number_of(key) for key in change.remove)
+        rest |= BitMap(number_of(key) for key in change.add)
+        return _rewritten(block, None, rest)
+    sets = dict(block.sets)
+    for key in change.remove:
+        body, num = body_of(key), number_of(key)
+        if num in sets.get(body, ()):
+            sets[body] = sets[body] - BitMap((num,))
+    for key in change.add:
+        body = body_of(key)
+        sets[body] = sets.get(body, BitMap()) | BitMap((number_of(key),))
+    sets = {body: numbers for body, numbers in sorted(sets.items()) if numbers}
+    return _rewritten(block, *_representation(block.family, sets))
+
+
+def _rewritten(block: Block, sets: Sets | None, rest: BitMap | None) -> Block:
+    return replace(block, sets=sets, rest=rest, write_id=_write_id(detailed=sets is not None))
+
+
+def touched(block: Block) -> Block:
+    """The same block under a new write id."""
+    return replace(block, write_id=_write_id(detailed=block.detailed))
+
+
+def _write_id(*, detailed: bool) -> str:
+    return ("d" if detailed else "p") + secrets.token_hex(6)
+
+
+def _representation(family: str, sets: Sets) -> tuple[Sets | None, BitMap | None]:
+    """Detailed, unless it is an order with many bodies."""
+    if kind_of(family) is Kind.ORDER and not _detailable(len(sets), sum(len(body.encode()) for body in sets)):
+        return None, BitMap.union(*sets.values())
+    return sets, None
+
+
+def _detailable(bodies: int, size: int) -> bool:
+    return bodies <= _DETAILED_BODIES and size <= _DETAILED_BYTES
+
+
+def misfit(block: Block, size: object) -> bool:
+    """Whether a block does not have this size, or tells of keys that are not between its fences or of another kind of set."""
+    bodies = block.sets or {}
+    return (
+        size != block.size
+        or block.detailed != block.write_id.startswith("d")
+        or not all(
+            block.covers(sort_string(body, numbers.min())) and block.covers(sort_string(body, numbers.max()))
+            for body, numbers in bodies.items()
+            if numbers
+        )
+    )
+
+
+def fitted(block: Block, upper: str | None, following: str | None) -> Block:
+    """The block under another write id, with this upper fence and link, and without what is not between its fences."""
+    fitting = replace(block, upper=upper, next=following)
+    if fitting.sets is None:
+        return touched(fitting)
+    sets = {
+        body: BitMap(num for num in numbers if fitting.covers(sort_string(body, num)))
+        for body, numbers in fitting.sets.items()
+    }
+    return _rewritten(fitting, {body: numbers for body, numbers in sets.items() if numbers}, None)
+
+
+def oversize(block: Block) -> bool:
+    """Whether a block is far larger than one that should be split."""
+    return len(block.encoded) > 2 * MAX_BYTES or (needs_keys(block) and block.size > 2 * _PLAIN_KEYS)
+
+
+def some_key(block: Block, body: str | None, num: int) -> str | None:
+    """A key of an issue between the fences of a block, one of `body` if that is given; None when there is none."""
+    key = (block.lower + SEPARATOR if body is None else before(body)) + issue_number(num)
+    return key if block.covers(key) else None
+
+
+# Splitting and merging
+
+
+def wants_split(block: Block) -> bool:
+    """Whether a block should be split: it is too large, or one of its bodies is to have a block of its own."""
+    if block.sets is not None and kind_of(block.family) is not Kind.NUMBERS:
+        alone = body_between(block.lower, block.upper)
+        if any(len(numbers) >= POPULAR and body != alone for body, numbers in block.sets.items()):
+            return True
+    return len(block.encoded) > MAX_BYTES or (needs_keys(block) and block.size > _PLAIN_KEYS)
+
+
+def needs_keys(block: Block) -> bool:
+    """Whether a split of the block takes the keys of its members, which it does not tell itself."""
+    return block.sets is None and body_between(block.lower, block.upper) is None
+
+
+def split(block: Block, found: Iterable[str] = ()) -> list[Block]:
+    """The blocks that take a block's place, the first under its id; itself alone when it cannot be cut.
+
+    `found` are the keys of the members of a block that `needs_keys`; members without a key between its fences are left out.
+    """
+    if block.sets is not None:
+        runs = [(body, numbers) for body, numbers in sorted(block.sets.items())]
+    elif not needs_keys(block):
+        runs = [(body_between(block.lower, block.upper) or "", block.members)]
+    else:
+        between = sorted(key for key in found if block.covers(key) and number_of(key) in block.members)
+        runs = [(body, BitMap(map(number_of, run))) for body, run in groupby(between, key=body_of)]
+    return _chained(block, _pieces(block, runs, _FULL if block.next is None else _HALF))
+
+
+def build(family: str, sorted_keys: Iterable[str]) -> list[Block]:
+    """The chain of a family from all its keys, in order. For bulk loads."""
+    runs = ((body, BitMap(map(number_of, run))) for body, run in groupby(sorted_keys, key=body_of))
+    head = Block.head(family)
+    return _chained(head, _pieces(head, runs, _FULL))
+
+
+def wants_merge(block: Block) -> bool:
+    """Whether a block is so small that it should be merged with the next one, if that fits."""
+    if block.next is None or _own(block) or len(block.encoded) >= _MERGED:
+        return False
+    return not needs_keys(block) or block.size < _MERGED_KEYS
+
+
+def merged(block: Block, following: Block) -> Block | None:
+    """One block in the place of two neighbours; None when they should stay two."""
+    if _own(following):
+        return None
+    if block.sets is not None and following.sets is not None:
+        sets = dict(block.sets)
+        for body, numbers in following.sets.items():
+            sets[body] = sets.get(body, BitMap()) | numbers
+        representation = _representation(block.family, sets)
+    else:
+        representation = None, block.members | following.members
+    whole = replace(_rewritten(block, *representation), upper=following.upper, next=following.next)
+    fits = len(whole.encoded) <= _ROOMY and not (needs_keys(whole) and whole.size > _ROOMY_KEYS)
+    return whole if fits else None
+
+
+def _own(block: Block) -> bool:
+    """Whether it is the block of one body with many issues."""
+    return body_between(block.lower, block.upper) is not None and block.size > _UNPOPULAR
+
+
+class _Piece(NamedTuple):
+    """What lies between a lower fence and the next piece's."""
+
+    lower: str
+    sets: Sets
+
+
+def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> Iterator[_Piece]:
+    """The keys of a block, body after body, cut into pieces of at most this part of what a block may hold."""
+    limit = int(MAX_BYTES * fill)
+    kind = kind_of(block.family)
+    lower, sets, cost = block.lower, dict[str, BitMap](), _Cost(kind)
+    for body, numbers in runs:
+        own = kind is not Kind.NUMBERS and len(numbers) >= POPULAR
+        size = len(_serialized(numbers))
+        if own or size > limit:
+            begins = max(lower, before(body)) if own else lower
+            if sets or begins > lower:
+                yield _Piece(lower, sets)
+                begins = max(block.lower, before(body))
+            last = block.upper is None or block.upper == after(body)
+            for chunk in _chunks(numbers, size, int(MAX_BYTES * (_FULL if last else _HALF)), even=not last):
+                yield _Piece(begins, {body: chunk})
+                begins = f"{before(body)}{chunk.max() + 1:0{NUMBER_WIDTH}d}"
+            lower, sets, cost = after(body), {}, _Cost(kind)
+            continue
+        if sets and cost.with_(body, len(numbers)) > limit:
+            yield _Piece(lower, sets)
+            lower, sets, cost = before(body), {}, _Cost(kind)
+        sets[body] = numbers
+        cost.add(body, len(numbers))
+    if sets or (kind is not Kind.NUMBERS and (block.upper is None or lower < block.upper)):
+        yield _Piece(lower, sets)
+
+
+class _Cost:
+    """About how many bytes the sets of a piece take, as far as they have been gathered."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind
+        self._bodies = self._bytes = self._members = 0
+
+    def add(self, body: str, members: int) -> None:
+        """One more body."""
+        self._bodies += 1
+        self._bytes += len(body.encode())
+        self._members += members
+
+    def with_(self, body: str, members: int) -> int:
+        """Bytes with one more body: 2 for each number, 16 for each set."""
+        bodies, size = self._bodies + 1, self._bytes + len(body.encode())
+        numbers = 2 * (self._members + members)
+        if self._kind is Kind.ORDER and not _detailable(bodies, size):
+            return numbers + 16
+        return numbers + size + bodies * (16 + _HEADER.size)
+
+
+def _chunks(numbers: BitMap, size: int, limit: int, *, even: bool) -> Iterator[BitMap]:
+    """Sets of consecutive numbers of at most about `limit` bytes each, of about equal size if that is asked for."""
+    count = -(-size // limit)
+    take = -(-len(numbers) // count) if even else max(len(numbers) * limit // size, 1)
+    at = 0
+    while at < len(numbers):
+        chunk = numbers[at : at + take]
+        while len(chunk) > 1 and len(_serialized(chunk)) > limit * 1.1:
+            chunk = chunk[: len(chunk) * 3 // 4]
+        yield chunk
+        at += len(chunk)
+
+
+def _chained(block: Block, pieces: Iterable[_Piece]) -> list[Block]:
+    """Blocks of these pieces in the place of one; the last goes on where it ended."""
+    found = list(pieces) or [_Piece(block.lower, {})]
+    ids = [block.id, *(secrets.token_hex(4) for _ in found[1:])]
+    uppers = [*(piece.lower for piece in found[1:]), block.upper]
+    following = [*ids[1:], block.next]
+    chain = []
+    for piece, block_id, upper, next_id in zip(found, ids, uppers, following, strict=True):
+        sets, rest = _representation(block.family, piece.sets)
+        write_id = _write_id(detailed=sets is not None)
+        chain.append(Block(block.family, block_id, piece.lower, upper, next_id, write_id, sets, rest))
+    return chain
+
+
+# The stored form: for each set a header (bytes of the body, bytes of the set), the body, and the set in the portable format
+# of roaring bitmaps. A plain block has one set, and a body that no key has.
+
+_PLAIN = "\x00"
+
+
+def _encode(sets: Sets | None, rest: BitMap | None) -> bytes:
+    stored = {_PLAIN: rest} if sets is None else sets
+    parts = []
+    for body, numbers in stored.items():
+        name, content = body.encode(), _serialized(numbers or BitMap())
+        parts += [_HEADER.pack(len(name), len(content)), name, content]
+    return b"".join(parts)
+
+
+def _decode(encoded: bytes) -> tuple[Sets | None, BitMap | None]:
+    sets = {}
+    at = 0
+    while at < len(encoded):
+        name, content = _HEADER.unpack_from(encoded, at)
+        at += _HEADER.size
+        body = encoded[at : at + name].decode()
+        at += name
+        sets[body] = BitMap.deserialize(encoded[at : at + content])
+        at += content
+    return (None, sets[_PLAIN]) if _PLAIN in sets else (sets, None)
+
+
+def _serialized(numbers: BitMap) -> bytes:
+    numbers.run_optimize()
+    return numbers.serialize()

@@ -1,0 +1,18 @@
+"""The queue of poison issues. Besides `storage`, the one module that talks to AWS."""
+
+import boto3
+
+from gridview.encoding.json_codec import dumps
+from gridview.index.maintainer import Poison
+
+
+class DeadLetters:
+    """Sends what nothing can be derived from to SQS: `{"key", "version", "error"}`; redriving reads the document anew."""
+
+    def __init__(self, queue_url: str) -> None:
+        self._queue_url = queue_url
+        self._client = boto3.client("sqs")
+
+    def send(self, poison: Poison) -> None:
+        """One message: one request to SQS."""
+        self._client.send_message(QueueUrl=self._queue_url, MessageBody=dumps(poison._asdict()).decode())

@@ -1,0 +1,176 @@
+"""Directories: which blocks a family has, made of a listing that may be stale or mix several moments. Pure.
+
+GSI1 lists the blocks of a family in key order, each with its fences, size and the next one's id. A listing in which they follow
+each other without a gap is taken as it is. One that lies within what the blocks before it cover is left out: the listing is of two
+moments, before and after a split or a merge. Where there is a gap, the blocks beside it are read anew, consistently.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+from pyroaring import BitMap
+
+from gridview.encoding.sort_strings import sort_string
+from gridview.index.blocks import FIRST, HEAD, Entry, Sets, before
+
+
+class Range(NamedTuple):
+    """The keys with lower <= key < upper; None: to the end."""
+
+    lower: str
+    upper: str | None
+
+    @property
+    def empty(self) -> bool:
+        """Whether no key can be in it."""
+        return self.upper is not None and self.upper <= self.lower
+
+    def covers(self, key: str) -> bool:
+        """Whether a key is in it."""
+        return self.lower <= key and (self.upper is None or key < self.upper)
+
+    def within(self, other: "Range") -> bool:
+        """Whether it lies wholly inside another one."""
+        return other.lower <= self.lower and (
+            other.upper is None or (self.upper is not None and self.upper <= other.upper)
+        )
+
+    def overlap(self, other: "Range") -> "Range":
+        """The keys that are in both."""
+        uppers = [upper for upper in (self.upper, other.upper) if upper is not None]
+        return Range(max(self.lower, other.lower), min(uppers, default=None))
+
+
+WHOLE = Range(FIRST, None)
+"""All keys of a family."""
+
+
+def range_of(entry: Entry) -> Range:
+    """What lies between the fences of a block."""
+    return Range(entry.lower, entry.upper)
+
+
+@dataclass(frozen=True)
+class Directory:
+    """The blocks of a family: `entries` follow each other without a gap from the first key to the last; () when there is none yet.
+
+    `age`: seconds since it was read.
+    """
+
+    family: str
+    entries: tuple[Entry, ...]
+    age: float = 0.0
+
+    @property
+    def total(self) -> int:
+        """How many keys there are."""
+        return self.starts[-1]
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """How many keys come before each entry, and in the end all of them."""
+        return tuple(accumulate((entry.size for entry in self.entries), initial=0))
+
+    @cached_property
+    def _lowers(self) -> list[str]:
+        return [entry.lower for entry in self.entries]
+
+    def index_of(self, key: str) -> int:
+        """The place of the entry that covers a key; the first one's when there is none."""
+        return max(bisect_right(self._lowers, key) - 1, 0)
+
+    def overlapping(self, range: Range) -> Sequence[Entry]:  # noqa: A002  (what it is)
+        """The entries that have keys of a range between their fences, in order."""
+        if range.empty or not self.entries:
+            return ()
+        begin = self.index_of(range.lower)
+        if range.upper is None:
+            return self.entries[begin:]
+        end = self.index_of(range.upper)
+        return self.entries[begin : end if self._lowers[end] == range.upper else end + 1]
+
+    def whole(self, range: Range, entry: Entry) -> bool:  # noqa: A002  (what it is)
+        """Whether an entry lies wholly inside a range."""
+        return range_of(entry).within(range)
+
+
+def chained(
+    family: str, listing: Iterable[Entry], anew: Mapping[str, Entry | None] | None = None
+) -> Directory | frozenset[str]:
+    """The directory that a listing gives, or the ids of the blocks that have to be read anew because of gaps in it.
+
+    `anew`: those that have been, by their ids; None for one that is not there any more.
+    """
+    read = anew or {}
+    known = {entry.id: entry for entry in listing} | {one: entry for one, entry in read.items() if entry}
+    gone = {one for one, entry in read.items() if entry is None}
+    by_lower: dict[str, list[Entry]] = {}
+    for entry in known.values():
+        if entry.id not in gone:
+            by_lower.setdefault(entry.lower, []).append(entry)
+    if not by_lower or HEAD in gone:
+        return Directory(family, ())  # the first block is never merged away: without it there is no chain
+    entries: list[Entry] = []
+    missing: set[str] = set()
+    for lower, candidates in sorted(by_lower.items()):
+        last = entries[-1] if entries else None
+        # Of two that begin at one place, one was merged away.
+        entry = next((one for one in candidates if last and one.id == last.next), candidates[0])
+        cover = last.upper if last else FIRST
+        if cover is None or (lower < cover and entry.upper is not None and entry.upper <= cover):
+            continue
+        if lower > cover:
+            missing |= _beside_gap(last)
+        elif lower < cover:
+            missing |= _beside_gap(last) | {entry.id}  # two moments of one place; which is the later one?
+        entries.append(entry)
+    if entries[-1].upper is not None:
+        missing |= _beside_gap(entries[-1])
+    return frozenset(missing) if missing else Directory(family, tuple(entries))
+
+
+def _beside_gap(last: Entry | None) -> set[str]:
+    """The block that should begin where a gap does, and the one before it, which is outdated when that one is gone."""
+    return {HEAD} if last is None else {last.id} | ({last.next} if last.next else set())
+
+
+def members_in(sets: Sets, between: Range) -> Iterator[tuple[str, BitMap]]:
+    """Of a detailed block the bodies, in order, and the numbers of each whose keys are in a range."""
+    for body, numbers in sorted(sets.items()):
+        begin, end = _first_number(body, between.lower), None
+        if between.upper is not None:
+            end = _first_number(body, between.upper)
+        if begin is None or (end is not None and end <= begin):
+            continue
+        if begin == 0 and end is None:
+            yield body, numbers
+            continue
+        part = BitMap(numbers)
+        part.remove_range(0, begin)
+        if end is not None:
+            part.remove_range(end, _BEHIND_ALL)
+        if part:
+            yield body, part
+
+
+def keys_in(sets: Sets, between: Range) -> Iterator[str]:
+    """The keys of a detailed block in a range, in order."""
+    for body, numbers in members_in(sets, between):
+        yield from (sort_string(body, num) for num in numbers)
+
+
+_BEHIND_ALL = 2**32
+"""More than any issue number."""
+
+
+def _first_number(body: str, fence: str) -> int | None:
+    """The first number of an issue whose key with this body does not come before a fence: 0 when none does, None when all do."""
+    if fence <= before(body):
+        return 0
+    if not fence.startswith(before(body)):
+        return None
+    return int(fence[len(before(body)) :])

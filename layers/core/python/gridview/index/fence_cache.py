@@ -1,0 +1,51 @@
+"""Where blocks begin, as far as a container has heard. A guess that is wrong costs a call, and no more."""
+
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Iterable
+from threading import Lock
+
+from gridview.index.blocks import HEAD
+
+_FAMILIES = 2_000
+"""Families of which the fences are remembered."""
+
+Fence = tuple[str, str]
+"""A lower fence, and the id of the block that begins there. It never changes, but blocks come and go."""
+
+
+class Fences:
+    """The fences of families, by the partitions of their directories."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, list[Fence]] = OrderedDict()
+        self._lock = Lock()
+
+    def knows(self, directory: str) -> bool:
+        """Whether a family has been heard of."""
+        return directory in self._known
+
+    def guess(self, directory: str, key: str) -> str:
+        """The id of the block that covers a key."""
+        with self._lock:
+            known = self._known.get(directory, [])
+            at = bisect_right(known, key, key=lambda fence: fence[0])
+            return known[at - 1][1] if at else HEAD
+
+    def learn(self, directory: str, found: Iterable[Fence]) -> None:
+        """Blocks that are there."""
+        with self._lock:
+            known = self._known.setdefault(directory, [])
+            self._known.move_to_end(directory)
+            for fence in found:
+                at = bisect_left(known, fence)
+                if at == len(known) or known[at] != fence:
+                    known.insert(at, fence)
+            while len(self._known) > _FAMILIES:
+                self._known.popitem(last=False)
+
+    def forget(self, directory: str, block_id: str) -> None:
+        """A block that is no more."""
+        with self._lock:
+            known = self._known.get(directory, [])
+            known[:] = [fence for fence in known if fence[1] != block_id]

@@ -1,0 +1,117 @@
+"""How far a project's index is behind its issues: noted by the stream consumer, told by `explain`.
+
+The note is one item in the project's partition, outside GSI1: when the consumer finished a batch with changes of the project, and
+how old the newest of them was by then. It is written past all conditions, at most once a second by each container, and forgotten
+after a week without changes: nothing depends on it but what people are told.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from gridview.dynamodb.side_by_side import side_by_side
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.schema.catalog import Catalog
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+
+_REMEMBERED_DAYS = 7
+_SECONDS_BETWEEN = 1.0
+_KEPT = 1_000
+"""Projects of which a container remembers when it wrote its last note."""
+
+Result = TypeVar("Result")
+
+
+class Notes:
+    """The notes that one container of the stream consumer writes."""
+
+    def __init__(self, seconds_between: float = _SECONDS_BETWEEN) -> None:
+        self._seconds_between = seconds_between
+        self._written: dict[tuple[str, str], float] = {}
+
+    def note(self, table: Table, records: Iterable[Mapping[str, Any]]) -> None:
+        """Note that all of these stream records have been taken in: 1 write unit for each project in turn, if that succeeds."""
+        now = time.time()
+        for project, made in _newest(records).items():
+            if not 0 <= now - self._written.get(project, 0.0) < self._seconds_between:
+                if len(self._written) >= _KEPT:
+                    self._written.clear()
+                self._written[project] = now
+                self._write(table, project, now, made)
+
+    def _write(self, table: Table, project: tuple[str, str], now: float, made: float) -> None:
+        item = {
+            keys.PK: keys.project(*project),
+            keys.SK: keys.LAG,
+            "taken_in": round(now * 1_000),
+            "behind": max(round((now - made) * 1_000), 0),
+            keys.TTL_ATTRIBUTE: clock.expiry(_REMEMBERED_DAYS),
+        }
+        try:
+            table.put(item)
+        except Overloaded:
+            return  # the next batch's will do
+
+
+def _newest(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
+    """Tenant and project -> when the newest of their issues' changes among the records was made, in seconds since 1970."""
+    newest: dict[tuple[str, str], float] = {}
+    for record in records:
+        stream = record["dynamodb"]
+        try:
+            tenant, project, _ = keys.parse_issue(stream["Keys"][keys.PK]["S"])
+        except ValueError:
+            continue
+        made = stream.get("ApproximateCreationDateTime")
+        if made is not None:
+            newest[tenant, project] = max(newest.get((tenant, project), 0.0), float(made))
+    return newest
+
+
+class Lag(NamedTuple):
+    """When the index last took in changes of a project (seconds since 1970), how many seconds after they were made, and the last
+    issue number given out. The times are None when none was taken in for a week.
+    """
+
+    taken_in: float | None
+    behind: float | None
+    last: int
+
+    def sentence(self, issues: int | None = None) -> str:
+        """For people. `issues`: how many there are in the index, where that is at hand."""
+        if self.taken_in is None or self.behind is None:
+            said = "The index has taken in no change of this project for a week"
+        else:
+            ago = max(time.time() - self.taken_in, 0.0)
+            said = (
+                f"The index last took in changes of this project {_seconds(ago)} ago, "
+                f"the newest of them {_seconds(self.behind)} after it was made"
+            )
+        if issues is None:
+            return f"{said}."
+        if issues >= self.last:
+            return f"{said}; it has all {self.last:,} issue numbers given out."
+        missing = self.last - issues
+        return f"{said}; of {self.last:,} issue numbers given out {missing:,} are not in it: deleted, or yet to come."
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:,.1f} s" if seconds < 10 else f"{seconds:,.0f} s"
+
+
+def read(table: Table, catalog: Catalog) -> Lag:
+    """The lag as of now: one BatchGetItem, 1 read unit."""
+    partition = keys.project(catalog.tenant, catalog.project)
+    note_key, counter_key = (partition, keys.LAG), (partition, keys.COUNTER)
+    items = table.batch_get([note_key, counter_key]).items
+    note, last = items.get(note_key), int(items.get(counter_key, {}).get("last", 0))
+    if note is None:
+        return Lag(None, None, last)
+    return Lag(float(note["taken_in"]) / 1_000, float(note["behind"]) / 1_000, last)
+
+
+def read_beside(table: Table, catalog: Catalog, work: Callable[[], Result]) -> tuple[Result, Lag]:
+    """What `work` gives, and the lag, read at the same time: in the first of the rounds that `work` takes."""
+    return side_by_side(table, work, lambda own: read(own, catalog))

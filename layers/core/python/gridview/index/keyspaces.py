@@ -1,0 +1,122 @@
+"""Families: the ordered sets of keys that are cut into blocks (`blocks`), and the keys under which an issue stands in each. Pure.
+
+family id     kind      an issue's keys                                    what for
+num           NUMBERS   the empty body                                     how many issues there are, and which
+a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row numbers
+c1.1          ORDER     its sort string by several keys                    sorting by them
+a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none, has_words
+
+A key is a *body*, a separator and the issue number, as a sort string is (`sortstrings`). What the ledger holds of an issue in a
+family is one string, its *derived string*: the key itself, or for TOKENS all bodies and the number, separated.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import Enum
+from typing import Any
+
+from gridview.encoding import keys, sort_strings
+from gridview.encoding.sort_strings import SEPARATOR
+from gridview.encoding.tokenizer import words
+from gridview.index.ledger import Ledger
+from gridview.index.sort_entries import sort_entry, sort_strings_of
+from gridview.schema.catalog import Catalog, FieldOrder, FieldType, Order
+
+NUMBERS = "num"
+"""The family of all issues."""
+TOKENS_SUFFIX = ".has"
+
+TOKEN_WIDTH = 100
+"""Characters of a word that are kept: issues with longer words that begin alike are told apart by their documents."""
+
+
+class Kind(Enum):
+    """What the keys of a family are."""
+
+    NUMBERS = "numbers"
+    ORDER = "order"
+    TOKENS = "tokens"
+
+
+def kind_of(family_id: str) -> Kind:
+    """Which kind of family an id names."""
+    if family_id == NUMBERS:
+        return Kind.NUMBERS
+    return Kind.TOKENS if family_id.endswith(TOKENS_SUFFIX) else Kind.ORDER
+
+
+def has_entries(family_id: str) -> bool:
+    """Whether issues have sort entries in this family, besides their places in its blocks."""
+    return kind_of(family_id) is Kind.ORDER
+
+
+def tokens_family(order: Order) -> str | None:
+    """The family of an order's tokens; None where it has none."""
+    if not isinstance(order, FieldOrder):
+        return None
+    with_tokens = order.field.type is FieldType.MULTI_ENUM or order.searched
+    return order.order_id + TOKENS_SUFFIX if with_tokens else None
+
+
+def families_of(catalog: Catalog) -> list[str]:
+    """Every family that is written under these definitions."""
+    tokens = (tokens_family(order) for order in catalog.orders)
+    return [
+        NUMBERS,
+        *(order.order_id for order in catalog.orders),
+        *(one for one in tokens if one is not None),
+    ]
+
+
+def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str]:
+    """Family id -> derived string of an issue, for every family in which it stands. UnknownSpec as for `sort_strings_of`."""
+    num = document["num"]
+    derived = {NUMBERS: sort_strings.sort_string("", num), **sort_strings_of(catalog, document)}
+    for order in catalog.orders:
+        family_id = tokens_family(order)
+        if isinstance(order, FieldOrder) and family_id is not None and order.order_id in derived:
+            found = SEPARATOR.join(sorted(tokens(order, document)))
+            if found:
+                derived[family_id] = sort_strings.sort_string(found, num)
+    return derived
+
+
+def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
+    """The bodies of an issue's keys in the family of an order's tokens: ids of options, or words."""
+    value = order.field.value_in(document)
+    if order.field.type is FieldType.MULTI_ENUM:
+        return frozenset(value)
+    return {word[:TOKEN_WIDTH] for word in words(value)}
+
+
+def is_key(derived: str, num: int) -> bool:
+    """Whether this can be a derived string of the issue of this number."""
+    try:
+        return sort_strings.number_of(derived) == num
+    except ValueError:
+        return False
+
+
+def keys_of(family_id: str, derived: str) -> frozenset[str]:
+    """The keys under which an issue with this derived string stands in the family's blocks."""
+    if kind_of(family_id) is not Kind.TOKENS:
+        return frozenset((derived,))
+    num = sort_strings.number_of(derived)
+    return frozenset(
+        sort_strings.sort_string(token, num) for token in sort_strings.body_of(derived).split(SEPARATOR)
+    )
+
+
+def derived_items(catalog: Catalog, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The derived items of an issue that has none yet, but for its places in blocks: its ledger, finished, and its sort entries.
+
+    For bulk loads, which build the blocks of all issues at once.
+    """
+    partition_key = keys.issue(catalog.tenant, catalog.project, document["num"])
+    target = derived_strings(catalog, document)
+    ledger = Ledger(version=document["version"], epoch=catalog.epoch, revision=1, applied=target)
+    entries = [
+        sort_entry(partition_key, family_id, sort, version=ledger.version, revision=ledger.revision)
+        for family_id, sort in target.items()
+        if has_entries(family_id)
+    ]
+    return [ledger.to_item(partition_key), *entries]

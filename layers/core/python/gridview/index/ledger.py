@@ -1,0 +1,171 @@
+"""The ledger of an issue, and the plan that brings its sort entries from what is there to what should be.
+
+Lambda delivers at least once, batches are retried with other borders, and an invocation that timed out may still have a write
+in flight. So nothing here is a delta. A ledger says what has been applied; before anything is applied it is written as an
+*intent* that names every order about to be touched, under a revision that nobody had before. Sort entries carry the revision:
+a write of an older one fails its condition. Whoever finds an unfinished intent makes a new one that names the same orders again,
+changed or not, and so overtakes whatever the dead invocation still has in flight.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
+
+from gridview.encoding import keys
+
+
+class Order(NamedTuple):
+    """The order of an issue's images: a removal of version 4 is newer than version 4 itself."""
+
+    version: int
+    removed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One order that an unfinished plan touches: the string it is to have (None: cleared), and those it may have had."""
+
+    to: str | None
+    left: tuple[str, ...] = ()
+
+    def to_item(self) -> dict[str, Any]:
+        """The map stored in the ledger."""
+        stored: dict[str, Any] = {"to": self.to} if self.to is not None else {}
+        return {**stored, "left": list(self.left)} if self.left else stored
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """From the map stored in the ledger."""
+        return cls(item.get("to"), tuple(item.get("left", ())))
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What has been derived from an issue.
+
+    `version` and `removed` are the image that `applied` (order id -> sort string) was, or with `intent` is being, derived from;
+    `epoch` is the catalog's; `revision` is raised by every intent. An issue that nothing was derived from has `Ledger.EMPTY`.
+    """
+
+    version: int = 0
+    removed: bool = False
+    epoch: int = 0
+    revision: int = 0
+    applied: Mapping[str, str] = field(default_factory=dict)
+    intent: Mapping[str, Intent] | None = None
+
+    @property
+    def order(self) -> Order:
+        """Of the newest image that this ledger knows."""
+        return Order(self.version, self.removed)
+
+    @property
+    def present(self) -> dict[str, tuple[str, ...]]:
+        """Order id -> every string that an entry of it may hold now: what was applied, and what an unfinished plan may have."""
+        found: dict[str, tuple[str, ...]] = {order_id: (sort,) for order_id, sort in self.applied.items()}
+        for order_id, intent in (self.intent or {}).items():
+            candidates = (
+                *found.get(order_id, ()),
+                *intent.left,
+                *((intent.to,) if intent.to is not None else ()),
+            )
+            found[order_id] = tuple(dict.fromkeys(candidates))
+        return found
+
+    def target(self) -> dict[str, str]:
+        """The strings that an unfinished plan was to reach; those applied when there is none."""
+        reached = dict(self.applied)
+        for order_id, intent in (self.intent or {}).items():
+            if intent.to is None:
+                reached.pop(order_id, None)
+            else:
+                reached[order_id] = intent.to
+        return reached
+
+    def to_item(self, partition_key: str, *, expires: int | None = None) -> dict[str, Any]:
+        """The stored item; `expires` (seconds since 1970) makes it a tombstone that the table forgets."""
+        item: dict[str, Any] = {
+            keys.PK: partition_key,
+            keys.SK: keys.LEDGER,
+            "version": self.version,
+            "epoch": self.epoch,
+            "revision": self.revision,
+            "applied": dict(self.applied),
+        }
+        if self.removed:
+            item["removed"] = True
+        if self.intent is not None:
+            item["intent"] = {order_id: intent.to_item() for order_id, intent in self.intent.items()}
+        if expires is not None:
+            item[keys.TTL_ATTRIBUTE] = expires
+        return item
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any] | None) -> Self:
+        """From the stored item; the empty ledger when there is none."""
+        if item is None:
+            return cls()
+        intent = item.get("intent")
+        return cls(
+            version=item["version"],
+            removed=item.get("removed", False),
+            epoch=item["epoch"],
+            revision=item["revision"],
+            applied=item["applied"],
+            intent=None if intent is None else {name: Intent.from_item(one) for name, one in intent.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Write `intent`, then put and clear the entries, then write `done`: in this order, each under its condition.
+
+    Without entries to put or clear, `done` alone is written.
+    """
+
+    intent: Ledger
+    put: Mapping[str, str]
+    clear: tuple[str, ...]
+    done: Ledger
+
+
+def plan(
+    ledger: Ledger, image: Order, target: Mapping[str, str], epoch: int, *, restored: bool = False
+) -> Plan | None:
+    """What to write so that the sort entries become those of `target` (order id -> sort string), derived from `image`.
+
+    None when there is nothing to do: the ledger is finished and knows this image under this epoch, or a newer image, or nothing
+    that is indexed differs from the version just before it. After a longer step, or under a newer epoch, the ledger is written
+    even so: an invocation that is thought dead may be about to derive something else from a version in between or by the
+    older definitions, and now finds its ledger changed. The step to a `restored` issue is a longer one, over its removal. An image
+    older than an unfinished ledger finishes what that ledger intended.
+    """
+    if ledger.intent is None and (image < ledger.order or (image == ledger.order and epoch <= ledger.epoch)):
+        return None
+    if ledger.intent is not None and image < ledger.order:
+        image, target, epoch = ledger.order, ledger.target(), ledger.epoch
+    present = ledger.present
+    unfinished = ledger.intent or {}
+    touched = [
+        order_id
+        for order_id in {**present, **target}
+        if order_id in unfinished
+        or present.get(order_id) != ((target[order_id],) if order_id in target else None)
+    ]
+    one_step = not ledger.removed and not restored and image == Order(ledger.version + 1, removed=False)
+    if not touched and one_step and epoch <= ledger.epoch:
+        return None
+    done = Ledger(image.version, image.removed, epoch, ledger.revision + 1, dict(target))
+    intents = {
+        order_id: Intent(
+            target.get(order_id),
+            tuple(s for s in present.get(order_id, ()) if s != ledger.applied.get(order_id)),
+        )
+        for order_id in touched
+    }
+    return Plan(
+        intent=replace(done, applied=ledger.applied, intent=intents),
+        put={order_id: target[order_id] for order_id in touched if order_id in target},
+        clear=tuple(order_id for order_id in touched if order_id not in target),
+        done=done,
+    )

@@ -1,0 +1,116 @@
+"""What an issue document is indexed under: pure, and the same for the stream consumer, bulk loads, rebuilds and checks."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from gridview.encoding import keys, sort_strings
+from gridview.schema.catalog import Catalog, CompositeOrder, Field, FieldType, Order
+
+Body = Callable[[Field, Any], str]
+
+SPECS: dict[int, Mapping[FieldType, Body]] = {
+    1: {
+        FieldType.TEXT: lambda _, value: sort_strings.text(value),
+        FieldType.NUMBER: lambda _, value: sort_strings.number(Decimal(value)),
+        FieldType.DATE: lambda _, value: sort_strings.date(value),
+        FieldType.DATETIME: lambda _, value: sort_strings.datetime(value),
+        FieldType.BOOL: lambda _, value: sort_strings.boolean(value),
+        FieldType.ENUM: lambda field, value: sort_strings.enum(field.option(value).rank),
+        FieldType.MULTI_ENUM: lambda field, value: sort_strings.multi_enum(
+            field.option(one).rank for one in value
+        ),
+        FieldType.USER: lambda _, value: sort_strings.user(value),
+    }
+}
+"""Every version of the specification that an index may still be written in, besides `sortstrings.SPEC_VERSION` those before it."""
+
+
+_WIDTHS = {
+    FieldType.NUMBER: 48,
+    FieldType.DATE: 13,
+    FieldType.DATETIME: 30,
+    FieldType.BOOL: 4,
+    FieldType.ENUM: 7,
+}
+"""Bytes of the longest value in a part of a composite key, tag and end included. Other types share what these leave."""
+
+
+class UnknownSpec(Exception):
+    """An index is in a version of the specification that this code does not know: it is older than the one that began it."""
+
+
+def sort_body(order: Order, document: Mapping[str, Any]) -> str | None:
+    """What one order compares of a document, in the form of its index; None where the issue has no entry. UnknownSpec."""
+    if isinstance(order, CompositeOrder):
+        return _composite_body(order, document)
+    value = order.field.value_in(document)
+    return None if value is None else _form(order, order.field.type)(order.field, value)
+
+
+def _composite_body(order: CompositeOrder, document: Mapping[str, Any]) -> str:
+    widths = [_WIDTHS.get(field.type) for field in order.fields]
+    left = sort_strings.COMPOSITE_BYTES - sum(width or 0 for width in widths)
+    share = left // max(widths.count(None), 1)
+    parts = []
+    for part, field, width in zip(order.composite.normal, order.fields, widths, strict=True):
+        form, value = _form(order, field.type), field.value_in(document)
+        body = None if value is None else form(field, value)
+        size = share if width is None else None
+        parts.append(sort_strings.KeyPart(body, part.descending, part.nulls_first, size))
+    return sort_strings.composite(parts)
+
+
+def _form(order: Order, kind: FieldType) -> Body:
+    try:
+        return SPECS[order.index.spec][kind]
+    except KeyError:
+        raise UnknownSpec(f"version {order.index.spec} of the sort strings") from None
+
+
+def sort_string(order: Order, document: Mapping[str, Any]) -> str | None:
+    """The sort string of a document in one order; None where the issue has no value. UnknownSpec."""
+    body = sort_body(order, document)
+    return None if body is None else sort_strings.sort_string(body, document["num"])
+
+
+def sort_strings_of(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str]:
+    """Order id -> sort string, for each order in which the issue has a value."""
+    found = ((order.order_id, sort_string(order, document)) for order in catalog.orders)
+    return {order_id: sort for order_id, sort in found if sort is not None}
+
+
+def present_sort_strings(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]:
+    """The sort strings under which an issue may rightly stand: one, or some more while options of the field are being moved."""
+    return frozenset(sort_string(one, document) for one in (order, *order.former))
+
+
+def sort_entry(
+    partition_key: str, order_id: str, sort: str, *, version: int, revision: int
+) -> dict[str, Any]:
+    """The item that puts an issue into one order."""
+    return {
+        keys.PK: partition_key,
+        keys.SK: _order_key(partition_key, order_id),
+        keys.SORT: sort,
+        "version": version,
+        "revision": revision,
+    }
+
+
+def tombstone(
+    partition_key: str, order_id: str, *, version: int, revision: int, expires: int
+) -> dict[str, Any]:
+    """What stands in a cleared sort entry's place: no `sort`, so the index forgets it; `expires` in seconds since 1970."""
+    return {
+        keys.PK: partition_key,
+        keys.SK: _order_key(partition_key, order_id),
+        "version": version,
+        "revision": revision,
+        keys.TTL_ATTRIBUTE: expires,
+    }
+
+
+def _order_key(partition_key: str, order_id: str) -> str:
+    tenant, project, _ = keys.parse_issue(partition_key)
+    return keys.order(tenant, project, order_id)

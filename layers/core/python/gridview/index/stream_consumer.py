@@ -1,0 +1,119 @@
+"""The stream consumer: keeps what is derived from issues, whatever Lambda, the stream and the network do.
+
+A batch is folded to the newest image of each issue; ledgers and the catalog's epoch are read strongly consistent; and `derive`
+brings each issue's derived items to its image.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gridview.dynamodb.errors import ItemTooLarge
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_from_wire
+from gridview.index import maintainer
+from gridview.index.ledger import Ledger, Order
+from gridview.index.maintainer import (
+    NOT_AN_ISSUE,
+    Image,
+    Poison,
+    Subject,
+    Superseded,
+    Underivable,
+    current_catalog,
+)
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
+from gridview.support.errors import Overloaded
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival(Image):
+    """The newest image of an issue in a batch, and the sequence number of the issue's first record in it."""
+
+    first: str
+
+
+def consume(
+    table: Table,
+    catalogs: Catalogs,
+    records: Sequence[Mapping[str, Any]],
+    send_poison: Callable[[Poison], None],
+) -> str | None:
+    """Derive what a batch of stream records asks for. None when all is done, else the sequence number of the first that is not.
+
+    A poison issue is handed to `send_poison` and counts as done. A strongly consistent read of each ledger and of the
+    projects' epochs, and what `derive.carry_out` writes.
+    """
+    images, poison = fold(records)
+    for one in poison:
+        send_poison(one)
+    by_key = {image.key: image for image in images}
+
+    def read(issues: Sequence[str]) -> Iterator[Subject]:
+        """The images of the batch, whatever has become of the issues since: those changes are still to come."""
+        ledgers = table.batch_get([(key, keys.LEDGER) for key in issues], consistent=True).items
+        current = _catalogs_of(table, catalogs, map(by_key.__getitem__, issues))
+        for key in issues:
+            image = by_key[key]
+            yield Subject(current[image.project], image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))
+
+    try:
+        failed = maintainer.settle(table, catalogs.fences, list(by_key), read)
+    except Overloaded:
+        return images[0].first
+    for key, error in failed.items():
+        if isinstance(error, ItemTooLarge | Underivable):
+            send_poison(Poison.of(by_key[key], error))
+    return next(
+        (image.first for image in images if isinstance(failed.get(image.key), Overloaded | Superseded)), None
+    )
+
+
+def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Poison]]:
+    """The newest image of each issue, in the order of the issues' first records, and what is no issue though its key says so.
+
+    Other items' records are passed over.
+    """
+    newest: dict[str, Arrival] = {}
+    poison = []
+    for record in records:
+        stream = record["dynamodb"]
+        key, sort_key = stream["Keys"][keys.PK]["S"], stream["Keys"][keys.SK]["S"]
+        if not key.startswith(keys.ISSUE_PREFIX) or not sort_key.startswith(keys.PROJECT_PREFIX):
+            continue
+        try:
+            image = _image(key, record["eventName"], stream)
+        except NOT_AN_ISSUE as error:
+            poison.append(Poison(key, 0, f"{type(error).__name__}: {error}"))
+            continue
+        known = newest.get(key)
+        if known is None:
+            newest[key] = image
+        elif image.order > known.order:
+            newest[key] = replace(image, first=known.first)
+    return list(newest.values()), poison
+
+
+def _image(key: str, event: str, stream: Mapping[str, Any]) -> Arrival:
+    removed = event == "REMOVE"
+    document = item_from_wire(stream["OldImage" if removed else "NewImage"])
+    order = Order(int(document["version"]), removed)
+    return Arrival(
+        key=key,
+        issue=keys.parse_issue(key),
+        order=order,
+        document=document,
+        restored=event == "INSERT" and order.version > 1,
+        first=stream["SequenceNumber"],
+    )
+
+
+def _catalogs_of(
+    table: Table, catalogs: Catalogs, images: Iterable[Image]
+) -> dict[tuple[str, str], Catalog | None]:
+    return {
+        project: current_catalog(table, catalogs, *project)
+        for project in dict.fromkeys(image.project for image in images)
+    }

@@ -1,0 +1,1 @@
+"""Background work on projects: jobs, and the passes over issues that they make."""

@@ -1,0 +1,247 @@
+"""Background work: whoever works on the jobs of projects, and what their passes lead to.
+
+A job (`jobs`) says which pass over a project's issues is wanted and how far it has come. Whoever works on it holds a lease; when
+that one is killed, at any point, the next goes on from the last checkpoint, and doing a part of a pass twice does no harm. A pass
+begins only when nobody can be using the old definitions any more, and the stream consumer derives what people write meanwhile.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.expressions import Bound, Write, delete, put, version_is
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.block_writer import remove_family
+from gridview.index.keyspaces import NUMBERS, TOKENS_SUFFIX
+from gridview.index.maintainer import Poison
+from gridview.maintenance.rebuild_pass import pass_over, require_deleted
+from gridview.schema.catalog import Catalog, Field
+from gridview.schema.jobs import Job, save, unchanged
+from gridview.schema.store import (
+    Catalogs,
+    ProjectItems,
+    orders_in,
+    raise_epoch,
+    read,
+    sort_key,
+    to_catalog,
+    to_item,
+)
+from gridview.support import clock
+from gridview.support.concurrency import chunked
+from gridview.support.errors import NotFound, Overloaded
+
+BATCH = 50
+"""Issues between two checkpoints: with their ledgers one BatchGetItem."""
+
+LEASE = 120.0
+"""Seconds after which another may go on with a job that nobody has touched: more than an invocation can last."""
+
+PROJECT_TOMBSTONE_DAYS = 60
+"""A deleted project's id stays taken until the ledgers of its issues are gone, which outlive a dead letter of 14 days by 30."""
+
+_TURN = 10.0
+"""Seconds for which one job is worked on while others wait."""
+
+_RETRY = 5.0
+"""Seconds after which a job that the table refused is tried again."""
+
+_AT_ONCE = 50
+"""Definitions that one transaction changes at most."""
+
+
+class _Lost(Exception):
+    """The job is not as it was read: definitions changed, or another took it since the lease had run out."""
+
+
+class Worked(NamedTuple):
+    """What one invocation did: jobs that it worked on, and issues that it passed over."""
+
+    jobs: int
+    issues: int
+
+
+class Worker:
+    """Works on jobs until its time is over.
+
+    `remaining` tells the seconds it has left; `settling` are the seconds after which a change of definitions is known everywhere;
+    `send_poison` is given the issues from which nothing can be derived; `check` goes on with the check of the table (`fsckrun`) for
+    the seconds that what it is given tells, False when it has nothing to do.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        catalogs: Catalogs,
+        remaining: Callable[[], float],
+        send_poison: Callable[[Poison], None],
+        *,
+        settling: float,
+        check: Callable[[Callable[[], float]], bool] | None = None,
+    ) -> None:
+        self._table = table
+        self._catalogs = catalogs
+        self._remaining = remaining
+        self._send_poison = send_poison
+        self._settling = settling
+        self._check = check
+        self._issues = 0
+
+    def work(self) -> Worked:
+        """Work on the jobs that are due, by turns, until there is none or the time is over: one Query when there is none."""
+        worked_on: set[str] = set()
+        while self._remaining() > 0:
+            attended = {partition for partition in _due(self._table) if self._attend(partition)}
+            if not attended:
+                break
+            worked_on |= attended
+        return Worked(len(worked_on), self._issues)
+
+    def _attend(self, partition: str) -> bool:
+        """Work on one job for a turn; False when nobody may yet, or there is nothing to do."""
+        end_of_turn = max(self._remaining() - _TURN, 0.0)
+        if partition == keys.CHECK:
+            return self._check is not None and self._check(lambda: self._remaining() - end_of_turn)
+        stored = _stored(self._table, partition)
+        if stored is None or stored.due > clock.now() or self._remaining() <= 0:
+            return False
+        holder = uuid.uuid4().hex
+        job: Job | None = stored
+        try:
+            job = self._save(partition, stored, replace(stored, holder=holder, due=clock.after(LEASE)))
+            while job is not None and self._remaining() > end_of_turn:
+                job = self._step(partition, job)
+            if job is not None:
+                self._save(partition, job, replace(job, holder="", due=clock.now()))
+        except _Lost:
+            pass
+        except Overloaded:
+            self._postpone(partition, holder)
+        return True
+
+    def _step(self, partition: str, job: Job) -> Job | None:
+        """One piece of a job: its next state, or None when there is nothing more to do for now."""
+        try:
+            if job.last is None:
+                counter = self._table.get(partition, keys.COUNTER, consistent=True) or {}
+                return self._save(partition, job, replace(job, last=int(counter["last"])))
+            if job.next <= job.last:
+                return self._go_on(partition, job, job.last)
+            return self._finish(partition, job)
+        except (_Lost, TransactionFailed) as error:
+            current = _stored(self._table, partition)
+            if current is None or current.holder != job.holder:
+                raise _Lost from error
+            return current  # definitions changed; the lease still holds
+
+    def _go_on(self, partition: str, job: Job, last: int) -> Job:
+        """Pass over the next issues, and then say so: a checkpoint is never ahead of the work."""
+        began = time.monotonic()
+        numbers = range(job.next, min(job.next + min(BATCH, job.rate or BATCH), last + 1))
+        tenant, project = keys.parse_project(partition)
+        self._issues += pass_over(self._table, self._catalogs, tenant, project, numbers, self._send_poison)
+        after = self._save(partition, job, replace(job, next=numbers.stop, due=clock.after(LEASE)))
+        if job.rate:
+            clock.sleep(max(0.0, len(numbers) / job.rate - (time.monotonic() - began)))
+        return after
+
+    def _finish(self, partition: str, job: Job) -> Job | None:
+        """After the last issue: say of the definitions what is true now, and begin another pass if some still are not."""
+        tenant, project = keys.parse_project(partition)
+        try:
+            items = read(self._table, tenant, project)
+        except NotFound:
+            self._finish_removal(partition, job)
+            return None
+        catalog = to_catalog(tenant, project, items)
+        for order_id in sorted(order_id for order_id, since in catalog.leaving.items() if since <= job.epoch):
+            self._remove_blocks(tenant, project, order_id)
+        settled = list(_settled(items, catalog, job.epoch))[:_AT_ONCE]
+        if settled:
+            after = replace(job, revision=job.revision + 1)
+            self._table.transact([*settled, raise_epoch(items), save(partition, job, job)])
+            return after
+        if any(catalog.pending()):
+            due = clock.after(self._settling)
+            self._save(partition, job, job.restarted(catalog.epoch, due))
+        else:
+            self._table.transact([delete(partition, keys.JOB, unchanged(job))])
+        return None
+
+    def _finish_removal(self, partition: str, job: Job) -> None:
+        """After the last issue of a deleted project: remove its definitions, and leave its id taken for a while."""
+        tenant, project = keys.parse_project(partition)
+        require_deleted(self._table, tenant, project)
+        own, counter = keys.tenant(tenant), keys.COUNTER
+        kept = {own, counter, keys.JOB}
+        items = list(self._table.query_all(partition, consistent=True))
+        for order_id in sorted(orders_in(items)):
+            self._remove_blocks(tenant, project, order_id)
+        remove_family(self._table, tenant, project, NUMBERS)
+        removed = [delete(partition, item[keys.SK]) for item in items if item[keys.SK] not in kept]
+        for some in chunked(removed, _AT_ONCE):
+            self._table.transact(some)
+        expires = {keys.TTL_ATTRIBUTE: clock.expiry(PROJECT_TOMBSTONE_DAYS)}
+        self._table.transact(
+            [
+                put({keys.PK: partition, keys.SK: own, "deleted": True, **expires}),
+                put({keys.PK: partition, keys.SK: counter, "last": job.last, "closed": True, **expires}),
+                delete(partition, keys.JOB, unchanged(job)),
+            ]
+        )
+
+    def _remove_blocks(self, tenant: str, project: str, order_id: str) -> None:
+        for family in (order_id, order_id + TOKENS_SUFFIX):
+            remove_family(self._table, tenant, project, family)
+
+    def _save(self, partition: str, before: Job, after: Job) -> Job:
+        saved = replace(after, revision=before.revision + 1)
+        item = saved.to_item(partition)
+        try:
+            self._table.put(item, unchanged(before))
+        except ConditionFailed as error:
+            # The SDK repeats a request whose answer was lost: what it then finds in the way may be its own.
+            if error.item != item:
+                raise _Lost from error
+        return saved
+
+    def _postpone(self, partition: str, holder: str) -> None:
+        """Let a job wait that the table refuses to go on with; when that is refused too, its lease runs out."""
+        try:
+            job = _stored(self._table, partition)
+            if job is not None and job.holder == holder:
+                self._save(partition, job, replace(job, holder="", due=clock.after(_RETRY)))
+        except (Overloaded, _Lost):
+            return
+
+
+def _due(table: Table) -> Iterator[str]:
+    """The partitions of the projects whose jobs are due as far as the index knows, the longest due first."""
+    bound = Bound("<=", clock.now())
+    page = table.query(keys.JOB, index=True, bound=bound, paths=())
+    return (item[keys.PK] for item in page.items)
+
+
+def _stored(table: Table, partition: str) -> Job | None:
+    item = table.get(partition, keys.JOB, consistent=True)
+    return None if item is None else Job.from_item(item)
+
+
+def _settled(items: ProjectItems, catalog: Catalog, done: int) -> Iterator[Write]:
+    """The writes that say of the definitions what is true after a pass under those of epoch `done`."""
+    for one in catalog.pending():
+        if 0 < one.deleted <= done:
+            key = sort_key(catalog.tenant, catalog.project, one)
+            yield delete(items.project[keys.PK], key, version_is(one.version))
+            continue
+        after = one.settled(done, items.next_epoch)
+        builtin = isinstance(one, Field) and one.builtin  # its options are in the project's item
+        if after.indexes != one.indexes or (after != one and not builtin):
+            yield put(to_item(catalog.tenant, catalog.project, after), version_is(one.version))
+        if builtin and isinstance(after, Field) and isinstance(one, Field) and after.options != one.options:
+            states = [option.to_item() for option in after.options]
+            yield put({**items.project, "states": states}, version_is(items.project["version"]))

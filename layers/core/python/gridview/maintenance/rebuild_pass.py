@@ -1,0 +1,125 @@
+"""A part of a pass over the issues of a project: what is derived from them becomes what the definitions now ask for."""
+
+from collections.abc import Callable, Container, Iterator, Sequence
+
+from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
+from gridview.dynamodb.expressions import Item, Key
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import sort_string
+from gridview.fsck.block_membership import Doubt, Membership
+from gridview.fsck.chain_repair import Chain, straighten
+from gridview.index import maintainer
+from gridview.index.blocks import Block
+from gridview.index.keyspaces import NUMBERS
+from gridview.index.ledger import Ledger
+from gridview.index.maintainer import Image, Poison, Subject, Superseded, Underivable, current_catalog
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
+from gridview.support.concurrency import in_threads
+from gridview.support.errors import Overloaded
+
+
+class DefinitionsMissing(Exception):
+    """A project has no definitions, though nobody has deleted it: somebody has changed the table by hand."""
+
+
+def pass_over(
+    table: Table,
+    catalogs: Catalogs,
+    tenant: str,
+    project: str,
+    numbers: Sequence[int],
+    send_poison: Callable[[Poison], None],
+) -> int:
+    """Re-derive the issues of these numbers, and take the values of deleted attributes out of them; tells how many there are.
+
+    Issues of a deleted project are deleted instead: the stream tells the consumer, which removes what was derived from them.
+    Can be done twice. An issue costs strongly consistent reads of its document and its ledger, and where something differs
+    what `derive.carry_out` writes. Overloaded when the table refuses: nothing says that any of it was done.
+    """
+    partition = keys.project(tenant, project)
+    documents: dict[str, Item] = {}
+
+    def read(issues: Sequence[str]) -> Iterator[Subject]:
+        """The issues as they are, without the values of deleted attributes."""
+        catalog = current_catalog(table, catalogs, tenant, project)
+        if catalog is None:
+            require_deleted(table, tenant, project)
+        wanted: list[Key] = [(issue, sort_key) for issue in issues for sort_key in (partition, keys.LEDGER)]
+        found = table.batch_get(wanted, consistent=True).items
+        current = {issue: found[issue, partition] for issue in issues if (issue, partition) in found}
+        documents.update(current)
+        if catalog is None:
+            in_threads(lambda issue: table.delete(issue, partition), current)
+            return
+        in_threads(lambda document: _remove_dead_values(table, catalog, document), current.values())
+        for issue, document in current.items():
+            try:
+                image = Image.of(document)
+            except Underivable as error:
+                send_poison(Poison(issue, 0, str(error)))
+            else:
+                yield Subject(catalog, image, Ledger.from_item(found.get((issue, keys.LEDGER))))
+
+    issues = [keys.issue(tenant, project, num) for num in numbers]
+    failed = maintainer.settle(table, catalogs.fences, issues, read, touch=False)
+    for issue, error in failed.items():
+        if isinstance(error, ItemTooLarge | Underivable):
+            send_poison(Poison(issue, int(documents[issue]["version"]), str(error)))
+    if any(isinstance(error, Overloaded | Superseded) for error in failed.values()):
+        raise Overloaded("Others go on changing an issue; try again.")
+    _bring_numbers_right(table, catalogs, tenant, project, numbers, documents)
+    return len(documents)
+
+
+def _bring_numbers_right(
+    table: Table,
+    catalogs: Catalogs,
+    tenant: str,
+    project: str,
+    numbers: Sequence[int],
+    present: Container[str],
+) -> None:
+    """The set of all numbers has no generations that could be built anew, so each pass sees to it: a strongly consistent read of
+    its block, and more only where it is wrong.
+    """
+    if current_catalog(table, catalogs, tenant, project) is None:
+        return
+    membership = Membership(table, catalogs.fences, tenant, project)
+    expected = {_place(num): keys.issue(tenant, project, num) in present for num in numbers}
+    if 1 in numbers:
+        chain = Chain(table, tenant, project, NUMBERS)
+        straighten(chain, catalogs.fences)
+        counter = table.get(keys.project(tenant, project), keys.COUNTER, consistent=True) or {}
+        blocks = [Block.from_item(item) for item in chain.all().values()]
+        expected |= {
+            _place(num): False
+            for block in blocks
+            for num in block.members
+            if num > int(counter.get("last", 0))
+        }
+    membership.amend(membership.doubtful(expected))
+
+
+def _place(num: int) -> Doubt:
+    return Doubt(num, NUMBERS, sort_string("", num))
+
+
+def require_deleted(table: Table, tenant: str, project: str) -> None:
+    """DefinitionsMissing unless the project's own item says that it was deleted: issues are removed for no other reason."""
+    own = table.get(keys.project(tenant, project), keys.tenant(tenant), consistent=True)
+    if own is None or not own.get("deleted"):
+        raise DefinitionsMissing(f"The definitions of {keys.project(tenant, project)} are missing.")
+
+
+def _remove_dead_values(table: Table, catalog: Catalog, document: Item) -> None:
+    """Take out the values of deleted attributes. The version stays: nobody can see a difference, or lose a race to it."""
+    fields = document.get("fields")
+    dead = [key for key in fields if catalog.deleted(key)] if isinstance(fields, dict) else []
+    if not dead:
+        return
+    try:
+        table.remove(document[keys.PK], document[keys.SK], [("fields", key) for key in dead])
+    except ConditionFailed:
+        return  # removed meanwhile

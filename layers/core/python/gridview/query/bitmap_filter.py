@@ -1,0 +1,259 @@
+"""A filter, evaluated over sets of issue numbers that have been read (`setreading`). Pure.
+
+Every part of a filter gives two sets: the issues that match for *sure*, and all that *may*. `and` and `or` join each with its like,
+`not` takes the issues that may not from all, and the other way round. What may match and not for sure is decided by documents.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
+from typing import NamedTuple, Protocol
+
+from pyroaring import BitMap
+
+from gridview.encoding.sort_strings import NUMBER_WIDTH
+from gridview.index.block_reader import Want
+from gridview.index.blocks import Block, Entry, body_between
+from gridview.index.directory import Directory, Range, members_in
+from gridview.index.keyspaces import NUMBERS, Kind, kind_of
+from gridview.query import key_ranges
+from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without
+from gridview.query.predicates import Condition, Every, Filter, Not, Some
+from gridview.schema.catalog import Catalog
+
+Directories = Mapping[str, Directory]
+
+
+class AtHand(Protocol):
+    """What was read of blocks: a `BlockReader`."""
+
+    def block(self, family: str, entry: Entry) -> Block:
+        """A block."""
+
+    def keys(self, family: str, entry: Entry, range: Range) -> list[str]:  # noqa: A002  (what it is)
+        """The sort strings of its members in a range."""
+
+
+class Judged(NamedTuple):
+    """The issues that match for sure, and all that may: a superset of them. Shared: not to be changed."""
+
+    sure: BitMap
+    maybe: BitMap
+
+    @property
+    def undecided(self) -> BitMap:
+        """The issues whose documents have to be asked."""
+        return self.maybe - self.sure
+
+
+class Selection:
+    """A filter over the sets; without one, all issues."""
+
+    def __init__(self, only: Filter | None, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._conditions = [] if only is None else list(_conditions(only))
+        self._access = EVERYTHING if only is None else _access(only)
+        self._leaves = list(dict.fromkeys(key_ranges.leaves(self._access)))
+
+    def families(self) -> set[str]:
+        """The families whose directories it needs."""
+        found = {leaf.family for leaf in self._leaves}
+        return found | {NUMBERS} if _complements(self._access) else found
+
+    def wants(self, directories: Directories) -> list[Want]:
+        """What `evaluate` needs of which blocks: the sets of those inside its ranges, and at the borders of these the keys."""
+        found: dict[Want, None] = {}
+        leaves = [*self._leaves, EVERYTHING] if _complements(self._access) else self._leaves
+        for leaf in leaves:
+            directory = directories[leaf.family]
+            for between, entry in _covering(leaf, directory):
+                by_keys = not entry.detailed and not directory.whole(between, entry)
+                found[
+                    Want(leaf.family, entry, between, members=False) if by_keys else Want(leaf.family, entry)
+                ] = None
+        return list(found)
+
+    def evaluate(self, directories: Directories, reader: AtHand) -> Judged:
+        """Which issues match, after `reader` has read what it wants."""
+        return _Evaluation(directories, reader).judged(self._access)
+
+    def confined(self, family: str) -> tuple[Range, ...] | None:
+        """The ranges of a family outside of which no issue matches; None where they are not told."""
+        return _confined(self._access, family)
+
+    def count(self, directories: Directories) -> int | None:
+        """Exactly how many match, when the directories tell: for one condition whose ranges are whole blocks, or its `not`."""
+        return _count(self._access, directories)
+
+    def estimate(self, directories: Directories) -> int:
+        """About how many may match."""
+        return _estimate(self._access, directories)
+
+    def undecidable(self) -> list[str]:
+        """The conditions that sets do not decide, each with what would help."""
+        found: dict[str, None] = {}
+        for condition in self._conditions:
+            doubts = dict.fromkeys(leaf.doubt for leaf in key_ranges.leaves(_access(condition)) if leaf.doubt)
+            found |= dict.fromkeys(self._explained(condition, doubt) for doubt in doubts)
+        return list(found)
+
+    def _explained(self, condition: Condition, doubt: Doubt) -> str:
+        field = condition.field.id
+        call = f"PATCH /v1/projects/{self._catalog.project}/attributes/{field}"
+        order = condition.field.served
+        match doubt:
+            case Doubt.UNINDEXED:
+                help_ = f'{call} {{"indexed": true}} builds one.'
+            case Doubt.UNSEARCHED:
+                help_ = f'{call} {{"search": true}} indexes them.'
+            case Doubt.PART if order is not None and order.searched:
+                help_ = "whole words between two others narrow it, and has_words and starts_with need no documents."
+            case Doubt.PART:
+                help_ = (
+                    f'starts_with needs no documents; {call} {{"search": true}} indexes words, for has_words.'
+                )
+            case Doubt.LONG:
+                help_ = "a shorter value needs no documents."
+            case Doubt.BUILDING | Doubt.MOVING:
+                help_ = "ask again when that is done."
+        return f"{condition}: {doubt.value}; {help_}"
+
+
+def _confined(part: Access, family: str) -> tuple[Range, ...] | None:
+    match part:
+        case Within() if part.family == family:
+            return part.ranges
+        case Both(parts):
+            found = (_confined(one, family) for one in parts)
+            return next((one for one in found if one is not None), None)
+    return None
+
+
+def _conditions(only: Filter) -> Iterator[Condition]:
+    match only:
+        case Condition():
+            yield only
+        case Not(part):
+            yield from _conditions(part)
+        case Every(parts) | Some(parts):
+            for part in parts:
+                yield from _conditions(part)
+
+
+def _access(only: Filter) -> Access:
+    match only:
+        case Condition(field, operator, operand):
+            return operator.accessed(field, operand)
+        case Every(parts):
+            return Both(tuple(map(_access, parts))) if len(parts) > 1 else _access(parts[0])
+        case Some(parts):
+            return Either(tuple(map(_access, parts))) if len(parts) > 1 else _access(parts[0])
+        case Not(part):
+            return key_ranges.without(_access(part))
+
+
+def _complements(found: Access) -> bool:
+    """Whether anything is taken from all issues."""
+    match found:
+        case Without():
+            return True
+        case Both(parts) | Either(parts):
+            return any(map(_complements, parts))
+    return False
+
+
+def _covering(leaf: Within, directory: Directory) -> Iterator[tuple[Range, Entry]]:
+    """The blocks that have keys in its ranges."""
+    for between in leaf.ranges:
+        for entry in directory.overlapping(between):
+            yield between, entry
+
+
+class _Evaluation:
+    """One evaluation; what stands in a filter twice is put together once."""
+
+    def __init__(self, directories: Directories, reader: AtHand) -> None:
+        self._directories = directories
+        self._reader = reader
+        self._found: dict[Within, BitMap] = {}
+
+    def judged(self, found: Access) -> Judged:
+        """The issues of a part."""
+        match found:
+            case Within():
+                numbers = self._numbers(found)
+                return Judged(BitMap() if found.doubt else numbers, numbers)
+            case Both(parts):
+                judged = [self.judged(part) for part in parts]
+                return Judged(
+                    _intersection(one.sure for one in judged), _intersection(one.maybe for one in judged)
+                )
+            case Either(parts):
+                judged = [self.judged(part) for part in parts]
+                return Judged(_union(one.sure for one in judged), _union(one.maybe for one in judged))
+            case Without(part):
+                every, judged_part = self._numbers(EVERYTHING), self.judged(part)
+                return Judged(every - judged_part.maybe, every - judged_part.sure)
+
+    def _numbers(self, leaf: Within) -> BitMap:
+        if leaf not in self._found:
+            self._found[leaf] = _union(self._pieces(leaf))
+        return self._found[leaf]
+
+    def _pieces(self, leaf: Within) -> Iterator[BitMap]:
+        directory = self._directories[leaf.family]
+        for between, entry in _covering(leaf, directory):
+            if directory.whole(between, entry):
+                yield self._reader.block(leaf.family, entry).members
+            elif entry.detailed:
+                sets = self._reader.block(leaf.family, entry).sets or {}
+                yield from (numbers for _, numbers in members_in(sets, between))
+            else:
+                found = self._reader.keys(leaf.family, entry, between)
+                yield BitMap([int(key[-NUMBER_WIDTH:]) for key in found])
+
+
+def _union(sets: Iterable[BitMap]) -> BitMap:
+    return BitMap.union(BitMap(), *sets)
+
+
+def _intersection(sets: Iterable[BitMap]) -> BitMap:
+    # The smallest first: what is intersected gets no larger.
+    return reduce(lambda one, other: one & other, sorted(sets, key=len))
+
+
+def _count(found: Access, directories: Directories) -> int | None:
+    match found:
+        case Within(family, ranges, doubt):
+            # An issue stands once among the keys of an order, under many among tokens.
+            if doubt or (len(ranges) > 1 and kind_of(family) is Kind.TOKENS):
+                return None
+            directory = directories[family]
+            covering = list(_covering(found, directory))
+            if all(directory.whole(between, entry) for between, entry in covering):
+                return sum(entry.size for _, entry in covering)
+        case Without(part):
+            counted = _count(part, directories)
+            return None if counted is None else directories[NUMBERS].total - counted
+    return None
+
+
+_BODIES = 32
+"""Bodies that a block of many may be thought to have."""
+
+
+def _estimate(found: Access, directories: Directories) -> int:
+    match found:
+        case Within(family):
+            directory = directories[family]
+            return sum(
+                entry.size
+                if directory.whole(between, entry)
+                else max(entry.size // (2 if body_between(*between) is None else _BODIES), 1)
+                for between, entry in _covering(found, directory)
+            )
+        case Both(parts):
+            return min(_estimate(part, directories) for part in parts)
+        case Either(parts):
+            return sum(_estimate(part, directories) for part in parts)
+        case Without(part):
+            return max(directories[NUMBERS].total - _estimate(part, directories), 0)

@@ -1,0 +1,262 @@
+"""The grid query as a client sends it, checked against the project's fields. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar
+
+from pydantic import AfterValidator, ValidationInfo, field_validator
+from pydantic import Field as ModelField
+
+from gridview.encoding.json_codec import dumps, loads
+from gridview.query.predicates import Filter, parse_filter
+from gridview.query.sort_order import MAX_KEYS, Keys, OrderKey
+from gridview.schema.catalog import NUM, Catalog, Part
+from gridview.support.errors import FieldError, InvalidRequest, NotReady, Unprocessable
+from gridview.support.validation import RequestModel, as_integers, parse
+
+MAX_LIMIT = 500
+
+
+class IndexNotReady(NotReady):
+    """The index of `attribute`, or the `composite` one, which the query needs, is being built."""
+
+    def __init__(self, attribute: str, composite: str | None = None) -> None:
+        index = f"of {attribute}" if composite is None else composite
+        super().__init__(f"The index {index} is being built, so nothing can be sorted by it yet.")
+        self.attribute = attribute
+        self.composite = composite
+
+
+def _of_the_project(field_id: str, known: ValidationInfo) -> str:
+    catalog: Any = known.context
+    if field_id != NUM and catalog.get(field_id) is None:
+        raise ValueError("is not a field of the project")
+    return field_id
+
+
+FieldId = Annotated[str, AfterValidator(_of_the_project)]
+"""Names a field of the catalog that is the validation's context."""
+
+
+class SortKey(RequestModel):
+    """One key of an order."""
+
+    field: FieldId
+    direction: Literal["asc", "desc"] = "asc"
+    nulls: Literal["first", "last"] = "last"
+
+
+_SortKeys = Annotated[list[SortKey], ModelField(max_length=MAX_KEYS)]
+
+FilterDocument = Any
+"""A filter as it is sent. It is read by `parse_with_filter`, which knows the place of everything in it."""
+
+
+class GridRequest(RequestModel):
+    """POST /v1/projects/{project}/grid, every part optional."""
+
+    sort: _SortKeys = ModelField(default_factory=list)
+    filter: FilterDocument = None
+    columns: list[FieldId] | None = None
+    limit: int = ModelField(default=100, ge=1, le=MAX_LIMIT)
+    cursor: str | None = None
+    offset: int | None = ModelField(default=None, ge=0)
+    count: bool = False
+    explain: bool = False
+
+    @field_validator("offset")
+    @classmethod
+    def _not_from_a_cursor_on(cls, offset: int | None, known: ValidationInfo) -> int | None:
+        if offset is not None and known.data.get("cursor") is not None:
+            raise ValueError("cannot go together with cursor")
+        return offset
+
+
+class PositionRequest(RequestModel):
+    """GET /v1/projects/{project}/issues/{num}/position, by query parameters."""
+
+    sort: _SortKeys = ModelField(default_factory=list)
+    filter: FilterDocument = None
+
+
+class Asked(NamedTuple):
+    """One key of an order as it is asked for; its field need not have an index, where a composite one gives the order."""
+
+    field_id: str
+    part: Part
+
+    @property
+    def descending(self) -> bool:
+        """Whether the greatest comes first."""
+        return self.part.descending
+
+
+@dataclass(frozen=True, slots=True)
+class GridQuery:
+    """A checked grid query. `sort` is what it asks to be sorted by, `keys` what gives that order, one at least."""
+
+    sort: tuple[Asked, ...]
+    keys: Keys
+    filter: Filter | None
+    columns: frozenset[str] | None
+    limit: int
+    cursor: str | None
+    offset: int
+    count: bool
+    explain: bool
+
+    def binding(self, tenant: str, project: str) -> bytes:
+        """What a cursor of this query is bound to: tenant, project, sort and filter."""
+        return dumps(
+            {
+                "tenant": tenant,
+                "project": project,
+                "sort": [list(one.part) for one in self.sort],
+                "filter": self.filter.canonical() if self.filter is not None else None,
+            }
+        )
+
+
+def from_parameters(parameters: Mapping[str, str]) -> dict[str, Any]:
+    """The body that the query parameters of `GET .../grid` stand for. What cannot be read stays text, and is refused as such.
+
+    `sort=-created` or a JSON list as in the body, `columns=a,b`, `filter=<JSON>`, `limit`, `offset`, `cursor`, `count`, `explain`.
+    """
+    body: dict[str, Any] = {**parameters, **as_integers(parameters, "limit", "offset")}
+    for name, read in _PARAMETERS.items():
+        if name in parameters:
+            body[name] = read(parameters[name])
+    return body
+
+
+def _sort_parameter(text: str) -> Any:
+    if text.startswith("["):
+        return _json_or_text(text)
+    return [
+        {"field": name.removeprefix("-"), "direction": "desc" if name.startswith("-") else "asc"}
+        for name in text.split(",")
+    ]
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return loads(text)
+    except InvalidRequest:
+        return text
+
+
+def _flag(text: str) -> bool | str:
+    return {"true": True, "false": False}.get(text, text)
+
+
+_PARAMETERS: dict[str, Callable[[str], Any]] = {
+    "sort": _sort_parameter,
+    "filter": _json_or_text,
+    "columns": lambda text: text.split(","),
+    "count": _flag,
+    "explain": _flag,
+}
+
+
+Request = TypeVar("Request", bound=RequestModel)
+
+
+def parse_with_filter(model: type[Request], catalog: Catalog, body: Any) -> tuple[Request, Filter | None]:
+    """A request and its filter; InvalidRequest with all that is wrong with both."""
+    errors: list[FieldError] = []
+    request, found = None, None
+    try:
+        request = parse(model, body, context=catalog)
+    except InvalidRequest as error:
+        errors += error.errors
+    if isinstance(body, dict) and body.get("filter") is not None:
+        try:
+            found = parse_filter(catalog, body["filter"])
+        except InvalidRequest as error:
+            errors += error.errors
+    if request is None or errors:
+        raise InvalidRequest("The request is not valid.", errors)
+    return request, found
+
+
+def resolve(catalog: Catalog, body: Any) -> GridQuery:
+    """The query over the project's fields; raises InvalidRequest, IndexNotReady or Unprocessable."""
+    request, found = parse_with_filter(GridRequest, catalog, body)
+    return GridQuery(
+        sort=tuple(_asked(catalog, key) for key in request.sort) or (Asked(NUM, Part(NUM)),),
+        keys=_keys(catalog, request.sort),
+        filter=found,
+        columns=None if request.columns is None else frozenset(request.columns),
+        limit=request.limit,
+        cursor=request.cursor,
+        offset=request.offset or 0,
+        count=request.count,
+        explain=request.explain,
+    )
+
+
+def resolve_position(catalog: Catalog, body: Any) -> tuple[Keys, Filter | None]:
+    """The order and the filter in which a position is asked for; raises InvalidRequest, IndexNotReady or Unprocessable."""
+    request, found = parse_with_filter(PositionRequest, catalog, body)
+    return _keys(catalog, request.sort), found
+
+
+def _asked(catalog: Catalog, key: SortKey) -> Asked:
+    field, descending = catalog.get(key.field), key.direction == "desc"
+    if field is None:
+        return Asked(NUM, Part(NUM, descending))
+    return Asked(field.id, Part(field.key, descending, key.nulls == "first"))
+
+
+def _keys(catalog: Catalog, sort: list[SortKey]) -> Keys:
+    """The fewest keys that give the order: a composite index, whose fields need none of their own, or each field's."""
+    parts = [_asked(catalog, key).part for key in sort]
+    if (served := catalog.composite_for(parts)) is not None:
+        return (OrderKey(served.order, served.reversed),)
+    building = catalog.composite_being_built(parts)
+    if building is not None and any(catalog.field_of(part.field).served is None for part in building.sort):
+        raise IndexNotReady("", building.id)
+    return _sufficient(tuple(_key(catalog, key) for key in sort) or (OrderKey(None),))
+
+
+def _key(catalog: Catalog, key: SortKey) -> OrderKey:
+    field = catalog.get(key.field)
+    if field is None:
+        return OrderKey(None, key.direction == "desc")
+    if field.served is None:
+        if field.indexed:
+            raise IndexNotReady(field.id)
+        raise Unprocessable(
+            f"{field.id} is not indexed, so nothing can be sorted by it. An administrator can switch its index on: "
+            f'PATCH /v1/projects/{catalog.project}/attributes/{field.id} {{"indexed": true}}.'
+        )
+    return OrderKey(field.served, key.direction == "desc", key.nulls == "first")
+
+
+def _sufficient(sort: Keys) -> Keys:
+    """The fewest of these keys that give the same order: those up to the issue number, which leaves no ties.
+
+    The number itself breaks ties in the direction of the key before it, so there it need not be a key.
+    """
+    kept = sort[: next((at for at, key in enumerate(sort, 1) if key.order is None), len(sort))]
+    if len(kept) > 1 and kept[-1].order is None and kept[-1].descending == kept[-2].descending:
+        return kept[:-1]
+    return kept
+
+
+def parts_of(sort: Keys) -> list[Part]:
+    """The keys as the catalog looks for composite indexes by."""
+    return [Part(key.order.key if key.order else NUM, key.descending, key.nulls_first) for key in sort]
+
+
+class _Described(Protocol):
+    @property
+    def field_id(self) -> str: ...
+
+    @property
+    def descending(self) -> bool: ...
+
+
+def in_words(sort: Sequence[_Described]) -> str:
+    """`day descending, then num ascending`."""
+    return ", then ".join(f"{key.field_id} {'descending' if key.descending else 'ascending'}" for key in sort)

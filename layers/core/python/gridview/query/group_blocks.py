@@ -1,0 +1,326 @@
+"""Groups as the blocks of a field tell them: which group a key belongs to, and the sets of issues in each group. Pure.
+
+A block of one body, or one whose keys are all of one period, is a group (or a part of one) without being read. In the others the
+bodies of the keys tell the groups. What a body does not tell, documents do: how a text or a user is spelled, which of several texts
+it is that begin alike for 240 folded characters, and which option an issue has while options are being moved.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as attribute
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from pyroaring import BitMap
+
+from gridview.encoding import sort_strings
+from gridview.encoding.sort_strings import ESCAPE, SEPARATOR, SPEC_VERSION, TEXT_WIDTH
+from gridview.index.blocks import FIRST, Entry, before
+from gridview.index.keyspaces import NUMBERS, tokens_family
+from gridview.query.group_request import WITHOUT, Dimension, Order, instants
+from gridview.query.operators import body as body_of_value
+from gridview.schema.catalog import NUM, FieldType, Option
+
+_DAY = timedelta(days=1)
+_STEP = timedelta(hours=12)
+"""Between two looks at a zone's offset from UTC. No zone changes it twice within this time (a test looks)."""
+
+_SECOND_YEAR, _LAST_YEAR = "0002", "9999"
+"""Between them an instant has a place in every zone's calendar as Python knows it."""
+
+_HIGHEST = "99999999"
+
+_SOME_BODIES, _MANY_BODIES = 4, 16
+"""What a detailed and a plain block are taken to have until they are read, if they have as many keys."""
+
+
+class Label(NamedTuple):
+    """A group of one field. `spelled` is false where only a document can tell how its value is shown.
+
+    `several`: texts that begin alike, which documents tell apart.
+    """
+
+    order: Order
+    shown: Any
+    spelled: bool = True
+    several: bool = False
+
+
+NONE = Label(*WITHOUT)
+"""The group of the issues without a value."""
+
+
+class Division:
+    """How the blocks of a field divide its issues into the groups of a dimension."""
+
+    def __init__(self, dimension: Dimension) -> None:
+        self.dimension = dimension
+        self._field = dimension.field
+        order = self._field.served
+        self.numbered = self._field.id == NUM
+        self.valued = NUMBERS if self.numbered else order.order_id if order else ""
+        """The family in which each issue with a value has one key."""
+        tokens = tokens_family(order) if order and self._field.type is FieldType.MULTI_ENUM else None
+        self.family = tokens or self.valued
+        """The family whose bodies tell the groups."""
+
+    @staticmethod
+    def possible(dimension: Dimension) -> bool:
+        """Whether the field has an index that is complete, in the form that is known here."""
+        served = dimension.field.served
+        return dimension.field.id == NUM or (served is not None and served.index.spec == SPEC_VERSION)
+
+    @property
+    def field_id(self) -> str:
+        """What the API calls the field."""
+        return self._field.id
+
+    @property
+    def nullable(self) -> bool:
+        """Whether issues may lack a value."""
+        return not self._field.builtin
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the groups stand in the order of the keys, so that the first groups take the first blocks only."""
+        return not self.numbered and not self._field.type.has_options
+
+    def label(self, body: str) -> Label | None:
+        """The group of a body; None when only documents can tell."""
+        match self._field.type:
+            case FieldType.TEXT:
+                folded = sort_strings.folded_text(body)
+                several = len(folded) >= TEXT_WIDTH
+                return Label((False, body, "" if several else folded), None, spelled=False, several=several)
+            case FieldType.USER:
+                return Label((False, body, body), None, spelled=False)
+        value = self._value(body)
+        return None if value is None else next(Label(*one) for one in self.dimension.members(value))
+
+    def label_of_value(self, value: Any) -> Label:
+        """The group of a stored value that is not a list."""
+        if self._field.type in (FieldType.TEXT, FieldType.USER):
+            label = self.label(body_of_value(self._field, value))
+            if label is not None:
+                return label
+        return next(Label(*one) for one in self.dimension.members(value))
+
+    def _value(self, body: str) -> Any:
+        """The stored value that has this body, or a list of its one option; None when there is not exactly one."""
+        match self._field.type:
+            case FieldType.NUMBER:
+                number = sort_strings.number_value(body)
+                # As documents have it: see `wire`.
+                whole = number == number.to_integral_value() and -(2**63) <= number < 2**63
+                return int(number) if whole else number
+            case FieldType.BOOL:
+                return body == "1"
+            case FieldType.ENUM:
+                options = self._options.get(body, ())
+                return options[0].id if len(options) == 1 else None
+            case FieldType.MULTI_ENUM:
+                return [body]
+        return body
+
+    @cached_property
+    def _options(self) -> Mapping[str, Sequence[Option]]:
+        """Rank -> the options whose issues may stand under it."""
+        found: dict[str, list[Option]] = {}
+        for option in self._field.options:
+            for rank in option.ranks:
+                found.setdefault(rank, []).append(option)
+        return found
+
+    def label_of(self, entry: Entry) -> Label | None:
+        """The group of all keys between the fences of a block, when that is known without reading it."""
+        if entry.body is not None:
+            return self.label(entry.body)
+        if self.dimension.unit is None or entry.upper is None or entry.lower == FIRST:
+            return None
+        lower, upper = _value_of_fence(entry.lower), _value_of_fence(entry.upper)
+        least, most = self.label(lower), self.label(upper)
+        if least is None or most is None or least.order != most.order:
+            return None
+        return least if self._steady(lower, upper) else None
+
+    def _steady(self, lower: str, upper: str) -> bool:
+        """Whether what lies between two values of one period is of that period too, whichever way its clocks are put."""
+        if self._field.type is FieldType.DATE or self.dimension.zone is UTC:
+            return True
+        if lower < _SECOND_YEAR or upper >= _LAST_YEAR:
+            return False
+        begin, end = datetime.fromisoformat(lower), datetime.fromisoformat(upper)
+        # A clock is less than a day from UTC: two days behind a moment of the period nothing can be of an earlier one.
+        margin = 2 * _DAY
+        if end - begin <= 2 * margin:
+            return self._constant(begin, end)
+        return self._constant(begin, begin + margin) and self._constant(end - margin, end)
+
+    def _constant(self, begin: datetime, end: datetime) -> bool:
+        """Whether the zone is as far from UTC all the time."""
+        steps = range(int((end - begin) / _STEP) + 1)
+        looked = (*(begin + step * _STEP for step in steps), end)
+        return len({at.astimezone(self.dimension.zone).utcoffset() for at in looked}) == 1
+
+    def complete(self, label: Label, fence: str | None) -> bool:
+        """Whether all keys of a group come before a fence (None: the end). For what is `ordered`."""
+        if fence is None or label == NONE:
+            return fence is None
+        if self.dimension.unit is None:
+            return before(label.order[1]) + _HIGHEST < fence
+        value = _value_of_fence(fence)
+        members = self.dimension.members
+        if self._field.type is FieldType.DATETIME and self.dimension.zone is not UTC:
+            if value < _SECOND_YEAR:
+                return False
+            # What comes behind the fence is less than a day earlier by its own clock than by that of UTC.
+            earliest = datetime.fromisoformat(value) - _DAY
+            value = earliest.isoformat(timespec="microseconds").replace("+00:00", "Z")
+            members = instants(self.dimension.unit, UTC)
+        return all(label.order < bound.order for bound in members(value))
+
+    def far_enough(self, entries: Sequence[Entry], sizes: Sequence[int], goal: float) -> int:
+        """How many of the entries, in order, should have at least this many groups and the whole of the last.
+
+        `sizes`: how many keys of each count. All of them where the groups are not `ordered`.
+        """
+        if not self.ordered:
+            return len(entries)
+        groups, last = 0, None
+        for at, (entry, size) in enumerate(zip(entries, sizes, strict=True)):
+            if not size:
+                continue
+            label = self.label_of(entry)
+            if groups > goal and (label is None or label != last):
+                return at
+            if label is None:
+                groups += min(size, self._bodies_in(entry))
+            elif label != last:
+                groups += 1
+            last = label
+        return len(entries)
+
+    def _bodies_in(self, entry: Entry) -> int:
+        """How many groups a block of several bodies may be thought to have, of which none began before it."""
+        if self.dimension.unit is not None:
+            return 1  # a block of one period is told by its fences
+        return _SOME_BODIES if entry.detailed else _MANY_BODIES
+
+
+def _value_of_fence(fence: str) -> str:
+    """The stored date or instant that a fence inside the index of such a field begins with."""
+    return fence.partition(SEPARATOR)[0].partition(ESCAPE)[0]
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Groups of one field, as far as they have been found. `unsettled` are issues whose groups their documents tell."""
+
+    labels: dict[Order, Label] = attribute(default_factory=dict)
+    members: dict[Order, BitMap] = attribute(default_factory=dict)
+    sizes: dict[Order, int] = attribute(default_factory=dict)
+    unsettled: BitMap = attribute(default_factory=BitMap)
+
+    def add(self, label: Label | None, members: BitMap) -> None:
+        """Issues of a group; None: each of the one that its document tells."""
+        if label is None:
+            self.unsettled |= members
+        elif members:
+            self.labels[label.order] = label
+            self.members[label.order] = self.members.get(label.order, BitMap()) | members
+
+    def count(self, label: Label, size: int) -> None:
+        """So many other issues of a group, whose numbers nobody needs."""
+        self.labels[label.order] = label
+        self.sizes[label.order] = self.sizes.get(label.order, 0) + size
+
+    def keep(self, matching: BitMap, complete: Callable[[Label], bool]) -> None:
+        """Keep of the groups that are complete what matches."""
+        kept = {order: one & matching for order, one in self.members.items() if complete(self.labels[order])}
+        self.members = {order: one for order, one in kept.items() if one}
+
+    def groups(self) -> Iterator["Combined"]:
+        """One after the other, in order."""
+        for order in sorted(self.labels):
+            members = self.members.get(order, BitMap())
+            yield Combined((self.labels[order],), self.sizes.get(order, 0) + len(members), members)
+
+
+class Combined(NamedTuple):
+    """The issues that have the values of all these groups: how many, and which (those that somebody needs)."""
+
+    labels: tuple[Label, ...]
+    size: int
+    members: BitMap
+
+    @property
+    def several(self) -> bool:
+        """Whether documents have to tell it apart into several groups."""
+        return any(label.several for label in self.labels)
+
+    @property
+    def spelled(self) -> bool:
+        """Whether all that is shown of it is known."""
+        return all(label.spelled for label in self.labels)
+
+    @property
+    def whole(self) -> tuple[Label, ...]:
+        """What it shares with all those between whose parts its own may have to be put."""
+        first = next((at for at, label in enumerate(self.labels) if label.several), len(self.labels))
+        return self.labels[: first + 1]
+
+
+class TooMuchWork(Exception):
+    """Groups of several fields would take too many intersections of sets."""
+
+
+class Divided:
+    """The groups of one field, in order, with the issues in each; `numbered`: each issue is one."""
+
+    def __init__(self, division: Division, gathered: Gathered) -> None:
+        self._division = division
+        self._groups = [
+            (gathered.labels[order], gathered.members[order]) for order in sorted(gathered.members)
+        ]
+
+    def split(self, among: BitMap) -> Iterator[tuple[Label, BitMap]]:
+        """The groups that some of these issues are in, and which; nothing for a group that none is in, to count the work."""
+        if self._division.numbered:
+            for num in among:
+                yield self._division.label_of_value(num), BitMap((num,))
+        for label, members in self._groups:
+            yield label, members & among
+
+
+def combined(divided: Sequence[Divided], among: BitMap, work: int) -> Iterator[Combined]:
+    """The combinations of groups that any issue is in, in order; TooMuchWork after so many intersections."""
+    done = 0
+
+    def combine(at: int, labels: tuple[Label, ...], members: BitMap) -> Iterator[Combined]:
+        nonlocal done
+        for label, part in divided[at].split(members):
+            done += 1
+            if done > work:
+                raise TooMuchWork
+            if not part:
+                continue
+            if at + 1 == len(divided):
+                yield Combined((*labels, label), len(part), part)
+            else:
+                yield from combine(at + 1, (*labels, label), part)
+
+    return combine(0, (), among)
+
+
+def first_of(groups: Iterable[Combined], limit: int) -> tuple[list[Combined], bool]:
+    """The first groups, more than `limit` if there are, and whether those are all.
+
+    With all those whose parts may have to be put between theirs.
+    """
+    found: list[Combined] = []
+    for group in groups:
+        if len(found) > limit and group.labels[: len(found[-1].whole)] != found[-1].whole:
+            return found, False
+        found.append(group)
+    return found, True

@@ -1,0 +1,285 @@
+"""Grouped counts: a request checked against the project's fields, and issues put into groups with exact aggregates. Pure.
+
+An issue counts in one group, but for a multi_enum, where it counts in the group of each of its options.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from decimal import Context, Decimal
+from itertools import product
+from typing import Annotated, Any, Literal, NamedTuple
+from zoneinfo import ZoneInfo
+
+from pydantic import BeforeValidator
+from pydantic import Field as ModelField
+
+from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filter
+from gridview.query.operators import body, identity
+from gridview.query.predicates import NUMBER, Filter
+from gridview.schema.catalog import NUM, Catalog, Field, FieldType
+from gridview.schema.documents import value_json
+from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
+from gridview.support.validation import RequestModel
+
+MAX_FIELDS = 3
+MAX_GROUPS = 500
+MAX_AGGREGATES = 20
+_MAX_MEMBERSHIPS = 1_000_000
+"""Times that issues may be counted: three multi_enums could put one issue into eight million groups."""
+
+_EXACT = Context(prec=400)
+"""Holds the sum of 10,000 numbers digit for digit: from 1E+130 down to 1E-167."""
+_ROUNDED = Context(prec=38)
+"""An average has as many digits as a number may have."""
+
+_GREGORIAN_CYCLE = 400
+"""Years after which the calendar repeats itself to the day."""
+
+Function = Literal["sum", "min", "max", "avg"]
+Unit = Literal["day", "month", "year"]
+Order = tuple[bool, str, str]
+"""Where a group stands among those of its field, and what makes it the same group: without a value; body; identity."""
+
+
+class GroupBy(RequestModel):
+    """A field to group by; `unit` of a date or datetime, `timezone` (IANA, default UTC) of the unit of a datetime."""
+
+    field: FieldId
+    unit: Unit | None = None
+    timezone: str | None = None
+
+
+class Aggregate(RequestModel):
+    """What to tell of a number field in each group."""
+
+    field: FieldId
+    function: Function
+
+
+def _spelled_out(one: Any) -> Any:
+    return {"field": one} if isinstance(one, str) else one
+
+
+class GroupsRequest(RequestModel):
+    """POST /v1/projects/{project}/groups."""
+
+    by: list[Annotated[GroupBy, BeforeValidator(_spelled_out, json_schema_input_type=str | GroupBy)]] = (
+        ModelField(min_length=1, max_length=MAX_FIELDS)
+    )
+    filter: FilterDocument = None
+    limit: int = ModelField(default=100, ge=1, le=MAX_GROUPS)
+    aggregates: list[Aggregate] = ModelField(default_factory=list, max_length=MAX_AGGREGATES)
+    explain: bool = False
+
+
+class Member(NamedTuple):
+    """What an issue has of one field: where its group stands, what makes it the same group, and what is shown of it."""
+
+    order: Order
+    shown: Any
+
+
+WITHOUT = Member((True, "", ""), None)
+"""Groups of issues without a value come last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One field to group by, or the periods of a `unit` in a `zone`. `members` tells the groups of a stored value."""
+
+    field: Field
+    members: Callable[[Any], Iterable[Member]]
+    unit: Unit | None = None
+    zone: tzinfo = UTC
+
+    def of(self, document: Mapping[str, Any]) -> Iterable[Member]:
+        """The groups of an issue."""
+        value = self.field.value_in(document)
+        return (WITHOUT,) if value is None else self.members(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One aggregate of a number field."""
+
+    field: Field
+    function: Function
+
+    def of(self, numbers: list[Decimal]) -> Decimal | None:
+        """The aggregate of the numbers that a group has; None when it has none."""
+        if not numbers:
+            return None
+        match self.function:
+            case "min":
+                return min(numbers)
+            case "max":
+                return max(numbers)
+        total = Decimal(0)
+        for number in numbers:
+            total = _EXACT.add(total, number)
+        return total if self.function == "sum" else _ROUNDED.divide(total, Decimal(len(numbers)))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsQuery:
+    """A checked request for groups."""
+
+    by: tuple[Dimension, ...]
+    filter: Filter | None
+    limit: int
+    measures: tuple[Measure, ...]
+    explain: bool
+
+    def fields(self) -> list[Field]:
+        """The fields that it looks at."""
+        judged = self.filter.fields() if self.filter is not None else ()
+        return [*(one.field for one in self.by), *judged, *(one.field for one in self.measures)]
+
+
+@dataclass(slots=True)
+class Group:
+    """The issues that have the same values. `numbers`: those of each measure."""
+
+    shown: list[Any]
+    numbers: list[list[Decimal]]
+    count: int = 0
+
+
+def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
+    """The query over the project's fields; InvalidRequest names all that is wrong with it."""
+    request, found = parse_with_filter(GroupsRequest, catalog, body)
+    errors: list[FieldError] = []
+    by = [_dimension(catalog, one, f"by.{at}", errors) for at, one in enumerate(request.by)]
+    measures = [Measure(_field(catalog, one.field), one.function) for one in request.aggregates]
+    errors += (
+        FieldError(f"aggregates.{at}.field", "is not a number field")
+        for at, one in enumerate(measures)
+        if one.field.type is not FieldType.NUMBER
+    )
+    if errors:
+        raise InvalidRequest("The request is not valid.", errors)
+    return GroupsQuery(tuple(by), found, request.limit, tuple(measures), request.explain)
+
+
+def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[Group]:
+    """All groups of the documents that pass, in the order of the fields; Unprocessable when issues have too many groups."""
+    groups: dict[tuple[Order, ...], Group] = {}
+    memberships = 0
+    for document in documents:
+        if query.filter is not None and not query.filter.matches(document):
+            continue
+        members = [list(one.of(document)) for one in query.by]
+        memberships += _product(map(len, members))
+        if memberships > _MAX_MEMBERSHIPS:
+            raise Unprocessable(
+                f"The issues would be counted more than {_MAX_MEMBERSHIPS:,} times, since one counts for each of its options. "
+                "Group by fewer fields, or filter."
+            )
+        values = [one.field.value_in(document) for one in query.measures]
+        for chosen in product(*members):
+            key = tuple(one.order for one in chosen)
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = Group([one.shown for one in chosen], [[] for _ in query.measures])
+            group.count += 1
+            for numbers, value in zip(group.numbers, values, strict=True):
+                if value is not None:
+                    numbers.append(Decimal(value))
+    return [groups[key] for key in sorted(groups)]
+
+
+def group_json(query: GroupsQuery, group: Group) -> dict[str, Any]:
+    """A group as the API answers it."""
+    found: dict[str, Any] = {"values": group.shown, "count": group.count}
+    if query.measures:
+        found["aggregates"] = [
+            {"field": measure.field.id, "function": measure.function, "value": measure.of(numbers)}
+            for measure, numbers in zip(query.measures, group.numbers, strict=True)
+        ]
+    return found
+
+
+def _product(counts: Iterable[int]) -> int:
+    total = 1
+    for count in counts:
+        total *= count
+    return total
+
+
+def _field(catalog: Catalog, name: str) -> Field:
+    field = NUMBER if name == NUM else catalog.get(name)
+    if field is None:
+        raise InvalidRequest("There is no such field.")  # validation has looked
+    return field
+
+
+def _dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldError]) -> Dimension:
+    field = _field(catalog, by.field)
+    zone = UTC if by.timezone is None else _zone(by.timezone)
+    if zone is None:
+        errors.append(
+            FieldError(f"{place}.timezone", "is not the name of a time zone, such as Europe/London")
+        )
+    elif by.timezone is not None and (field.type is not FieldType.DATETIME or by.unit is None):
+        errors.append(FieldError(f"{place}.timezone", "is for the unit of a datetime"))
+    if by.unit is not None:
+        if field.type is FieldType.DATE:
+            return Dimension(field, _days(by.unit), by.unit)
+        if field.type is FieldType.DATETIME:
+            return Dimension(field, instants(by.unit, zone or UTC), by.unit, zone or UTC)
+        errors.append(FieldError(f"{place}.unit", "is for dates and datetimes"))
+    if field.type is FieldType.MULTI_ENUM:
+        return Dimension(field, _options(field))
+    return Dimension(field, _values(field))
+
+
+def _zone(name: str) -> tzinfo | None:
+    try:
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError):  # no such zone; not even a name; a folder of zones
+        return None
+
+
+def _values(field: Field) -> Callable[[Any], Iterable[Member]]:
+    def members(value: Any) -> Iterable[Member]:
+        # Texts that differ behind what the order compares are groups of their own.
+        return (Member((False, body(field, value), str(identity(field, value))), value_json(field, value)),)
+
+    return members
+
+
+def _options(field: Field) -> Callable[[Any], Iterable[Member]]:
+    def members(value: Any) -> Iterable[Member]:
+        options = (field.option(one) for one in value)
+        return (Member((False, option.rank, option.id), option.value) for option in options)
+
+    return members
+
+
+_UNITS = {"day": 3, "month": 2, "year": 1}
+"""How many parts of a date a unit has."""
+
+
+def _period(unit: str, year: int, month: int, day: int) -> Member:
+    shown = "-".join((f"{year:04d}", f"{month:02d}", f"{day:02d}")[: _UNITS[unit]])
+    # A zone can put the last hours of 9999 into the year 10000.
+    return Member((False, shown.rjust(11, "0"), ""), shown)
+
+
+def _days(unit: str) -> Callable[[Any], Iterable[Member]]:
+    return lambda value: (_period(unit, *map(int, value.split("-"))),)
+
+
+def instants(unit: str, zone: tzinfo) -> Callable[[Any], Iterable[Member]]:
+    """Tells the period of the local calendar of a zone in which a stored instant lies."""
+
+    def members(value: str) -> Iterable[Member]:
+        # At either end of the calendar its other side is not one of datetime: one cycle further in the days are the same.
+        year = int(value[:4])
+        shift = _GREGORIAN_CYCLE if year == 1 else -_GREGORIAN_CYCLE if year == 9999 else 0
+        instant = datetime.fromisoformat(f"{year + shift:04d}{value[4:]}")
+        local = instant + (instant.astimezone(zone).utcoffset() or timedelta())
+        return (_period(unit, local.year - shift, local.month, local.day),)
+
+    return members

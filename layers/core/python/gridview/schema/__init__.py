@@ -1,0 +1,1 @@
+"""Projects, attributes and documents as data, and the store that reads and writes definitions."""

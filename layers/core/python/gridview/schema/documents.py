@@ -1,0 +1,251 @@
+"""Issue documents: made from requests, merged, checked, and turned into the API's JSON. Pure."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from decimal import Decimal
+from functools import lru_cache, partial
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, PlainValidator, create_model
+from pydantic import Field as ModelField
+
+from gridview.encoding import keys, sort_strings, values
+from gridview.encoding.attribute_values import item_size
+from gridview.schema.catalog import Catalog, Field, FieldType
+from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
+from gridview.support.validation import RequestModel, parse
+
+MAX_DOCUMENT_BYTES = 400 * 1024
+"""What DynamoDB takes as one item."""
+
+Document = dict[str, Any]
+
+
+class Changes(NamedTuple):
+    """What a request says of an issue, in stored form: internal field key -> value, None where it clears one."""
+
+    builtins: Mapping[str, Any]
+    fields: Mapping[str, Any]
+    replaces_fields: bool = False
+
+
+class _Models(NamedTuple):
+    create: type[BaseModel]
+    patch: type[BaseModel]
+
+
+def parse_create(catalog: Catalog, body: Any) -> Changes:
+    """The values of a new issue; InvalidRequest names everything that is wrong with them."""
+    return _changes(parse(_models(catalog).create, body))
+
+
+def parse_patch(catalog: Catalog, body: Any) -> Changes:
+    """The values of a merge patch (RFC 7396); InvalidRequest names everything that is wrong with them."""
+    return _changes(parse(_models(catalog).patch, body))
+
+
+def _changes(request: BaseModel) -> Changes:
+    given = {name: getattr(request, name) for name in request.model_fields_set}
+    fields = given.pop("fields", {})
+    if fields is None:
+        return Changes(given, {}, replaces_fields=True)
+    return Changes(given, {key: getattr(fields, key) for key in fields.model_fields_set} if fields else {})
+
+
+def new_document(catalog: Catalog, num: int, changes: Changes, *, user: str, now: str) -> Document:
+    """Version 1 of an issue; `now` is a stored instant (`values.parse_datetime`)."""
+    return _complete(
+        catalog,
+        {
+            keys.PK: keys.issue(catalog.tenant, catalog.project, num),
+            keys.SK: keys.project(catalog.tenant, catalog.project),
+            keys.SORT: sort_strings.issue_number(num),
+            "num": num,
+            "state": catalog.state.live_options[0].id,
+            **_without_nulls(changes.builtins),
+            "fields": _without_nulls(changes.fields),
+            "version": 1,
+            "created": now,
+            "created_by": user,
+            "updated": now,
+            "updated_by": user,
+        },
+    )
+
+
+def merged(catalog: Catalog, document: Document, changes: Changes, *, user: str, now: str) -> Document:
+    """The next version of an issue, checked as a whole."""
+    kept = (
+        {}
+        if changes.replaces_fields
+        else {key: value for key, value in document["fields"].items() if not catalog.deleted(key)}
+    )
+    return _complete(
+        catalog,
+        {
+            **document,
+            **changes.builtins,
+            "fields": _without_nulls({**kept, **changes.fields}),
+            "version": document["version"] + 1,
+            "updated": now,
+            "updated_by": user,
+        },
+    )
+
+
+def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _complete(catalog: Catalog, document: Document) -> Document:
+    missing = [
+        FieldError(f"fields.{field.id}", "is required")
+        for field in catalog.attributes
+        if field.required and field.key not in document["fields"]
+    ]
+    if missing:
+        raise InvalidRequest("The issue lacks required values.", missing)
+    if item_size(document) > MAX_DOCUMENT_BYTES:
+        raise Unprocessable("The issue would be larger than 400 KB.")
+    return document
+
+
+def to_json(
+    catalog: Catalog, document: Mapping[str, Any], columns: frozenset[str] | None = None
+) -> dict[str, Any]:
+    """The issue as the API answers it; of `columns` (ids of fields), if given, only those, and always number and version.
+
+    UnknownOption when the catalog is older than the document.
+    """
+    form = _form(catalog, columns)
+    issue: dict[str, Any] = {"num": document["num"], "version": document["version"]}
+    for field_id, key, formatter in form.builtins:
+        issue[field_id] = formatter(document[key])
+    for name in form.plain:
+        issue[name] = document[name]
+    held = document.get("fields", {})
+    issue["fields"] = {
+        field_id: formatter(held[key]) for field_id, key, formatter in form.attributes if key in held
+    }
+    return issue
+
+
+class _Form(NamedTuple):
+    """What a row shows: API id, internal key and formatter of each field, in display order."""
+
+    builtins: tuple[tuple[str, str, Callable[[Any], Any]], ...]
+    plain: tuple[str, ...]
+    attributes: tuple[tuple[str, str, Callable[[Any], Any]], ...]
+
+
+@lru_cache(maxsize=256)
+def _form(catalog: Catalog, columns: frozenset[str] | None) -> _Form:
+    """Settled once for all rows of a page, and for the next pages."""
+
+    def shown(fields: Iterable[Field]) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
+        return tuple(
+            (field.id, field.key, partial(_FORMATTERS[field.type], field))
+            for field in fields
+            if columns is None or field.id in columns
+        )
+
+    written_by = ("created_by", "updated_by") if columns is None else ()
+    return _Form(shown(catalog.builtins), written_by, shown(catalog.attributes))
+
+
+def _number_json(_: Field, value: int | Decimal) -> int | Decimal:
+    # The JSON encoder takes integers of 64 bits; a Decimal it writes with all its digits.
+    return value if isinstance(value, int) and -(2**63) <= value < 2**63 else Decimal(value)
+
+
+def _options_json(field: Field, value: Iterable[str]) -> list[str]:
+    return [option.value for option in sorted(map(field.option, value), key=lambda option: option.rank)]
+
+
+_FORMATTERS: dict[FieldType, Callable[[Field, Any], Any]] = {
+    FieldType.TEXT: lambda _, value: value,
+    FieldType.NUMBER: _number_json,
+    FieldType.DATE: lambda _, value: value,
+    FieldType.DATETIME: lambda _, value: values.datetime_json(value),
+    FieldType.BOOL: lambda _, value: value,
+    FieldType.ENUM: lambda field, value: field.option(value).value,
+    FieldType.MULTI_ENUM: _options_json,
+    FieldType.USER: lambda _, value: value,
+}
+"""From stored values to the API's."""
+
+
+def value_json(field: Field, stored: Any) -> Any:
+    """A stored value as the API answers it; UnknownOption."""
+    return _FORMATTERS[field.type](field, stored)
+
+
+def _parse_option(field: Field, value: Any) -> str:
+    option = field.option_by_value.get(value) if isinstance(value, str) else None
+    if option is None:
+        raise ValueError("must be one of the field's options")
+    return option.id
+
+
+def _parse_options(field: Field, value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise ValueError("must be a list of the field's options")
+    chosen = [_parse_option(field, one) for one in value]
+    if len(set(chosen)) < len(chosen):
+        raise ValueError("must not name an option twice")
+    return chosen
+
+
+_PARSERS: dict[FieldType, Callable[[Field, Any], Any]] = {
+    FieldType.TEXT: lambda _, value: values.parse_text(value),
+    FieldType.NUMBER: lambda _, value: values.parse_number(value),
+    FieldType.DATE: lambda _, value: values.parse_date(value),
+    FieldType.DATETIME: lambda _, value: values.parse_datetime(value),
+    FieldType.BOOL: lambda _, value: values.parse_bool(value),
+    FieldType.ENUM: _parse_option,
+    FieldType.MULTI_ENUM: _parse_options,
+    FieldType.USER: lambda _, value: values.parse_user(value),
+}
+
+
+def parse_value(field: Field, value: Any) -> Any:
+    """A value from a request in stored form, None for no value; ValueError says what is wrong with it."""
+    if value is None or value in ("", []):
+        if field.required:
+            raise ValueError("is required")
+        return None
+    return _PARSERS[field.type](field, value)
+
+
+@lru_cache(maxsize=64)
+def _models(catalog: Catalog) -> _Models:
+    """The request models of a project, made from its fields; made again only when the catalog is another one."""
+
+    def slot(field: Field, *, optional: bool) -> Any:
+        value = Annotated[Any, PlainValidator(partial(parse_value, field))]
+        return value, ModelField(default=None if optional or not field.required else ..., alias=field.id)
+
+    def fields_model(name: str, *, optional: bool) -> Any:
+        slots = {field.key: slot(field, optional=optional) for field in catalog.attributes}
+        return create_model(name, __base__=RequestModel, **slots)
+
+    name, state, *_ = catalog.builtins
+    create_fields: Any = fields_model("Fields", optional=False)
+    patch_fields: Any = fields_model("FieldsPatch", optional=True) | None
+    return _Models(
+        create=create_model(
+            "IssueCreate",
+            __base__=RequestModel,
+            name=slot(name, optional=False),
+            state=slot(replace(state, required=False), optional=True),
+            # Left out it is checked as an empty one: each required field that it lacks is an error of its own.
+            fields=(create_fields, ModelField(default_factory=dict, validate_default=True)),
+        ),
+        patch=create_model(
+            "IssuePatch",
+            __base__=RequestModel,
+            name=slot(name, optional=True),
+            state=slot(state, optional=True),
+            fields=(patch_fields, None),
+        ),
+    )

@@ -1,0 +1,114 @@
+"""The list of an enum's options, and what a request makes of it. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BeforeValidator
+from pydantic import Field as ModelField
+
+from gridview.encoding import option_ranks
+from gridview.schema.catalog import MAX_OPTIONS, Field, Option
+from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
+from gridview.support.validation import RequestModel
+
+MAX_VALUE_LENGTH = 256
+"""Characters of an option's value."""
+
+
+class OptionInput(RequestModel):
+    """One option of a request. Without an id it is the one that has this value, or a new one."""
+
+    value: str = ModelField(min_length=1, max_length=MAX_VALUE_LENGTH)
+    id: str | None = None
+
+
+def _spelled_out(one: Any) -> Any:
+    return {"value": one} if isinstance(one, str) else one
+
+
+def _all_different(options: list[OptionInput]) -> list[OptionInput]:
+    values, named = [one.value for one in options], [one.id for one in options if one.id is not None]
+    if len(set(values)) < len(values) or len(set(named)) < len(named):
+        raise ValueError("must not hold a value or an id twice")
+    return options
+
+
+OptionsInput = Annotated[
+    list[Annotated[OptionInput, BeforeValidator(_spelled_out, json_schema_input_type=str | OptionInput)]],
+    AfterValidator(_all_different),
+]
+"""The options of a request, each a text (its value) or an object."""
+
+
+class OptionChange(NamedTuple):
+    """The options that a request leads to, the next free id number, and which of those before it drops or moves."""
+
+    options: tuple[Option, ...]
+    next_option: int
+    dropped: frozenset[str]
+    moved: frozenset[str]
+
+
+def change(
+    field_name: str,
+    before: Sequence[Option],
+    next_option: int,
+    requested: Iterable[OptionInput],
+    *,
+    moved_at: int | None = None,
+) -> OptionChange:
+    """Match the requested options with those before: by id, else by value; what matches none is new, what is left out dropped.
+
+    Options that move remember their ranks until the epoch `moved_at`; None: no issue is indexed by them. `field_name` names
+    the property in errors. InvalidRequest on an unknown id; Unprocessable on more than 200 options.
+    """
+    wanted = list(requested)
+    if len(wanted) > MAX_OPTIONS:
+        raise Unprocessable(f"A field can have at most {MAX_OPTIONS} options.")
+    live = [option for option in before if not option.retired]
+    matches = _matches(field_name, wanted, live)
+    placed = option_ranks.reorder([match.rank if match else None for match in matches])
+    options: list[Option] = []
+    for one, match, rank in zip(wanted, matches, placed, strict=True):
+        if match is None:
+            options.append(Option(f"o{next_option}", one.value, rank))
+            next_option += 1
+        else:
+            moved = (
+                replace(match, rank=rank)
+                if match.rank == rank or moved_at is None
+                else match.moved_to(rank, moved_at)
+            )
+            options.append(replace(moved, value=one.value))
+    kept = {option.id for option in options}
+    dropped = [replace(option, retired=True) for option in live if option.id not in kept]
+    return OptionChange(
+        options=(*options, *dropped, *(option for option in before if option.retired)),
+        next_option=next_option,
+        dropped=frozenset(option.id for option in dropped),
+        moved=frozenset(
+            match.id for match, rank in zip(matches, placed, strict=True) if match and match.rank != rank
+        ),
+    )
+
+
+def _matches(field_name: str, wanted: Sequence[OptionInput], live: Sequence[Option]) -> list[Option | None]:
+    """For each wanted option the one that it is, or None for a new one."""
+    by_id = {option.id: option for option in live}
+    named = {one.id for one in wanted}
+    # An option whose id stands elsewhere in the list is renamed there; its old value is free for a new option.
+    by_value = {option.value: option for option in live if option.id not in named}
+    unknown = [
+        FieldError(f"{field_name}.{place}.id", "is not the id of an option")
+        for place, one in enumerate(wanted)
+        if one.id is not None and one.id not in by_id
+    ]
+    if unknown:
+        raise InvalidRequest("The options are not valid.", unknown)
+    return [by_value.get(one.value) if one.id is None else by_id[one.id] for one in wanted]
+
+
+def options_json(field: Field) -> list[dict[str, str]]:
+    """The options in display order, as the API answers them."""
+    return [{"id": option.id, "value": option.value} for option in field.live_options]

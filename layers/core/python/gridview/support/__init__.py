@@ -1,0 +1,1 @@
+"""What any program needs: errors, the clock, back-off, concurrency, validation. Knows nothing of grids or DynamoDB."""

@@ -1,0 +1,29 @@
+"""The same work on many things: in chunks, or side by side in threads, since most of it is waiting for the table."""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+_AT_ONCE = 8
+
+Thing = TypeVar("Thing")
+Result = TypeVar("Result")
+
+
+def in_threads(
+    work: Callable[[Thing], Result], things: Iterable[Thing], at_once: int = _AT_ONCE
+) -> list[Result]:
+    """What `work` gives for each of these, in their order; a single one is worked on here, without a thread."""
+    chosen = list(things)
+    if len(chosen) <= 1:
+        return [work(thing) for thing in chosen]
+    with ThreadPoolExecutor(at_once) as pool:
+        return list(pool.map(work, chosen))
+
+
+def chunked(things: Iterable[Thing], size: int) -> Iterator[list[Thing]]:
+    """These things in their order, so many at a time, and at last what is left. They are asked for as they are needed."""
+    remaining = iter(things)
+    while chunk := list(islice(remaining, size)):
+        yield chunk

@@ -1,0 +1,56 @@
+"""Parsing a request with pydantic, and telling all that is wrong with it at once."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gridview.support.errors import FieldError, InvalidRequest
+
+Model = TypeVar("Model", bound=BaseModel)
+
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
+
+
+class RequestModel(BaseModel):
+    """A request body: unknown properties are refused, and no value is coerced from another JSON type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def parse(model: type[Model], document: Any, context: Any = None) -> Model:
+    """The document as a model; InvalidRequest with every error of it. `context` is what its validators have to know."""
+    try:
+        return model.model_validate(document, context=context)
+    except ValidationError as error:
+        raise InvalidRequest("The request is not valid.", field_errors(error)) from None
+
+
+def field_errors(error: ValidationError) -> list[FieldError]:
+    """Each error with its dotted path; the whole body is called `body`. What the client sent is not repeated."""
+    return [
+        FieldError(".".join(map(str, one["loc"])) or "body", _message(one))
+        for one in error.errors(include_url=False, include_input=False)
+    ]
+
+
+_MESSAGES = {
+    "dict_type": "must be an object",
+    "extra_forbidden": "is not a known property",
+    "list_type": "must be an array",
+    "missing": "is required",
+    "model_type": "must be an object",
+}
+
+
+def _message(error: Any) -> str:
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    return _MESSAGES.get(error["type"], str(error["msg"]))
+
+
+def as_integers(parameters: Mapping[str, str], *names: str) -> dict[str, int]:
+    """These query parameters as numbers, where they are numbers; where not, validation says so of the text."""
+    given = {name: parameters.get(name, "") for name in names}
+    return {name: int(text) for name, text in given.items() if _INTEGER.fullmatch(text)}

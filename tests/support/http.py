@@ -1,0 +1,191 @@
+"""Calls of the API without a network: an event as API Gateway makes it, the function that its route names, the parsed answer.
+
+The one way in which tests call the handlers. Whatever a test asks, its answer is held to the ground rules of the contract here:
+problems have the form of RFC 9457, an ETag is the version's, and every body has the form that the OpenAPI document promises.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+from devtools.local import gateway
+from gridview.api.openapi import document as openapi_document
+from tests.support import schemas
+
+Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
+Handlers = Mapping[str, Handler]
+"""The handlers by the name of their function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What Lambda tells a function of an invocation."""
+
+    milliseconds_left: int = 29_000
+    function_name: str = "gridview"
+    function_version: str = "$LATEST"
+    invoked_function_arn: str = "arn:aws:lambda:eu-west-2:123456789012:function:gridview"
+    memory_limit_in_mb: int = 1024
+    aws_request_id: str = "9c1f0a3e-0d6b-4a55-8f0e-6a2d1e90c1f3"
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self.milliseconds_left
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP response: `body` is its JSON, numbers with a point or an exponent as Decimal; None when there is no body."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+    body: Any
+
+    @property
+    def etag(self) -> str:
+        """The entity tag."""
+        return self.headers["etag"]
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """What a problem says is wrong: field -> message."""
+        return {error["field"]: error["message"] for error in self.body.get("errors", ())}
+
+    @property
+    def kind(self) -> tuple[int, str]:
+        """Status and problem type."""
+        return self.status, self.body["type"]
+
+
+def claims(tenant: str = "0807", role: str = "admin", user: str = "ann") -> dict[str, str]:
+    """The claims of an ID token, as the authorizer hands them on."""
+    return {"token_use": "id", "sub": user, "custom:tenant": tenant, "custom:role": role}
+
+
+def invoke(handlers: Handlers, event: dict[str, Any], context: Context | None = None) -> Answer:
+    """Hand an event to the function that its route names, and check the answer by the rules that hold for every one."""
+    method_and_path = event["routeKey"].split(" ")
+    known = openapi_document()["paths"].get(method_and_path[-1], {}).get(method_and_path[0].lower())
+    matched = gateway.match(event["requestContext"]["http"]["method"], event["rawPath"])
+    raw = handlers[matched.function](event, context or Context())
+    text = raw.get("body", "")
+    answer = Answer(
+        status=raw["statusCode"],
+        headers={name.lower(): value for name, value in raw.get("headers", {}).items()},
+        text=text,
+        body=json.loads(text, parse_float=Decimal, object_pairs_hook=_unique) if text else None,
+    )
+    _check(answer, event, known)
+    return answer
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    assert len(found) == len(pairs), "a property stands twice in an answer"
+    return found
+
+
+def _check(answer: Answer, event: Mapping[str, Any], operation: Mapping[str, Any] | None) -> None:
+    if answer.status >= 400:
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.body.keys() - {"errors", "build"} == {"type", "title", "status", "detail", "request_id"}
+        assert answer.body["status"] == answer.status
+        assert answer.body["request_id"] == event["requestContext"]["requestId"]
+        assert answer.body.get("errors") != []
+        described: Mapping[str, Any] = {"content": {"-": {"schema": schemas.named("Problem")}}}
+    else:
+        assert operation is not None, "a call that is no route was answered"
+        described = operation["responses"][str(answer.status)]
+    if "content" not in described:
+        assert answer.text == ""
+        return
+    (content,) = described["content"].values()
+    assert schemas.violations(content["schema"], answer.body) == []
+    if answer.status < 400:
+        assert answer.headers["content-type"] == "application/json"
+    if "etag" in answer.headers:
+        assert answer.etag == f'"{answer.body["version"]}"'
+
+
+_NOTHING: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Calls the API as somebody, `claims` None: without a token."""
+
+    handlers: Handlers
+    claims: Mapping[str, Any] | None
+    context: Context = Context()
+
+    def acting(self, **changed: str) -> "Client":
+        """The same client with another tenant, role or user."""
+        names = {"tenant": "custom:tenant", "role": "custom:role", "user": "sub"}
+        return self.claiming(**{names[name]: value for name, value in changed.items()})
+
+    def claiming(self, **changed: Any) -> "Client":
+        """The same client with other claims; None leaves one out."""
+        merged = {**(self.claims or {}), **changed}
+        return replace(self, claims={name: value for name, value in merged.items() if value is not None})
+
+    def anonymous(self) -> "Client":
+        """The same client without a token."""
+        return replace(self, claims=None)
+
+    def event(
+        self,
+        method: str,
+        path: str,
+        body: Any = _NOTHING,
+        *,
+        query: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """The event of a request. A body is JSON to be, or str or bytes to be sent as they are."""
+        request = gateway.Request(
+            method,
+            path,
+            urlencode(query or {}),
+            {"content-type": "application/json", **(headers or {})},
+            b"" if body is _NOTHING else encoded(body),
+        )
+        return gateway.event(request, gateway.match(method, path), self.claims)
+
+    def call(self, method: str, path: str, body: Any = _NOTHING, **options: Any) -> Answer:
+        """Make a request; options as for `event`."""
+        return invoke(self.handlers, self.event(method, path, body, **options), self.context)
+
+    def get(self, path: str, **options: Any) -> Answer:
+        return self.call("GET", path, **options)
+
+    def post(self, path: str, body: Any = _NOTHING, **options: Any) -> Answer:
+        return self.call("POST", path, body, **options)
+
+    def patch(self, path: str, body: Any = _NOTHING, **options: Any) -> Answer:
+        return self.call("PATCH", path, body, **options)
+
+    def delete(self, path: str, **options: Any) -> Answer:
+        return self.call("DELETE", path, **options)
+
+    def made(self, path: str, body: Any, **options: Any) -> Any:
+        """POST what is sure to be taken, and give the resource."""
+        answer = self.post(path, body, **options)
+        assert answer.status == 201, answer.text
+        return answer.body
+
+    def batch(self, project: str, *operations: Any, key: str | None = None) -> Answer:
+        """POST .../issues/batch, with an Idempotency-Key if one is given."""
+        headers = {} if key is None else {"idempotency-key": key}
+        return self.post(
+            f"/v1/projects/{project}/issues/batch", {"operations": list(operations)}, headers=headers
+        )
+
+
+def encoded(body: Any) -> bytes:
+    """A body as it is sent: bytes and str as they are, all else as JSON."""
+    if isinstance(body, bytes):
+        return body
+    return (body if isinstance(body, str) else json.dumps(body)).encode()

@@ -1,0 +1,78 @@
+"""The table of routes: complete, unambiguous, and served by the functions that it names."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from gridview.api.routes import BY_KEY, ROUTES, Role
+from tests.support import cloud
+
+CONTRACT = {
+    "GET /v1/health": None,
+    "GET /v1/openapi.json": None,
+    "GET /v1/projects": Role.VIEWER,
+    "POST /v1/projects": Role.ADMIN,
+    "GET /v1/projects/{project}": Role.VIEWER,
+    "PATCH /v1/projects/{project}": Role.ADMIN,
+    "DELETE /v1/projects/{project}": Role.ADMIN,
+    "POST /v1/projects/{project}/attributes": Role.ADMIN,
+    "GET /v1/projects/{project}/attributes/{attribute}": Role.VIEWER,
+    "PATCH /v1/projects/{project}/attributes/{attribute}": Role.ADMIN,
+    "DELETE /v1/projects/{project}/attributes/{attribute}": Role.ADMIN,
+    "GET /v1/projects/{project}/indexes": Role.VIEWER,
+    "POST /v1/projects/{project}/indexes": Role.ADMIN,
+    "GET /v1/projects/{project}/indexes/{index}": Role.VIEWER,
+    "DELETE /v1/projects/{project}/indexes/{index}": Role.ADMIN,
+    "POST /v1/projects/{project}/issues": Role.EDITOR,
+    "POST /v1/projects/{project}/issues/batch": Role.EDITOR,
+    "GET /v1/projects/{project}/issues/{num}": Role.VIEWER,
+    "PATCH /v1/projects/{project}/issues/{num}": Role.EDITOR,
+    "DELETE /v1/projects/{project}/issues/{num}": Role.EDITOR,
+    "POST /v1/projects/{project}/grid": Role.VIEWER,
+    "GET /v1/projects/{project}/grid": Role.VIEWER,
+    "POST /v1/projects/{project}/groups": Role.VIEWER,
+    "GET /v1/projects/{project}/issues/{num}/position": Role.VIEWER,
+}
+"""The calls of the contract, and the lowest role that may make each."""
+
+
+def test_the_routes_are_those_of_the_contract_with_its_roles() -> None:
+    assert {route.key: route.role for route in ROUTES} == CONTRACT
+
+
+def test_no_two_routes_share_a_key_or_an_operation() -> None:
+    assert len(BY_KEY) == len({route.operation for route in ROUTES}) == len(ROUTES)
+
+
+def test_nothing_that_writes_is_with_the_function_that_cannot_write() -> None:
+    reads = {route.key for route in ROUTES if route.function == "query"}
+    assert reads == {key for key in CONTRACT if key.startswith("GET ") or key.endswith(("/grid", "/groups"))}
+
+
+def test_each_function_serves_exactly_the_operations_of_its_routes() -> None:
+    with cloud.running() as account:
+        for function in ("query", "command"):
+            served = set(account.modules[function].OPERATIONS)
+            assert served == {route.operation for route in ROUTES if route.function == function}
+
+
+def test_roles_include_the_ones_below() -> None:
+    assert Role.VIEWER < Role.EDITOR < Role.ADMIN
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
+def test_a_route_says_what_it_does_in_a_few_words(route: object) -> None:
+    summary: str = route.summary  # type: ignore[attr-defined]
+    assert re.fullmatch(r"[A-Z].{4,70}[^.\s]", summary)
+
+
+def test_the_routes_drag_nothing_heavy_into_the_infrastructure() -> None:
+    module = importlib.import_module("gridview.api.routes")
+    source = Path(str(module.__file__)).read_text("utf-8")
+    assert set(re.findall(r"^(?:from|import) (\w+)", source, re.MULTILINE)) <= {
+        "dataclasses",
+        "enum",
+        "typing",
+    }

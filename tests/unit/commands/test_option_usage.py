@@ -1,0 +1,49 @@
+"""Whether issues use an option, as indexes and documents tell."""
+
+from typing import Any
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.commands.option_usage import options_in_use
+from gridview.index import blocks
+from tests.unit.query.test_grouping import Loaded
+
+OPTIONS = [f"v{place}" for place in range(12)]
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.parametrize("kind", ["enum", "multi_enum"])
+@pytest.mark.parametrize("popular", [500, 5])
+def test_an_option_is_in_use_when_an_issue_has_it(
+    monkeypatch: pytest.MonkeyPatch, kind: str, indexed: bool, popular: int
+) -> None:
+    monkeypatch.setattr(blocks, "POPULAR", popular)
+    attribute: dict[str, Any] = {"id": "kind", "name": "Kind", "type": kind, "options": OPTIONS}
+    loaded = Loaded([{**attribute, "indexed": indexed}])
+    used = {2: 1, 5: 8, 7: 3}
+
+    def value(place: int) -> Any:
+        return OPTIONS[place] if kind == "enum" else [OPTIONS[place]]
+
+    places = [place for place, count in used.items() for _ in range(count)]
+    loaded.fill(loaded.issue(num, fields={"kind": value(place)}) for num, place in enumerate(places, 1))
+    catalog = loaded.catalog
+    field = catalog.get("kind")
+    assert field is not None
+    found = [options_in_use(loaded.table, catalog, field, [option.id]) for option in field.options]
+    assert found == [place in used for place in range(len(OPTIONS))]
+    assert not options_in_use(loaded.table, catalog, field, [])
+    unused = [option.id for place, option in enumerate(field.options) if place not in used]
+    assert not options_in_use(loaded.table, catalog, field, unused)
+    assert options_in_use(loaded.table, catalog, field, [*unused, field.options[7].id])
+
+
+def test_an_indexed_list_of_options_takes_no_documents() -> None:
+    loaded = Loaded([{"id": "kind", "name": "Kind", "type": "multi_enum", "options": OPTIONS}])
+    loaded.fill(loaded.issue(num, fields={"kind": ["v1", "v3"]}) for num in range(1, 9))
+    table: MemoryTable = loaded.table.metered()
+    field = loaded.catalog.get("kind")
+    assert field is not None
+    assert not options_in_use(table, loaded.catalog, field, [field.options[2].id])
+    assert [call.operation for call in table.meter.calls] == ["query", "batch_get_item"]

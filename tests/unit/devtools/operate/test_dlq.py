@@ -1,0 +1,347 @@
+"""`./dev dlq` over moto's SQS and S3, or the local stack's folder, and a table in memory."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from devtools import cli
+from devtools.local.dead_letters import keep_batch
+from devtools.local.delivery import Reason
+from devtools.operate import dlq, target
+from devtools.operate.target import BucketBatches, FailedBatches, FolderBatches, Target
+from devtools.proof.faults.adversary import record
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import keys
+from gridview.fsck.issue_diff import differences
+from gridview.index.dead_letters import DeadLetters
+from gridview.index.ledger import Ledger, Order
+from gridview.index.maintainer import Poison
+from gridview.support import backoff
+from gridview.support.errors import Overloaded
+from tests.support import damage
+from tests.support.damage import PROJECT, TENANT, catalog_of, collection, key_of
+
+BUCKET = "failed-batches"
+UUID = re.compile(r"^[0-9a-f-]{36}$")
+
+
+class KilledError(BaseException):
+    """The process is gone."""
+
+
+class Watched:
+    """Something whose calls all go through `around`."""
+
+    def __init__(self, beneath: Any, around: Callable[[str], None]) -> None:
+        self._beneath, self._around = beneath, around
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._beneath, name)
+
+        def call(*positional: Any, **named: Any) -> Any:
+            self._around(name)
+            return method(*positional, **named)
+
+        return call
+
+
+class World:
+    """A table, a queue, a store of failed batches, and what a command on them prints."""
+
+    def __init__(self, batches: FailedBatches, keep: Callable[[list[Any]], str]) -> None:
+        self.table = MemoryTable()
+        damage.make_project(self.table)
+        damage.add_issues(self.table, 30)
+        self.queue = boto3.client("sqs")
+        self.url = self.queue.create_queue(QueueName="dead-letters")["QueueUrl"]
+        self.batches = batches
+        self.keep = keep
+        self.around: Callable[[str], None] = lambda _: None
+
+    def send(self, num: int, version: int = 1, error: str = "KeyError: what") -> None:
+        DeadLetters(self.url).send(Poison(key_of(num), version, error))
+
+    def letters(self) -> int:
+        asked = self.queue.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])["Attributes"]
+        return int(asked["ApproximateNumberOfMessages"])
+
+    def hidden(self) -> int:
+        asked = self.queue.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])["Attributes"]
+        return int(asked["ApproximateNumberOfMessagesNotVisible"])
+
+    def target(self) -> Target:
+        queue: Any = Watched(self.queue, lambda name: self.around(name))
+        batches: Any = Watched(self.batches, lambda name: self.around(name))
+        table = self.table.seen_through(lambda one, perform: (self.around(one.operation), perform())[1])
+        return Target(table, queue, self.url, batches, "the test")
+
+    def wrong(self, *nums: int) -> list[Any]:
+        catalog = catalog_of(self.table)
+        return [
+            one
+            for num in nums
+            for one in differences(key_of(num), collection(self.table, key_of(num)), catalog)
+        ]
+
+    def stored(self) -> list[str]:
+        return sorted(self.batches.names())
+
+
+@pytest.fixture(params=["folder", "bucket"])
+def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    monkeypatch.setattr(dlq, "_WAIT_SECONDS", 0)
+    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
+    folder = tmp_path / "failed-batches"
+
+    def kept(records: list[Any]) -> str:
+        path = keep_batch(
+            folder,
+            stream="arn:stream",
+            shard="shardId-1",
+            function="arn:function",
+            records=[_dated(one) for one in records],
+            reason=Reason.RETRIES,
+            invocations=11,
+        )
+        return path.relative_to(folder).as_posix()
+
+    with mock_aws():
+        if request.param == "folder":
+            made = World(FolderBatches(folder), kept)
+        else:
+            client: Any = boto3.client("s3")
+            client.create_bucket(Bucket=BUCKET)
+
+            def kept_in_bucket(records: list[Any]) -> str:
+                name = kept(records)
+                client.put_object(Bucket=BUCKET, Key=name, Body=(folder / name).read_bytes())
+                return name
+
+            made = World(BucketBatches(BUCKET, client), kept_in_bucket)
+        monkeypatch.setattr(target, "open", lambda _: made.target())
+        yield made
+
+
+def _dated(one: dict[str, Any]) -> dict[str, Any]:
+    return {**one, "dynamodb": {**one["dynamodb"], "ApproximateCreationDateTime": 1_700_000_000}}
+
+
+def edited(world: World, num: int, version: int, **fields: Any) -> dict[str, Any]:
+    """Edit an issue in the table, and tell the record of it."""
+    before = world.table.get(key_of(num), keys.project(TENANT, PROJECT))
+    after: Item = damage.document(world.table, num, version=version, **fields)
+    world.table.put(after)
+    return record(num, before, after)
+
+
+def removed(world: World, num: int) -> dict[str, Any]:
+    before = world.table.get(key_of(num), keys.project(TENANT, PROJECT))
+    world.table.delete(key_of(num), keys.project(TENANT, PROJECT))
+    return record(num, before, None)
+
+
+def dev(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    status = cli.main(["dlq", *arguments])
+    told = capsys.readouterr()
+    return status, told.out + told.err
+
+
+def ids(told: str) -> list[str]:
+    return [line.split()[0] for line in told.splitlines() if UUID.match(line.split()[0])]
+
+
+def test_what_there_is_can_be_listed_as_often_as_one_likes(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for num in range(1, 24):
+        world.send(num, version=num)
+    name = world.keep([edited(world, num, 2) for num in (24, 25)])
+    for _ in range(2):
+        status, told = dev(capsys, "list")
+        assert status == 0
+        assert len(set(ids(told))) == 24
+        assert f"letter  {key_of(7)} version 7: KeyError: what" in told
+        assert f"{name[-36:]}  20" in told
+        assert "2 records of 2 issues: RetryAttemptsExhausted" in told
+        assert "23 dead letters and 1 failed batches" in told
+        assert (world.letters(), world.hidden()) == (23, 0)
+    assert world.stored() == [name]
+
+
+def test_nothing_is_nothing(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    assert dev(capsys, "list") == (0, "0 dead letters and 0 failed batches in the test.\n")
+    assert dev(capsys, "redrive", "--all") == (0, "0 redriven, 0 left.\n")
+
+
+def test_redriving_derives_from_the_documents_as_they_are_now(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for num in range(1, 13):
+        edited(world, num, 2, start="2031-01-01")
+        world.send(num, version=2)
+    old = [edited(world, num, 2, kind="o1") for num in range(13, 20)]
+    world.keep(old)
+    for num in range(13, 17):
+        edited(world, num, 3, start="2032-01-01")
+    world.keep([removed(world, num) for num in (19, 20)])
+    assert world.wrong(*range(1, 21))
+    status, told = dev(capsys, "redrive", "--all")
+    assert (status, told.splitlines()[-1]) == (0, "14 redriven, 0 left.")
+    assert world.wrong(*range(1, 31)) == []
+    assert (world.letters(), world.hidden(), world.stored()) == (0, 0, [])
+    assert Ledger.from_item(world.table.get(key_of(19), keys.LEDGER)).order == Order(2, removed=True)
+    assert Ledger.from_item(world.table.get(key_of(16), keys.LEDGER)).version == 3
+
+
+def test_what_is_still_poison_stays_with_its_reason(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    damage.change(world.table, key_of(3), keys.project(TENANT, PROJECT), {"fields": {"a2": "o99"}})
+    edited(world, 4, 2, kind="o1")
+    world.send(3)
+    world.send(4)
+    batch = world.keep([record(1, None, world.table.items[key_of(3), keys.project(TENANT, PROJECT)])])
+    status, told = dev(capsys, "redrive", "--all")
+    assert status == 1
+    assert "1 redriven, 2 left." in told
+    assert (
+        told.count(f"{key_of(3)}: UnknownOption: a document holds an option that the catalog does not know")
+        == 2
+    )
+    assert (world.letters(), world.hidden(), world.stored()) == (1, 0, [batch])
+    edited(world, 3, 2, kind="o1")
+    assert dev(capsys, "redrive", "--all")[0] == 0
+    assert world.wrong(3, 4) == []
+    assert (world.letters(), world.stored()) == (0, [])
+
+
+def test_only_what_is_named_is_redriven(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    for num in range(1, 16):
+        edited(world, num, 2)
+        world.send(num, version=2)
+    first, second = (world.keep([edited(world, num, 2)]) for num in (21, 22))
+    _, listed = dev(capsys, "list")
+    letter = next(line.split()[0] for line in listed.splitlines() if key_of(9) in line)
+    status, told = dev(capsys, "redrive", letter, second[-36:])
+    assert (status, told.splitlines()[-1]) == (0, "2 redriven, 0 left.")
+    assert world.wrong(9, 22) == []
+    assert world.wrong(8)
+    assert (world.letters(), world.hidden(), world.stored()) == (14, 0, [first])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("redrive",), "Say which"),
+        (("redrive", "--all", "x"), "Say which"),
+        (("redrive", "x"), "There is no x"),
+    ],
+)
+def test_what_to_redrive_has_to_be_said_and_be_there(
+    world: World, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
+) -> None:
+    world.send(1)
+    status, told = dev(capsys, *arguments)
+    assert status == 1
+    assert said in told
+    assert (world.letters(), world.hidden()) == (1, 0)
+
+
+def test_what_is_none_of_ours_is_left_where_it_is(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.queue.send_message(QueueUrl=world.url, MessageBody="hello")
+    DeadLetters(world.url).send(Poison("issue-what", 0, "ValueError: no number"))
+    name = world.keep([edited(world, 1, 2)])
+    content = world.batches.read(name)
+    assert content is not None
+    without = {key: value for key, value in json.loads(content).items() if key != "payload"}
+    if isinstance(world.batches, FolderBatches):
+        (world.batches._folder / name).write_text(json.dumps(without))
+    else:
+        world.batches._client.put_object(Bucket=BUCKET, Key=name, Body=json.dumps(without))  # type: ignore[attr-defined]
+    status, told = dev(capsys, "list")
+    assert status == 0
+    assert "This is not a dead letter of gridview." in told
+    assert "It is not a failed batch with its records: no 'payload'." in told
+    status, told = dev(capsys, "redrive", "--all")
+    assert status == 1
+    assert "0 redriven, 3 left." in told
+    assert "./dev fsck --repair" in told
+    assert (world.letters(), world.hidden(), world.stored()) == (2, 0, [name])
+
+
+def test_a_batch_may_hold_its_records_as_text_or_as_they_are(world: World) -> None:
+    name = world.keep([edited(world, 1, 2), edited(world, 2, 7), edited(world, 2, 5)])
+    content = world.batches.read(name)
+    assert content is not None
+    invocation = json.loads(content)
+    assert isinstance(invocation["payload"], str)
+    whole = json.dumps({**invocation, "payload": json.loads(invocation["payload"])}).encode()
+    for one in (content, whole):
+        batch = dlq.Batch.of(name, one)
+        assert batch.issues == {key_of(1): 2, key_of(2): 7}
+        assert batch.records == 3
+
+
+def test_killed_at_any_call_nothing_is_lost(
+    world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is received may be received again at once: so the next one need not wait for letters that were held.
+    monkeypatch.setattr(dlq, "_HIDDEN_SECONDS", 0)
+    sound = world.table
+    calls, complete = 0, False
+    while not complete:
+        world.around = lambda _: None
+        world.table = sound.copy()
+        for num in (1, 2):
+            edited(world, num, 2, start="2031-01-01")
+            world.send(num, version=2)
+        world.keep([edited(world, 3, 2, kind="o1"), removed(world, 4)])
+        left = calls
+
+        def around(_: str) -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise KilledError
+
+        world.around = around
+        try:
+            dev(capsys, "redrive", "--all")
+            complete = True
+        except KilledError:
+            world.around = lambda _: None
+            undone = {num for num in (1, 2) if world.wrong(num)}
+            assert world.letters() >= len(undone)
+            assert world.stored() or not world.wrong(3, 4)
+            assert dev(capsys, "redrive", "--all")[0] == 0
+        assert world.wrong(1, 2, 3, 4) == []
+        assert (world.letters(), world.stored()) == (0, [])
+        calls += 3
+    assert calls > 30
+
+
+def test_a_table_that_refuses_costs_no_letter(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    edited(world, 1, 2)
+    world.send(1, version=2)
+
+    def around(name: str) -> None:
+        if name == "put":
+            raise Overloaded("The table is busy; try again.")
+
+    world.around = around
+    status, told = dev(capsys, "redrive", "--all")
+    assert status == 1
+    assert "The table is busy" in told
+    assert (world.letters(), world.hidden()) == (1, 0)
+
+
+def test_a_queue_that_is_gone_is_a_sentence(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.queue.delete_queue(QueueUrl=world.url)
+    status, told = dev(capsys, "list")
+    assert status == 1
+    assert "The dead letters cannot be used" in told

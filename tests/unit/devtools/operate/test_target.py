@@ -1,0 +1,119 @@
+"""Which stack a command works on."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError, NoCredentialsError
+from moto import mock_aws
+
+from devtools.failure import Failure
+from devtools.local import stack
+from devtools.local.folder import Folder, State
+from devtools.operate import target
+from devtools.operate.target import BucketBatches, FailedBatches, FolderBatches
+
+OUTPUTS = {
+    "TableName": "Gridview-Table",
+    "DeadLetterQueueUrl": "https://sqs/dead-letters",
+    "FailedBatchesBucket": "failed-batches",
+    "ApiUrl": "https://api",
+}
+
+
+def parsed(*arguments: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    target.register(parser)
+    return parser.parse_args(arguments)
+
+
+class CloudFormation:
+    """Knows one stack."""
+
+    def __init__(self, outputs: dict[str, str], error: Exception | None = None) -> None:
+        self.outputs, self.error = outputs, error
+
+    def describe_stacks(self, StackName: str) -> dict[str, Any]:  # noqa: N803 - as boto3 has it
+        if self.error is not None:
+            raise self.error
+        if StackName != "Gridview":
+            message = f"Stack with id {StackName} does not exist"
+            raise ClientError({"Error": {"Code": "ValidationError", "Message": message}}, "DescribeStacks")
+        outputs = [{"OutputKey": key, "OutputValue": value} for key, value in self.outputs.items()]
+        return {"Stacks": [{"Outputs": outputs}]}
+
+
+@pytest.fixture
+def deployed(monkeypatch: pytest.MonkeyPatch) -> CloudFormation:
+    made = CloudFormation(dict(OUTPUTS))
+    client = boto3.client
+    monkeypatch.setattr(
+        boto3,
+        "client",
+        lambda service, **named: made if service == "cloudformation" else client(service, **named),
+    )
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)  # so that the one that is made is forgotten
+    return made
+
+
+def test_without_a_local_stack_that_runs_there_is_nothing_to_open(tmp_path: Path) -> None:
+    with pytest.raises(Failure, match="not running"):
+        target.open(parsed("--data", str(tmp_path)))
+
+
+def test_the_local_stack_that_runs_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = "http://127.0.0.1:9/000000000000/letters"
+    state = State(api="http://127.0.0.1:7", engine="http://127.0.0.1:8", pid=1, queue=queue)
+    monkeypatch.setattr(Folder, "running", lambda _: state)
+    opened = target.open(parsed("--data", str(tmp_path)))
+    assert (opened.table.name, opened.queue_url, opened.label) == (stack.TABLE, queue, state.api)
+    assert opened.queue.meta.endpoint_url == "http://127.0.0.1:9"
+    assert list(opened.batches.names()) == []
+
+
+def test_a_deployed_stack_is_known_by_its_outputs(deployed: CloudFormation) -> None:
+    with mock_aws():
+        client: Any = boto3.client("s3")
+        client.create_bucket(Bucket="failed-batches")
+        client.put_object(Bucket="failed-batches", Key="aws/lambda/x", Body=b"1")
+        opened = target.open(parsed("--deployed"))
+        assert (opened.table.name, opened.queue_url) == (OUTPUTS["TableName"], OUTPUTS["DeadLetterQueueUrl"])
+        assert list(opened.batches.names()) == ["aws/lambda/x"]
+        assert opened.label == "Gridview"
+
+
+def test_a_stack_that_is_not_there_or_of_another_kind_is_a_sentence(deployed: CloudFormation) -> None:
+    with pytest.raises(Failure, match="Stack with id Other does not exist"):
+        target.open(parsed("--deployed", "--stack-name", "Other"))
+    del deployed.outputs["FailedBatchesBucket"]
+    with pytest.raises(Failure, match="no output FailedBatchesBucket"):
+        target.open(parsed("--deployed"))
+    deployed.error = NoCredentialsError()
+    with pytest.raises(Failure, match="AWS cannot be used"):
+        target.open(parsed("--deployed"))
+
+
+@pytest.mark.parametrize("kind", ["folder", "bucket"])
+def test_failed_batches_are_named_read_and_removed(kind: str, tmp_path: Path) -> None:
+    names = [f"aws/lambda/m/s/2026/01/0{day}/batch-{day}" for day in range(1, 4)]
+    with mock_aws():
+        batches: FailedBatches = FolderBatches(tmp_path / "batches")
+        if kind == "bucket":
+            client: Any = boto3.client("s3")
+            client.create_bucket(Bucket="failed-batches")
+            batches = BucketBatches("failed-batches", client)
+            for name in names:
+                client.put_object(Bucket="failed-batches", Key=name, Body=name.encode())
+        assert kind == "bucket" or list(batches.names()) == []
+        for name in names if kind == "folder" else []:
+            path = tmp_path / "batches" / name
+            path.parent.mkdir(parents=True)
+            path.write_text(name)
+        assert sorted(batches.names()) == names
+        assert batches.read(names[0]) == names[0].encode()
+        for _ in range(2):
+            batches.remove(names[0])
+        assert batches.read(names[0]) is None
+        assert sorted(batches.names()) == names[1:]

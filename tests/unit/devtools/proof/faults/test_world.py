@@ -1,0 +1,444 @@
+"""The parts of the simulator: the stream, the adversary, and the judges, who must be able to find fault."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from pyroaring import BitMap
+
+from devtools.local.delivery import sequence_number
+from devtools.proof.faults import chains_truth, people, points, project, truth
+from devtools.proof.faults.adversary import Invocation, Killed, Verdict
+from devtools.proof.faults.drawn import Drawn, Weather
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.stream import Stream, key_of
+from devtools.proof.faults.virtual import Clock, virtual
+from devtools.proof.faults.watched import Around, Attempted, Watched
+from devtools.proof.faults.world import Difference, World
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.expressions import ABSENT, Item
+from gridview.encoding import keys
+from gridview.index import blocks
+from gridview.index.blocks import Block
+from gridview.index.maintainer import Poison
+from gridview.schema.store import Catalogs
+from gridview.support.errors import Overloaded
+
+# The stream
+
+
+def stream_of_one_shard() -> Stream:
+    return Stream(Random(1), 1)  # noqa: S311
+
+
+def document(num: int, version: int) -> Item:
+    key = keys.issue("t", "p", num)
+    return {keys.PK: key, keys.SK: keys.project("t", "p"), "num": num, "version": version}
+
+
+def test_records_keep_their_order_for_each_issue_whatever_is_reordered() -> None:
+    stream = stream_of_one_shard()
+    for version in range(1, 30):
+        for num in (1, 2, 3):
+            stream.append(None, document(num, version), reorder=True)
+    (shard,) = stream.shards
+    numbers = [int(sequence_number(one)) for one in shard.records]
+    assert numbers != sorted(numbers)
+    for num in (1, 2, 3):
+        own = [one for one in shard.records if key_of(one) == keys.issue("t", "p", num)]
+        assert [int(one["dynamodb"]["NewImage"]["version"]["N"]) for one in own] == list(range(1, 30))
+
+
+def test_nothing_comes_before_what_was_delivered() -> None:
+    stream = stream_of_one_shard()
+    for num in range(1, 6):
+        stream.append(None, document(num, 1))
+    (shard,) = stream.shards
+    given = shard.batch(3)
+    for num in range(6, 20):
+        stream.append(None, document(num, 1), reorder=True)
+    assert shard.records[:3] == given
+
+
+def test_the_children_of_a_shard_are_delivered_when_it_is_exhausted() -> None:
+    stream = stream_of_one_shard()
+    for num in range(1, 9):
+        stream.append(None, document(num, 1))
+    (parent,) = stream.shards
+    children = stream.split(parent)
+    for num in range(1, 9):
+        stream.append(document(num, 1), document(num, 2))
+    assert all(child.records for child in children)
+    assert [shard.open_to_deliver for shard in stream.shards] == [True, False, False]
+    parent.settle(parent.batch(7), None)
+    assert [shard.open_to_deliver for shard in stream.shards] == [True, False, False]
+    parent.settle(parent.batch(7), None)
+    assert [shard.open_to_deliver for shard in stream.shards] == [False, True, True]
+    grandchildren = stream.split(children[0])
+    stream.append(None, document(1, 3))
+    assert not any(shard.open_to_deliver for shard in grandchildren)
+
+
+def test_what_is_reported_is_where_the_next_batch_begins() -> None:
+    stream = stream_of_one_shard()
+    for num in range(1, 6):
+        stream.append(None, document(num, 1))
+    (shard,) = stream.shards
+    batch = shard.batch(4)
+    shard.settle(batch, sequence_number(batch[2]))
+    assert shard.batch(4) == shard.records[2:]
+    shard.most = 1
+    assert len(shard.batch(4)) == 1
+
+
+# The adversary
+
+
+def work(table: MemoryTable) -> Callable[[Around], Any]:
+    def run(around: Around) -> str:
+        seen = table.seen_through(around)
+        for sort_key in ("1", "2", "3"):
+            seen.put({keys.PK: "p", keys.SK: sort_key}, ABSENT)
+            seen.get("p", sort_key)
+        return "done"
+
+    return run
+
+
+def stored(table: MemoryTable) -> str:
+    return "".join(sort_key for _, sort_key in table.items)
+
+
+def test_an_invocation_stops_before_every_call() -> None:
+    table = MemoryTable()
+    run = Invocation(work(table))
+    seen = []
+    while not run.ended:
+        assert run.call is not None
+        seen.append((run.call.operation, stored(table)))
+        run.step()
+    assert [operation for operation, _ in seen] == ["put", "get"] * 3
+    assert [before for _, before in seen] == ["", "1", "1", "12", "12", "123"]
+    assert run.result == "done"
+
+
+def test_what_is_killed_does_nothing_more_but_what_had_left_may_land() -> None:
+    table = MemoryTable()
+    run = Invocation(work(table))
+    run.step(then=1)
+    land = run.kill()
+    assert isinstance(run.raised, Killed)
+    assert stored(table) == "1"
+    land()
+    assert stored(table) == "12"
+    land()  # its condition does not hold any more, and nobody hears of that
+
+
+@pytest.mark.parametrize(
+    ("verdict", "raised", "left"),
+    [
+        (Verdict.DONE, None, "123"),
+        (Verdict.TWICE, ConditionFailed, "1"),
+        (Verdict.REFUSED, Overloaded, ""),
+        (Verdict.LOST, Overloaded, "1"),
+        (Verdict.DENIED, ClientError, ""),
+    ],
+)
+def test_verdicts(verdict: Verdict, raised: type[Exception] | None, left: str) -> None:
+    table = MemoryTable()
+    run = Invocation(work(table))
+    run.step(verdict)
+    run.finish()
+    assert type(run.raised) is (raised or type(None))
+    assert stored(table) == left
+
+
+def test_a_batch_may_be_done_in_parts_each_of_which_is_a_call() -> None:
+    table = MemoryTable()
+    calls: list[Attempted] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        calls.append(attempted)
+        return perform()
+
+    seen = Watched(table, around, lambda _: 2)
+    items = [{keys.PK: f"p{num}", keys.SK: "s"} for num in range(5)]
+    seen.batch_put(items)
+    wanted = [(f"p{num}", "s") for num in range(7)]
+    assert seen.batch_get(wanted, consistent=True).items.keys() == {*wanted[:5]}
+    assert [len(call.keys) for call in calls] == [2, 2, 1, 2, 2, 2, 1]
+    calls.clear()
+    fetched = seen.batch_get(wanted, enough=lambda found: len(found) >= 3)
+    assert (len(fetched.items), len(fetched.left), len(calls)) == (4, 3, 2)
+
+
+# The judges
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    """Three issues, one of them without values and one removed, with all that is derived from them."""
+    clock = Clock()
+    with virtual(clock, 0):
+        table, tenant = project.in_memory(0)
+        world = World(Random(0), clock, table, tenant, project.PROJECT)  # noqa: S311
+        for word, num in (("create", 1), ("create", 2), ("create", 3), ("clear", 2), ("remove", 3)):
+            points.do(world, word, num)
+            world.drain(Catalogs())
+        truth.assert_derived(world)
+        yield world
+
+
+def key(num: int) -> str:
+    return keys.issue("acme", project.PROJECT, num)
+
+
+def entry(world: World, num: int, order_id: str) -> Item:
+    found = world.engine.get(key(num), keys.order("acme", project.PROJECT, order_id), consistent=True)
+    assert found is not None
+    return found
+
+
+def ledger(world: World, num: int) -> Item:
+    found = world.engine.get(key(num), keys.LEDGER, consistent=True)
+    assert found is not None
+    return found
+
+
+def without(item: Item, *names: str) -> Item:
+    return {name: value for name, value in item.items() if name not in names}
+
+
+def block(world: World, family: str, name: str = blocks.HEAD) -> Item:
+    found = world.engine.get(
+        keys.block("acme", project.PROJECT, family, name),
+        keys.directory("acme", project.PROJECT, family),
+        consistent=True,
+    )
+    assert found is not None
+    return found
+
+
+def rewritten(world: World, family: str, **instead: Any) -> None:
+    """The first block of a family is another."""
+    found = Block.from_item(block(world, family))
+    world.engine.put(replace(found, **instead).to_item("acme", project.PROJECT))
+
+
+def behind(world: World, family: str, **instead: Any) -> None:
+    """Behind the only block of a family there comes to be another."""
+    one = Block.from_item(block(world, family))
+    other: dict[str, Any] = {"id": "1", "lower": "z", "upper": None, "next": None, "sets": {}, **instead}
+    world.engine.put(replace(one, upper="z", next="1").to_item("acme", project.PROJECT))
+    world.engine.put(replace(one, **other).to_item("acme", project.PROJECT))
+
+
+SPOILT_BLOCKS: dict[str, Callable[[World], Any]] = {
+    "a chain is gone": lambda world: world.engine.delete(
+        block(world, "num")[keys.PK], block(world, "num")[keys.SK]
+    ),
+    "an issue is missing": lambda world: rewritten(world, "num", sets={"": BitMap((1,))}),
+    "an issue too many": lambda world: rewritten(world, "num", sets={"": BitMap((1, 2, 3))}),
+    "an issue under another body": lambda world: rewritten(world, "a4.1.has", sets={"o2": BitMap((1,))}),
+    "a word too many": lambda world: rewritten(
+        world, "name.1.has", sets={"m": BitMap((1,)), "n": BitMap((1, 2))}
+    ),
+    "numbers that are told no bodies": lambda world: rewritten(
+        world, "num", sets=None, rest=BitMap((1, 2)), write_id="p1"
+    ),
+    "a write id that tells of bodies": lambda world: world.engine.put(
+        {**block(world, "a1.1"), "write_id": "p1"}
+    ),
+    "a size that is none": lambda world: world.engine.put({**block(world, "num"), "size": 3}),
+    "a chain that ends early": lambda world: rewritten(world, "num", upper="x", next="1"),
+    "a chain that begins late": lambda world: rewritten(world, "num", lower="\x01\x01"),
+    "a gap": lambda world: behind(world, "num", lower="zz"),
+    "blocks that overlap": lambda world: behind(world, "num", lower="a"),
+    "a link that goes back": lambda world: behind(world, "num", upper="zz", next="0"),
+    "an end without a fence": lambda world: behind(world, "num", upper="zz"),
+    "a block that no link leads to": lambda world: world.engine.put(
+        replace(Block.from_item(block(world, "num")), id="1", lower="z", sets={}).to_item(
+            "acme", project.PROJECT
+        )
+    ),
+    "a family that there is not": lambda world: world.table.put(
+        replace(Block.from_item(block(world, "num")), family="a77.1", sets={}).to_item(
+            "acme", project.PROJECT
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT_BLOCKS.values(), ids=SPOILT_BLOCKS.keys())
+def test_whatever_is_wrong_with_blocks_is_found(world: World, spoil: Callable[[World], Any]) -> None:
+    spoil(world)
+    with pytest.raises(Difference):
+        truth.assert_derived(world)
+
+
+def test_a_directory_that_lists_what_was_there_before_is_found(world: World) -> None:
+    assert world.memory is not None
+    world.memory.lag()
+    rewritten(world, "num", write_id="d1")
+    with pytest.raises(Difference):
+        truth.assert_derived(world)
+    world.memory.catch_up_with_all()
+    truth.assert_derived(world)
+
+
+def test_blocks_of_a_project_that_is_no_more_are_found(world: World) -> None:
+    with pytest.raises(Difference):
+        chains_truth.assert_blocks(world, None)
+
+
+def test_an_issue_in_a_block_that_its_ledger_does_not_name_is_found_as_it_is_written(world: World) -> None:
+    world.watch_blocks = chains_truth.watch_blocks
+    item = block(world, "a1.1")
+    world.table.put({**item, "write_id": "d1"})
+    assert not world.differences
+    found = Block.from_item(item)
+    for wrong in (
+        {"sets": {**(found.sets or {}), "2024-01-01": BitMap((1,))}},
+        {"sets": None, "rest": BitMap((1, 2))},
+        {"upper": "2023-06-01"},
+    ):
+        world.table.put(replace(found, **wrong).to_item("acme", project.PROJECT))
+        assert world.differences.pop(), wrong
+        world.table.put(item)
+
+
+def test_a_ledger_that_forgets_a_block_is_found_as_it_is_written(world: World) -> None:
+    found = ledger(world, 1)
+    applied = {family: derived for family, derived in found["applied"].items() if family != "num"}
+    truth.watch(world, found, found)
+    with pytest.raises(Difference, match="knows no more"):
+        truth.watch(world, found, {**found, "applied": applied})
+
+
+def test_a_directory_may_be_listed_as_it_was_a_moment_ago(world: World) -> None:
+    memory = world.memory
+    assert memory is not None
+    back = 0
+    memory.stale(lambda _, count: min(back, count))
+    directory = keys.directory("acme", project.PROJECT, "num")
+
+    def listed() -> list[str]:
+        return [item["write_id"] for item in memory.query(directory, index=True).items]
+
+    first = listed()
+    rewritten(world, "num", write_id="d1")
+    assert listed() == ["d1"]
+    back = 1
+    assert listed() == first
+    memory.delete(block(world, "num")[keys.PK], directory)
+    assert listed() == ["d1"]
+    back = 0
+    assert listed() == []
+
+
+SPOILT: dict[str, Callable[[World], Any]] = {
+    "an entry is gone": lambda world: world.engine.delete(key(1), entry(world, 1, "a1.1")[keys.SK]),
+    "an entry too many": lambda world: world.engine.put(
+        {**entry(world, 1, "a1.1"), keys.SK: keys.order("acme", project.PROJECT, "a9.1")}
+    ),
+    "an entry of something else": lambda world: world.engine.put({**entry(world, 1, "a1.1"), keys.SORT: "x"}),
+    "a cleared entry that came back": lambda world: world.engine.put(
+        {**without(entry(world, 2, "a1.1"), keys.TTL_ATTRIBUTE), keys.SORT: "2023-05-01\x0100000002"}
+    ),
+    "an entry that expires": lambda world: world.engine.put(
+        {**entry(world, 1, "a1.1"), keys.TTL_ATTRIBUTE: 5}
+    ),
+    "a tombstone that does not": lambda world: world.engine.put(
+        without(entry(world, 2, "a1.1"), keys.TTL_ATTRIBUTE)
+    ),
+    "an unfinished ledger": lambda world: world.engine.put({**ledger(world, 1), "intent": {}}),
+    "a ledger of other strings": lambda world: world.engine.put({**ledger(world, 1), "applied": {}}),
+    "a ledger of a version to come": lambda world: world.engine.put({**ledger(world, 1), "version": 9}),
+    "a removed issue's ledger stays": lambda world: world.engine.put(
+        without(ledger(world, 3), keys.TTL_ATTRIBUTE)
+    ),
+    "a ledger expires": lambda world: world.engine.put({**ledger(world, 1), keys.TTL_ATTRIBUTE: 5}),
+    "an entry of a revision to come": lambda world: world.engine.put(
+        {**entry(world, 1, "a1.1"), "revision": 99}
+    ),
+    "something else": lambda world: world.engine.put({keys.PK: key(1), keys.SK: "else"}),
+    "a document that nobody wrote": lambda world: world.engine.delete(key(1), keys.project("acme", "bridge")),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
+def test_whatever_is_derived_wrong_is_found(world: World, spoil: Callable[[World], Any]) -> None:
+    spoil(world)
+    with pytest.raises(Difference):
+        truth.assert_derived(world)
+
+
+def test_a_walk_finds_an_issue_that_stands_nowhere_and_one_that_stands_wrong(world: World) -> None:
+    def walk() -> None:
+        truth.assert_walk(world, "start", descending=False, nulls_first=False, limit=1)
+
+    walk()
+    found = entry(world, 1, "a1.1")
+    world.engine.delete(key(1), found[keys.SK])
+    with pytest.raises(Difference):
+        walk()
+    world.engine.put(found)
+    walk()
+    points.do(world, "create", 4)
+    with pytest.raises(Difference):
+        walk()
+
+
+PAGES: dict[str, list[int]] = {"twice": [1, 1], "not in order": [2, 1]}
+
+
+@pytest.mark.parametrize("nums", PAGES.values(), ids=PAGES.keys())
+def test_a_wrong_page_is_found(world: World, nums: list[int]) -> None:
+    catalog = Catalogs().get(world.engine, "acme", project.PROJECT)
+    asked = {"sort": [{"field": "num", "direction": "asc", "nulls": "last"}]}
+
+    def page(*nums: int) -> dict[str, Any]:
+        return {"rows": [truth._shown(catalog, world.documents[key(num)], None) for num in nums]}
+
+    truth.assert_page(world, catalog, asked, page(1, 2))
+    with pytest.raises(Difference):
+        truth.assert_page(world, catalog, asked, page(*nums))
+
+
+def test_a_page_with_a_value_that_an_issue_never_had_is_found(world: World) -> None:
+    catalog = Catalogs().get(world.engine, "acme", project.PROJECT)
+    asked = {"sort": [{"field": "num", "direction": "asc", "nulls": "last"}]}
+    row = truth._shown(catalog, world.documents[key(1)], None)
+    for wrong in ({**row, "name": "never"}, {**row, "version": 7}, {**row, "fields": {}}):
+        with pytest.raises(Difference):
+            truth.assert_page(world, catalog, asked, {"rows": [wrong]})
+
+
+def test_an_entry_that_no_ledger_names_is_found_as_it_is_written(world: World) -> None:
+    found = entry(world, 1, "a1.1")
+    truth.watch(world, None, found)
+    with pytest.raises(Difference):
+        truth.watch(world, None, {**found, keys.SORT: "2024-01-01\x0100000001"})
+
+
+@pytest.mark.parametrize("name", ["version", "epoch", "revision"])
+def test_a_ledger_that_goes_back_is_found_as_it_is_written(world: World, name: str) -> None:
+    found = ledger(world, 2)
+    truth.watch(world, found, {**found, name: found[name] + 1})
+    with pytest.raises(Difference):
+        truth.watch(world, {**found, name: found[name] + 1}, found)
+
+
+def test_dead_letters_that_are_missing_or_too_many_are_found(world: World) -> None:
+    drawn = Drawn(world, Weather(lag=False, stale=False, readers=0))
+    drawn.judge()
+    world.letters.append(Poison(key(1), 1, "nothing"))
+    with pytest.raises(Difference):
+        drawn.judge()
+    world.letters.clear()
+    people.spoil(world, key(1))
+    with pytest.raises(Difference):
+        drawn.judge()

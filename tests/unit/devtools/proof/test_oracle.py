@@ -1,0 +1,285 @@
+"""The differential test: random queries, answered by the grid over a table in memory and by SQLite over the same issues."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from moto import mock_aws
+from pyroaring import BitMap
+
+from devtools.cli import main
+from devtools.local.table import create_table_input
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.oracle import compare, limits, refusals, world
+from devtools.proof.oracle.command import Tally, tallies
+from devtools.proof.oracle.compare import Asked, Difference, Player
+from devtools.proof.oracle.plans import PLANS
+from devtools.proof.oracle.real import TITANIUM
+from devtools.proof.oracle.sql import Oracle
+from devtools.proof.oracle.world import Question
+from gridview.dynamodb import client
+from gridview.dynamodb.table import Table
+from gridview.index.directory import Directory, Range
+from gridview.query import (
+    bitmap_filter,
+    bitmap_scan,
+    buckets,
+    grouping,
+    planner,
+    predicates,
+    sort_order,
+    stations,
+)
+from gridview.query.key_ranges import Without
+from gridview.query.operators import OPERATORS
+from gridview.query.sort_order import Place
+from gridview.support.errors import Unprocessable
+
+QUERIES = 1_000
+"""Of which 40 are about the tracker's issues."""
+
+MOTO_QUERIES = range(3 * compare.QUESTIONS_A_PROJECT, 4 * compare.QUESTIONS_A_PROJECT)
+"""Of a project of 60 issues."""
+
+CORES = os.cpu_count() or 1
+
+
+@pytest.fixture(scope="module")
+def tally() -> Tally:
+    found = Tally()
+    data = "both" if TITANIUM.exists() else "generated"
+    for some in tallies(range(QUERIES), MemoryTable, data, tuple(limits.LIMITS), CORES):
+        found.update(some)
+    return found
+
+
+def test_the_grid_answers_as_sqlite_does(tally: Tally) -> None:
+    assert tally.differences == []
+    assert tally.questions == QUERIES
+    assert tally.kinds.keys() == {"walk", "offset", "groups", "position"}
+    assert tally.rows > 10 * QUERIES
+
+
+def test_every_plan_is_taken_and_none_is_unknown(tally: Tally) -> None:
+    assert tally.plans.keys() == PLANS
+
+
+def test_few_questions_are_refused_and_each_for_a_reason(tally: Tally) -> None:
+    assert 0 < sum(tally.refused.values()) < QUERIES / 10
+    assert "more is left undecided than may be read" in tally.refused
+    assert "more ties than may be read" in tally.refused
+
+
+def test_no_answer_takes_more_than_four_calls_in_sequence(tally: Tally) -> None:
+    assert {plan: rounds for plan, rounds in tally.rounds.items() if rounds > planner.ROUNDS} == {}
+
+
+def test_over_moto_the_answers_are_the_same() -> None:
+    """With the real storage module, which the table in memory takes the place of."""
+    with mock_aws():
+        table = Table("gridview", client.connect())
+        table._client.create_table(**create_table_input("gridview"))
+        player = Player(table.metered, data="generated")
+        asked = [player.play(seed) for seed in MOTO_QUERIES]
+    assert {one.question.kind for one in asked} == {"walk", "offset", "groups", "position"}
+    assert sum(one.rows for one in asked) > 5 * len(MOTO_QUERIES)
+
+
+def conditions(node: Any) -> list[dict[str, Any]]:
+    if "field" in node:
+        return [node]
+    (inner,) = node.values()
+    return [found for part in (inner if isinstance(inner, list) else [inner]) for found in conditions(part)]
+
+
+def test_the_questions_are_of_every_operator_and_type() -> None:
+    asked = set()
+    for seed in range(QUERIES):
+        project = world.make(Random(f"project {seed // compare.QUESTIONS_A_PROJECT}"))  # noqa: S311
+        body = world.question(Random(f"question {seed}"), project).body  # noqa: S311
+        if "filter" in body:
+            asked |= {(project.types[one["field"]], one["op"]) for one in conditions(body["filter"])}
+    assert asked == {(kind, one.name) for one in OPERATORS.values() for kind in one.types}
+
+
+def told(asked: Asked) -> tuple[Question, int, str | None]:
+    return asked.question, asked.rows, asked.refused
+
+
+def test_the_same_number_is_the_same_question() -> None:
+    player, again = Player(MemoryTable), Player(MemoryTable)
+    assert [told(player.play(seed)) for seed in (3, 57)] == [told(again.play(seed)) for seed in (3, 57)]
+
+
+# Whatever is wrong with the reading side is found out
+
+
+def play_all(player: Player, queries: int) -> None:
+    for seed in range(queries):
+        player.play(seed)
+
+
+def everything_without_a_value_passes(self: predicates.Condition, document: Any) -> bool:
+    value = self.field.value_in(document)
+    return value is None or self._test(value)
+
+
+def not_is_ignored(self: predicates.Not, document: Any) -> bool:
+    return self.part.matches(document)
+
+
+def by_number_alone(_: Any, one: Place, other: Place) -> int:
+    return one.num - other.num
+
+
+def in_number_order(_: Any, places: Iterable[Place]) -> list[Place]:
+    return sorted(places, key=lambda place: place.num)
+
+
+def without_the_last_block(self: Directory, between: Range) -> Any:
+    found = OVERLAPPING(self, between)
+    return found[:-1] if len(found) > 1 else found
+
+
+def borders_count_as_whole(self: Directory, between: Range, entry: Any) -> bool:
+    return True
+
+
+def an_intersection_for_a_union(sets: Iterable[BitMap]) -> BitMap:
+    found = list(sets)
+    return bitmap_filter._intersection(found) if found else BitMap()
+
+
+def no_complement(self: Any, found: Any) -> Any:
+    judged = JUDGED(self, found)
+    return self.judged(found.part) if isinstance(found, Without) else judged
+
+
+def the_undecided_match(self: Any, undecided: BitMap, _: Any) -> BitMap:
+    return undecided
+
+
+def the_undecided_do_not_match(self: Any, undecided: BitMap, _: Any) -> BitMap:
+    return BitMap()
+
+
+def ties_ascend(self: buckets.Line, unit: buckets.Unit, begin: int, end: int) -> list[Place]:
+    return [self.place(unit.body, num) for num in list(unit.numbers)[begin:end]]
+
+
+def a_row_too_far(self: buckets.Line, unit: buckets.Unit, spot: Any) -> int:
+    return min(ROWS_BEFORE(self, unit, spot) + 1, len(unit.numbers))
+
+
+def those_with_a_value_too(self: stations.Stations) -> BitMap:
+    return self.matching if self.matching is not None else WITHOUT_VALUE(self)
+
+
+OVERLAPPING = Directory.overlapping
+JUDGED = bitmap_filter._Evaluation.judged
+ROWS_BEFORE = buckets.Line.rows_before
+WITHOUT_VALUE = stations.Stations._without_value
+
+SPOILT: dict[str, tuple[Any, str, Any]] = {
+    "no value passes": (predicates.Condition, "matches", everything_without_a_value_passes),
+    "or is and": (predicates.Some, "matches", predicates.Every.matches),
+    "not is ignored": (predicates.Not, "matches", not_is_ignored),
+    "cursors look at numbers alone": (sort_order, "_compare", by_number_alone),
+    "no order": (bitmap_scan, "in_order", in_number_order),
+    "a range ends a block early": (Directory, "overlapping", without_the_last_block),
+    "blocks at borders count as whole": (Directory, "whole", borders_count_as_whole),
+    "sets of a union are intersected": (bitmap_filter, "_union", an_intersection_for_a_union),
+    "complements are forgotten": (bitmap_filter._Evaluation, "judged", no_complement),
+    "what is undecided matches": (bitmap_scan.BlocksReader, "_passing", the_undecided_match),
+    "what is undecided does not match": (bitmap_scan.BlocksReader, "_passing", the_undecided_do_not_match),
+    "ties ascend whatever the direction": (buckets.Line, "places", ties_ascend),
+    "a cursor goes a row too far": (buckets.Line, "rows_before", a_row_too_far),
+    "those with a value have none, too": (stations.Stations, "_without_value", those_with_a_value_too),
+}
+
+
+@pytest.mark.parametrize("spoilt", SPOILT)
+def test_spoilt_code_is_found_out(spoilt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, replacement = SPOILT[spoilt]
+    monkeypatch.setattr(owner, name, replacement)
+    with pytest.raises(Difference):
+        play_all(Player(MemoryTable), QUERIES)
+
+
+def test_a_refusal_without_a_reason_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Any, *_: Any, **__: Any) -> None:
+        raise Unprocessable("That is too much.")
+
+    monkeypatch.setattr(bitmap_scan.BlocksReader, "read", refuse)
+    with pytest.raises(Difference, match="refused without a reason"):
+        play_all(Player(MemoryTable, limits=("real",)), 40)
+
+
+def test_a_failing_query_is_told_with_the_command_that_replays_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["oracle", "--data", "generated", "--jobs", "1"]
+    assert main([*arguments, "--queries", "3", "--seed", "40"]) == 0
+    assert "no difference" in capsys.readouterr().out
+    monkeypatch.setattr(bitmap_filter._Evaluation, "judged", no_complement)
+    assert main([*arguments, "--queries", "60", "--seed", "40"]) == 1
+    said = capsys.readouterr().out
+    (command, *_) = [line.strip() for line in said.splitlines() if "./dev oracle" in line]
+    assert main(command.split()[1:]) == 1
+    assert command in capsys.readouterr().out
+
+
+# The oracle itself
+
+
+def test_the_oracle_tells_what_is_undecided() -> None:
+    project = world.make(Random(4), sizes=(60,))  # noqa: S311
+    oracle = Oracle(project)
+    unknown = {"field": "name", "op": "contains", "value": "r"}
+    never = {"field": "num", "op": "lt", "value": 0}
+
+    def undecided(filter_: dict[str, Any]) -> int:
+        return oracle.undecided({"filter": filter_}, lambda one: one["op"] == "contains")
+
+    assert undecided(never) == 0
+    assert undecided(unknown) == undecided({"not": unknown}) == undecided({"not": {"not": unknown}}) == 60
+    assert undecided({"and": [unknown, never]}) == 0
+    assert undecided({"or": [unknown, {"not": never}]}) == 0
+    assert oracle.possible({"filter": {"and": [unknown, {"not": never}]}}, lambda one: one is unknown) == 60
+    assert oracle.ties({}, "num", lambda _: False) == 1
+
+
+def test_a_composite_index_answers_both_directions() -> None:
+    key = {"field": "name", "direction": "asc", "nulls": "last"}
+    other = {"field": "state", "direction": "desc", "nulls": "first"}
+    project = world.Project(["open"], [], {}, composites=[[key, other]])
+    assert refusals.has_composite(project, [key, other])
+    assert refusals.has_composite(project, world.reversed_sort([key, other]))
+    assert not refusals.has_composite(project, [key])
+    assert not refusals.has_composite(project, [other, key])
+
+
+@pytest.mark.parametrize("name", limits.LIMITS)
+def test_limits_are_held_everywhere_and_given_back(name: str) -> None:
+    def held() -> list[Any]:
+        return [vars(module)["CANDIDATES"] for module in (planner, grouping)]
+
+    before = held()
+    with limits.held_to(name):
+        assert held() == [limits.budgets(name)["query.planner.CANDIDATES"]] * 2
+    assert held() == before
+
+
+def test_the_oracle_shares_no_code_with_the_grid() -> None:
+    """What it is made of is importable without the core."""
+    root = Path(__file__).parents[4]
+    code = "import devtools.proof.oracle.sql, sys; sys.exit(any(name.startswith('gridview') for name in sys.modules))"
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code], cwd=root, env={"PYTHONPATH": str(root)}, check=False
+    )
+    assert done.returncode == 0

@@ -1,0 +1,128 @@
+"""The differential test while writers write and consumers are at work; `devtools.proof.oracle.writers` states what has to hold."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from devtools.cli import main
+from devtools.proof.oracle import writers
+from devtools.proof.oracle.compare import Difference
+from devtools.proof.oracle.history import History, Version
+from devtools.proof.oracle.world import Project
+from gridview.index import block_reader
+from gridview.index.blocks import Block, Entry
+from gridview.index.directory import Directory, Range
+from gridview.query import index_scan, page
+
+SCENARIOS = 90
+CHUNK = 30
+
+
+@pytest.mark.parametrize("first", range(0, SCENARIOS, CHUNK))
+def test_answers_are_right_while_others_write(first: int) -> None:
+    happened: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    for seed in range(first, first + CHUNK):
+        played = writers.play(seed)
+        kinds[played.kind] += 1
+        happened += played.happened
+        happened["overloaded"] += played.overloaded
+        happened["refused"] += played.refused is not None
+    assert kinds.keys() == {"walk", "offset", "groups", "position"}
+    assert happened["edits"] > CHUNK
+    assert happened["calls of consumers"] > 10 * CHUNK
+    assert happened["overloaded"] + happened["refused"] < CHUNK / 4
+
+
+def test_the_same_number_is_the_same_scenario() -> None:
+    assert writers.play(7) == writers.play(7)
+
+
+def whatever_stands_there(*_: Any) -> bool:
+    return True
+
+
+def as_listed(family: str, listing: Iterable[Entry], _: Any = None) -> Directory:
+    return Directory(family, tuple(sorted(listing, key=lambda entry: entry.lower)))
+
+
+def whatever_its_fences(block: Block, entry: Entry) -> bool:
+    return block.detailed == entry.detailed
+
+
+def kept_as_found(
+    self: block_reader.BlockReader, family: str, entry: Entry, between: Range, found: list[str]
+) -> None:
+    within = sorted(key for key in found if between.covers(key))
+    self._keys.setdefault((family, entry), []).append((between, within))
+    self._cache.keep_sort_strings(self._key(family, entry.id)[0], entry.write_id, within)
+
+
+Spoilt = tuple[int, list[tuple[Any, str, Any]]]
+
+SPOILT: dict[str, Spoilt] = {
+    "rows are not rechecked": (
+        37,
+        [(page, "belongs", whatever_stands_there), (index_scan, "belongs", whatever_stands_there)],
+    ),
+    "a listing of several moments is believed": (94, [(block_reader, "chained", as_listed)]),
+    "a block that was split is believed": (94, [(block_reader, "_agrees", whatever_its_fences)]),
+    "incomplete sort strings are kept": (135, [(block_reader.BlockReader, "_found_keys", kept_as_found)]),
+}
+"""With the scenario that found it out the last time. It is tried first, which saves the search, and no more."""
+
+
+@pytest.mark.parametrize("spoilt", SPOILT)
+def test_spoilt_code_is_found_out(spoilt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, changes = SPOILT[spoilt]
+    for owner, name, replacement in changes:
+        monkeypatch.setattr(owner, name, replacement)
+
+    def play_all() -> None:
+        for seed in (first, *range(5 * SCENARIOS)):
+            writers.play(seed)
+
+    with pytest.raises(Difference):
+        play_all()
+
+
+def test_scenarios_can_be_played_by_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["oracle", "--writers", "--queries", "3", "--jobs", "1"]) == 0
+    assert "no difference" in capsys.readouterr().out
+
+
+# The history
+
+
+@pytest.fixture
+def history() -> History:
+    bodies = {num: {"name": str(num), "fields": {}} for num in (1, 2, 3)}
+    times = dict.fromkeys(bodies, ("2023-05-01T00:00:00Z", "2023-05-01T00:00:00Z"))
+    return History(Project(["open"], [], bodies, times))
+
+
+def version(number: int, name: str) -> Version:
+    return Version(number, {"name": name, "fields": {}}, ("2023-05-01T00:00:00Z", "2023-05-02T00:00:00Z"))
+
+
+def test_what_changed_does_not_stand_still(history: History) -> None:
+    history.changed(1, 10, version(2, "one"))
+    history.changed(2, 20, None)
+    assert history.still(21).issues.keys() == {1, 3}
+    assert history.still(20).issues.keys() == {1, 3}
+    assert history.still(10).issues.keys() == {3}
+    assert history.moved(10) == {1, 2}
+    assert history.slack({1}) == 3
+    assert history.present().issues[1]["name"] == "one"
+    assert history.living == [1, 3]
+
+
+def test_a_row_shows_what_its_issue_was_at_the_time(history: History) -> None:
+    history.changed(1, 10, version(2, "one"))
+    assert history.as_shown([(1, 1)], since=10) is not None
+    assert history.as_shown([(1, 1)], since=11) is None
+    assert history.as_shown([(1, 2)], since=11) is not None
+    assert history.as_shown([(1, 3)], since=0) is None
+    assert history.as_shown([(9, 1)], since=0) is None

@@ -1,0 +1,151 @@
+"""JSON in and out: exact numbers, and nothing lost silently."""
+
+import json
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gridview.encoding.json_codec import dumps, loads, size_in_response
+from gridview.support.errors import InvalidRequest
+
+
+def refusal(text: str | bytes) -> InvalidRequest:
+    with pytest.raises(InvalidRequest) as caught:
+        loads(text)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1),
+        ("-0", 0),
+        ("1.00", Decimal("1.00")),
+        ("1e2", Decimal(100)),
+        ("0.1", Decimal("0.1")),
+        ("12345678901234567890123456789012345678", 12345678901234567890123456789012345678),
+        ("0.12345678901234567890123456789012345678", Decimal("0.12345678901234567890123456789012345678")),
+    ],
+)
+def test_a_number_is_read_exactly(text: str, value: Any) -> None:
+    read = loads(text)
+    assert read == value
+    assert not isinstance(read, float)
+
+
+@pytest.mark.parametrize("text", ["1" * 5000, "1" * 5000 + ".5", "1e999999999999", "-1e-999999999999"])
+def test_a_number_beyond_reason_is_read_as_one_that_no_field_takes(text: str) -> None:
+    read = loads(f'{{"field": {text}}}')["field"]
+    assert isinstance(read, Decimal)
+    assert len(read.as_tuple().digits) > 38 or not -130 <= read.adjusted() <= 125
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "",
+        "{",
+        "nul",
+        "01",
+        "+1",
+        ".5",
+        "'a'",
+        "[1,]",
+        "1 2",
+        '"\t"',
+        "\ufeff{}",
+    ],
+)
+def test_what_is_not_json_is_refused(text: str) -> None:
+    assert refusal(text).detail.startswith("The JSON is not valid")
+
+
+def test_bytes_that_are_not_utf8_are_refused() -> None:
+    assert refusal(b'"\xff"').detail.startswith("The JSON is not valid")
+    assert refusal(b'"\xed\xa0\x80"').detail.startswith("The JSON is not valid")
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', '{"b": [{"a": 1, "c": 2, "\\u0061": 3}]}'])
+def test_a_property_that_stands_twice_is_refused(text: str) -> None:
+    assert "twice" in refusal(text).detail
+
+
+@pytest.mark.parametrize("depth", [600, 100_000])
+def test_deep_nesting_is_refused_or_read_and_never_breaks(depth: int) -> None:
+    texts = ["[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth]
+    texts.append('{"name": "\\ud800", "fields": ' + texts[0] + "}")
+    for text in texts:
+        try:
+            loads(text)
+        except InvalidRequest as error:
+            assert re.search("deep|surrogate", error.detail)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ('"\\ud800"', ["body"]),
+        ('{"name": "a\\uDFFFb"}', ["name"]),
+        ('{"fields": {"x": ["ok", "\\ud83d"]}, "name": "\\udc00"}', ["fields.x.1", "name"]),
+        ('{"fields": {"\\ud800": 1}}', ["fields.\N{REPLACEMENT CHARACTER}"]),
+        ('"\\ude00\\ud83d"', ["body"]),
+    ],
+)
+def test_every_lone_surrogate_is_named(text: str, fields: list[str]) -> None:
+    error = refusal(text)
+    assert [one.field for one in error.errors] == fields
+    json.dumps(error.errors).encode()
+
+
+def test_a_surrogate_pair_is_one_character() -> None:
+    assert loads('"\\ud83d\\ude00"') == "\U0001f600"
+    assert loads('"\\\\ud800"') == "\\ud800"
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(max_size=6),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+        max_leaves=6,
+    )
+)
+@settings(max_examples=150, derandomize=True, database=None, deadline=None)
+def test_a_document_is_written_as_it_was_read(document: Any) -> None:
+    if "9223372036854775808" not in str(document):  # a Decimal by then
+        assert loads(dumps(document)) == document
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Decimal("1.00"), "1"),
+        (Decimal("1E+2"), "100"),
+        (Decimal("-0.5"), "-0.5"),
+        (Decimal("-0"), "0"),
+        (Decimal("1.5E+125"), "1.5E+125"),
+        (("a", "b"), '["a","b"]'),
+        (frozenset({"a"}), '["a"]'),
+        ("\u00e4\u2028", '"\u00e4\u2028"'),
+    ],
+)
+def test_the_text_of_a_value(value: Any, text: str) -> None:
+    assert dumps(value).decode() == text
+
+
+def test_what_has_no_json_form_is_a_bug_of_ours() -> None:
+    with pytest.raises(TypeError):
+        dumps(object())
+
+
+@pytest.mark.parametrize("text", ["plain", 'quo"tes', "back\\slash", "line\nfeed", "\u00e4"])
+def test_the_size_in_a_response_is_what_lambda_will_count(text: str) -> None:
+    encoded = dumps({"name": text})
+    as_a_string_in_json = json.dumps(encoded.decode(), ensure_ascii=False)
+    assert size_in_response(encoded) == len(as_a_string_in_json.encode()) - 2

@@ -1,0 +1,240 @@
+"""The check of blocks: it finds all that is wrong with them, nothing that is only on its way, and its repair brings them right."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from random import Random
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.commands import attributes
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.fsck import chain_check, checker
+from gridview.fsck.checker import Check
+from gridview.fsck.issue_diff import Kind
+from gridview.fsck.progress import Finding, Tally
+from gridview.fsck.repairs import Repairs
+from gridview.fsck.walks import Walk
+from gridview.index.blocks import Unreadable
+from gridview.maintenance.job_worker import Worker
+from gridview.schema.store import Catalogs
+from gridview.support import backoff, clock
+from gridview.support.errors import Overloaded
+from tests.support import block_damage, damage
+from tests.support.block_damage import PLANTED_IN_BLOCKS, PlantedInBlocks
+from tests.support.block_truth import assert_chains
+from tests.support.damage import PROJECT, TENANT, catalog_of, key_of
+from tests.unit.fsck.test_checker import PATIENCE, People, Time, mending, never, the_project, the_table
+
+ISSUES = 36
+WALKS = pytest.mark.parametrize("walk", [the_project, the_table])
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    block_damage.small_blocks(monkeypatch)
+    monkeypatch.setattr(chain_check, "PIECE", 3)
+    monkeypatch.setattr(chain_check, "SLICE", 25)
+
+
+@pytest.fixture(autouse=True)
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    made = Time()
+    monkeypatch.setattr(clock, "after", made.after)
+    monkeypatch.setattr(clock, "sleep", made.sleep)
+    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
+    return made
+
+
+@pytest.fixture(scope="module")
+def pristine() -> Iterator[MemoryTable]:
+    with pytest.MonkeyPatch.context() as patch:
+        block_damage.small_blocks(patch)
+        table = MemoryTable()
+        damage.make_project(table)
+        damage.add_issues(table, ISSUES)
+        yield table
+
+
+@pytest.fixture
+def table(pristine: MemoryTable) -> MemoryTable:
+    return pristine.copy()
+
+
+def documents(table: MemoryTable) -> list[Item]:
+    partition = keys.project(TENANT, PROJECT)
+    return [
+        item for (pk, sk), item in table.items.items() if pk.startswith(keys.ISSUE_PREFIX) and sk == partition
+    ]
+
+
+def assert_right(table: MemoryTable) -> None:
+    assert_chains(table, catalog_of(table), documents(table))
+
+
+def kinds(found: dict[str, list[Finding]]) -> set[Kind]:
+    return {one.kind for findings in found.values() for finding in findings for one in finding.differences}
+
+
+def checked(
+    table: Table, walk: Walk, time: Time, *, repair: Repairs | None = None, at_most: int = 100
+) -> tuple[dict[str, list[Finding]], Tally]:
+    """What is found, by issue and block; a block may be told of again for another slice of its numbers."""
+    found: dict[str, list[Finding]] = defaultdict(list)
+    check = Check(
+        table,
+        walk,
+        lambda finding: found[finding.key].append(finding),
+        patience=PATIENCE,
+        at_most=at_most,
+        repair=repair,
+    )
+    steps = 0
+    while not check.done:
+        if (instant := check.waits_until) is not None:
+            time.wait_until(instant)
+        with suppress(Overloaded):
+            check.step()
+        steps += 1
+        assert steps < 10_000
+    return found, check.tally
+
+
+@WALKS
+def test_sound_blocks_have_no_differences(
+    table: MemoryTable, walk: Callable[[Table], Walk], time: Time
+) -> None:
+    assert_right(table)
+    found, tally = checked(table, walk(table), time)
+    assert found == {}
+    assert (tally.issues, tally.visits) == (ISSUES, [])
+    assert time.seconds == 0
+
+
+@pytest.mark.parametrize("planted", PLANTED_IN_BLOCKS, ids=lambda one: one.name)
+def test_all_that_is_wrong_with_blocks_is_found_and_repaired_in_one_run(
+    table: MemoryTable, planted: PlantedInBlocks, time: Time
+) -> None:
+    planted.inflict(table)
+    by_number = PLANTED_IN_BLOCKS.index(planted) % 2 and planted.found is not Kind.DEAD
+    walk = the_project if by_number else the_table
+    before = table.items
+    found, tally = checked(table, walk(table), time)
+    assert planted.found in kinds(found)
+    assert tally.wrong == sum(map(len, found.values()))
+    assert table.items == before
+    repaired, tally = checked(table, walk(table), time, repair=mending(table))
+    assert planted.found in kinds(repaired)
+    assert tally.wrong == 0
+    assert all(finding.repaired for findings in repaired.values() for finding in findings)
+    assert_right(table)
+    found, _ = checked(table, walk(table), time)
+    assert found == {}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_damage_to_issues_and_blocks_together_is_repaired(
+    table: MemoryTable, seed: int, time: Time
+) -> None:
+    random = Random(seed)  # noqa: S311
+    for num in random.sample(range(1, ISSUES + 1), 6):
+        damage.inflict_at_random(random, table, key_of(num))
+    for planted in random.sample(PLANTED_IN_BLOCKS, 3):
+        with suppress(AssertionError, IndexError, Unreadable):  # the others may have left nothing to damage
+            planted.inflict(table)
+    checked(table, the_table(table), time, repair=mending(table))
+    found, _ = checked(table, the_table(table), time)
+    assert found == {}
+    assert_right(table)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_is_found_in_blocks_that_is_only_on_its_way(
+    table: MemoryTable, seed: int, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "CONCURRENCY", 1)
+    people = People(table, Random(seed), time, lag=PATIENCE / 2, at_once=1)  # noqa: S311
+    table.lag()
+    watched = table.seen_through(people.around)
+    found, _ = checked(watched, the_table(watched), time, at_most=8)
+    assert found == {}
+    assert people.edits > 50
+    table.catch_up_with_all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_repair_loses_nothing_of_what_consumers_do_meanwhile(
+    table: MemoryTable, seed: int, time: Time
+) -> None:
+    random = Random(seed)  # noqa: S311
+    for planted in random.sample([one for one in PLANTED_IN_BLOCKS if one.found is not Kind.UNREADABLE], 2):
+        with suppress(AssertionError, IndexError):  # the other one may have left nothing to damage
+            planted.inflict(table)
+    people = People(table, random, time, lag=PATIENCE / 2)
+    watched = table.seen_through(people.around)
+    checked(watched, the_table(watched), time, repair=Repairs(watched, Catalogs()))
+    while people.stream:
+        people.deliver()
+    assert people.edits > 50
+    checked(table, the_table(table), time, repair=mending(table))
+    assert_right(table)
+
+
+def forget_blocks(table: MemoryTable) -> None:
+    """As before there were any."""
+    for pk, sk in table.items:
+        if pk.startswith(keys.BLOCK_PREFIX):
+            table.delete(pk, sk)
+        elif sk == keys.LEDGER:
+            claims = {
+                name: one
+                for name, one in damage.applied(table, pk).items()
+                if name not in ("num", "name.1.has")
+            }
+            damage.change(table, pk, sk, {"applied": claims})
+
+
+@WALKS
+def test_a_project_from_before_there_were_blocks_gets_them_by_a_repair(
+    table: MemoryTable, walk: Callable[[Table], Walk], time: Time
+) -> None:
+    forget_blocks(table)
+    found, tally = checked(table, walk(table), time, repair=mending(table))
+    assert {key_of(num) for num in range(1, ISSUES + 1)} <= set(found)
+    assert tally.wrong == 0
+    assert_right(table)
+
+
+def reindexed(table: MemoryTable) -> None:
+    attributes.rebuild(table, Catalogs(), TENANT, PROJECT, None, rate=0, settling=0)
+    Worker(table, Catalogs(), lambda: 1e9, never, settling=0).work()
+
+
+def test_a_project_from_before_there_were_blocks_gets_them_by_a_reindex(
+    table: MemoryTable, time: Time
+) -> None:
+    forget_blocks(table)
+    reindexed(table)
+    assert_right(table)
+    found, _ = checked(table, the_table(table), time)
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        one
+        for one in PLANTED_IN_BLOCKS
+        if one.name.startswith(("all", "an issue", "issue 99999", "a number", "second"))
+    ],
+    ids=lambda one: one.name,
+)
+def test_a_reindex_of_everything_brings_blocks_right(
+    table: MemoryTable, planted: PlantedInBlocks, time: Time
+) -> None:
+    planted.inflict(table)
+    reindexed(table)
+    assert_right(table)

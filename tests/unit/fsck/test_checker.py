@@ -1,0 +1,748 @@
+"""The checker: it finds all that is wrong, nothing that is only on its way, in bounded memory, and goes on where it was killed."""
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from devtools.proof.faults import memory_table
+from devtools.proof.faults.adversary import record
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted
+from gridview.commands import attributes, projects
+from gridview.dynamodb.expressions import Bound, Item, Key
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_size
+from gridview.fsck import chain_check, chain_visits, checker, nightly, walks
+from gridview.fsck.checker import Check
+from gridview.fsck.issue_diff import Kind
+from gridview.fsck.progress import Finding, Suspect, Tally, Visit
+from gridview.fsck.repairs import Repairs
+from gridview.fsck.walks import ProjectWalk, TableWalk, Walk
+from gridview.index.keyspaces import families_of
+from gridview.index.stream_consumer import consume
+from gridview.maintenance.job_worker import Worker
+from gridview.schema.store import Catalogs
+from gridview.support import backoff, clock
+from gridview.support.errors import NotFound, Overloaded
+from tests.support import damage
+from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, key_of
+
+PATIENCE = 60.0
+
+
+class KilledError(BaseException):
+    """The process is gone."""
+
+
+def never(what: object) -> None:
+    pytest.fail(f"nobody asked for {what}")
+
+
+class Time:
+    """The clock of a test, in seconds."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def after(self, seconds: float) -> str:
+        return f"2024-01-01T{self.seconds + seconds + 1_000_000:020.6f}"
+
+    def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+
+    def wait_until(self, instant: str) -> None:
+        self.seconds = max(self.seconds, float(instant.removeprefix("2024-01-01T")) - 1_000_000 + 1e-6)
+
+
+@pytest.fixture(autouse=True)
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    made = Time()
+    monkeypatch.setattr(clock, "after", made.after)
+    monkeypatch.setattr(clock, "sleep", made.sleep)
+    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
+    return made
+
+
+@pytest.fixture
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a table of a few issues is many pages, and a page holds a part of an issue."""
+    monkeypatch.setattr(memory_table, "QUERY_BYTES", 700)
+
+
+@pytest.fixture(scope="module")
+def pristine() -> MemoryTable:
+    table = MemoryTable()
+    damage.make_project(table)
+    damage.add_issues(table, 40)
+    damage.make_project(table, "tower", "other")
+    damage.add_issues(table, 5, "tower", "other")
+    return table
+
+
+@pytest.fixture
+def table(pristine: MemoryTable) -> MemoryTable:
+    return pristine.copy()
+
+
+def the_project(table: Table) -> Walk:
+    return ProjectWalk(table, TENANT, PROJECT)
+
+
+def the_table(table: Table) -> Walk:
+    return TableWalk(table)
+
+
+def segmented(table: Table) -> Walk:
+    return TableWalk(table, 3)
+
+
+WALKS = pytest.mark.parametrize("walk", [the_project, the_table, segmented])
+
+
+def run(check: Check, time: Time) -> None:
+    """To the end, waiting where it has to."""
+    steps = 0
+    while not check.done:
+        if (instant := check.waits_until) is not None:
+            time.wait_until(instant)
+        check.step()
+        steps += 1
+        assert steps < 10_000
+
+
+def checked(
+    table: Table, walk: Walk, time: Time, *, repair: Repairs | None = None, at_most: int = 100
+) -> tuple[dict[str, Finding], Tally]:
+    found: dict[str, Finding] = {}
+
+    def tell(finding: Finding) -> None:
+        assert finding.key not in found
+        found[finding.key] = finding
+
+    check = Check(table, walk, tell, patience=PATIENCE, at_most=at_most, repair=repair)
+    run(check, time)
+    return found, check.tally
+
+
+def mending(table: Table) -> Repairs:
+    return Repairs(table, Catalogs())
+
+
+@WALKS
+def test_a_sound_table_has_no_differences(
+    table: MemoryTable, walk: Callable[[Table], Walk], time: Time, small_pages: None
+) -> None:
+    found, tally = checked(table, walk(table), time)
+    assert found == {}
+    assert tally == Tally(issues=40 if walk is the_project else 45)
+    assert time.seconds == 0  # there was nothing to wait for
+
+
+@WALKS
+def test_all_that_is_wrong_is_found_and_then_repaired(
+    table: MemoryTable, walk: Callable[[Table], Walk], time: Time, small_pages: None
+) -> None:
+    for num, planted in enumerate(PLANTED, 1):
+        planted.inflict(table, key_of(num))
+    found, tally = checked(table, walk(table), time)
+    assert set(found) == {key_of(num) for num in range(1, len(PLANTED) + 1)}
+    assert tally.wrong == len(PLANTED)
+    assert tally.differences == sum(len(one.differences) for one in found.values())
+    repaired, tally = checked(table, walk(table), time, repair=mending(table))
+    assert set(repaired) == set(found)
+    remaining = {
+        PLANTED[num - 1].name for num in range(1, len(PLANTED) + 1) if not repaired[key_of(num)].repaired
+    }
+    assert remaining == {one.name for one in PLANTED if one.remains}
+    assert tally.repaired == len(PLANTED) - len(remaining)
+    left, _ = checked(table, walk(table), time)
+    assert {finding.differences[0].kind for finding in left.values()} == {Kind.UNKNOWN}
+
+
+def test_an_issue_is_judged_only_when_patience_is_over(table: MemoryTable, time: Time) -> None:
+    table.delete(key_of(3), keys.LEDGER)
+    found: list[Finding] = []
+    check = Check(table, the_project(table), found.append, patience=PATIENCE)
+    check.step()
+    assert not check.done
+    assert check.waits_until == clock.after(PATIENCE)
+    check.step()
+    time.seconds = PATIENCE - 1
+    check.step()
+    assert found == []
+    time.seconds = PATIENCE
+    assert check.waits_until is None
+    check.step()
+    assert [finding.key for finding in found] == [key_of(3)]
+    run(check, time)
+    assert time.seconds == PATIENCE  # blocks are judged at once
+
+
+def test_what_was_put_right_meanwhile_is_none(table: MemoryTable, time: Time) -> None:
+    table.delete(key_of(3), keys.LEDGER)
+    table.delete(key_of(4), keys.project(TENANT, PROJECT))
+    found: list[Finding] = []
+    check = Check(table, the_project(table), found.append, patience=PATIENCE)
+    check.step()
+    assert set(check.tally.suspects) == {key_of(3), key_of(4)}
+    mending(table).issues([key_of(3), key_of(4)])
+    run(check, time)
+    assert found == []
+
+
+def test_what_was_written_meanwhile_is_given_time_once_more(table: MemoryTable, time: Time) -> None:
+    document = damage.document(table, 3)
+    found: list[Finding] = []
+    check = Check(table, the_project(table), found.append, patience=PATIENCE)
+    table.delete(key_of(3), keys.LEDGER)
+    check.step()
+    for version in range(2, 6):
+        table.put({**document, "version": version})
+        time.seconds += PATIENCE
+        check.step()
+        assert found == []
+        assert check.waits_until == clock.after(PATIENCE)
+    run(check, time)
+    assert [finding.key for finding in found] == [key_of(3)]
+
+
+def test_what_is_written_all_the_time_is_left_for_the_next_run(table: MemoryTable, time: Time) -> None:
+    document = damage.document(table, 3)
+    table.delete(key_of(3), keys.LEDGER)
+    check = Check(table, the_project(table), never, patience=PATIENCE)
+    version = 1
+    while not check.done:
+        version += 1
+        assert version < 100
+        table.put({**document, "version": version})
+        time.seconds += PATIENCE
+        check.step()
+    assert check.tally.unsettled == 1
+
+
+class People:
+    """Who writes issues between any two calls of the checker, `at_once` at most, and the stream that lags behind them, up to `lag`
+    seconds.
+    """
+
+    def __init__(
+        self, table: MemoryTable, random: Random, time: Time, lag: float, *, at_once: int = 3
+    ) -> None:
+        self.table, self.random, self.time, self.lag, self.at_once = table, random, time, lag, at_once
+        self.catalogs = Catalogs()
+        self.stream: list[tuple[float, dict[str, Any]]] = []
+        self.busy = threading.RLock()
+        self.spared: set[str] = set()
+        self.edits = 0
+
+    def around(self, attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        with self.busy:
+            self.go_on()
+            if attempted.operation == "query" and attempted.key[0].startswith(keys.ISSUE_PREFIX):
+                return self.torn(perform)
+            return perform()
+
+    def torn(self, perform: Callable[[], Any]) -> Any:
+        """A query reads each item as it is at some moment; no two at the same."""
+        before = perform()
+        self.go_on()
+        after = {item[keys.SK]: item for item in perform().items}
+        items = [
+            item if self.random.random() < 0.5 else after.get(item[keys.SK], item) for item in before.items
+        ]
+        return before._replace(items=items)
+
+    def go_on(self) -> None:
+        for _ in range(self.random.randint(0, self.at_once)):
+            self.edit()
+        self.time.seconds += self.random.choice([0.0, 0.1, 1.0])
+        while self.stream and (
+            self.stream[0][0] < self.time.seconds - self.lag or self.random.random() < 0.5
+        ):
+            self.deliver()
+
+    def deliver(self) -> None:
+        _, one = self.stream.pop(0)
+        assert consume(self.table, self.catalogs, [one], never) is None
+
+    def edit(self) -> None:
+        num = self.random.randint(1, 45)
+        key = key_of(num)
+        if key in self.spared:
+            return
+        before = self.table.get(key, keys.project(TENANT, PROJECT), consistent=True)
+        ledger = self.table.get(key, keys.LEDGER, consistent=True) or {"version": 0}
+        known = max([before["version"] if before else 0, ledger["version"], self.edits])
+        after: Item | None = None
+        if before is None or self.random.random() < 0.8:
+            fields: dict[str, Any] = {
+                "start": f"2025-01-{self.random.randint(1, 28):02d}",
+                "kind": self.random.choice(["o1", "o2", "o3"]),
+                "size": self.random.randint(-9, 9),
+            }
+            chosen = {name: value for name, value in fields.items() if self.random.random() < 0.7}
+            after = damage.document(self.table, num, version=known + 1, **chosen)
+            self.table.put(after)
+        else:
+            self.table.delete(key, keys.project(TENANT, PROJECT))
+        self.edits += 1
+        self.stream.append((self.time.seconds, record(self.edits, before, after)))
+
+    def forgetful(self, _: Key, known: int) -> int:
+        return self.random.randint(0, known)
+
+
+@WALKS
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_is_found_that_is_only_on_its_way_and_all_that_is_wrong_is(
+    table: MemoryTable,
+    walk: Callable[[Table], Walk],
+    seed: int,
+    time: Time,
+    small_pages: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(checker, "CONCURRENCY", 1)
+    monkeypatch.setattr(walks, "NUMBERS", 4)
+    people = People(table, Random(seed), time, lag=PATIENCE / 2)  # noqa: S311
+    wrong = [key_of(num) for num in (4, 13, 22)] if seed % 2 else []
+    for key in wrong:
+        PLANTED[seed % len(PLANTED)].inflict(table, key)
+        people.spared.add(key)
+    if walk is not the_project:
+        table.stale(people.forgetful)
+    found, tally = checked(
+        table.seen_through(people.around), walk(table.seen_through(people.around)), time, at_most=8
+    )
+    assert set(found) == set(wrong)
+    assert people.edits > 50
+    assert tally.unsettled == 0
+
+
+@WALKS
+def test_suspects_are_bounded_whatever_the_state_of_the_table(
+    table: MemoryTable,
+    walk: Callable[[Table], Walk],
+    time: Time,
+    small_pages: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(walks, "NUMBERS", 3)
+    for num in range(1, 41):
+        table.delete(key_of(num), keys.LEDGER)
+    found: list[Finding] = []
+    check = Check(table, walk(table), found.append, patience=PATIENCE, at_most=5)
+    most = 0
+    while not check.done:
+        if (instant := check.waits_until) is not None:
+            for _ in range(3):
+                check.step()  # in vain
+            most = max(most, len(check.tally.suspects))
+            time.wait_until(instant)
+        check.step()
+        most = max(most, len(check.tally.suspects))
+    assert len({finding.key for finding in found}) == len(found) == 40
+    assert most <= 5 - 1 + 3  # and those of one page
+
+
+class Killer:
+    """Kills at one call, counted from the beginning."""
+
+    def __init__(self) -> None:
+        self.left = 10**9
+
+    def around(self, _: Attempted, perform: Callable[[], Any]) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise KilledError
+        return perform()
+
+
+def resumed(position: Any, table: Table, walk: Callable[[Table], Walk]) -> Walk:
+    if walk is the_project:
+        return ProjectWalk(table, TENANT, PROJECT, position)
+    return TableWalk(table, 3 if walk is segmented else 1, position)
+
+
+@WALKS
+def test_killed_at_any_call_it_goes_on_from_where_it_was_saved(
+    table: MemoryTable,
+    walk: Callable[[Table], Walk],
+    time: Time,
+    small_pages: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(walks, "NUMBERS", 5)
+    monkeypatch.setattr(checker, "CONCURRENCY", 2)
+    monkeypatch.setattr(chain_visits, "_SIDE_BY_SIDE", 1)
+    monkeypatch.setattr(chain_check, "SLICE", 5)
+    wrong = {key_of(num) for num in (1, 7, 8, 21, 40)}
+    for key in wrong:
+        table.delete(key, keys.LEDGER)
+    killer = Killer()
+    watched = table.seen_through(killer.around)
+    saved = json.dumps([None, Tally().to_state()])
+    found: set[str] = set()
+    steps = kills = 0
+    random = Random(7)  # noqa: S311
+    while True:
+        position, state = json.loads(saved)
+        killer.left = random.randint(4, 60)
+        try:
+            check = Check(
+                watched,
+                resumed(position, watched, walk),
+                lambda finding: found.add(finding.key),
+                patience=PATIENCE,
+                tally=Tally.from_state(state),
+            )
+            while not check.done:
+                if (instant := check.waits_until) is not None:
+                    time.wait_until(instant)
+                check.step()
+                saved = json.dumps([check.walk.position, check.tally.to_state()])
+            break
+        except KilledError:
+            kills += 1
+        steps += 1
+        assert steps < 1_000
+    assert kills > 2
+    assert found == wrong
+    assert check.tally.wrong == len(wrong)
+    assert check.tally.issues == (40 if walk is the_project else 45)
+
+
+@WALKS
+def test_a_busy_table_costs_nothing_but_time(
+    table: MemoryTable, walk: Callable[[Table], Walk], time: Time, small_pages: None
+) -> None:
+    PLANTED[0].inflict(table, key_of(4))
+    table.delete(key_of(5), keys.LEDGER)
+    random = Random(3)  # noqa: S311
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if random.random() < 0.02:
+            raise Overloaded("The table is busy; try again.")
+        return perform()
+
+    watched = table.seen_through(around)
+    found: list[Finding] = []
+    check = Check(watched, walk(table), found.append, patience=PATIENCE, repair=mending(watched))
+    check.walk = walk(table)
+    refusals = 0
+    while not check.done:
+        if (instant := check.waits_until) is not None:
+            time.wait_until(instant)
+        try:
+            check.step()
+        except Overloaded:
+            refusals += 1
+            assert refusals < 1_000
+    assert sorted((finding.key, finding.repaired) for finding in found) == [
+        (key_of(4), True),
+        (key_of(5), True),
+    ]
+    assert check.tally.issues == (40 if walk is the_project else 45)
+
+
+def test_a_check_of_one_project_touches_no_other(table: MemoryTable, time: Time) -> None:
+    touched: set[str] = set()
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        assert attempted.operation != "scan"
+        touched.update(key for key, _ in attempted.keys)
+        return perform()
+
+    for project, tenant in ((PROJECT, TENANT), ("tower", "other")):
+        table.delete(key_of(2, project, tenant), keys.LEDGER)
+    before = {key: item for key, item in table.items.items() if TENANT not in key[0]}
+    watched = table.seen_through(around)
+    found, _ = checked(watched, ProjectWalk(watched, TENANT, PROJECT), time, repair=mending(watched))
+    assert set(found) == {key_of(2)}
+    assert all(f"-{TENANT}.{PROJECT}" in key for key in touched)
+    assert {key for key in touched if key.startswith(keys.ISSUE_PREFIX)} <= set(map(key_of, range(1, 41)))
+    assert {key: item for key, item in table.items.items() if TENANT not in key[0]} == before
+
+
+def test_an_issue_costs_one_query_and_a_family_two_and_its_blocks(table: MemoryTable, time: Time) -> None:
+    watched = table.metered()
+    checked(watched, the_project(watched), time)
+    counts = Counter((call.operation, call.target) for call in watched.meter.calls)
+    catalog = damage.catalog_of(table)
+    families = len(families_of(catalog))
+    orders = families - 2
+    former = len(chain_check.former_families(catalog))
+    assert counts["query", "table"] <= 40 + families + 3  # and the definitions, at each step
+    assert counts["query", keys.GSI1] == families + orders + former + 2 + 1  # and sets and documents
+    assert counts["batch_get_item", "table"] == families + 2
+    assert counts["get_item", "table"] == 2  # the counter
+
+
+def test_there_is_no_check_of_a_project_that_never_was(table: MemoryTable) -> None:
+    with pytest.raises(NotFound):
+        ProjectWalk(table, TENANT, "nothing")
+
+
+def test_a_deleted_project_is_sound_when_all_is_gone_and_until_then(table: MemoryTable, time: Time) -> None:
+    catalogs = Catalogs()
+    projects.delete_project(table, catalogs, ADMIN, PROJECT, None, settling=0)
+    found, _ = checked(table, the_table(table), time)
+    assert found == {}
+    before = {
+        key: table.get(key, keys.project(TENANT, PROJECT)) for key in (key_of(num) for num in range(1, 41))
+    }
+    Worker(table, catalogs, lambda: 1e9, never, settling=0).work()
+    found, _ = checked(table, the_table(table), time)
+    assert set(found) == set(before)  # the stream has not told of it
+    for number, document in enumerate(before.values()):
+        assert consume(table, catalogs, [record(number, document, None)], never) is None
+    found, _ = checked(table, the_table(table), time)
+    assert found == {}
+
+
+def test_documents_of_a_project_without_definitions_are_left_for_a_person(
+    table: MemoryTable, time: Time
+) -> None:
+    table.delete(keys.project("other", "tower"), keys.CATALOG)
+    before = table.items
+    found, tally = checked(table, the_table(table), time, repair=mending(table))
+    assert set(found) == {key_of(num, "tower", "other") for num in range(1, 6)}
+    assert {finding.reason for finding in found.values()} == {
+        "The definitions of project-other.tower are missing."
+    }
+    assert tally.repaired == 0
+    assert table.items == before
+
+
+def test_a_repair_that_others_undo_is_tried_again_and_then_told(table: MemoryTable, time: Time) -> None:
+    key = key_of(2)
+    tried: list[str] = []
+
+    class Undone(Repairs):
+        def issues(self, partition_keys: Sequence[str]) -> dict[str, bool | Exception]:
+            tried.extend(partition_keys)
+            mended = super().issues(partition_keys)
+            for one in partition_keys:
+                table.delete(one, keys.LEDGER)
+            return mended
+
+    table.delete(key, keys.LEDGER)
+    found, tally = checked(table, the_project(table), time, repair=Undone(table, Catalogs()))
+    assert tried == [key] * 3
+    assert not found[key].repaired
+    assert found[key].reason
+    assert tally.wrong == 1
+
+
+def test_definitions_that_change_while_it_looks_make_no_suspects(table: MemoryTable, time: Time) -> None:
+    monkey = 0
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        nonlocal monkey
+        if attempted.key[0] == key_of(20) and not monkey:
+            monkey = 1
+            time.seconds += 10
+            attributes.update_attribute(
+                table, Catalogs(), ADMIN, PROJECT, "size", {"indexed": False}, None, settling=0
+            )
+            Worker(table, Catalogs(), lambda: 1e9, never, settling=0).work()
+            time.seconds += 10
+        return perform()
+
+    watched = table.seen_through(around)
+    check = Check(watched, TableWalk(watched), never, patience=PATIENCE)
+    watched_project = Check(watched, ProjectWalk(watched, TENANT, PROJECT), never, patience=PATIENCE)
+    watched_project.step()
+    assert monkey
+    run(watched_project, time)
+    run(check, time)
+
+
+# The check in the cloud
+
+
+def go_on(
+    table: Table, found: list[Finding], finished: list[Tally], seconds: Callable[[], float] = lambda: 10.0
+) -> bool:
+    return nightly.go_on(table, seconds, found.append, finished.append)
+
+
+def due(table: Table) -> str:
+    item = table.get(keys.CHECK, keys.JOB)
+    assert item is not None
+    return str(item[keys.SORT])
+
+
+def test_a_check_goes_on_over_many_invocations_and_is_forgotten_at_its_end(
+    table: MemoryTable, time: Time, small_pages: None
+) -> None:
+    wrong = {key_of(num) for num in (2, 9, 33)}
+    for key in wrong:
+        table.delete(key, keys.LEDGER)
+    found: list[Finding] = []
+    finished: list[Tally] = []
+    assert nightly.begin(table)
+    assert not nightly.begin(table)
+    turns = 0
+    while not finished:
+        assert table.query(keys.JOB, index=True, bound=Bound("<=", "9")).items[0][keys.PK] == keys.CHECK
+        left = iter([1.0] * 6)
+        worked = go_on(table, found, finished, lambda left=left: next(left, 0.0))  # type: ignore[misc]
+        if not worked:
+            time.wait_until(due(table))
+        turns += 1
+        assert turns < 1_000
+    assert turns > 5
+    assert {finding.key for finding in found} == wrong
+    (tally,) = finished
+    assert (tally.issues, tally.wrong) == (45, 3)
+    assert time.seconds >= nightly.PATIENCE
+    assert table.get(keys.CHECK, keys.JOB) is None
+    assert not go_on(table, found, finished)
+    assert nightly.begin(table)
+
+
+def test_the_longest_list_of_suspects_fits_into_the_item() -> None:
+    key = keys.issue("t" * 32, "p" * 32, 99_999_999)
+    due = "2024-01-01T00:00:00.000000Z"
+    count = nightly._AT_MOST - 1 + nightly._PAGE
+    tally = Tally(
+        suspects={str(num): Suspect(key, "f" * 16, due, 19, 2) for num in range(count)},
+        visits=[Visit("t" * 32, "p" * 32, "a999.99.has", "f" * 240)] * 8
+        + [Visit("t" * 32, "p" * 32, "a999.99.has")] * (checker._VISITS - 1),
+    )
+    assert item_size(tally.to_state()) < 390 * 1024
+
+
+def test_a_check_in_the_cloud_reads_little_at_a_time(
+    table: MemoryTable, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nightly, "_PAGE", 7)
+    for num in range(1, 41):
+        table.delete(key_of(num), keys.LEDGER)
+    monkeypatch.setattr(nightly, "_AT_MOST", 5)
+    found: list[Finding] = []
+    finished: list[Tally] = []
+    nightly.begin(table)
+    while not finished:
+        go_on(table, found, finished)
+        stored = table.get(keys.CHECK, keys.JOB)
+        if stored is not None:
+            assert len(stored["tally"]["suspects"]) <= 5 - 1 + 7
+            time.wait_until(due(table))
+    assert {finding.key for finding in found} == {key_of(num) for num in range(1, 41)}
+
+
+def test_a_check_that_found_nothing_says_so(table: MemoryTable, time: Time) -> None:
+    finished: list[Tally] = []
+    nightly.begin(table)
+    assert go_on(table, [], finished)
+    assert finished == [Tally(issues=45)]
+    assert time.seconds == 0
+
+
+def test_nobody_takes_a_check_that_another_is_at_work_on(table: MemoryTable, time: Time) -> None:
+    nightly.begin(table)
+    others: list[bool] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "scan":
+            others.append(go_on(table, [], []))
+        return perform()
+
+    finished: list[Tally] = []
+    assert go_on(table.seen_through(around), [], finished)
+    assert others == [False]
+    assert finished
+
+
+def test_killed_at_any_call_the_check_in_the_cloud_goes_on_when_the_lease_is_over(
+    pristine: MemoryTable, time: Time, small_pages: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "CONCURRENCY", 2)
+    calls, complete = 0, False
+    while not complete:
+        table = pristine.copy()
+        table.delete(key_of(2), keys.LEDGER)
+        killer = Killer()
+        watched = table.seen_through(killer.around)
+        found: list[Finding] = []
+        finished: list[Tally] = []
+        nightly.begin(table)
+        killer.left = calls
+        try:
+            while table.get(keys.CHECK, keys.JOB):
+                time.wait_until(due(table))
+                go_on(watched, found, finished)
+            complete = True
+        except KilledError:
+            killer.left = 10**9
+            while table.get(keys.CHECK, keys.JOB):
+                time.wait_until(due(table))
+                go_on(watched, found, finished)
+        assert {finding.key for finding in found} == {key_of(2)}, calls
+        assert finished[-1].issues == 45
+        assert finished[-1].wrong == 1
+        calls += 7
+    assert calls > 50
+
+
+def test_killed_while_it_tells_of_its_end_it_tells_again(table: MemoryTable, time: Time) -> None:
+    def killed(_: Tally) -> None:
+        raise KilledError
+
+    nightly.begin(table)
+    with pytest.raises(KilledError):
+        nightly.go_on(table, lambda: 10.0, never, killed)
+    time.wait_until(due(table))
+    finished: list[Tally] = []
+    assert go_on(table, [], finished)
+    assert finished == [Tally(issues=45)]
+
+
+def test_a_busy_table_makes_the_check_in_the_cloud_wait(table: MemoryTable, time: Time) -> None:
+    nightly.begin(table)
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "scan":
+            raise Overloaded("The table is busy; try again.")
+        return perform()
+
+    assert go_on(table.seen_through(around), [], [])
+    assert not go_on(table, [], [])
+    time.wait_until(due(table))
+    assert time.seconds < 60
+    finished: list[Tally] = []
+    assert go_on(table, [], finished)
+    assert finished
+
+
+def test_the_worker_on_jobs_goes_on_with_the_check_by_turns(table: MemoryTable, time: Time) -> None:
+    finished: list[Tally] = []
+    nightly.begin(table)
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, PROJECT, "size", {"indexed": False}, None, settling=0
+    )
+    worked = Worker(
+        table,
+        Catalogs(),
+        lambda: 60.0,
+        never,
+        settling=0,
+        check=lambda remaining: nightly.go_on(table, remaining, never, finished.append),
+    ).work()
+    assert worked.jobs == 2
+    assert finished == [Tally(issues=45)]
+    assert table.query(keys.JOB, index=True).items == []
+
+
+def test_a_worker_without_a_check_leaves_it_alone(table: MemoryTable) -> None:
+    nightly.begin(table)
+    assert Worker(table, Catalogs(), lambda: 60.0, never, settling=0).work().jobs == 0
+    assert table.get(keys.CHECK, keys.JOB) is not None

@@ -1,0 +1,203 @@
+"""What counts as wrong with what is derived from an issue, and what does not."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from devtools.proof.faults.adversary import record
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.commands import attributes
+from gridview.encoding import keys, sort_strings
+from gridview.fsck.issue_diff import Kind, differences
+from gridview.index.keyspaces import has_entries
+from gridview.index.sort_entries import SPECS, UnknownSpec
+from gridview.index.stream_consumer import consume
+from gridview.maintenance.job_worker import Worker
+from gridview.schema.generations import Index, Indexes, IndexState
+from gridview.schema.store import Catalogs
+from tests.support import damage
+from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, Planted, catalog_of, collection, key_of
+
+KEY = key_of(1)
+
+
+@pytest.fixture(scope="module")
+def pristine() -> MemoryTable:
+    table = MemoryTable()
+    damage.make_project(table)
+    damage.add_issues(table, 3)
+    return table
+
+
+@pytest.fixture
+def table(pristine: MemoryTable) -> MemoryTable:
+    return pristine.copy()
+
+
+def found(table: MemoryTable, key: str = KEY) -> set[tuple[Kind, str]]:
+    wrong = differences(key, collection(table, key), catalog_of(table))
+    assert all(one.key == key for one in wrong)
+    assert len({(one.kind, one.place, one.found) for one in wrong}) == len(wrong)
+    return {(one.kind, one.place) for one in wrong}
+
+
+def change_attribute(table: MemoryTable, attribute: str, **body: Any) -> None:
+    attributes.update_attribute(table, Catalogs(), ADMIN, PROJECT, attribute, body, None, settling=0)
+
+
+def put_entry(table: MemoryTable, order_id: str, sort: str, key: str = KEY) -> None:
+    """An entry, and the ledger says so."""
+    entry = {keys.SORT: sort, "version": 1, "revision": 1}
+    damage.change(table, key, damage.order_key(order_id), entry, keys.TTL_ATTRIBUTE)
+    damage.change(table, key, keys.LEDGER, {"applied": {**damage.applied(table, key), order_id: sort}})
+
+
+def test_nothing_is_wrong_with_what_bulk_loads_and_consumers_derive(table: MemoryTable) -> None:
+    assert [found(table, key_of(num)) for num in (1, 2, 3)] == [set()] * 3
+    before = table.get(KEY, keys.project(TENANT, PROJECT))
+    assert before is not None
+    after = {**before, "version": 2, "fields": {"a3": 7, "a4": "not indexed"}}
+    table.put(after)
+    assert found(table)
+    assert consume(table, Catalogs(), [record(1, before, after)], print) is None
+    assert found(table) == set()
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda one: one.name)
+def test_each_damage_is_found_for_what_it_is(table: MemoryTable, planted: Planted) -> None:
+    planted.inflict(table, KEY)
+    assert found(table) == planted.found
+    assert found(table, key_of(2)) == set()
+
+
+def test_what_is_there_and_what_should_be_is_told(table: MemoryTable) -> None:
+    damage.change(table, KEY, damage.order_key("a1.1"), {keys.SORT: "zz"})
+    wrong, ledger = differences(KEY, collection(table, KEY), catalog_of(table))
+    expected = f"2024-03-02{sort_strings.SEPARATOR}00000001"
+    assert (wrong.found, wrong.expected) == ("zz", expected)
+    assert (ledger.found, ledger.expected) == (expected, "zz")
+
+
+def test_a_ledger_may_be_older_than_an_edit_that_changed_nothing_indexed(table: MemoryTable) -> None:
+    damage.change(table, KEY, keys.project(TENANT, PROJECT), {"version": 5})
+    assert found(table) == set()
+
+
+def test_an_issue_without_values_needs_a_ledger_that_says_that_it_is_there(table: MemoryTable) -> None:
+    for builtin in ("name", "state", "created", "updated"):
+        change_attribute(table, builtin, indexed=False)
+    Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
+    made = damage.document(table, 8)
+    table.put(made)
+    assert found(table, key_of(8)) == {(Kind.LEDGER, "num")}
+    assert consume(table, Catalogs(), [record(1, None, made)], print) is None
+    assert found(table, key_of(8)) == set()
+
+
+def test_a_removed_issue_has_a_ledger_that_expires_or_none(table: MemoryTable) -> None:
+    before = table.get(KEY, keys.project(TENANT, PROJECT))
+    table.delete(KEY, keys.project(TENANT, PROJECT))
+    assert consume(table, Catalogs(), [record(1, before, None)], print) is None
+    assert found(table) == set()
+    tombstones = collection(table, KEY)
+    damage.change(table, KEY, keys.LEDGER, {}, keys.TTL_ATTRIBUTE)
+    assert found(table) == {(Kind.EXPIRY, keys.LEDGER)}
+    table.delete(KEY, keys.LEDGER)
+    assert found(table) == set()
+    assert len(tombstones) == 8
+
+
+def test_an_index_that_is_being_built_may_lack_entries_but_not_have_wrong_ones(table: MemoryTable) -> None:
+    change_attribute(table, "note", indexed=True)
+    assert found(table) == set()
+    put_entry(table, "a4.1", "n\x0100000001")
+    assert found(table) == set()
+    put_entry(table, "a4.1", "zz")
+    assert found(table) == {(Kind.WRONG, "a4.1")}
+    Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
+    assert found(table) == set()
+    table.delete(KEY, damage.order_key("a4.1"))
+    assert found(table) == {(Kind.MISSING, "a4.1"), (Kind.LEDGER, "a4.1")}
+
+
+def test_entries_of_an_index_that_is_leaving_may_be_there_until_it_is_gone(table: MemoryTable) -> None:
+    change_attribute(table, "size", indexed=False)
+    assert found(table) == set()
+    left = table.get(KEY, damage.order_key("a3.1"))
+    assert left is not None
+    Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
+    assert found(table) == set()
+    put_entry(table, "a3.1", left[keys.SORT])
+    assert found(table) == {(Kind.EXTRA, "a3.1")}
+
+
+def test_entries_of_an_attribute_that_is_being_deleted_may_be_there_until_it_is_gone(
+    table: MemoryTable,
+) -> None:
+    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "size", None, settling=0)
+    assert found(table) == set()
+    Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
+    assert found(table) == set()
+    put_entry(table, "a3.1", "x")
+    assert found(table) == {(Kind.EXTRA, "a3.1")}
+
+
+def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank(table: MemoryTable) -> None:
+    issues = [key_of(num) for num in (1, 2, 3)]
+    before = {key: damage.applied(table, key)["a2.1"] for key in issues}
+    change_attribute(table, "kind", options=[{"value": "c"}, {"value": "a"}, {"value": "b"}])
+    assert [found(table, key) for key in issues] == [set()] * 3
+    put_entry(table, "a2.1", before[KEY] + "z")
+    assert found(table) == {(Kind.WRONG, "a2.1")}
+    put_entry(table, "a2.1", before[KEY])
+    done = table.copy()
+    Worker(done, Catalogs(), lambda: 60.0, print, settling=0).work()
+    after = {key: damage.applied(done, key)["a2.1"] for key in issues}
+    moved = [key for key in issues if after[key] != before[key]]
+    assert moved
+    for key in moved:
+        put_entry(table, "a2.1", after[key], key)
+        assert found(table, key) == set()
+        assert found(done, key) == set()
+        put_entry(done, "a2.1", before[key], key)
+        assert found(done, key) == {(Kind.WRONG, "a2.1")}
+
+
+def test_nothing_derived_of_a_deleted_project_may_be_there_unless_it_is_just_being_removed(
+    table: MemoryTable,
+) -> None:
+    items = collection(table, KEY)
+    assert differences(KEY, items, None, removing=True) == []
+    kinds = {(one.kind, one.place) for one in differences(KEY, items, None)}
+    claimed = set(damage.applied(table, KEY))
+    live = {family for family in claimed if has_entries(family)}
+    told = {*((Kind.EXTRA, order_id) for order_id in live), *((Kind.LEDGER, one) for one in claimed - live)}
+    assert kinds == {(Kind.ORPHAN, "document"), *told}
+    no_document = [item for item in items if item[keys.SK] != keys.project(TENANT, PROJECT)]
+    kinds = {(one.kind, one.place) for one in differences(KEY, no_document, None)}
+    assert kinds == {(Kind.LEDGER, keys.LEDGER), *told}
+
+
+@pytest.mark.parametrize(
+    "spoiled", [{"fields": {"a2": "o99"}}, {"num": 2}, {"version": "x"}, {"fields": {"a1": 7}}]
+)
+def test_a_document_that_nothing_can_be_derived_from_is_told_as_that(
+    table: MemoryTable, spoiled: dict[str, Any]
+) -> None:
+    damage.change(table, KEY, keys.project(TENANT, PROJECT), spoiled)
+    assert found(table) == {(Kind.UNDERIVABLE, "document")}
+
+
+def test_an_index_of_a_later_version_of_this_code_is_not_judged(table: MemoryTable) -> None:
+    catalog = catalog_of(table)
+    start, *others = catalog.attributes
+    later = Index(1, IndexState.READY, 0, spec=max(SPECS) + 1)
+    newer = replace(catalog, attributes=(replace(start, indexes=Indexes((later,), 2)), *others))
+    with pytest.raises(UnknownSpec):
+        differences(KEY, collection(table, KEY), newer)
+
+
+def test_a_key_that_is_none_of_an_issue_is_unknown(table: MemoryTable) -> None:
+    (wrong,) = differences("issue-x", [], catalog_of(table))
+    assert (wrong.kind, wrong.place) == (Kind.UNKNOWN, keys.PK)

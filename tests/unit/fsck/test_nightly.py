@@ -1,0 +1,88 @@
+"""The nightly check as the upkeep function does it: begun by one event, done by others, told by metrics and log lines."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gridview.encoding import keys
+from gridview.fsck import nightly
+from tests.support.cloud import Cloud, running
+from tests.support.http import Context
+
+
+@pytest.fixture(scope="module")
+def account() -> Iterator[Cloud]:
+    with running() as made:
+        yield made
+
+
+@pytest.fixture
+def cloud(account: Cloud) -> Cloud:
+    account.reset()
+    api = account.api()
+    api.made("/v1/projects", {"id": "bridge", "name": "Bridge"})
+    for num in range(1, 6):
+        api.made("/v1/projects/bridge/issues", {"name": f"secret {num}"})
+    account.derive()
+    return account
+
+
+def invoke(cloud: Cloud, task: str) -> Any:
+    return cloud.modules["upkeep"].handler({"task": task}, Context())
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    """The log lines and metrics."""
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+
+
+def counts(lines: list[dict[str, Any]]) -> list[tuple[Any, Any]]:
+    return [(line["FsckDifferences"], line["FsckIssues"]) for line in lines if "FsckDifferences" in line]
+
+
+def test_a_sound_table_is_told_by_a_metric_of_no_difference(
+    cloud: Cloud, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(cloud, "check") == {"begun": True}
+    assert invoke(cloud, "check") == {"begun": False}
+    assert counts(told(capsys)) == []
+    assert invoke(cloud, "jobs")["jobs"] == 1
+    lines = told(capsys)
+    assert counts(lines) == [([0.0], [5.0])]
+    (metric,) = (line["_aws"] for line in lines if "FsckDifferences" in line)
+    assert metric["CloudWatchMetrics"][0]["Namespace"] == "gridview"
+    assert cloud.table.get(keys.CHECK, keys.JOB) is None
+    assert invoke(cloud, "check") == {"begun": True}
+
+
+def test_a_difference_is_a_metric_and_a_log_line_without_values(
+    cloud: Cloud,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(nightly, "PATIENCE", 0.0)
+    issue = keys.issue("0807", "bridge", 3)
+    cloud.table.delete(issue, keys.order("0807", "bridge", "name.1"))
+    invoke(cloud, "check")
+    told(capsys)
+    invoke(cloud, "jobs")
+    lines = told(capsys)
+    assert counts(lines) == [([2.0], [5.0])]
+    errors = [vars(one) for one in caplog.records if one.levelname == "ERROR"]
+    assert [(one["issue"], one["kind"], one["place"]) for one in errors] == [
+        (issue, "missing", "name.1"),
+        (issue, "ledger", "name.1"),
+    ]
+    assert "secret" not in repr([lines, errors])
+
+
+def test_what_may_be_on_its_way_is_waited_for(cloud: Cloud, capsys: pytest.CaptureFixture[str]) -> None:
+    cloud.table.delete(keys.issue("0807", "bridge", 3), keys.order("0807", "bridge", "name.1"))
+    invoke(cloud, "check")
+    invoke(cloud, "jobs")
+    assert invoke(cloud, "jobs")["jobs"] == 0
+    assert counts(told(capsys)) == []
+    assert cloud.table.get(keys.CHECK, keys.JOB) is not None

@@ -1,0 +1,54 @@
+"""The API on moto: the functions are imported once a module; each test has an empty table, or shares one that nobody changes.
+
+A table for each test and not a tenant: what moto's transactions take grows with all that the table ever held.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support import cloud, worked_example
+from tests.support.http import Client
+
+
+@pytest.fixture(scope="module")
+def shared_account() -> Iterator[cloud.Cloud]:
+    """An account with a table."""
+    with cloud.running() as running:
+        running.reset()
+        yield running
+
+
+@pytest.fixture
+def account(shared_account: cloud.Cloud) -> cloud.Cloud:
+    """The account with an empty table."""
+    shared_account.reset()
+    return shared_account
+
+
+@pytest.fixture
+def api(account: cloud.Cloud) -> Client:
+    """An admin of tenant 0807."""
+    return account.api()
+
+
+_loaded: list[dict[str, Any]] = []
+
+
+@pytest.fixture
+def bridge(account: cloud.Cloud, api: Client) -> str:
+    """The path of the worked example's project 35e9, with its attributes and issues."""
+    if _loaded:
+        account.put(_loaded)
+    else:
+        worked_example.load(api)
+        _loaded.extend(account.items())
+    return worked_example.PATH
+
+
+@pytest.fixture
+def project(api: Client) -> str:
+    """The path of an empty project."""
+    api.made("/v1/projects", {"name": "Plain", "id": "plain"})
+    return "/v1/projects/plain"

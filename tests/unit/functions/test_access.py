@@ -1,0 +1,247 @@
+"""Who may call what: tokens, roles, tenants; and what is no call at all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gridview.api.routes import ROUTES, Role, Route
+from gridview.support.errors import Overloaded
+from tests.support import worked_example
+from tests.support.cloud import Cloud
+from tests.support.http import Answer, Client, invoke
+
+WITH_TOKEN = [route for route in ROUTES if route.role is not None]
+WITH_PROJECT = [route for route in ROUTES if "{project}" in route.path]
+BODIES: dict[str, Any] = {
+    "create_project": {"name": "New"},
+    "update_project": {"name": "New"},
+    "create_attribute": {"name": "New", "type": "text"},
+    "update_attribute": {"name": "New"},
+    "create_issue": {"name": "New"},
+    "update_issue": {"name": "New"},
+    "batch": {"operations": [{"create": {"name": "New"}}, {"delete": {"num": 1}}]},
+    "grid": {},
+    "groups": {"by": ["state"]},
+    "create_index": {"sort": [{"field": "state"}, {"field": "3812"}]},
+}
+
+
+def operation(route: Route) -> str:
+    return route.operation
+
+
+def make(client: Client, route: Route, **parts: str) -> Answer:
+    """A valid request of a route, about issue 1, attribute 3812 and index c1 of project 35e9 unless told otherwise."""
+    path = route.path.format(**{"project": "35e9", "attribute": "3812", "num": "1", "index": "c1", **parts})
+    body = BODIES.get(route.operation)
+    return client.call(route.method, path) if body is None else client.call(route.method, path, body)
+
+
+def without_request_id(answer: Answer) -> dict[str, Any]:
+    return {name: value for name, value in answer.body.items() if name != "request_id"}
+
+
+@pytest.fixture(scope="module")
+def owner(shared_account: Cloud) -> Client:
+    """Who has the worked example."""
+    owner = shared_account.api(tenant="owner1")
+    worked_example.load(owner)
+    return owner
+
+
+@pytest.fixture(scope="module")
+def stranger(shared_account: Cloud, owner: Client) -> Client:
+    """An admin of another tenant, which has a project of its own."""
+    stranger = shared_account.api(tenant="stranger")
+    stranger.made("/v1/projects", {"id": "own", "name": "Own"})
+    return stranger
+
+
+@pytest.fixture
+def unchanged(shared_account: Cloud, owner: Client) -> Iterator[None]:
+    """The test changes nothing in the table."""
+    before = shared_account.items()
+    yield
+    assert shared_account.items() == before
+
+
+@pytest.mark.parametrize("role", Role, ids=lambda role: role.name.lower())
+@pytest.mark.parametrize("route", WITH_TOKEN, ids=operation)
+def test_a_role_may_call_what_the_table_of_routes_says(owner: Client, route: Route, role: Role) -> None:
+    nobody = owner.acting(tenant="nobody", role=role.name.lower())
+    answer = make(nobody, route)
+    assert route.role is not None
+    if role < route.role:
+        assert answer.kind == (403, "forbidden")
+    elif route in WITH_PROJECT:
+        assert answer.kind == (404, "not-found"), "allowed, and then there is no such project"
+    else:
+        assert answer.status in (200, 201)
+
+
+NOBODIES: dict[str, dict[str, Any]] = {
+    "access token": {"token_use": "access"},
+    "no use": {"token_use": None},
+    "no tenant": {"custom:tenant": None},
+    "bad tenant": {"custom:tenant": "OWNER1"},
+    "no role": {"custom:role": None},
+    "unknown role": {"custom:role": "root"},
+    "no user": {"sub": None},
+}
+
+
+@pytest.mark.parametrize("route", WITH_TOKEN, ids=operation)
+@pytest.mark.usefixtures("unchanged")
+def test_without_a_good_token_nobody_may_call_anything(owner: Client, route: Route) -> None:
+    refused = [
+        make(owner.anonymous(), route),
+        *(make(owner.claiming(**wrong), route) for wrong in NOBODIES.values()),
+    ]
+    assert {answer.kind for answer in refused} == {(401, "unauthenticated")}
+    assert {answer.headers["www-authenticate"] for answer in refused} == {"Bearer"}
+
+
+@pytest.mark.parametrize(
+    "authorizer", [None, {}, {"jwt": None}, {"jwt": {}}, {"lambda": {"tenant": "owner1"}}]
+)
+def test_an_event_of_another_authorizer_makes_one_nobody(owner: Client, authorizer: Any) -> None:
+    event = owner.event("GET", "/v1/projects")
+    event["requestContext"]["authorizer"] = authorizer
+    assert invoke(owner.handlers, event).kind == (401, "unauthenticated")
+
+
+@pytest.mark.parametrize("path", ["/v1/health", "/v1/openapi.json"])
+def test_health_and_the_openapi_document_need_no_token(owner: Client, path: str) -> None:
+    assert owner.anonymous().get(path).status == 200
+    assert owner.claiming(token_use="access").get(path).status == 200
+
+
+@pytest.mark.parametrize("route", WITH_PROJECT, ids=operation)
+@pytest.mark.usefixtures("unchanged")
+def test_what_belongs_to_another_tenant_answers_exactly_like_what_does_not_exist(
+    stranger: Client, route: Route
+) -> None:
+    theirs = make(stranger, route)
+    missing = make(stranger, route, project="missing")
+    assert theirs.kind == (404, "not-found")
+    assert without_request_id(theirs) == without_request_id(missing)
+    assert theirs.headers == missing.headers
+
+
+@pytest.mark.parametrize(
+    "route",
+    [route for route in WITH_PROJECT if "{attribute}" in route.path or "{num}" in route.path],
+    ids=operation,
+)
+@pytest.mark.usefixtures("unchanged")
+def test_ids_of_another_tenants_attributes_and_issues_mean_nothing_in_ones_own_project(
+    stranger: Client, route: Route
+) -> None:
+    theirs = make(stranger, route, project="own")
+    missing = make(stranger, route, project="own", attribute="missing", num="77")
+    assert theirs.kind == (404, "not-found")
+    assert without_request_id(theirs) == without_request_id(missing)
+
+
+def test_a_tenant_lists_its_own_projects_alone(owner: Client, stranger: Client) -> None:
+    assert [one["id"] for one in owner.get("/v1/projects").body["items"]] == ["35e9"]
+    assert [one["id"] for one in stranger.get("/v1/projects").body["items"]] == ["own"]
+
+
+def test_two_tenants_may_use_the_same_ids(owner: Client, stranger: Client) -> None:
+    third = owner.acting(tenant="third")
+    third.made("/v1/projects", {"id": "35e9", "name": "Ours"})
+    third.made("/v1/projects/35e9/issues", {"name": "Our issue"})
+    assert third.get("/v1/projects/35e9/issues/1").body["name"] == "Our issue"
+    assert owner.get("/v1/projects/35e9/issues/1").body["name"] == "Needs Painting"
+    assert third.delete("/v1/projects/35e9").status == 204
+    assert owner.get("/v1/projects/35e9").status == 200
+
+
+@pytest.mark.parametrize(
+    ("part", "values"),
+    [
+        ("project", ["A", "a", "35E9", "a" * 33, "a.b", "a-b", "35e9%0A", "%2E%2E", "caf%C3%A9"]),
+        (
+            "attribute",
+            ["Start", "a" * 65, "a-b", "a.b", "3812%0A", "num"],
+        ),
+        ("num", ["0", "01", "-1", "1.0", "1e1", "abc", "123456789", "1%0A", "%D9%A1", "+1"]),
+    ],
+)
+@pytest.mark.usefixtures("unchanged")
+def test_an_id_that_cannot_be_one_is_not_found(owner: Client, part: str, values: list[str]) -> None:
+    for route in WITH_PROJECT:
+        if f"{{{part}}}" in route.path:
+            for value in values:
+                assert make(owner, route, **{part: value}).kind == (404, "not-found"), (route.key, value)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/"),
+        ("GET", "/v1"),
+        ("GET", "/v2/projects"),
+        ("GET", "/v1/projects/"),
+        ("PUT", "/v1/projects/35e9"),
+        ("POST", "/v1/projects/35e9"),
+        ("GET", "/v1/projects/35e9/issues"),
+        ("GET", "/v1/projects/35e9/attributes"),
+        ("DELETE", "/v1/projects/35e9/grid"),
+        ("GET", "/v1/projects/35e9/issues/1/x"),
+        ("OPTIONS", "/v1/projects"),
+    ],
+)
+def test_what_is_no_call_is_a_problem_with_or_without_a_token(owner: Client, method: str, path: str) -> None:
+    for client in (owner, owner.anonymous()):
+        assert client.call(method, path).kind == (404, "not-found")
+
+
+def test_a_call_that_reaches_the_wrong_function_is_not_answered_by_it(owner: Client) -> None:
+    event = owner.event("DELETE", "/v1/projects/35e9")
+    result = owner.handlers["query"](event, owner.context)
+    assert result["statusCode"] == 404
+    assert owner.get("/v1/projects/35e9").status == 200
+
+
+class Broken:
+    """Stands where the table was."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        raise self._error
+
+
+SECRET = "a secret that stands in the error"
+
+
+@pytest.mark.parametrize("route", [route for route in WITH_TOKEN if route.function == "query"], ids=operation)
+def test_what_nobody_expected_is_a_problem_without_details(
+    owner: Client,
+    shared_account: Cloud,
+    route: Route,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(shared_account.modules["query"], "table", Broken(RuntimeError(SECRET)))
+    answer = make(owner, route)
+    assert answer.kind == (500, "internal")
+    assert SECRET not in answer.text
+    assert "Traceback" not in answer.text
+    assert "ServerErrors" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "route", [route for route in WITH_TOKEN if route.function == "command"], ids=operation
+)
+def test_a_table_that_is_busy_is_a_problem_that_says_when_to_come_back(
+    owner: Client, shared_account: Cloud, route: Route, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_account.modules["command"], "table", Broken(Overloaded("busy")))
+    answer = make(owner, route)
+    assert answer.kind == (503, "overloaded")
+    assert answer.headers["retry-after"] == "1"

@@ -1,0 +1,146 @@
+"""The event files, which `sam local invoke -e` uses too: each is handed to the function that it is for."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gridview.api.openapi import document as openapi_document
+from gridview.api.routes import BY_KEY, ROUTES
+from tests.support import schemas
+from tests.support.cloud import Cloud
+from tests.support.http import Answer, Client, Context, invoke
+from tests.support.worked_example import PATH
+
+EVENTS = Path(__file__).parents[3] / "events"
+STREAM = ("stream_insert", "stream_modify", "stream_remove", "stream_ttl_removal")
+SCHEDULES = ("upkeep_jobs", "upkeep_check")
+START = "xvalue-0807.35e9.a1.1"
+END = "xvalue-0807.35e9.a2.1"
+
+
+def load(name: str) -> dict[str, Any]:
+    event: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text("utf-8"))
+    return event
+
+
+def test_every_route_has_an_event_file_and_every_event_file_a_route_or_another_source() -> None:
+    assert sorted(path.stem for path in EVENTS.iterdir()) == sorted(
+        [*(route.operation for route in ROUTES), *STREAM, *SCHEDULES]
+    )
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
+def test_an_event_file_is_of_its_route_and_carries_a_role_that_is_just_high_enough(route: Any) -> None:
+    event = load(route.operation)
+    assert BY_KEY[event["routeKey"]] is route
+    assert event["requestContext"]["routeKey"] == route.key
+    path = route.path.format(**event.get("pathParameters", {}))
+    assert (event["rawPath"], event["requestContext"]["http"]["path"]) == (path, path)
+    authorizer = event["requestContext"].get("authorizer")
+    if route.role is None:
+        assert authorizer is None
+    else:
+        assert authorizer["jwt"]["claims"]["custom:role"] == route.role.name.lower()
+
+
+EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
+    "health": (200, lambda _, answer: answer.body == {"status": "ok"}),
+    "openapi": (200, lambda _, answer: answer.body["openapi"].startswith("3.1")),
+    "list_projects": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["35e9"]),
+    "create_project": (
+        201,
+        lambda api, answer: api.get(answer.headers["location"]).body["name"] == "Tay Rail Bridge",
+    ),
+    "get_project": (200, lambda _, answer: len(answer.body["attributes"]) == 4),
+    "update_project": (200, lambda api, _: "blocked" in api.get(PATH).body["states"]),
+    "delete_project": (204, lambda api, _: api.get(PATH).status == 404),
+    "create_attribute": (201, lambda api, _: api.get(PATH).body["attributes"][0]["id"] == "severity"),
+    "get_attribute": (200, lambda _, answer: answer.body["type"] == "number"),
+    "update_attribute": (
+        200,
+        lambda api, _: api.get(PATH).body["attributes"][3]["name"] == "Number of Items",
+    ),
+    "delete_attribute": (204, lambda api, _: "47e5" not in api.get(f"{PATH}/issues/3").body["fields"]),
+    "list_indexes": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["c1"]),
+    "create_index": (201, lambda api, _: api.get(f"{PATH}/indexes/c1").status == 200),
+    "get_index": (200, lambda _, answer: answer.body["sort"][1]["direction"] == "desc"),
+    "delete_index": (204, lambda api, _: api.get(f"{PATH}/indexes").body["items"] == []),
+    "create_issue": (201, lambda api, _: api.get(f"{PATH}/issues/4").body["name"] == "Rivets missing"),
+    "batch": (
+        200,
+        lambda _, answer: [one["status"] for one in answer.body["results"]] == [201, 200, 204, 404],
+    ),
+    "get_issue": (200, lambda _, answer: answer.body["fields"] == {"3fe6": 42, "47e5": "Approved"}),
+    "update_issue": (
+        200,
+        lambda api, _: api.get(f"{PATH}/issues/3").body["fields"] == {"3812": "2023-05-03", "3fe6": 42},
+    ),
+    "delete_issue": (204, lambda api, _: api.get(f"{PATH}/issues/2").status == 404),
+    "grid": (200, lambda _, answer: [row["num"] for row in answer.body["rows"]] == [3, 2, 1]),
+    "grid_get": (200, lambda _, answer: [row["num"] for row in answer.body["rows"]] == [2, 1]),
+    "groups": (
+        200,
+        lambda _, answer: (
+            [(one["values"], one["count"]) for one in answer.body["groups"]]
+            == [(["open", "2023-05"], 1), (["open", None], 1), (["closed", "2023-05"], 1)]
+        ),
+    ),
+    "position": (200, lambda _, answer: answer.body == {"position": 0}),
+}
+
+
+OF_AN_INDEX = ("list_indexes", "get_index", "delete_index")
+
+
+@pytest.mark.parametrize("operation", sorted(EFFECTS))
+def test_the_event_of_a_route_has_its_effect_on_the_worked_example(
+    account: Cloud, bridge: str, operation: str
+) -> None:
+    account.derive()
+    status, effect = EFFECTS[operation]
+    if operation in OF_AN_INDEX:
+        invoke(account.handlers, load("create_index"))
+    answer = invoke(account.handlers, load(operation))
+    assert answer.status == status, answer.text
+    assert effect(account.api(), answer)
+
+
+def test_every_route_is_tried_by_its_event() -> None:
+    assert EFFECTS.keys() == {route.operation for route in ROUTES}
+
+
+@pytest.mark.parametrize(
+    "route", [route for route in ROUTES if "body" in load(route.operation)], ids=lambda route: route.operation
+)
+def test_the_body_of_an_event_has_the_form_that_the_openapi_document_asks_for(route: Any) -> None:
+    operation = openapi_document()["paths"][route.path][route.method.lower()]
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    assert schemas.violations(schema, json.loads(load(route.operation)["body"])) == []
+
+
+def consume(account: Cloud, name: str) -> dict[str, str]:
+    """Hand a stream event to the consumer: what the sort entries of issue 1 by Start and End say then."""
+    result = account.modules["maintain"].handler(load(name), Context())
+    assert result == {"batchItemFailures": []}
+    entries = account.table.query("issue-0807.35e9.00000001").items
+    return {item["SK"]: item["sort"] for item in entries if item["SK"] in (START, END) and "sort" in item}
+
+
+def test_the_stream_events_follow_the_life_of_an_issue(account: Cloud, bridge: str) -> None:
+    start, end = "2023-05-01\x0100000001", "2023-06-01\x0100000001"
+    assert consume(account, "stream_insert") == {START: start, END: end}
+    assert consume(account, "stream_modify") == {END: end}
+    assert consume(account, "stream_ttl_removal") == {END: end}
+    assert consume(account, "stream_remove") == {}
+    assert consume(account, "stream_insert") == {}, "delivered once more, late"
+
+
+def test_the_removal_by_expiry_tells_who_removed(account: Cloud, bridge: str) -> None:
+    (record,) = load("stream_ttl_removal")["Records"]
+    assert record["userIdentity"] == {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
+    before = account.items()
+    consume(account, "stream_ttl_removal")
+    assert account.items() == before

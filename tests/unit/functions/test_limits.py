@@ -1,0 +1,207 @@
+"""The limits of a project, said in a clear 422."""
+
+import json
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from gridview.commands import issues
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import sort_string
+from gridview.index import blocks
+from gridview.index.keyspaces import NUMBERS
+from tests.support.cloud import TABLE, Cloud
+from tests.support.http import Client
+
+FACES = "\U0001f600" * 1024
+"""A text of the greatest length, of 4 KB."""
+
+
+def add_attributes(api: Client, account: Cloud, project: str, count: int, **like: Any) -> list[str]:
+    """Attributes f0, f1, ... like one that the API made, put into the table directly: 400 of them take a while otherwise."""
+    api.made(f"{project}/attributes", {"id": "f0", "name": "F", **like})
+    partition = keys.project("0807", project.rpartition("/")[2])
+    items = {item["SK"]["S"]: item for item in account.items() if item["PK"]["S"] == partition}
+    (first,) = (item for sort_key, item in items.items() if sort_key.startswith(keys.ATTRIBUTE_PREFIX))
+    copies = [
+        {
+            **first,
+            "SK": {"S": first["SK"]["S"].removesuffix("f0") + f"f{place}"},
+            "id": {"S": f"f{place}"},
+            "key": {"S": f"a{place + 1}"},
+        }
+        for place in range(count)
+    ]
+    catalog = items[keys.CATALOG]
+    catalog["order"] = {"L": [copy["key"] for copy in copies]}
+    catalog["next_key"] = {"N": str(count + 1)}
+    catalog["epoch"] = {"N": str(count + 1)}
+    account.put([*copies, catalog])
+    return [copy["id"]["S"] for copy in copies]
+
+
+def test_400_attributes_are_the_most(api: Client, account: Cloud, project: str) -> None:
+    add_attributes(api, account, project, 399, type="text")
+    assert api.made(f"{project}/attributes", {"name": "The last", "type": "text"})["position"] == 399
+    before = account.items()
+    answer = api.post(f"{project}/attributes", {"name": "One more", "type": "text"})
+    assert answer.kind == (422, "unprocessable")
+    assert "400" in answer.body["detail"]
+    assert account.items() == before
+    assert len(api.get(project).body["attributes"]) == 400
+
+
+def test_the_first_40_attributes_are_indexed_unless_told_otherwise(
+    api: Client, account: Cloud, project: str
+) -> None:
+    add_attributes(api, account, project, 39, type="text")
+    made = [
+        api.made(f"{project}/attributes", {"name": "A", "type": "text", **told})["indexed"]
+        for told in ({}, {"indexed": None, "position": 0}, {"indexed": True})
+    ]
+    assert made == [True, False, True]
+
+
+def test_an_issue_of_400_values_is_one_document_that_can_be_changed_and_shown(
+    api: Client, account: Cloud, project: str
+) -> None:
+    ids = add_attributes(api, account, project, 400, type="number", indexed=False)
+    values = {name: place for place, name in enumerate(ids)}
+    issue = api.made(f"{project}/issues", {"name": "x", "fields": values})
+    assert issue["fields"] == values
+    (row,) = api.post(f"{project}/grid", {"columns": ids}).body["rows"]
+    assert row["fields"] == values
+    assert api.patch(f"{project}/issues/1", {"fields": dict.fromkeys(ids[1:])}).body["fields"] == {"f0": 0}
+
+
+@pytest.fixture
+def wide(api: Client, account: Cloud, project: str) -> dict[str, str]:
+    """The values of an issue of just under 400 KB: 97 texts of 4 KB."""
+    ids = add_attributes(api, account, project, 100, type="text", indexed=False)
+    return dict.fromkeys(ids[:97], FACES)
+
+
+def test_an_issue_larger_than_400_kb_is_refused(
+    api: Client, account: Cloud, project: str, wide: dict[str, str]
+) -> None:
+    made = api.made(f"{project}/issues", {"name": "x", "fields": wide})
+    assert made["fields"] == wide
+    assert api.get(f"{project}/issues/1").body == made
+    more = dict.fromkeys(("f97", "f98", "f99"), FACES)
+    before = account.items()
+    for answer in (
+        api.post(f"{project}/issues", {"name": "x", "fields": {**wide, **more}}),
+        api.patch(f"{project}/issues/1", {"fields": more}),
+    ):
+        assert answer.kind == (422, "unprocessable")
+        assert "400 KB" in answer.body["detail"]
+    results = api.batch(
+        "plain", {"create": {"name": "x", "fields": {**wide, **more}}}, {"update": {"num": 1, "fields": more}}
+    ).body["results"]
+    assert [result["status"] for result in results] == [422, 422]
+    assert account.items() == before
+    assert api.made(f"{project}/issues", {"name": "next"})["num"] == 2, "no number was spent"
+
+
+def test_a_page_and_a_batch_of_large_issues_are_cut_where_an_answer_must_end(
+    api: Client, account: Cloud, project: str, wide: dict[str, str]
+) -> None:
+    results = api.batch("plain", *({"create": {"name": "x", "fields": wide}} for _ in range(14))).body[
+        "results"
+    ]
+    statuses = [result["status"] for result in results]
+    assert statuses.count(413) >= 1
+    assert set(statuses) == {201, 413}
+    written = sorted(result["issue"]["num"] for result in results if result["status"] == 201)
+    assert [api.get(f"{project}/issues/{num}").status for num in written] == [200] * len(written)
+    for _ in range(14 - len(written)):
+        written.append(api.made(f"{project}/issues", {"name": "x", "fields": wide})["num"])
+    seen: list[int] = []
+    cursor, pages = None, 0
+    while pages == 0 or cursor:
+        answer = api.post(f"{project}/grid", {"limit": 500, **({"cursor": cursor} if cursor else {})})
+        assert len(json.dumps(answer.text, ensure_ascii=False).encode()) < 6_000_000
+        seen += [row["num"] for row in answer.body["rows"]]
+        cursor, pages = answer.body["next"], pages + 1
+    assert seen == sorted(written)
+    assert pages > 1
+
+
+def test_a_million_issues_are_the_most(api: Client, account: Cloud, project: str) -> None:
+    numbers_given(account, 999_999)
+    issues_there(account, 1_000_000)
+    assert api.made(f"{project}/issues", {"name": "the last"})["num"] == 1_000_000
+    assert api.get(project).body["issues"] == 1_000_000
+    before = account.items()
+    answer = api.post(f"{project}/issues", {"name": "one more"})
+    assert answer.kind == (422, "unprocessable")
+    assert "1,000,000" in answer.body["detail"]
+    assert account.items() == before, "no number was spent"
+    issues_there(account, 999_999)
+    results = api.batch(
+        "plain",
+        {"create": {"name": "a"}},
+        {"create": {"name": "b"}},
+        {"update": {"num": 1_000_000, "name": "c"}},
+    ).body["results"]
+    assert [result["status"] for result in results] == [422, 422, 200]
+
+
+def test_a_project_that_has_deleted_issues_goes_on_past_a_million_numbers(
+    api: Client, account: Cloud, project: str
+) -> None:
+    numbers_given(account, 1_000_000)
+    issues_there(account, 999_998)
+    results = api.batch("plain", {"create": {"name": "a"}}, {"create": {"name": "b"}}).body["results"]
+    assert [result["issue"]["num"] for result in results] == [1_000_001, 1_000_002]
+    numbers_given(account, issues.MAX_NUMBER)
+    answer = api.post(f"{project}/issues", {"name": "there is no number for it"})
+    assert answer.kind == (422, "unprocessable")
+    assert "99,999,999" in answer.body["detail"]
+
+
+def numbers_given(account: Cloud, last: int) -> None:
+    account.client.update_item(
+        TableName=TABLE,
+        Key={"PK": {"S": keys.project("0807", "plain")}, "SK": {"S": keys.COUNTER}},
+        UpdateExpression="SET #last = :last",
+        ExpressionAttributeNames={"#last": "last"},
+        ExpressionAttributeValues={":last": {"N": str(last)}},
+    )
+
+
+def issues_there(account: Cloud, count: int) -> None:
+    """The index tells of so many issues."""
+    (block,) = blocks.build(NUMBERS, (sort_string("", num) for num in range(1, count + 1)))
+    account.table.put(block.to_item("0807", "plain"))
+
+
+def test_definitions_larger_than_400_kb_are_refused(api: Client, account: Cloud, project: str) -> None:
+    api.made(f"{project}/attributes", {"id": "kind", "name": "Kind", "type": "enum"})
+
+    def options(generation: int) -> list[str]:
+        return [f"{generation}.{place}.".ljust(256, FACES[0]) for place in range(200)]
+
+    assert api.patch(f"{project}/attributes/kind", {"options": options(1)}).status == 200
+    assert api.patch(f"{project}/attributes/kind", {"options": options(2)}).kind == (422, "unprocessable")
+    assert api.patch(f"{project}/attributes/kind", {"name": "New"}).status == 200
+
+
+def test_a_transaction_that_dynamodb_refuses_for_the_size_of_an_item_is_no_error_of_the_server(
+    api: Client, account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: Any) -> None:
+        reasons = [
+            {"Code": "None"},
+            {"Code": "ValidationError", "Message": "Item size to update has exceeded it"},
+        ]
+        answer: Any = {
+            "Error": {"Code": "TransactionCanceledException", "Message": "refused"},
+            "CancellationReasons": reasons,
+        }
+        raise ClientError(answer, "TransactWriteItems")
+
+    client = account.modules["command"].table._client
+    monkeypatch.setattr(client, "transact_write_items", refuse)
+    assert api.patch(project, {"name": "x"}).kind == (422, "unprocessable")

@@ -1,0 +1,458 @@
+"""Background work: killed at every call and resumed, in turns, at a rate, under a lease, and in a new form of the sort strings."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from devtools.proof.faults.adversary import SerialExecutor
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted
+from gridview.api.routes import Role
+from gridview.commands import attributes, issues, projects
+from gridview.commands.actor import Actor
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys, sort_strings
+from gridview.index import maintainer, sort_entries
+from gridview.index.fence_cache import Fences
+from gridview.index.keyspaces import derived_strings
+from gridview.index.ledger import Ledger, Order
+from gridview.index.maintainer import Image, Poison
+from gridview.index.sort_entries import sort_strings_of
+from gridview.maintenance import job_worker
+from gridview.maintenance.job_worker import LEASE, Worked, Worker
+from gridview.maintenance.rebuild_pass import DefinitionsMissing
+from gridview.schema.catalog import Catalog
+from gridview.schema.generations import IndexState
+from gridview.schema.jobs import Job
+from gridview.schema.store import Catalogs
+from gridview.support import backoff, clock, concurrency
+from gridview.support.errors import Overloaded
+from tests.support.block_truth import assert_chains
+
+TENANT, PROJECT = "acme", "bridge"
+PARTITION = keys.project(TENANT, PROJECT)
+ADMIN = Actor(TENANT, "ada", Role.ADMIN)
+SETTLING = 75.0
+
+
+class Killed(BaseException):
+    """The worker is gone."""
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_worker, "BATCH", 2)
+    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
+
+
+class Passing:
+    """Time that can be made to pass."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seconds = 0.0
+        now = clock.after
+        monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + self.seconds))
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Passing:
+    return Passing(monkeypatch)
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    """A project with five issues, indexed by `kind`, with values of `cost`, and one number that is not in use."""
+    table = MemoryTable()
+    make_project(table, PROJECT)
+    return table
+
+
+def make_project(table: Table, project: str) -> None:
+    projects.create_project(table, ADMIN, {"name": "Bridge", "id": project})
+    bodies: tuple[dict[str, Any], ...] = (
+        {"name": "Cost", "type": "number", "indexed": False},
+        {"name": "Kind", "type": "enum", "options": ["a", "b", "c"]},
+    )
+    for body in bodies:
+        attributes.create_attribute(table, Catalogs(), ADMIN, project, body)
+    catalog = now(table, project)
+    for cost, kind in ((5, "b"), (None, "a"), (3, None), (4, "c"), (None, None), (1, "a")):
+        body = {"name": "x", "fields": {"cost": cost, "kind": kind}}
+        bring(table, catalog, Image.of(issues.create_issue(table, catalog, ADMIN, body)))
+    issues.delete_issue(table, catalog, 3, None)
+    follow(table)
+
+
+def bring(table: Table, catalog: Catalog | None, image: Image, ledger: Ledger | None = None) -> None:
+    """Derive what the stream would ask for of an issue."""
+    work = maintainer.work_on(catalog, image, ledger or Ledger())
+    assert work is None or maintainer.carry_out(table, Fences(), [work]) == {}
+
+
+def follow(table: Table) -> None:
+    """Derive what the stream would tell of issues that were removed."""
+    assert isinstance(table, MemoryTable)
+    for (pk, sk), item in table.items.items():
+        if sk == keys.LEDGER and not item.get("removed"):
+            tenant, project, num = keys.parse_issue(pk)
+            if (pk, keys.project(tenant, project)) in table.items:
+                continue
+            order = Order(item["version"], removed=True)
+            catalog = maintainer.current_catalog(table, Catalogs(), tenant, project)
+            gone = Image(pk, keys.IssueKey(tenant, project, num), order, {}, restored=False)
+            bring(table, catalog, gone, Ledger.from_item(item))
+
+
+def now(table: Table, project: str = PROJECT) -> Catalog:
+    return Catalogs().get(table, TENANT, project)
+
+
+def no_poison(poison: Poison) -> None:
+    raise AssertionError(poison)
+
+
+def work(table: Table, *, remaining: Callable[[], float] = lambda: 99.0) -> Worked:
+    return Worker(table, Catalogs(), remaining, no_poison, settling=SETTLING).work()
+
+
+def finish(table: Table, time: Passing) -> None:
+    """Work until there is nothing left to do, however long that has to wait."""
+    for _ in range(6):
+        time.seconds += SETTLING + LEASE
+        work(table)
+    assert table.get(PARTITION, keys.JOB) is None
+
+
+# What the administrators do, each with what is to come of it
+
+
+def switch_on(table: Table) -> None:
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, PROJECT, "cost", {"indexed": True}, None, settling=SETTLING
+    )
+
+
+def switch_off(table: Table) -> None:
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, PROJECT, "kind", {"indexed": False}, None, settling=SETTLING
+    )
+
+
+def move(table: Table) -> None:
+    body = {"options": ["c", "a", "b"]}
+    attributes.update_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", body, None, settling=SETTLING)
+
+
+def delete(table: Table) -> None:
+    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", None, settling=SETTLING)
+
+
+def rebuild(table: Table) -> None:
+    attributes.rebuild(table, Catalogs(), TENANT, PROJECT, None, rate=0, settling=SETTLING)
+
+
+def delete_project(table: Table) -> None:
+    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None, settling=SETTLING)
+
+
+CHANGES = [switch_on, switch_off, move, delete, rebuild, delete_project]
+EXPECTED_ORDERS = {
+    "switch_on": {"name.1", "state.1", "created.1", "updated.1", "a1.1", "a2.1"},
+    "switch_off": {"name.1", "state.1", "created.1", "updated.1"},
+    "move": {"name.1", "state.1", "created.1", "updated.1", "a2.1"},
+    "delete": {"name.1", "state.1", "created.1", "updated.1"},
+    "rebuild": {"name.2", "state.2", "created.2", "updated.2", "a2.2"},
+    "delete_project": set(),
+}
+
+
+def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
+    """What is derived is what the issues say, and nothing is left to do."""
+    items = table.items
+    if change is delete_project:
+        assert not [key for key in items if key[1] == PARTITION]
+        follow(table)
+        assert not [partition for partition, _ in items if partition.startswith(keys.BLOCK_PREFIX)]
+    else:
+        catalog = now(table)
+        assert {order.order_id for order in catalog.orders} == EXPECTED_ORDERS[change.__name__]
+        assert all(order.index.state is IndexState.READY for order in catalog.orders)
+        assert not list(catalog.pending())
+        for (pk, sk), item in items.items():
+            if sk == PARTITION:
+                assert entries(items, pk) == sort_strings_of(catalog, item)
+                assert Ledger.from_item(items[pk, keys.LEDGER]).applied == derived_strings(catalog, item)
+                assert all(not catalog.deleted(key) for key in item["fields"])
+        assert_chains(table, catalog, [item for (_, sk), item in items.items() if sk == PARTITION])
+    alive = {
+        sk.split(".", 2)[2]
+        for (_, sk), item in table.items.items()
+        if sk.startswith("xvalue-") and keys.SORT in item
+    }
+    assert alive == EXPECTED_ORDERS[change.__name__]
+
+
+def entries(items: dict[tuple[str, str], Item], pk: str) -> dict[str, str]:
+    return {
+        sk.split(".", 2)[2]: item[keys.SORT]
+        for (key, sk), item in items.items()
+        if key == pk and sk.startswith("xvalue-") and keys.SORT in item
+    }
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_work(
+    table: MemoryTable, time: Passing, change: Callable[[Table], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", SerialExecutor)
+    change(table)
+    time.seconds += SETTLING + 1
+    killed = 0
+    for after in (False, True):
+        for at in range(1, 1000):
+            copy, began = table.copy(), time.seconds
+            try:
+                work(copy.seen_through(killing(at, after=after)))
+            except Killed:
+                killed += 1
+            else:
+                break
+            finish(copy, time)
+            check(copy, change)
+            time.seconds = began
+    assert killed > 20
+    finish(table, time)
+    check(table, change)
+
+
+def killing(at: int, *, after: bool) -> Callable[[Attempted, Callable[[], Any]], Any]:
+    """An adversary that kills just before, or after, the call of this number."""
+    calls = iter(range(1, 1000))
+
+    def around(_: Attempted, perform: Callable[[], Any]) -> Any:
+        call = next(calls)
+        if call == at and not after:
+            raise Killed
+        result = perform()
+        if call == at:
+            raise Killed
+        return result
+
+    return around
+
+
+@pytest.mark.parametrize("second", CHANGES)
+@pytest.mark.parametrize("first", [switch_on, move, rebuild])
+def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
+    table: MemoryTable,
+    time: Passing,
+    first: Callable[[Table], None],
+    second: Callable[[Table], None],
+) -> None:
+    first(table)
+    time.seconds += SETTLING + 1
+    work(table, remaining=for_calls(5))
+    stored = table.get(PARTITION, keys.JOB)
+    assert stored is not None
+    assert stored["next_number"] == 3
+    second(table)
+    finish(table, time)
+    if second is delete_project:
+        check(table, delete_project)
+    else:
+        catalog = now(table)
+        assert not list(catalog.pending())
+        items = table.items
+        for (pk, sk), item in items.items():
+            if sk == PARTITION:
+                assert entries(items, pk) == sort_strings_of(catalog, item)
+
+
+def for_calls(number: int) -> Callable[[], float]:
+    """Time that is over when it was asked for so often."""
+    left = iter([99.0] * number)
+    return lambda: next(left, 0.0)
+
+
+# Leases, turns and rates
+
+
+def test_nobody_works_on_a_job_that_another_one_holds(table: MemoryTable, time: Passing) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "batch_get":
+            assert work(table) == Worked(0, 0)
+            raise Killed
+        return perform()
+
+    with pytest.raises(Killed):
+        work(table.seen_through(around))
+    assert work(table) == Worked(0, 0)
+    time.seconds += LEASE + 1
+    assert work(table).issues == 5
+
+
+def test_a_worker_that_finds_its_lease_run_out_leaves_the_job_to_the_other(
+    table: MemoryTable, time: Passing
+) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    overtaken: list[Worked] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "batch_get" and not overtaken:
+            time.seconds += LEASE + 1
+            overtaken.append(work(table))
+        return perform()
+
+    assert work(table.seen_through(around)).issues == 2, "what it had begun"
+    assert overtaken == [Worked(1, 5)]
+    finish(table, time)
+    check(table, switch_on)
+
+
+def test_jobs_take_turns(table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_worker, "_TURN", 4.0)
+    make_project(table, "other")
+    switch_on(table)
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, "other", "cost", {"indexed": True}, None, settling=SETTLING
+    )
+    time.seconds += SETTLING + 1
+    seen = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "batch_get" and attempted.key[0].startswith(keys.ISSUE_PREFIX):
+            seen.append(keys.parse_issue(attempted.key[0]).project)
+        return perform()
+
+    left = iter(range(99, 0, -1))
+    assert work(table.seen_through(around), remaining=lambda: float(next(left, 0))).jobs == 2
+    assert seen[:2] == ["bridge", "other"]
+    assert set(seen[2:]) == {"bridge", "other"}
+
+
+def test_a_job_that_the_table_refuses_waits_a_little(table: MemoryTable, time: Passing) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "batch_get":
+            raise Overloaded("The table is busy; try again.")
+        return perform()
+
+    work(table.seen_through(around))
+    assert work(table) == Worked(0, 0)
+    time.seconds += 6
+    assert work(table).issues == 5
+
+
+def test_a_rate_is_kept(table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(clock, "sleep", slept.append)
+    attributes.rebuild(table, Catalogs(), TENANT, PROJECT, ["kind"], rate=1, settling=SETTLING)
+    time.seconds += SETTLING + 1
+    work(table)
+    assert len(slept) == 6, "one number at a time"
+    assert all(0.5 < seconds <= 1 for seconds in slept)
+    stored = table.get(PARTITION, keys.JOB)
+    assert stored is not None, "the old index is still to be removed"
+    assert Job.from_item(stored).rate == 1
+
+
+@pytest.mark.parametrize(
+    ("broken", "version"),
+    [
+        ({"fields": {"a2": "o99"}}, 1),
+        ({"fields": "nothing of the kind"}, 1),
+        ({"version": "x"}, 0),
+        ({"version": None}, 0),
+    ],
+)
+def test_an_issue_that_cannot_be_derived_is_sent_away_and_the_pass_goes_on(
+    table: MemoryTable, time: Passing, broken: dict[str, Any], version: int
+) -> None:
+    document = table.items[keys.issue(TENANT, PROJECT, 2), PARTITION]
+    table.put({**document, **broken})
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    sent: list[Poison] = []
+    Worker(table, Catalogs(), lambda: 99.0, sent.append, settling=SETTLING).work()
+    assert [(poison.key, poison.version) for poison in sent] == [(document[keys.PK], version)]
+    assert now(table).attributes[0].served is not None
+
+
+def test_an_issue_that_cannot_be_derived_loses_the_values_of_a_deleted_attribute_too(
+    table: MemoryTable, time: Passing
+) -> None:
+    document = table.items[keys.issue(TENANT, PROJECT, 1), PARTITION]
+    table.put({**document, "fields": {**document["fields"], "a2": "o99"}})
+    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "cost", None, settling=SETTLING)
+    time.seconds += SETTLING + 1
+    Worker(table, Catalogs(), lambda: 99.0, lambda _: None, settling=SETTLING).work()
+    assert table.items[document[keys.PK], PARTITION]["fields"] == {"a2": "o99"}
+
+
+def test_a_project_whose_definitions_are_missing_is_not_taken_for_a_deleted_one(
+    table: MemoryTable, time: Passing
+) -> None:
+    switch_on(table)
+    table.delete(PARTITION, keys.CATALOG)
+    time.seconds += SETTLING + 1
+    with pytest.raises(DefinitionsMissing):
+        work(table)
+    assert len([key for key in table.items if key[1] == PARTITION]) == 5
+
+
+# The specification of the sort strings
+
+
+def test_an_index_in_an_older_form_is_written_and_served_in_it_until_one_in_the_new_form_is_complete(
+    table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A release raises the version; nothing is rewritten before somebody says so, and no order ever mixes the two."""
+    second = {
+        kind: lambda field, value, body=body: "2" + body(field, value)
+        for kind, body in sort_entries.SPECS[1].items()
+    }
+    monkeypatch.setattr(sort_entries, "SPECS", {**sort_entries.SPECS, 2: second})
+    monkeypatch.setattr(sort_strings, "SPEC_VERSION", 2)
+    catalog = now(table)
+    assert {order.index.spec for order in catalog.orders} == {1}
+    document = issues.create_issue(table, catalog, ADMIN, {"name": "y", "fields": {"kind": "a"}})
+    bring(table, catalog, Image.of(document))
+    assert not any(
+        sort.startswith("2") for sort in entries(table.items, document[keys.PK]).values() if "y" in sort
+    )
+    rebuild(table)
+    both = now(table)
+    assert {order.index.spec: order.index.state for order in both.orders} == {
+        1: IndexState.READY,
+        2: IndexState.BUILDING,
+    }
+    assert {order.order_id for order in both.orders if order.id == "kind"} == {"a2.1", "a2.2"}
+    served = both.attributes[1].served
+    assert served is not None
+    assert served.index.spec == 1
+    finish(table, time)
+    catalog = now(table)
+    assert {order.index.spec for order in catalog.orders} == {2}
+    for (_, sk), item in table.items.items():
+        if sk.startswith("xvalue-") and keys.SORT in item:
+            assert item[keys.SORT].startswith("2"), sk
+            assert sk.endswith(".2")
+
+
+def test_code_that_does_not_know_the_form_of_an_index_leaves_the_issue_to_one_that_does(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the middle of a release: it is no fault of the issue, so it must not be sent to the dead letters."""
+    catalog = now(table)
+    monkeypatch.setattr(sort_entries, "SPECS", {2: sort_entries.SPECS[1]})
+    document = table.items[keys.issue(TENANT, PROJECT, 1), PARTITION]
+    with pytest.raises(sort_entries.UnknownSpec):
+        bring(table, catalog, Image.of({**document, "version": 2}))

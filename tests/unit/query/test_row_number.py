@@ -1,0 +1,87 @@
+"""Row numbers of issues, over a table in memory: while the index lags, and with what is too much to be told."""
+
+from typing import Any
+
+import pytest
+
+from gridview.index import blocks
+from gridview.query import planner
+from gridview.query.grid_request import resolve_position
+from gridview.query.row_number import position
+from gridview.schema.store import Catalogs
+from gridview.support.errors import NotFound, Unprocessable
+from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid
+
+BY_DAY: dict[str, Any] = {"sort": [{"field": "day"}]}
+"""The order: 3 8 | 1 4 9 | 6 | 2 5 7."""
+
+
+@pytest.fixture
+def few() -> Grid:
+    grid = Grid()
+    grid.add_attribute(id="bare", name="Bare", type="number", indexed=False)
+    grid.fill(grid.document(num, day=day, bare=num) for num, day in enumerate(DAYS, start=1))
+    return grid
+
+
+def place(grid: Grid, num: int, **body: Any) -> Any:
+    catalog = Catalogs().get(grid.table, TENANT, PROJECT)
+    order, only = resolve_position(catalog, body)
+    metered = grid.table.metered()
+    found = position(metered, catalog, num, order, only)
+    grid.operations = [(call.operation, call.items) for call in metered.meter.calls]
+    assert metered.meter.rounds <= planner.ROUNDS
+    return found["position"]
+
+
+def test_every_issue_stands_at_its_row(few: Grid) -> None:
+    assert [place(few, num, **BY_DAY) for num in (3, 8, 1, 4, 9, 6, 2, 5, 7)] == list(range(9))
+    assert [place(few, num) for num in range(1, 10)] == list(range(9))
+
+
+def test_without_a_filter_one_block_tells(few: Grid) -> None:
+    place(few, 6, **BY_DAY)
+    assert [items for name, items in few.operations if name == "batch_get_item"] == [1]
+
+
+def test_an_issue_that_does_not_match_or_is_not_there_has_none(few: Grid) -> None:
+    assert place(few, 1, filter={"field": "num", "op": "gt", "value": 1}) is None
+    with pytest.raises(NotFound):
+        place(few, 99)
+
+
+def test_an_issue_that_the_index_has_not_heard_of_has_a_position(few: Grid) -> None:
+    few.table.put(few.document(10, day="2023-05-02"))
+    assert place(few, 10, **BY_DAY) == 5
+
+
+@pytest.mark.parametrize(
+    "only", [None, {"field": "num", "op": "gt", "value": 0}, {"field": "bare", "op": "ne", "value": 0}]
+)
+@pytest.mark.parametrize(
+    ("num", "day", "row"),
+    [(3, "2023-05-09", 5), (6, "2023-04-01", 0), (2, "2023-05-02", 3), (1, None, 5), (3, "2023-05-01", 0)],
+)
+def test_an_issue_that_the_index_has_elsewhere_is_not_counted_there(
+    few: Grid, monkeypatch: pytest.MonkeyPatch, only: Any, num: int, day: str | None, row: int
+) -> None:
+    """Blocks of a body each, so that where it was may be another block."""
+    monkeypatch.setattr(blocks, "POPULAR", 2)
+    few.build_blocks()
+    few.table.put(few.document(num, 2, day=day, bare=num))
+    for candidates in (0, 2_000) if only is None or only["field"] == "num" else (2_000,):
+        monkeypatch.setattr(planner, "CANDIDATES", candidates)
+        assert place(few, num, **BY_DAY, **({"filter": only} if only else {})) == row
+
+
+def test_too_many_ties_are_read_whole_or_refused(few: Grid, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "POPULAR", 3)
+    monkeypatch.setattr(planner, "CANDIDATES", 5)
+    few.build_blocks()
+    body: dict[str, Any] = {"sort": [{"field": "state"}, {"field": "day"}]}
+    assert [place(few, num, **body) for num in (3, 8, 1, 4, 9, 6, 2, 5, 7)] == list(range(9))
+    monkeypatch.setattr(planner, "WHOLE", 8)
+    with pytest.raises(Unprocessable, match="POST /v1/projects/bridge/indexes"):
+        place(few, 1, **body)
+    with pytest.raises(Unprocessable, match="open for 8 issues"):
+        place(few, 1, filter={"field": "bare", "op": "gt", "value": 0})

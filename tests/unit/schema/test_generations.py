@@ -1,0 +1,143 @@
+"""The generations of an index: what is written, what is served, and how one follows another."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gridview.encoding.sort_strings import SPEC_VERSION
+from gridview.schema.generations import Index, Indexes, IndexState
+
+READY, BUILDING, LEAVING = IndexState.READY, IndexState.BUILDING, IndexState.LEAVING
+
+
+def states(indexes: Indexes) -> list[tuple[int, IndexState]]:
+    return [(index.generation, index.state) for index in indexes.generations]
+
+
+def test_a_new_field_has_a_complete_index_or_none() -> None:
+    assert states(Indexes.complete()) == [(1, READY)]
+    assert states(Indexes()) == []
+    assert Indexes.complete().pending == Indexes().pending == 0
+
+
+def test_an_index_that_is_switched_on_is_written_and_then_served() -> None:
+    building = Indexes().on(4)
+    assert (states(building), building.ready, building.pending) == ([(1, BUILDING)], None, 4)
+    ready = building.settled(done=4, epoch=5)
+    assert (states(ready), ready.pending) == ([(1, READY)], 0)
+
+
+def test_a_pass_under_older_definitions_settles_nothing() -> None:
+    building = Indexes().on(4)
+    assert building.settled(done=3, epoch=5) == building
+    leaving = Indexes.complete().off(4)
+    assert leaving.settled(done=3, epoch=5) == leaving
+
+
+def test_an_index_that_is_switched_off_leaves_and_is_never_given_again() -> None:
+    leaving = Indexes.complete().off(4)
+    assert (states(leaving), leaving.written, leaving.pending) == ([(1, LEAVING)], (), 4)
+    again = leaving.on(5)
+    assert states(again) == [(1, LEAVING), (2, BUILDING)]
+    assert states(again.settled(done=4, epoch=6)) == [(2, BUILDING)]
+    assert states(again.settled(done=5, epoch=6)) == [(2, READY)]
+
+
+def test_what_is_switched_the_way_it_is_stays_as_it_is() -> None:
+    assert Indexes.complete().on(4) == Indexes.complete()
+    assert Indexes().off(4) == Indexes()
+    assert Indexes().on(4).on(5) == Indexes().on(4)
+
+
+def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete() -> None:
+    both = Indexes.complete().rebuilt(4)
+    assert states(both) == [(1, READY), (2, BUILDING)]
+    assert [index.generation for index in both.written] == [1, 2]
+    swapped = both.settled(done=4, epoch=5)
+    assert (states(swapped), swapped.pending) == ([(1, LEAVING), (2, READY)], 5)
+    assert states(swapped.settled(done=4, epoch=6)) == states(swapped), "readers may still be on the old one"
+    assert states(swapped.settled(done=5, epoch=6)) == [(2, READY)]
+
+
+def test_a_rebuild_of_what_is_being_built_begins_anew() -> None:
+    assert states(Indexes.complete().rebuilt(4).rebuilt(5)) == [(1, READY), (2, LEAVING), (3, BUILDING)]
+    assert states(Indexes().on(4).rebuilt(5)) == [(1, LEAVING), (2, BUILDING)]
+    assert Indexes().rebuilt(4) == Indexes()
+
+
+def words(indexes: Indexes) -> list[bool]:
+    return [index.words for index in indexes.generations]
+
+
+def test_words_are_in_a_new_generation_and_the_present_one_is_served_without_them_meanwhile() -> None:
+    searched = Indexes.complete().searched(4, words=True)
+    assert (states(searched), words(searched)) == ([(1, READY), (2, BUILDING)], [False, True])
+    assert searched.words
+    swapped = searched.settled(done=4, epoch=5).settled(done=5, epoch=6)
+    assert (states(swapped), words(swapped)) == ([(2, READY)], [True])
+    without = swapped.searched(7, words=False)
+    assert (states(without), words(without)) == ([(2, READY), (3, BUILDING)], [True, False])
+    assert not without.words
+
+
+def test_words_that_are_asked_for_while_an_index_is_built_have_it_begun_anew() -> None:
+    building = Indexes().on(4)
+    searched = building.searched(5, words=True)
+    assert (states(searched), words(searched)) == ([(1, LEAVING), (2, BUILDING)], [False, True])
+    assert words(Indexes().on(4, words=True)) == [True]
+    changed_mind = Indexes.complete().searched(4, words=True).searched(5, words=False)
+    assert states(changed_mind) == [(1, READY), (2, LEAVING), (3, BUILDING)]
+    assert words(changed_mind) == [False, True, False]
+
+
+def test_words_stay_as_they_are_when_an_index_is_rebuilt_and_go_with_it() -> None:
+    searched = Indexes.complete(words=True)
+    assert words(searched.rebuilt(4)) == [True, True]
+    assert searched.searched(4, words=True) == searched
+    gone = searched.off(4)
+    assert (gone.words, gone.searched(5, words=True)) == (False, gone.searched(5, words=False))
+    assert words(gone.on(5)) == [True, False]
+    assert Indexes().searched(4, words=True) == Indexes()
+
+
+def test_a_definition_that_was_stored_before_there_were_words_has_none() -> None:
+    item = Indexes.complete().to_items()
+    for one in item["generations"]:
+        del one["words"]
+    assert Indexes.from_item(item) == Indexes.complete()
+
+
+def test_a_new_generation_is_in_the_present_form_of_the_sort_strings() -> None:
+    old = Indexes((Index(1, READY, 0, spec=0),), 2)
+    assert [index.spec for index in old.rebuilt(4).generations] == [0, SPEC_VERSION]
+
+
+@given(
+    st.lists(st.sampled_from(["on", "off", "rebuilt", "searched", "not searched", "settled", "settled late"]))
+)
+def test_whatever_happens_one_index_is_served_at_most_and_no_generation_is_given_twice(
+    steps: list[str],
+) -> None:
+    indexes, epoch, given_out = Indexes.complete(), 1, {1}
+    for step in steps:
+        epoch += 1
+        before = indexes
+        match step:
+            case "on" | "off" | "rebuilt":
+                indexes = getattr(indexes, step)(epoch)
+            case "searched" | "not searched":
+                indexes = indexes.searched(epoch, words=step == "searched")
+                assert indexes.words is (step == "searched") or not indexes.written
+            case "settled":
+                indexes = indexes.settled(epoch - 1, epoch)
+            case _:
+                indexes = indexes.settled(epoch - 3, epoch)
+        new = {one.generation for one in indexes.generations} - {one.generation for one in before.generations}
+        assert not new & given_out
+        given_out |= new
+        assert sum(one.state is READY for one in indexes.generations) <= 1
+        assert sum(one.state is BUILDING for one in indexes.generations) <= 1
+        assert Indexes.from_item(indexes.to_items()) == indexes
+        if step == "off":
+            assert not indexes.written
+        if step in {"settled", "settled late"} and before.ready:
+            assert indexes.ready, "what is served is replaced, never taken away"

@@ -1,0 +1,250 @@
+"""Reading a project's catalog: complete, never staler than five seconds, and judged again where an older copy found fault."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from gridview.api.routes import Role
+from gridview.commands import attributes, projects
+from gridview.commands.actor import Actor
+from gridview.commands.preconditions import Expected
+from gridview.dynamodb.errors import TransactionFailed
+from gridview.dynamodb.table import Table
+from gridview.schema import store
+from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.store import MAX_AGE, Catalogs, raise_epoch, read, settle
+from gridview.support.errors import Conflict, InvalidRequest, NotFound
+from tests.support import cloud
+
+ANN = Actor("0807", "ann", Role.ADMIN)
+ANY: Expected = None
+
+
+@pytest.fixture(scope="module")
+def account() -> Iterator[cloud.Cloud]:
+    with cloud.running() as running:
+        yield running
+
+
+@pytest.fixture
+def table(account: cloud.Cloud) -> Table:
+    account.reset()
+    projects.create_project(account.table, ANN, {"id": "35e9", "name": "Bridge"})
+    return account.table.metered()
+
+
+class Clock:
+    """Both clocks that a cache looks at."""
+
+    def __init__(self) -> None:
+        self.wall = 1_000_000.0
+        self.steady = 50.0
+
+    def time(self) -> float:
+        return self.wall
+
+    def monotonic(self) -> float:
+        return self.steady
+
+    def advance(self, seconds: float) -> None:
+        self.wall += seconds
+        self.steady += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(store, "time", clock)
+    return clock
+
+
+def add(table: Table, name: str) -> None:
+    """Add an attribute, as another container does."""
+    attributes.create_attribute(table, Catalogs(), ANN, "35e9", {"name": name, "type": "text"})
+
+
+def ids(catalog: Catalog) -> list[str]:
+    return [field.id for field in catalog.attributes]
+
+
+def reads(table: Table) -> int:
+    return len(table.meter.calls)
+
+
+def test_a_catalog_is_the_attributes_in_display_order_with_epoch_and_states(table: Table) -> None:
+    add(table, "B")
+    add(table, "A")
+    catalog = Catalogs().get(table, "0807", "35e9")
+    assert (catalog.tenant, catalog.project, catalog.epoch) == ("0807", "35e9", 3)
+    assert ids(catalog) == ["b", "a"]
+    assert [field.key for field in catalog.attributes] == ["a1", "a2"]
+    assert [state.value for state in catalog.states] == ["open", "closed"]
+
+
+def test_within_five_seconds_nothing_is_read_again(table: Table, clock: Clock) -> None:
+    kept = Catalogs()
+    first = kept.get(table, "0807", "35e9")
+    add(table, "Late")
+    before = reads(table)
+    clock.advance(MAX_AGE - 0.001)
+    assert kept.get(table, "0807", "35e9") is first
+    assert reads(table) == before
+
+
+def test_after_five_seconds_it_is_read_again(table: Table, clock: Clock) -> None:
+    kept = Catalogs()
+    kept.get(table, "0807", "35e9")
+    add(table, "Late")
+    clock.advance(MAX_AGE)
+    assert ids(kept.get(table, "0807", "35e9")) == ["late"]
+    assert MAX_AGE <= 5
+
+
+@pytest.mark.parametrize(("wall", "steady"), [(60.0, 0.0), (-60.0, 60.0), (0.0, 60.0), (-60.0, 0.0)])
+def test_one_clock_that_says_so_is_enough(table: Table, clock: Clock, wall: float, steady: float) -> None:
+    kept = Catalogs()
+    kept.get(table, "0807", "35e9")
+    clock.wall += wall
+    clock.steady += steady
+    before = reads(table)
+    kept.get(table, "0807", "35e9")
+    fresh_enough = (wall, steady) == (-60.0, 0.0)
+    assert (reads(table) == before) is fresh_enough
+
+
+def test_age_counts_from_before_the_read(table: Table, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Catalogs()
+    slowly = table.query_all
+
+    def query_all(*arguments: object, **options: object) -> object:
+        clock.advance(3)
+        return slowly(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(table, "query_all", query_all)
+    kept.get(table, "0807", "35e9")
+    clock.advance(2)
+    before = reads(table)
+    kept.get(table, "0807", "35e9")
+    assert reads(table) > before
+
+
+def test_a_catalog_that_did_not_change_stays_the_same_object(table: Table, clock: Clock) -> None:
+    kept = Catalogs()
+    first = kept.get(table, "0807", "35e9")
+    clock.advance(60)
+    assert kept.get(table, "0807", "35e9") is first
+
+
+def test_what_is_forgotten_is_read_again(table: Table) -> None:
+    kept = Catalogs()
+    kept.get(table, "0807", "35e9")
+    add(table, "Late")
+    kept.forget("0807", "35e9")
+    assert ids(kept.get(table, "0807", "35e9")) == ["late"]
+
+
+def test_the_catalog_of_an_epoch_is_read_only_when_an_older_one_is_kept(table: Table, clock: Clock) -> None:
+    kept = Catalogs()
+    first = kept.get(table, "0807", "35e9")
+    clock.advance(3600)
+    before = reads(table)
+    assert kept.at_epoch(table, "0807", "35e9", first.epoch) is first
+    assert reads(table) == before
+    add(table, "Late")
+    assert ids(kept.at_epoch(table, "0807", "35e9", first.epoch + 1)) == ["late"]
+
+
+def test_a_project_that_is_not_there_is_not_found_and_not_remembered(table: Table) -> None:
+    kept = Catalogs()
+    for tenant, project in (("0807", "7b7e"), ("3cc8", "35e9")):
+        with pytest.raises(NotFound):
+            kept.get(table, tenant, project)
+    projects.create_project(table, ANN, {"id": "7b7e", "name": "News"})
+    assert kept.get(table, "0807", "7b7e").project == "7b7e"
+
+
+def test_a_deleted_project_is_not_found(table: Table) -> None:
+    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY, settling=0)
+    with pytest.raises(NotFound):
+        Catalogs().get(table, "0807", "35e9")
+
+
+@pytest.mark.parametrize("error", [InvalidRequest("no such field"), UnknownOption("o7")])
+def test_what_an_older_copy_finds_wrong_is_judged_again_by_the_current_one(
+    table: Table, clock: Clock, error: Exception
+) -> None:
+    kept = Catalogs()
+    kept.get(table, "0807", "35e9")
+    add(table, "Late")
+
+    def use(catalog: Catalog) -> str:
+        if catalog.get("late") is None:
+            raise error
+        return "fine"
+
+    assert kept.using(table, "0807", "35e9", use) == "fine"
+
+
+def test_what_the_current_catalog_finds_wrong_is_wrong(table: Table) -> None:
+    calls = []
+
+    def use(catalog: Catalog) -> None:
+        calls.append(catalog)
+        raise InvalidRequest("never right")
+
+    with pytest.raises(InvalidRequest):
+        Catalogs().using(table, "0807", "35e9", use)
+    assert len(calls) == 1
+
+
+def test_many_projects_are_kept_but_not_all(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "_KEPT", 2)
+    kept = Catalogs()
+    for number in range(3):
+        projects.create_project(table, ANN, {"id": f"p{number}", "name": "P"})
+        kept.get(table, "0807", f"p{number}")
+    before = reads(table)
+    kept.get(table, "0807", "p2")
+    kept.get(table, "0807", "p1")
+    assert reads(table) == before
+    kept.get(table, "0807", "p0")
+    assert reads(table) == before + 1
+
+
+def test_threads_share_a_catalog(table: Table) -> None:
+    kept, started = Catalogs(), threading.Barrier(4)
+
+    def get(_: int) -> int:
+        started.wait(10)
+        return kept.get(table, "0807", "35e9").epoch
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(get, range(4))) == {1}
+
+
+def test_changes_of_definitions_follow_each_other(table: Table) -> None:
+    items = read(table, "0807", "35e9")
+    table.transact([raise_epoch(items)])
+    with pytest.raises(TransactionFailed):
+        table.transact([raise_epoch(items)])
+    assert read(table, "0807", "35e9").catalog["epoch"] == 2
+
+
+def test_a_change_that_lost_a_race_is_made_again_and_given_up_at_last() -> None:
+    tries = []
+
+    def change() -> str:
+        tries.append(1)
+        if len(tries) < 3:
+            raise TransactionFailed((0,))
+        return "made"
+
+    assert settle(change) == "made"
+
+    def never() -> str:
+        raise TransactionFailed((0,))
+
+    with pytest.raises(Conflict):
+        settle(never)
