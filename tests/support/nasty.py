@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from tests.unit import test_sortstrings as nasty
+from tests.unit.encoding import test_sort_strings as nasty
 
 OPTIONS = ["medium", "Low", "high", "a", "~last"]
 STATES = ["open", "Waiting", "closed"]
