@@ -11,7 +11,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from gridview.dynamodb.expressions import Condition
+from gridview.dynamodb.expressions import MAX_EXPRESSION_BYTES, Condition
 from gridview.encoding.attribute_values import from_wire
 
 Holds = Callable[[Mapping[str, Any], Condition], bool]
@@ -35,6 +35,12 @@ def refused(message: str, operation: str) -> ClientError:
     return ClientError({"Error": {"Code": "ValidationException", "Message": message}}, operation)
 
 
+def check_length(expression: str, operation: str) -> None:
+    """Refuse an expression that DynamoDB finds too long."""
+    if len(expression.encode()) > MAX_EXPRESSION_BYTES:
+        raise refused("Invalid expression: Expression size has exceeded the maximum allowed size", operation)
+
+
 def holds(condition: Condition | None, item: Mapping[str, Any]) -> bool:
     """Whether an item (an empty one: nothing stands there) satisfies a condition or filter."""
     return condition is None or _parsed(condition.expression)(item, condition)
@@ -54,6 +60,7 @@ def condition_of(request: Mapping[str, Any]) -> Condition | None:
 
 @lru_cache(maxsize=1024)
 def _parsed(expression: str) -> Holds:
+    check_length(expression, "Condition")
     return _Parser(expression).parse()
 
 

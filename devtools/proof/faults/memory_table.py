@@ -17,10 +17,10 @@ from typing import Any
 import orjson
 from typing_extensions import override
 
-from devtools.proof.faults.conditions import condition_of, holds, refused
+from devtools.proof.faults.conditions import check_length, condition_of, holds, refused
 from devtools.proof.faults.watched import Around, Watched, written_key
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge, TransactionFailed
-from gridview.dynamodb.expressions import Bound, Condition, Item, Key, Span, Write
+from gridview.dynamodb.expressions import Bound, Condition, Item, Key, Span, Write, projected
 from gridview.dynamodb.metering import Call, Meter
 from gridview.dynamodb.table import BATCH_GET, Fetched, Page, Scanned, Table, Together
 from gridview.encoding import keys
@@ -207,6 +207,7 @@ class MemoryTable(Table):
         paths: Sequence[Sequence[str]] | None = None,
         enough: Callable[[Mapping[Key, Item]], bool] = lambda _: False,
     ) -> Fetched:
+        _check_projection(paths)
         found: dict[Key, Item] = {}
         left: list[Key] = list(dict.fromkeys(wanted))
         with self._store.lock:
@@ -301,6 +302,7 @@ class MemoryTable(Table):
     ) -> Page:
         if index and consistent:
             raise refused("Consistent reads are not supported on global secondary indexes", "Query")
+        _check_projection(paths)
         items: list[Item] = []
         examined, size, last = 0, 0, None
         with self._store.lock:
@@ -529,6 +531,11 @@ def _remove(item: Item, path: Sequence[str]) -> None:
 
 def _first(pair: tuple[bytes, Stored]) -> bytes:
     return pair[0]
+
+
+def _check_projection(paths: Sequence[Sequence[str]] | None) -> None:
+    if paths:
+        check_length(projected(paths)["ProjectionExpression"], "Query")
 
 
 def _projected(item: Item, paths: Sequence[Sequence[str]] | None) -> Item:

@@ -7,9 +7,11 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands.option_usage import options_in_use
 from gridview.index import blocks
+from gridview.schema.catalog import MAX_OPTIONS
 from tests.unit.query.test_grouping import Loaded
 
 OPTIONS = [f"v{place}" for place in range(12)]
+KINDS = ("enum", "multi_enum")
 
 
 @pytest.mark.parametrize("indexed", [True, False])
@@ -47,3 +49,19 @@ def test_an_indexed_list_of_options_takes_no_documents() -> None:
     assert field is not None
     assert not options_in_use(table, loaded.catalog, field, [field.options[2].id])
     assert [call.operation for call in table.meter.calls] == ["query", "batch_get_item"]
+
+
+def test_two_hundred_options_of_an_attribute_without_an_index_are_asked_about_at_once() -> None:
+    options = [f"v{place}" for place in range(MAX_OPTIONS)]
+    loaded = Loaded(
+        [{"id": kind, "name": kind, "type": kind, "options": options, "indexed": False} for kind in KINDS]
+    )
+    loaded.fill([loaded.issue(1, fields={"enum": "v7", "multi_enum": ["v1", "v199"]}), loaded.issue(2)])
+    catalog = loaded.catalog
+    for kind, used in zip(KINDS, ({"v7"}, {"v1", "v199"}), strict=True):
+        field = catalog.get(kind)
+        assert field is not None
+        assert options_in_use(loaded.table, catalog, field, [one.id for one in field.options])
+        unused = [one.id for one in field.options if one.value not in used]
+        assert len(unused) >= 198
+        assert not options_in_use(loaded.table, catalog, field, unused)

@@ -1,6 +1,7 @@
 """Whether issues use an option: asked before one is dropped."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from gridview.dynamodb.expressions import Bound, Condition
 from gridview.dynamodb.table import Table
@@ -57,19 +58,22 @@ def _any_of(table: Table, catalog: Catalog, family: str, bodies: Iterable[str]) 
 
 
 def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence[Option]) -> bool:
-    value = ".".join(f"#u{place}" for place in range(len(field.path)))
-    form = "contains({value}, {option})" if field.type is FieldType.MULTI_ENUM else "{value} = {option}"
-    only = Condition(
-        " OR ".join(form.format(value=value, option=f":o{place}") for place in range(len(chosen))),
-        {f"#u{place}": name for place, name in enumerate(field.path)},
-        {f":o{place}": option.id for place, option in enumerate(chosen)},
-    )
+    """Whether any document has one of these options. DynamoDB filters by the field alone: an expression naming up to 200
+    options would not fit.
+    """
+    wanted = {option.id for option in chosen}
+    names = {f"#u{place}": name for place, name in enumerate(field.path)}
+    has_value = Condition(f"attribute_exists({'.'.join(names)})", names)
     bound = None
     for _ in range(_PAGES):
         page = table.query(
-            keys.project(catalog.tenant, catalog.project), index=True, bound=bound, only=only, paths=()
+            keys.project(catalog.tenant, catalog.project),
+            index=True,
+            bound=bound,
+            only=has_value,
+            paths=(field.path,),
         )
-        if page.items:
+        if any(not wanted.isdisjoint(_options_in(field.value_in(item))) for item in page.items):
             return True
         if page.last is None:
             return False
@@ -78,3 +82,8 @@ def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence
         "The project has too many issues to tell whether one of them uses an option that would be dropped. "
         "Rename the option instead."
     )
+
+
+def _options_in(value: Any) -> Sequence[str]:
+    """The option ids in a stored value of an enum or a multi_enum."""
+    return value if isinstance(value, list) else [value]

@@ -13,6 +13,10 @@ Item = dict[str, Any]
 Key = tuple[str, str]
 
 
+MAX_EXPRESSION_BYTES = 4_096
+"""DynamoDB refuses a longer condition, filter, projection or update expression."""
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """A condition or filter expression with the names and values that it refers to (`#name`, `:value`)."""
