@@ -105,6 +105,6 @@ _SIZES: tuple[Mapping[str, Any], ...] = (
 )
 
 SMALL: tuple[Constants, ...] = tuple(
-    {f"blocks.{name}": value for name, value in sizes.items()} for sizes in _SIZES
+    {f"index.blocks.{name}": value for name, value in sizes.items()} for sizes in _SIZES
 )
 """Blocks so small that a handful of issues splits and merges them, in several ways."""

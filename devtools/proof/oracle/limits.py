@@ -54,7 +54,7 @@ def held_to(name: str) -> Iterator[None]:
     """These limits, wherever the core has taken them from their homes, for the time of a `with` block."""
     replaced: list[tuple[Any, str, Any]] = []
     for constant, value in LIMITS[name].items():
-        home, _, attribute = constant.partition(".")
+        home, _, attribute = constant.rpartition(".")
         real = getattr(import_module(f"gridview.{home}"), attribute)
         for module_name, module in list(sys.modules.items()):
             if module_name.startswith("gridview.") and vars(module).get(attribute) is real:
@@ -74,6 +74,6 @@ def budgets(name: str) -> Mapping[str, int]:
 
 
 def _real(constant: str) -> int:
-    home, _, attribute = constant.partition(".")
+    home, _, attribute = constant.rpartition(".")
     real: int = getattr(import_module(f"gridview.{home}"), attribute)
     return real

@@ -163,7 +163,7 @@ def test_what_is_started_dies_with_a_parent_that_is_killed(tmp_path: Path) -> No
     log = tmp_path / "log"
     code = (
         "import os, sys, time\n"
-        "from devtools import processes\n"
+        "from devtools.local import processes\n"
         f"with open({str(log)!r}, 'wb') as log:\n"
         "    child = processes.start(['/bin/sleep', '60'], env=os.environ, log=log)\n"
         "print(child.pid, flush=True)\n"

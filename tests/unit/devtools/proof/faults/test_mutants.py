@@ -34,7 +34,7 @@ def test_a_mutant_has_one_place_in_its_module(mutant: Mutant) -> None:
 
 
 def test_a_mutant_without_a_place_or_with_several_is_refused() -> None:
-    mutant = Mutant("m", "ledger", "a", "b")
+    mutant = Mutant("m", "index.ledger", "a", "b")
     for text in ("x", "aa"):
         with pytest.raises(Failure):
             spoilt(mutant, text)
@@ -50,7 +50,7 @@ def test_every_mutant_is_found_out() -> None:
 
 def test_a_mutant_that_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mutants, "MOST_SCENARIOS", 60)
-    harmless = Mutant("harmless", "retries", "ATTEMPTS = 6", "ATTEMPTS = 7")
+    harmless = Mutant("harmless", "support.backoff", "ATTEMPTS = 6", "ATTEMPTS = 7")
     (verdict,) = judged([harmless], 1)
     assert verdict.difference is None
     assert verdict.played == 60

@@ -57,10 +57,10 @@ def test_what_is_drawn_ends_without_a_difference(seeds: Sequence[int]) -> None:
     assert_no_difference(seeds)
 
 
-@pytest.mark.parametrize("size", SMALL, ids=lambda size: f"up to {size['blocks.MAX_BYTES']} bytes")
+@pytest.mark.parametrize("size", SMALL, ids=lambda size: f"up to {size['index.blocks.MAX_BYTES']} bytes")
 def test_small_blocks_are_small_as_the_large_ones_are_large(size: Constants) -> None:
     """Constants of the core, in the relations that they have to each other."""
-    assert {f"blocks.{name}" for name in vars(blocks)} >= {*size}
+    assert {f"index.blocks.{name}" for name in vars(blocks)} >= {*size}
     assert size["index.blocks._UNPOPULAR"] < size["index.blocks.POPULAR"]
     assert size["index.blocks._ROOMY"] <= size["index.blocks.MAX_BYTES"]
 
