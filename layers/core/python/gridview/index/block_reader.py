@@ -71,6 +71,17 @@ class BlockReader:
 
     # Directories
 
+    def has_directory(self, family: str) -> bool:
+        """Whether it is at hand, so that `directories` need not read it. From then on it is the one that this request sees."""
+        kept = self._cache.directory(self._partition(family)) if family not in self._directories else None
+        if kept is not None:
+            self._directories[family] = kept
+        return family in self._directories
+
+    def directory(self, family: str) -> Directory:
+        """A directory that is at hand."""
+        return self._directories[family]
+
     def has_directories(self, families: Iterable[str]) -> bool:
         """Whether these are at hand, so that `directories` need not read them."""
         return all(
@@ -85,11 +96,7 @@ class BlockReader:
         one of more than 1 MB (some 4,000 blocks), or with a gap (consistent reads of the blocks beside it).
         """
         wanted = list(dict.fromkeys(families))
-        for family in wanted:
-            kept = self._cache.directory(self._partition(family)) if family not in self._directories else None
-            if kept is not None:
-                self._directories[family] = kept
-        missing = [family for family in wanted if family not in self._directories]
+        missing = [family for family in wanted if not self.has_directory(family)]
         if missing:
             spans = [Span(self._partition(family)) for family in missing]
             listed = self._table.read_together((), spans, paths=_DIRECTORY_PATHS).spans
@@ -122,6 +129,15 @@ class BlockReader:
         raise Overloaded("The index is changing too fast; try again.")
 
     # Blocks
+
+    def has(self, want: Want) -> bool:
+        """Whether what is wanted is at hand, so that `read` need not read it."""
+        by_entries = want.keys is not None and not want.entry.detailed
+        in_sets = want.members or (want.keys is not None and want.entry.detailed)
+        between = range_of(want.entry).overlap(want.keys) if by_entries and want.keys is not None else None
+        return (not in_sets or self._has_block(want.family, want.entry)) and (
+            between is None or between.empty or self._has_keys(want.family, want.entry, between)
+        )
 
     def read(self, wants: Iterable[Want]) -> None:
         """Read what is wanted and not at hand: BatchGetItem of blocks (0.5 read units each) and Query calls of the sort entries of

@@ -1,0 +1,246 @@
+"""The executor carries out the steps of any plan, round by round. It knows rounds, batches and the meter, and not what is asked.
+
+It is the only module of `query` that reads. What steps ask for together is one round: the directories of all askers in one batch,
+the blocks of all in another, everything else side by side with them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from gridview.commands.issues import get_issue
+from gridview.dynamodb.expressions import Item, Key
+from gridview.dynamodb.table import Page, Table
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_size
+from gridview.index import freshness
+from gridview.index.block_cache import BlockCache
+from gridview.index.block_reader import BlockReader, Reads
+from gridview.index.ledger import Ledger
+from gridview.query.plan import Node
+from gridview.query.reads import (
+    Documents,
+    ReadBlocks,
+    ReadDirectories,
+    ReadDocuments,
+    ReadFreshness,
+    ReadIssue,
+    ReadLedger,
+    ReadRange,
+    ReadRanges,
+)
+from gridview.query.steps import Ask, AtHand, Steps, Told
+from gridview.schema.catalog import Catalog
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class Usage:
+    """What was used for a node. A call for several nodes counts for each by its share of what was read."""
+
+    units: float = 0.0
+    rounds: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What has been done: what each node used, and what came out of it. Only the executor writes it.
+
+    `reads`: of blocks; `age`: seconds since the oldest directory was read.
+    """
+
+    usage: Mapping[Node, Usage]
+    facts: Mapping[Node, Mapping[str, Any]]
+    reads: Reads
+    age: float
+
+
+class _Batch(NamedTuple):
+    """Reads that are made together. `places`: where their answers belong; `shares`: how much of what is read is for which node."""
+
+    table: Table
+    places: Sequence[int]
+    shares: Mapping[Node, int]
+    read: Callable[[], Sequence[Any]]
+
+
+class Executor:
+    """Carries out the plans of one request over one catalog. `table.meter` is charged with every call."""
+
+    def __init__(self, table: Table, catalog: Catalog, cache: BlockCache) -> None:
+        self._table = table
+        self._catalog = catalog
+        self._project = keys.project(catalog.tenant, catalog.project)
+        self._of_the_index = table.metered()
+        self._index = BlockReader(self._of_the_index, catalog, cache)
+        self._begun = table.meter.rounds
+        self._usage: dict[Node, Usage] = {}
+        self._facts: dict[Node, dict[str, Any]] = {}
+
+    @property
+    def trace(self) -> Trace:
+        """What has been done so far."""
+        return Trace(self._usage, self._facts, self._index.reads, self._index.age)
+
+    def run(self, steps: Steps[Result]) -> Result:
+        """What the steps return; what they raise refuses the request."""
+        answer: Any = None
+        while True:
+            try:
+                asked = steps.send(answer)
+            except StopIteration as ended:
+                result: Result = ended.value
+                return result
+            answer = None
+            if isinstance(asked, list):
+                answer = self._round(asked)
+            elif isinstance(asked, AtHand):
+                answer = self._round(asked.asks) if all(map(self._at_hand, asked.asks)) else None
+            elif isinstance(asked, Told):
+                self._facts.setdefault(asked.node, {}).update(asked.facts)
+            else:
+                answer = self._table.meter.rounds - self._begun
+
+    def _at_hand(self, asked: Ask) -> bool:
+        """Whether a read takes no call."""
+        match asked.read:
+            case ReadDirectories(families):
+                return all(map(self._index.has_directory, families))
+            case ReadBlocks(wants):
+                return all(map(self._index.has, wants))
+            case ReadDocuments(numbers):
+                return not numbers
+        return False
+
+    def _round(self, asked: Sequence[Ask]) -> list[Any]:
+        """The answers to reads that are made side by side. Every call is charged, also when one of them is refused."""
+        batches = self._batches(asked)
+        for batch in batches:
+            batch.table.meter.calls, batch.table.meter.rounds = [], self._table.meter.rounds
+        try:
+            found = _side_by_side([batch.read for batch in batches])
+        finally:
+            self._charge(batches)
+        answers: list[Any] = [None] * len(asked)
+        for batch, given in zip(batches, found, strict=True):
+            for place, answer in zip(batch.places, given, strict=True):
+                answers[place] = answer
+        return answers
+
+    def _charge(self, batches: Sequence[_Batch]) -> None:
+        meter = self._table.meter
+        made = [call for batch in batches for call in batch.table.meter.calls]
+        for call in sorted(made, key=lambda call: call.round):
+            meter.record(call)
+        meter.rounds = max(batch.table.meter.rounds for batch in batches)
+        for batch in batches:
+            calls, in_all = batch.table.meter.calls, sum(batch.shares.values())
+            for node, share in batch.shares.items():
+                if calls and share:
+                    usage = self._usage.setdefault(node, Usage())
+                    usage.units += sum(call.capacity for call in calls) * share / in_all
+                    usage.rounds.update(call.round - self._begun for call in calls)
+
+    def _batches(self, asked: Sequence[Ask]) -> list[_Batch]:
+        """The reads of a round by how they are made: those of the index together, any other alone."""
+        of_the_index = [
+            at for at, one in enumerate(asked) if isinstance(one.read, ReadDirectories | ReadBlocks)
+        ]
+        batches = [self._of_index(asked, of_the_index)] if of_the_index else []
+        return batches + [
+            self._alone(at, one)
+            for at, one in enumerate(asked)
+            if not isinstance(one.read, ReadDirectories | ReadBlocks)
+        ]
+
+    def _of_index(self, asked: Sequence[Ask], places: Sequence[int]) -> _Batch:
+        """Directories and blocks. What several nodes ask for counts for the first of them, and what is at hand for none."""
+        index = self._index
+        families: dict[str, Node] = {}
+        wants: dict[Any, Node] = {}
+        for node, read in (asked[at] for at in places):
+            if isinstance(read, ReadDirectories):
+                for family in read.families:
+                    families.setdefault(family, node)
+            elif isinstance(read, ReadBlocks):
+                for want in read.wants:
+                    wants.setdefault(want, node)
+        shares: dict[Node, int] = {}
+        missing = [node for family, node in families.items() if not index.has_directory(family)]
+        missing += [node for want, node in wants.items() if not index.has(want)]
+        for node in missing:
+            shares[node] = shares.get(node, 0) + 1
+
+        def read_index() -> list[Any]:
+            if families:
+                index.directories(families)
+            index.read(wants)
+            return [index] * len(places)
+
+        return _Batch(self._of_the_index, places, shares, read_index)
+
+    def _alone(self, place: int, asked: Ask) -> _Batch:
+        own = self._table.metered()
+        return _Batch(own, (place,), {asked.node: 1}, lambda: (self._answer(own, asked.read),))
+
+    def _answer(self, table: Table, read: Any) -> Any:
+        tenant, project = self._catalog.tenant, self._catalog.project
+        match read:
+            case ReadDocuments():
+                return self._documents(table, read)
+            case ReadRange(family, bound, forward, limit, paths, only):
+                partition = self._project if family is None else keys.order(tenant, project, family)
+                found: Page = table.query(
+                    partition, index=True, bound=bound, forward=forward, limit=limit, only=only, paths=paths
+                )
+                return found
+            case ReadRanges(bounds, paths):
+                return table.query_ranges(self._project, bounds, paths=paths)
+            case ReadIssue(num):
+                return get_issue(table, self._catalog, num)
+            case ReadLedger(num):
+                return Ledger.from_item(table.get(keys.issue(tenant, project, num), keys.LEDGER))
+            case ReadFreshness():
+                return freshness.read(table, self._catalog)
+        raise TypeError(read)
+
+    def _documents(self, table: Table, read: ReadDocuments) -> Documents:
+        tenant, project = self._catalog.tenant, self._catalog.project
+        wanted: dict[Key, int] = {
+            (keys.issue(tenant, project, num), self._project): num for num in read.numbers
+        }
+
+        def is_enough(found: Mapping[Key, Item]) -> bool:
+            return read.enough is not None and _size_at_the_head(wanted, found) > read.enough
+
+        fetched = table.batch_get(list(wanted), paths=read.paths, enough=is_enough)
+        return Documents(
+            {item["num"]: item for item in fetched.items.values()},
+            frozenset(wanted[key] for key in fetched.left),
+        )
+
+
+def _size_at_the_head(wanted: Iterable[Key], found: Mapping[Key, Item]) -> int:
+    """Bytes of the documents that have come without one missing before them."""
+    size = 0
+    for key in wanted:
+        if key not in found:
+            break
+        size += item_size(found[key])
+    return size
+
+
+def _side_by_side(reads: Sequence[Callable[[], Sequence[Any]]]) -> list[Sequence[Any]]:
+    """What each gives. All have ended when this does, also when one is refused."""
+    first, *others = reads
+    if not others:
+        return [first()]
+    with ThreadPoolExecutor(len(others)) as pool:
+        beside = [pool.submit(read) for read in others]
+        try:
+            found = [first()]
+        finally:
+            wait(beside)
+    return found + [one.result() for one in beside]

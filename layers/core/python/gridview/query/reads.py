@@ -1,0 +1,110 @@
+"""What the steps of a plan ask the executor to read: plain values, each with what answers it. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from gridview.dynamodb.expressions import Bound, Condition, Item
+from gridview.index.block_reader import Want
+from gridview.index.blocks import Block, Entry
+from gridview.index.directory import Directory, Range
+
+Paths = Sequence[tuple[str, ...]] | None
+"""The attributes of a document that are read; None: all."""
+
+
+class Snapshot(Protocol):
+    """What one request has read of the index: it sees one state of each directory and of each block."""
+
+    def directory(self, family: str) -> Directory:
+        """A directory that was asked for."""
+
+    def block(self, family: str, entry: Entry) -> Block:
+        """A block that was asked for."""
+
+    def keys(self, family: str, entry: Entry, range: Range) -> list[str]:  # noqa: A002  (what it is)
+        """The sort strings of a block's members in a range that was asked for, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDirectories:
+    """The directories of these families. The answer: the Snapshot."""
+
+    families: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBlocks:
+    """What is wanted of these blocks. The answer: the Snapshot."""
+
+    wants: tuple[Want, ...]
+
+
+class Documents(NamedTuple):
+    """The documents that exist, by issue number, and the numbers that were left out because `enough` had come."""
+
+    found: dict[int, Item]
+    left: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocuments:
+    """The documents of these issues, eventually consistent. The answer: Documents.
+
+    `enough`: bytes of the documents at the head of the list, beyond which the others may be left out; None: all are needed.
+    """
+
+    numbers: Sequence[int]
+    paths: Paths
+    enough: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRange:
+    """One Query of GSI1: the sort entries of a family, or the documents in number order (`family` None). The answer: a Page."""
+
+    family: str | None
+    bound: Bound | None
+    forward: bool
+    limit: int
+    paths: Paths
+    only: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRanges:
+    """The documents in each of these ranges of numbers, a Query each, side by side. The answer: a list of Pages."""
+
+    bounds: tuple[Bound, ...]
+    paths: Paths
+
+
+@dataclass(frozen=True, slots=True)
+class ReadIssue:
+    """One document, strongly consistent. The answer: the Item. It raises NotFound."""
+
+    num: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLedger:
+    """The ledger of an issue. The answer: a Ledger, the empty one when there is none."""
+
+    num: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFreshness:
+    """How far the index is behind. The answer: a Lag."""
+
+
+Read = (
+    ReadDirectories
+    | ReadBlocks
+    | ReadDocuments
+    | ReadRange
+    | ReadRanges
+    | ReadIssue
+    | ReadLedger
+    | ReadFreshness
+)
