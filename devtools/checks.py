@@ -17,8 +17,12 @@ SUITES = {
     "infra": "the synthesized template",
     "engine": "DynamoDB Local",
     "deploy": "MiniStack, a real cdk deploy",
+    "bench": "the benchmark",
 }
 """The folders of tests, quick ones first, and what each stands on."""
+
+_LONG = {"bench"}
+"""Suites that run only when they are named, or as a part of `./dev prove`."""
 
 _SIDE_BY_SIDE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
 """Three processes, one of which mostly waits for the deployed stack; tests/conftest.py tells which tests stay together."""
@@ -32,10 +36,10 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         "test",
         help="run the tests",
         usage="./dev test [SUITE ...] [pytest arguments ...]",
-        description="Run the tests: all of them, or those of some suites: "
+        description="Run the tests of some suites: "
         + "; ".join(f"{name} ({what})" for name, what in SUITES.items())
-        + ".",
-        epilog="What follows the suites is passed on to pytest: -k WORD, -x, --durations=10, tests/unit/test_ids.py ...",
+        + f". Without a suite, run all but {', '.join(sorted(_LONG))}; `./dev prove` runs the long proofs.",
+        epilog="What follows the suites is passed on to pytest: -k WORD, -x, --durations=10, tests/unit/encoding/test_ids.py ...",
     )
     parser.set_defaults(func=_test, takes_more=True)
 
@@ -51,7 +55,8 @@ def _test(args: argparse.Namespace) -> int:
     suites = list(itertools.takewhile(lambda argument: argument in {*SUITES, "all"}, args.more))
     others = args.more[len(suites) :]
     if (not suites and not any(_is_path(argument) for argument in others)) or "all" in suites:
-        suites = list(reversed(SUITES))  # the long ones begin, so that all processes end together
+        # The long ones begin, so that all processes end together.
+        suites = [suite for suite in reversed(SUITES) if suite not in _LONG]
     side_by_side = _SIDE_BY_SIDE if suites else ()
     return _python("pytest", *side_by_side, *(f"tests/{suite}" for suite in suites), *others)
 

@@ -1,0 +1,74 @@
+"""Run the proofs one after another, print a line for each, and say at the end what was not proven."""
+
+import argparse
+import os
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from devtools.failure import Failure
+from devtools.proof.prove.proofs import PROOFS, NotHere, Proof
+
+_SHOWN = 10
+"""Differences of a proof that are printed."""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the chosen proofs; 1 when one of them finds a difference."""
+    chosen = [one for one in PROOFS if args.only in one.name and (args.million or not one.on_request)]
+    if not chosen:
+        raise Failure(f"No proof has {args.only!r} in its name; see ./dev prove --list.")
+    console = Console(highlight=False, soft_wrap=True)
+    if args.list:
+        for proof in chosen:
+            console.print(f"{proof.name}: {proof.proves}", markup=False)
+        return 0
+    return run_all(console, chosen, args.jobs)
+
+
+def run_all(console: Console, proofs: Sequence[Proof], jobs: int) -> int:
+    """Run these proofs; 1 when one of them finds a difference, or fails."""
+    began, began_cpu = time.monotonic(), cpu_seconds()
+    differing: list[str] = []
+    missing: list[str] = []
+    for proof in proofs:
+        before = cpu_seconds()
+        try:
+            proven = proof.run(jobs)
+        except NotHere as reason:
+            missing.append(proof.name)
+            _print(console, "not run", f"{proof.name}: {reason}")
+            continue
+        except Exception as error:  # the other proofs are worth having all the same
+            differing.append(proof.name)
+            _print(console, "FAILED", f"{proof.name}: {type(error).__name__}: {error}")
+            continue
+        minutes = (cpu_seconds() - before) / 60
+        told = f"{proof.name}: {proven.figures} ({minutes:.1f} CPU minutes)"
+        if not proven.differences:
+            _print(console, "proven", told)
+            continue
+        differing.append(proof.name)
+        _print(console, "FAILED", f"{told}: {len(proven.differences)} differences")
+        for difference in proven.differences[:_SHOWN]:
+            console.print(difference, markup=False)
+    console.print(
+        f"{len(proofs) - len(differing) - len(missing)} of {len(proofs)} proofs found no difference, in "
+        f"{(time.monotonic() - began) / 60:.1f} minutes ({(cpu_seconds() - began_cpu) / 60:.1f} CPU minutes)"
+    )
+    if differing:
+        console.print(f"Failed: {', '.join(differing)}", markup=False)
+    if missing:
+        console.print(f"Not run: {', '.join(missing)}", markup=False)
+    return 1 if differing else 0
+
+
+def cpu_seconds() -> float:
+    """What this process and the children that it has waited for have taken so far."""
+    taken = os.times()
+    return taken.user + taken.system + taken.children_user + taken.children_system
+
+
+def _print(console: Console, verdict: str, text: str) -> None:
+    console.print(f"{verdict:<8} {text}", markup=False)

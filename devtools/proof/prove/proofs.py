@@ -1,0 +1,209 @@
+"""The proofs: what each one runs, at which length, and what it needs."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from rich.console import Console
+
+from devtools.bench.postgres import cluster, compare, datasets
+from devtools.paths import PYTHONPATH, ROOT
+from devtools.proof.faults import local, mutants, races, scenarios
+from devtools.proof.faults.command import replay as replay_scenario
+from devtools.proof.faults.command import results
+from devtools.proof.faults.points import job_points, kill_points
+from devtools.proof.faults.project import MEMORY, Engine
+from devtools.proof.faults.scenarios import RANDOM
+from devtools.proof.oracle import command as oracle
+from devtools.proof.oracle.real import TITANIUM
+
+SCENARIOS = 20_000
+ENGINE_SCENARIOS = 100
+QUERIES = 48_000
+TRACKER_QUERIES = 1_000
+ENGINE_QUERIES = 2_000
+WRITER_SCENARIOS = 1_000
+MILLION = 1_000_000
+
+
+class NotHere(Exception):
+    """A proof needs something that this machine does not have."""
+
+
+class Proven(NamedTuple):
+    """What a proof found. Each of `differences` tells how to see it again."""
+
+    figures: str
+    differences: Sequence[str] = ()
+
+
+class Proof(NamedTuple):
+    """One proof; `run` takes how many processes it may use."""
+
+    name: str
+    proves: str
+    run: Callable[[int], Proven]
+    on_request: bool = False
+
+
+def play(seeds: Sequence[int], engine: Engine, jobs: int) -> Proven:
+    """Play fault scenarios."""
+    totals: Counter[str] = Counter()
+    differences = []
+    for played in results(seeds, engine, jobs):
+        totals.update(played.totals)
+        if played.difference is not None:
+            differences.append(
+                f"{played.family}: {played.difference}\n  {replay_scenario(played, engine.name)}"
+            )
+    told = (
+        f"{totals['scenarios']:,} scenarios",
+        f"{totals['kills']:,} kills",
+        f"{totals['late writes']:,} late writes",
+    )
+    return Proven(", ".join(told), differences)
+
+
+def play_over_the_engine(count: int, jobs: int) -> Proven:
+    """Play a sample of the enumerated points, and as many drawn scenarios, over DynamoDB Local."""
+    with local.running() as engine:
+        return play(sample(count), engine, jobs)
+
+
+def sample(count: int) -> list[int]:
+    """So many seeds: half of them enumerated points of all kinds, evenly spread; the others drawn."""
+    kinds = (kill_points(), job_points(), races.race_points())
+    most = count // (2 * len(kinds))
+    points = [seed for kind in kinds for seed in kind[:: -(-len(kind) // most)]] if most else []
+    return [*points, *range(RANDOM, RANDOM + count - len(points))]
+
+
+def judge(jobs: int) -> Proven:
+    """Look whether a scenario finds out every mutant."""
+    alive, played, judged = [], 0, 0
+    for verdict in mutants.judged(mutants.MUTANTS, jobs):
+        judged += 1
+        played += verdict.played
+        if verdict.difference is None:
+            alive.append(f"alive: {verdict.name}, after {verdict.played:,} scenarios")
+    return Proven(f"{judged} mutants, {played:,} scenarios to find them out", alive)
+
+
+def ask(count: int, data: str, engine: str, jobs: int) -> Proven:
+    """Put so many questions to the grid and to SQLite."""
+    if data == "titanium":
+        require_tracker()
+    with oracle.new_tables(engine) as new_table:
+        found = oracle.tallies(range(count), new_table, data, oracle.limits_of(engine), jobs)
+        return _tallied(found, partial(oracle.replay, engine=engine, data=data))
+
+
+def ask_while_others_write(count: int, jobs: int) -> Proven:
+    """Put so many questions while writers and consumers are at work."""
+    return _tallied(
+        oracle.scenarios(range(count), jobs),
+        partial(oracle.replay, engine="memory", data="generated", writers=True),
+    )
+
+
+def _tallied(found: Any, replay: Callable[[int], str]) -> Proven:
+    tally = oracle.Tally()
+    for some in found:
+        tally.update(some)
+    told = f"{tally.questions:,} queries, {tally.rows:,} rows and groups, {sum(tally.refused.values()):,} refused"
+    return Proven(told, [f"{difference}\n  {replay(seed)}" for seed, difference in sorted(tally.differences)])
+
+
+def run_tests(path: str, _: int) -> Proven:
+    """Run the tests of a file."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", path],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    last = done.stdout.strip().rpartition("\n")[2]
+    return Proven(last, [] if done.returncode == 0 else [done.stdout + done.stderr])
+
+
+def run_tests_of_the_comparison(jobs: int) -> Proven:
+    """Run the tests of the comparison with PostgreSQL."""
+    require_postgres()
+    return run_tests("tests/bench/test_bench_postgres.py", jobs)
+
+
+def compare_a_million(_: int) -> Proven:
+    """Put the comparison's questions to a million issues, here and in PostgreSQL; `compare` fails when answers differ."""
+    require_postgres()
+    (section,) = compare.measure([datasets.generated(MILLION)], 1, Console(stderr=True))
+    return Proven(f"{section.issues:,} issues, {len(section.lines)} questions")
+
+
+def require_tracker() -> None:
+    """NotHere without the tracker's issues."""
+    if not TITANIUM.exists():
+        raise NotHere(f"needs ../shared/data/{TITANIUM.name}, which is missing")
+
+
+def require_postgres() -> None:
+    """NotHere without PostgreSQL."""
+    if cluster.find_programs() is None:
+        raise NotHere("needs PostgreSQL, which is not installed")
+
+
+PROOFS: tuple[Proof, ...] = (
+    Proof(
+        "faults",
+        f"{SCENARIOS:,} scenarios of kills, races and late writes leave everything derived as the documents give it",
+        lambda jobs: play(list(scenarios.seeds(SCENARIOS)), MEMORY, jobs),
+    ),
+    Proof("mutants", "a fault scenario finds out every mutant of the core", judge),
+    Proof(
+        "faults over DynamoDB Local",
+        f"{ENGINE_SCENARIOS} of these scenarios go well over a real engine too",
+        partial(play_over_the_engine, ENGINE_SCENARIOS),
+    ),
+    Proof(
+        "oracle",
+        f"{QUERIES:,} random queries have the answers that SQLite gives",
+        partial(ask, QUERIES, "generated", "memory"),
+    ),
+    Proof(
+        "oracle, a real tracker",
+        f"so have {TRACKER_QUERIES:,} over a tracker's 2,501 issues",
+        partial(ask, TRACKER_QUERIES, "titanium", "memory"),
+    ),
+    Proof(
+        "oracle over DynamoDB Local",
+        f"so have {ENGINE_QUERIES:,} over a real engine",
+        partial(ask, ENGINE_QUERIES, "generated", "local"),
+    ),
+    Proof(
+        "oracle beside writers",
+        f"so have {WRITER_SCENARIOS:,} while others write",
+        partial(ask_while_others_write, WRITER_SCENARIOS),
+    ),
+    Proof(
+        "benchmark",
+        "its figures are those that the design counts",
+        partial(run_tests, "tests/bench/test_bench.py"),
+    ),
+    Proof(
+        "comparison with PostgreSQL",
+        "its answers are ours, on a few hundred issues",
+        run_tests_of_the_comparison,
+    ),
+    Proof(
+        "comparison of a million",
+        f"PostgreSQL's answers over {MILLION:,} issues are ours",
+        compare_a_million,
+        on_request=True,
+    ),
+)
+"""In the order in which they run."""

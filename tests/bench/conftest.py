@@ -1,0 +1,3 @@
+from tests.engine.conftest import dummy_account
+
+__all__ = ["dummy_account"]

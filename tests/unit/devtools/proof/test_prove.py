@@ -1,0 +1,138 @@
+"""`./dev prove`: a line for each proof, what did not run and why, and the exit status."""
+
+import io
+from collections import Counter
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from devtools.bench.postgres import cluster
+from devtools.cli import main
+from devtools.proof.faults import mutants, scenarios
+from devtools.proof.faults.mutants import Verdict
+from devtools.proof.faults.project import MEMORY
+from devtools.proof.faults.scenarios import RANDOM, Played
+from devtools.proof.oracle import compare
+from devtools.proof.oracle.compare import Difference
+from devtools.proof.prove import command, proofs
+from devtools.proof.prove.proofs import NotHere, Proof, Proven
+
+
+def here(_: int) -> Proven:
+    return Proven("7 [things]")
+
+
+def differs(_: int) -> Proven:
+    return Proven("8 things", ["a [difference]\n  ./dev faults --seed 9"])
+
+
+def missing(_: int) -> Proven:
+    raise NotHere("needs a violin")
+
+
+def breaks(_: int) -> Proven:
+    raise KeyError("what")
+
+
+def ran(*proven: Any) -> tuple[int, list[str]]:
+    console = Console(file=io.StringIO(), highlight=False, soft_wrap=True)
+    status = command.run_all(console, [Proof(one.__name__, "", one) for one in proven], 1)
+    assert isinstance(console.file, io.StringIO)
+    return status, console.file.getvalue().splitlines()
+
+
+def test_a_proof_is_a_line_with_its_figures_and_what_is_missing_is_said_again_at_the_end() -> None:
+    status, (first, second, total, closing) = ran(here, missing)
+    assert status == 0
+    assert first.startswith("proven   here: 7 [things] (0.0 CPU minutes)")
+    assert second == "not run  missing: needs a violin"
+    assert total.startswith("1 of 2 proofs found no difference, in 0.0 minutes")
+    assert closing == "Not run: missing"
+
+
+@pytest.mark.parametrize("wrong", [differs, breaks])
+def test_a_difference_or_a_failure_is_an_exit_status_and_the_others_run_all_the_same(wrong: Any) -> None:
+    status, lines = ran(wrong, here)
+    assert status == 1
+    assert lines[0].startswith(f"FAILED   {wrong.__name__}: ")
+    assert any(line.startswith("proven   here") for line in lines)
+    assert lines[-1] == f"Failed: {wrong.__name__}"
+
+
+def test_what_differs_is_told_with_the_command_that_shows_it_again() -> None:
+    _, lines = ran(differs)
+    assert lines[1:3] == ["a [difference]", "  ./dev faults --seed 9"]
+
+
+def test_the_million_is_proven_on_request_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "--list"]) == 0
+    usual = capsys.readouterr().out
+    assert main(["prove", "--list", "--million"]) == 0
+    assert capsys.readouterr().out.startswith(usual)
+    assert "million" not in usual
+    assert main(["prove", "--only", "violin"]) == 1
+
+
+def test_scenarios_are_counted_and_what_differs_names_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def play(seed: int, *_: object, **__: object) -> Played:
+        return Played(seed, "stream", Counter(scenarios=1, kills=2), "wrong" if seed == 7 else None, [])
+
+    assert proofs.play([RANDOM], MEMORY, 1).differences == []
+    monkeypatch.setattr(scenarios, "play", play)
+    found = proofs.play([6, 7, 8], MEMORY, 1)
+    assert found.figures.startswith("3 scenarios, 6 kills")
+    assert found.differences == ["stream: wrong\n  ./dev faults --seed 7"]
+
+
+def test_a_sample_has_points_of_every_kind_and_is_as_large_as_it_says() -> None:
+    for count in (10, 100):
+        seeds = proofs.sample(count)
+        assert len(set(seeds)) == count
+        families = {scenarios.family_of(seed).name for seed in seeds if seed < RANDOM}
+        assert {"kill points", "job kill points"} < families
+    assert sum(seed >= RANDOM for seed in proofs.sample(100)) >= 50
+
+
+def test_a_mutant_that_lives_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    verdicts = [Verdict("dies", "stream", 1, "wrong", 3, 0.1), Verdict("lives", "", 0, None, 60, 0.1)]
+    monkeypatch.setattr(mutants, "judged", lambda *_: verdicts)
+    found = proofs.judge(1)
+    assert found.figures == "2 mutants, 63 scenarios to find them out"
+    assert found.differences == ["alive: lives, after 60 scenarios"]
+
+
+def test_queries_are_counted_and_what_differs_is_asked_again_by_one_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = proofs.ask(3, "generated", "memory", 1)
+    assert found.figures.startswith("3 queries, ")
+    assert found.differences == []
+    assert proofs.ask_while_others_write(2, 1).figures.startswith("2 queries, ")
+
+    def differ(*_: object) -> None:
+        raise Difference("the grid says 1")
+
+    monkeypatch.setattr(compare, "ask", differ)
+    (difference,) = proofs.ask(1, "generated", "memory", 1).differences
+    assert difference.splitlines()[-1].strip() == "./dev oracle --queries 1 --seed 0 --data generated"
+
+
+def test_what_this_machine_lacks_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.setattr(proofs, "TITANIUM", tmp_path / "tracker.csv")
+    monkeypatch.setattr(cluster, "find_programs", lambda: None)
+    with pytest.raises(NotHere, match=r"\.\./shared/data/tracker\.csv"):
+        proofs.ask(1, "titanium", "memory", 1)
+    with pytest.raises(NotHere, match="PostgreSQL"):
+        proofs.run_tests_of_the_comparison(1)
+
+
+def test_tests_that_fail_are_a_difference(tmp_path: Any) -> None:
+    failing = tmp_path / "test_it.py"
+    failing.write_text("def test_it():\n    assert 1 == 2\n")
+    found = proofs.run_tests(str(failing), 1)
+    assert "1 failed" in found.figures
+    (told,) = found.differences
+    assert "assert 1 == 2" in told
+    failing.write_text("def test_it():\n    assert 1 == 1\n")
+    assert proofs.run_tests(str(failing), 1).differences == []
