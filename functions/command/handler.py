@@ -135,7 +135,7 @@ def batch(request: Request) -> Response:
     """Many creates, updates and deletes; with an Idempotency-Key, once."""
     actor, operations = request.actor, parse_batch(request.body())
     # So many writes are worth a read: no operation is judged by a catalog that is a few seconds old.
-    catalog = catalogs.reload(table, actor.tenant, request.path["project"])
+    catalog = catalogs.current(table, actor.tenant, request.path["project"])
     key = request.header("idempotency-key")
     if key is None:
         return Response(200, run_batch(table, catalog, actor, operations, None))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gridview.schema import store
 from gridview.schema.store import Catalogs
 from tests.support.cloud import Cloud
 from tests.support.http import Client
@@ -137,3 +138,22 @@ def test_an_index_by_an_attribute_that_is_not_known_here_can_be_defined(
     elsewhere().made(f"{bridge}/attributes", {"id": "late", "name": "Late", "type": "text"})
     body = {"sort": [{"field": "late"}, {"field": "882a"}]}
     assert account.hasty.made(f"{bridge}/indexes", body)["id"] == "c1"
+
+
+@pytest.mark.usefixtures("severity")
+def test_a_cursor_of_an_order_whose_rebuilding_is_not_known_here_has_not_expired(
+    account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "MAX_AGE", 3600)
+    order = {"sort": "3812", "limit": "1"}
+    assert account.api().get(f"{bridge}/grid", query=order).status == 200
+    late = account.modules["query"].catalogs
+    for indexed in (False, True):
+        assert account.api().patch(f"{bridge}/attributes/3812", {"indexed": indexed}).status == 200
+        account.upkeep()
+    first = account.api().get(f"{bridge}/grid", query=order)
+    assert first.status == 200
+    account.modules["query"].catalogs = late  # type: ignore[attr-defined]
+    second = account.hasty.get(f"{bridge}/grid", query={**order, "cursor": first.body["next"]})
+    assert second.status == 200
+    assert second.body["rows"] != first.body["rows"]

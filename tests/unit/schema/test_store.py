@@ -15,7 +15,7 @@ from gridview.dynamodb.table import Table
 from gridview.schema import store
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.store import MAX_AGE, Catalogs, raise_epoch, read, settle
-from gridview.support.errors import Conflict, InvalidRequest, NotFound
+from gridview.support.errors import Conflict, CursorExpired, InvalidRequest, NotFound, NotReady
 from tests.support import cloud
 
 ANN = Actor("0807", "ann", Role.ADMIN)
@@ -171,7 +171,15 @@ def test_a_deleted_project_is_not_found(table: Table) -> None:
         Catalogs().get(table, "0807", "35e9")
 
 
-@pytest.mark.parametrize("error", [InvalidRequest("no such field"), UnknownOption("o7")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        InvalidRequest("no such field"),
+        CursorExpired("rebuilt"),
+        NotReady("being built"),
+        UnknownOption("o7"),
+    ],
+)
 def test_what_an_older_copy_finds_wrong_is_judged_again_by_the_current_one(
     table: Table, clock: Clock, error: Exception
 ) -> None:
@@ -197,6 +205,63 @@ def test_what_the_current_catalog_finds_wrong_is_wrong(table: Table) -> None:
     with pytest.raises(InvalidRequest):
         Catalogs().using(table, "0807", "35e9", use)
     assert len(calls) == 1
+
+
+def wrong(_: Catalog) -> None:
+    raise InvalidRequest("never right")
+
+
+def test_what_is_wrong_costs_one_read_of_one_item_and_not_all_definitions(table: Table, clock: Clock) -> None:
+    kept = Catalogs()
+    kept.get(table, "0807", "35e9")
+    before = reads(table)
+    for _ in range(3):
+        clock.advance(1)
+        with pytest.raises(InvalidRequest):
+            kept.using(table, "0807", "35e9", wrong)
+    assert [call.operation for call in table.meter.calls[before:]] == ["get_item"] * 3
+
+
+def test_a_copy_that_was_found_current_is_good_for_another_five_seconds(table: Table, clock: Clock) -> None:
+    kept = Catalogs()
+    first = kept.get(table, "0807", "35e9")
+    clock.advance(MAX_AGE - 1)
+    assert kept.current(table, "0807", "35e9") is first
+    clock.advance(MAX_AGE - 1)
+    before = reads(table)
+    assert kept.get(table, "0807", "35e9") is first
+    assert reads(table) == before
+    clock.advance(1)
+    add(table, "Late")
+    assert ids(kept.get(table, "0807", "35e9")) == ["late"]
+
+
+def test_a_copy_is_as_old_as_the_beginning_of_the_read_that_found_it_current(
+    table: Table, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = Catalogs()
+    kept.get(table, "0807", "35e9")
+    promptly = table.get
+
+    def slowly(*arguments: object, **options: object) -> object:
+        found = promptly(*arguments, **options)  # type: ignore[arg-type]
+        clock.advance(MAX_AGE)
+        return found
+
+    monkeypatch.setattr(table, "get", slowly)
+    kept.current(table, "0807", "35e9")
+    add(table, "Late")
+    assert ids(kept.get(table, "0807", "35e9")) == ["late"]
+
+
+def test_the_current_catalog_is_read_where_there_is_no_copy_or_an_older_one(table: Table) -> None:
+    kept = Catalogs()
+    assert kept.current(table, "0807", "35e9").epoch == 1
+    add(table, "Late")
+    assert ids(kept.current(table, "0807", "35e9")) == ["late"]
+    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY, settling=0)
+    with pytest.raises(NotFound):
+        kept.current(table, "0807", "35e9")
 
 
 def test_many_projects_are_kept_but_not_all(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from gridview.schema.catalog import (
 )
 from gridview.schema.generations import Indexes
 from gridview.schema.jobs import Job
-from gridview.support.errors import Conflict, InvalidRequest, NotFound, NotReady
+from gridview.support.errors import Conflict, CursorExpired, InvalidRequest, NotFound, NotReady
 
 MAX_AGE = 5.0
 """Seconds for which a catalog may be used after the read that brought it began."""
@@ -96,17 +96,32 @@ class Catalogs:
                 self._entries.pop(next(iter(self._entries)))
         return catalog
 
+    def current(self, table: Table, tenant: str, project: str) -> Catalog:
+        """The catalog as it is now: a read unit for its epoch, and all definitions only where the copy here is of another."""
+        entry = self._entries.get((tenant, project))
+        if entry is None:
+            return self.reload(table, tenant, project)
+        began, began_monotonic = time.time(), time.monotonic()
+        stored = table.get(keys.project(tenant, project), keys.CATALOG, consistent=True)
+        if stored is None or stored["epoch"] != entry.catalog.epoch:
+            return self.reload(table, tenant, project)
+        with self._lock:
+            if self._entries.get((tenant, project)) is entry:
+                self._entries[tenant, project] = _Entry(entry.catalog, began, began_monotonic)
+        return entry.catalog
+
     def using(self, table: Table, tenant: str, project: str, use: Callable[[Catalog], Result]) -> Result:
         """What `use` makes of the catalog. What an older copy finds wrong is judged again by the current one.
 
         So a field or an option is known everywhere as soon as it exists, and only what is allowed can be up to `MAX_AGE` late.
-        `use` must not have written anything when it raises InvalidRequest, NotReady or UnknownOption.
+        What is wrong by the current one costs a read unit more. `use` must not have written anything when it raises
+        InvalidRequest, CursorExpired, NotReady or UnknownOption.
         """
         catalog = self.get(table, tenant, project)
         try:
             return use(catalog)
-        except (InvalidRequest, NotReady, UnknownOption):
-            current = self.reload(table, tenant, project)
+        except (InvalidRequest, CursorExpired, NotReady, UnknownOption):
+            current = self.current(table, tenant, project)
             if current is catalog:
                 raise
             return use(current)
