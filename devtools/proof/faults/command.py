@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from devtools.proof.faults import local, mutants, scenarios
+from devtools.proof.faults import judging, local, scenarios
 from devtools.proof.faults.project import MEMORY, Engine
 from devtools.proof.faults.scenarios import Played
 from gridview.support.concurrency import chunked
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     """Play what is asked for; 1 when something differs, or a mutant survives."""
     console = Console(highlight=False)
     if args.mutants:
-        return mutants.run(console, args.jobs)
+        return judging.run(console, args.jobs)
     with engine(args.engine) as chosen:
         if args.seed is not None:
             return tell(console, args.seed, chosen)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from devtools.bench.postgres import cluster, compare, datasets
 from devtools.paths import PYTHONPATH, ROOT
-from devtools.proof.faults import local, mutants, races, scenarios
+from devtools.proof.faults import judging, local, mutants, races, scenarios
 from devtools.proof.faults.command import replay as replay_scenario
 from devtools.proof.faults.command import results
 from devtools.proof.faults.points import job_points, kill_points
@@ -85,7 +85,7 @@ def sample(count: int) -> list[int]:
 def judge(jobs: int) -> Proven:
     """Look whether a scenario finds out every mutant."""
     alive, played, judged = [], 0, 0
-    for verdict in mutants.judged(mutants.MUTANTS, jobs):
+    for verdict in judging.judged(mutants.MUTANTS, jobs):
         judged += 1
         played += verdict.played
         if verdict.difference is None:

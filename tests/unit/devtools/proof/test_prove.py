@@ -9,8 +9,8 @@ from rich.console import Console
 
 from devtools.bench.postgres import cluster
 from devtools.cli import main
-from devtools.proof.faults import mutants, scenarios
-from devtools.proof.faults.mutants import Verdict
+from devtools.proof.faults import judging, scenarios
+from devtools.proof.faults.judging import Verdict
 from devtools.proof.faults.project import MEMORY
 from devtools.proof.faults.scenarios import RANDOM, Played
 from devtools.proof.oracle import compare
@@ -95,8 +95,8 @@ def test_a_sample_has_points_of_every_kind_and_is_as_large_as_it_says() -> None:
 
 
 def test_a_mutant_that_lives_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    verdicts = [Verdict("dies", "stream", 1, "wrong", 3, 0.1), Verdict("lives", "", 0, None, 60, 0.1)]
-    monkeypatch.setattr(mutants, "judged", lambda *_: verdicts)
+    verdicts = [Verdict("dies", "stream 1", "wrong", 3), Verdict("lives", "", None, 60)]
+    monkeypatch.setattr(judging, "judged", lambda *_: verdicts)
     found = proofs.judge(1)
     assert found.figures == "2 mutants, 63 scenarios to find them out"
     assert found.differences == ["alive: lives, after 60 scenarios"]

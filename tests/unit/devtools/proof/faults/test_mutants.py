@@ -1,4 +1,4 @@
-"""The scenarios can fail: whatever is spoilt in the core, one of them finds it out."""
+"""The scenarios and tests can fail: whatever is spoilt in the core, one of them finds it out."""
 
 import os
 from pathlib import Path
@@ -6,38 +6,31 @@ from pathlib import Path
 import pytest
 
 import gridview
-from devtools.failure import Failure
-from devtools.proof.faults import mutants, scenarios
-from devtools.proof.faults.mutants import ENDLESS, FOUND_OUT_BY, MUTANTS, Mutant, judged, spoilt
+from devtools.proof.faults import judging, scenarios
+from devtools.proof.faults.judging import ENDLESS, judged, stumbles
+from devtools.proof.faults.mutants import FIRST, MUTANTS, Mutant
+from devtools.proof.mutation import Mutation, spoilt
 
-CORE = Path(str(gridview.__file__)).parent
+CORE = Path(str(gridview.__file__)).parent.parent
+ROOT = Path(__file__).parents[5]
 
 
 def test_there_are_enough_mutants_and_each_has_a_name_of_its_own() -> None:
     names = [mutant.name for mutant in MUTANTS]
-    assert len(names) == len(set(names)) >= 25
-    assert {*FOUND_OUT_BY} <= {*names}
+    assert len(names) == len(set(names)) >= 90
 
 
 def test_what_found_a_mutant_out_is_a_scenario_that_is_right_of_the_core_as_it_is() -> None:
-    seeds = {*FOUND_OUT_BY.values()}
-    assert seeds <= {*scenarios.seeds(mutants.MOST_SCENARIOS)}
+    seeds = {mutant.seed for mutant in MUTANTS if mutant.seed is not None}
+    assert seeds <= {*scenarios.seeds(judging.MOST_SCENARIOS)}
     assert [seed for seed in sorted(seeds) if scenarios.play(seed).difference is not None] == []
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_a_mutant_has_one_place_in_its_module(mutant: Mutant) -> None:
-    text = CORE.joinpath(*mutant.module.split(".")).with_suffix(".py").read_text("utf-8")
-    changed = spoilt(mutant, text)
-    assert changed != text
-    compile(changed, mutant.module, "exec")
-
-
-def test_a_mutant_without_a_place_or_with_several_is_refused() -> None:
-    mutant = Mutant("m", "index.ledger", "a", "b")
-    for text in ("x", "aa"):
-        with pytest.raises(Failure):
-            spoilt(mutant, text)
+def test_a_mutant_has_one_place_in_its_function_and_something_to_find_it_out(mutant: Mutant) -> None:
+    text = CORE.joinpath(*mutant.mutation.module.split(".")).with_suffix(".py").read_text("utf-8")
+    compile(spoilt(mutant.mutation, text), mutant.mutation.module, "exec")
+    assert mutant.by in FIRST or (ROOT / mutant.by.partition("::")[0]).exists()
 
 
 def test_every_mutant_is_found_out() -> None:
@@ -49,8 +42,28 @@ def test_every_mutant_is_found_out() -> None:
 
 
 def test_a_mutant_that_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutants, "MOST_SCENARIOS", 60)
-    harmless = Mutant("harmless", "support.backoff", "ATTEMPTS = 6", "ATTEMPTS = 7")
-    (verdict,) = judged([harmless], 1)
+    monkeypatch.setattr(judging, "MOST_SCENARIOS", 20)
+    harmless = Mutation("support.backoff", "ATTEMPTS = HERE", "7")
+    by_scenarios, by_tests = (
+        next(judged([Mutant("harmless", harmless, by)], 1))
+        for by in ("stream", "tests/unit/encoding/test_json_codec.py")
+    )
+    assert by_scenarios.difference is by_tests.difference is None
+    assert by_scenarios.played == 20
+    assert by_tests.played > 1
+
+
+@pytest.mark.parametrize("by", ["stream", "tests/unit/index/test_stream_consumer.py"])
+def test_a_mutant_that_only_stumbles_lives(monkeypatch: pytest.MonkeyPatch, by: str) -> None:
+    monkeypatch.setattr(judging, "MOST_SCENARIOS", 5)
+    broken = Mutation("index.ledger:plan", "X.revision + 1", "X.nothing + 1")
+    (verdict,) = judged([Mutant("broken", broken, by)], 1)
     assert verdict.difference is None
-    assert verdict.played == 60
+    assert verdict.stumbled > 0
+
+
+def test_broken_code_is_told_from_a_difference() -> None:
+    assert stumbles("Difference: consumer 1 raised TypeError: no")
+    assert stumbles("UnboundLocalError: x")
+    assert not stumbles("Difference: issue 1 stands nowhere")
+    assert not stumbles("KeyError: 'version'")

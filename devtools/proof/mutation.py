@@ -1,0 +1,257 @@
+"""Spoils a function of the core by its syntax tree: what matches a pattern, in exactly one place, becomes something else.
+
+A pattern is Python. In it
+
+    _           is any one expression,
+    ...         is any number of arguments, elements or statements, keywords and all,
+    X           (one capital letter) is any expression, or as a line of its own any statement, and stands for it in the replacement,
+    HERE        is the part that is replaced, and any expression; `(HERE := p)` one that matches `p`. Without it the whole is.
+
+Names and attributes match as they are written, so a pattern names what the mutant is about and leaves the rest open: a rename or
+another layout of the code around it changes nothing. A replacement is Python too; an empty one removes the part.
+"""
+
+import ast
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import CodeType, ModuleType
+from typing import Any, NamedTuple, cast
+
+from devtools.failure import Failure
+
+_HERE = "HERE"
+
+
+class Mutation(NamedTuple):
+    """In `place` (`package.module:Class.function`, or `package.module`) what matches `pattern` becomes `instead`."""
+
+    place: str
+    pattern: str
+    instead: str
+
+    @property
+    def module(self) -> str:
+        """The module's full name."""
+        return f"gridview.{self.place.partition(':')[0]}"
+
+
+def spoilt(mutation: Mutation, text: str) -> ast.Module:
+    """The module of this text with the mutation in it; Failure when that has no place there, or several, or changes nothing."""
+    tree = ast.parse(text)
+    before = ast.dump(tree)
+    scope = _scope(tree, mutation.place)
+    pattern = ast.parse(mutation.pattern).body
+    found = list(_matches(scope, pattern))
+    if len(found) != 1:
+        raise Failure(f"{mutation.pattern!r} has {len(found)} places in {mutation.place}.")
+    ((nodes, captured),) = found
+    replaced = [captured.pop(_HERE)] if _HERE in captured else nodes
+    instead = _filled(mutation.instead, captured, as_expression=isinstance(replaced[0], ast.expr))
+    changed: ast.Module = _Replacing(replaced, instead).visit(tree)
+    if ast.dump(changed) == before:
+        raise Failure(f"{mutation.pattern!r} is the same afterwards in {mutation.place}.")
+    return ast.fix_missing_locations(changed)
+
+
+def _scope(tree: ast.Module, place: str) -> ast.AST:
+    scope: ast.AST = tree
+    for name in filter(None, place.partition(":")[2].split(".")):
+        named = [
+            node
+            for node in _beneath(scope)
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == name
+        ]
+        if len(named) != 1:
+            raise Failure(f"There is no {place}, or more than one.")
+        scope = named[0]
+    return scope
+
+
+def _beneath(scope: ast.AST) -> Iterator[ast.AST]:
+    """What a scope holds, but for what its own functions and classes hold."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, (ast.FunctionDef, ast.ClassDef)):
+            yield from _beneath(child)
+
+
+# Matching
+
+_Captured = dict[str, Any]
+
+
+def _matches(scope: ast.AST, pattern: Sequence[ast.stmt]) -> Iterator[tuple[list[ast.AST], _Captured]]:
+    """The nodes that match, each time with what the pattern's letters stand for."""
+    if len(pattern) == 1 and isinstance(pattern[0], ast.Expr):
+        for node in ast.walk(scope):
+            captured: _Captured = {}
+            if isinstance(node, ast.expr) and _same(pattern[0].value, node, captured):
+                yield [node], captured
+        return
+    for node in ast.walk(scope):
+        for _, field in ast.iter_fields(node):
+            if isinstance(field, list) and field and isinstance(field[0], ast.stmt):
+                for at in range(len(field) - len(pattern) + 1):
+                    run, captured = field[at : at + len(pattern)], {}
+                    if all(_same(wanted, one, captured) for wanted, one in zip(pattern, run, strict=True)):
+                        yield list(run), captured
+
+
+def _same(pattern: Any, node: Any, captured: _Captured) -> bool:
+    match pattern:
+        case ast.Expr(ast.Name(name)) if isinstance(node, ast.stmt) and _is_letter(name):
+            return _capture(name, node, captured)
+        case ast.Name("_") | ast.arg("_"):
+            return isinstance(node, ast.expr | ast.arg)
+        case ast.Name(name) if _is_letter(name) or name == _HERE:
+            return isinstance(node, ast.expr) and _capture(name, node, captured)
+        case ast.NamedExpr(ast.Name(name), value) if _is_letter(name) or name == _HERE:
+            return _same(value, node, captured) and _capture(name, node, captured)
+        case ast.Expr(ast.NamedExpr(ast.Name(name), value)) if _is_letter(name) and isinstance(
+            node, ast.Expr
+        ):
+            return _same(value, node.value, captured) and _capture(name, node, captured)
+        case ast.AST():
+            return type(pattern) is type(node) and all(
+                _same_field(pattern, name, value, node, captured) for name, value in ast.iter_fields(pattern)
+            )
+        case list():
+            return isinstance(node, list) and _same_list(pattern, node, captured)
+    return bool(pattern == node)
+
+
+def _same_field(pattern: ast.AST, name: str, value: Any, node: ast.AST, captured: _Captured) -> bool:
+    if name in ("ctx", "kind", "type_comment") or (name == "orelse" and not value):
+        return True
+    if name == "keywords" and isinstance(pattern, ast.Call) and any(map(_is_any, pattern.args)):
+        given = {one.arg: one for one in getattr(node, name)}
+        return all(one.arg in given and _same(one, given[one.arg], captured) for one in value)
+    return _same(value, getattr(node, name), captured)
+
+
+def _same_list(pattern: Sequence[Any], nodes: Sequence[Any], captured: _Captured) -> bool:
+    if not pattern:
+        return not nodes
+    if not _is_any(pattern[0]):
+        return (
+            bool(nodes)
+            and _same(pattern[0], nodes[0], captured)
+            and _same_list(pattern[1:], nodes[1:], captured)
+        )
+    for at in range(len(nodes) + 1):
+        tried = dict(captured)
+        if _same_list(pattern[1:], nodes[at:], tried):
+            captured.update(tried)
+            return True
+    return False
+
+
+def _capture(name: str, node: ast.AST, captured: _Captured) -> bool:
+    known = captured.setdefault(name, node)
+    return known is node or _told(known) == _told(node)
+
+
+def _told(node: ast.AST) -> str:
+    """A node, whether it is read or written."""
+    return re.sub(r", ctx=\w+\(\)", "", ast.dump(node))
+
+
+def _is_letter(name: str) -> bool:
+    return len(name) == 1 and name.isupper()
+
+
+def _is_any(pattern: Any) -> bool:
+    if isinstance(pattern, ast.Expr):
+        return _is_any(pattern.value)
+    return isinstance(pattern, ast.Constant) and pattern.value is ...
+
+
+# Replacing
+
+
+def _filled(instead: str, captured: Mapping[str, ast.AST], *, as_expression: bool) -> list[ast.AST]:
+    """The replacement with what was captured in the place of its letters."""
+
+    class Filling(ast.NodeTransformer):
+        def visit_Expr(self, node: ast.Expr) -> ast.AST:
+            whole = captured.get(node.value.id) if isinstance(node.value, ast.Name) else None
+            return deepcopy(whole) if isinstance(whole, ast.stmt) else self.generic_visit(node)
+
+        def visit_Name(self, node: ast.Name) -> ast.AST:
+            filled = deepcopy(captured.get(node.id, node))
+            if hasattr(filled, "ctx"):
+                filled.ctx = node.ctx
+            return filled
+
+    body: list[ast.AST] = [Filling().visit(statement) for statement in ast.parse(instead).body]
+    return [one.value if as_expression and isinstance(one, ast.Expr) else one for one in body]
+
+
+class _Replacing(ast.NodeTransformer):
+    """Puts nodes in the place of a run of others; a keyword without a value goes too, and an empty body passes."""
+
+    def __init__(self, replaced: Sequence[ast.AST], instead: list[ast.AST]) -> None:
+        self._replaced = replaced
+        self._instead = instead
+
+    def visit(self, node: ast.AST) -> Any:
+        if node is self._replaced[0]:
+            if isinstance(node, ast.stmt):
+                return self._instead
+            return self._instead[0] if self._instead else None
+        if any(node is one for one in self._replaced[1:]):
+            return None
+        if isinstance(node, ast.keyword) and node.value is self._replaced[0] and not self._instead:
+            return None
+        if isinstance(node, ast.Expr) and node.value is self._replaced[0]:
+            return [
+                one if isinstance(one, ast.stmt) else ast.Expr(cast("ast.expr", one)) for one in self._instead
+            ]
+        self.generic_visit(node)
+        if isinstance(node, ast.BoolOp) and len(node.values) == 1:
+            return node.values[0]
+        if "body" in node._fields and getattr(node, "body") == []:  # noqa: B009 - of any kind of node
+            setattr(node, "body", [ast.Pass()])  # noqa: B010
+        return node
+
+
+# Loading
+
+
+def install(mutation: Mutation) -> None:
+    """From now on this process loads the module with the mutation in it."""
+    sys.meta_path.insert(0, _Finder(mutation))
+
+
+class _Finder(MetaPathFinder):
+    def __init__(self, mutation: Mutation) -> None:
+        self._mutation = mutation
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        """The module that is spoilt; all others are found as ever."""
+        if fullname != self._mutation.module:
+            return None
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(fullname, path, target)
+            if spec is not None and spec.origin is not None:
+                return importlib.util.spec_from_file_location(
+                    fullname, spec.origin, loader=_Spoilt(fullname, spec.origin, self._mutation)
+                )
+        return None
+
+
+class _Spoilt(SourceFileLoader):
+    def __init__(self, fullname: str, path: str, mutation: Mutation) -> None:
+        super().__init__(fullname, path)
+        self._mutation = mutation
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Compiled from the changed tree, and not kept on disk."""
+        path = self.get_filename(fullname)
+        code: CodeType = compile(spoilt(self._mutation, self.get_data(path).decode()), path, "exec")
+        return code
