@@ -16,8 +16,8 @@ from botocore.config import Config
 
 from devtools.failure import Failure
 from devtools.local import engine
-from gridview.dynamodb.client import parse_fast
 from gridview.dynamodb.expressions import PRESENT, Item, put
+from gridview.dynamodb.fast_parser import parse_fast
 from gridview.dynamodb.table import TRANSACTION, Table
 from gridview.encoding import keys
 from gridview.index import blocks

@@ -16,7 +16,7 @@ from devtools.failure import Failure
 from devtools.local import engine, stack
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
-from gridview.dynamodb.client import parse_fast
+from gridview.dynamodb.fast_parser import parse_fast
 from gridview.dynamodb.table import Table
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import pytest
 from botocore.config import Config
 
 from devtools.local import engine as engines
-from gridview.dynamodb.client import parse_fast
 from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.fast_parser import parse_fast
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.checker import Check

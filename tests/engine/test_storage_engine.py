@@ -9,7 +9,7 @@ import pytest
 
 from devtools.local.engine import Engine
 from devtools.local.table import create_table_input
-from gridview.dynamodb.client import parse_fast
+from gridview.dynamodb.fast_parser import parse_fast
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 from tests.unit.dynamodb import test_scan, test_table

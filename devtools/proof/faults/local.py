@@ -14,7 +14,7 @@ from devtools.local import engine as engines
 from devtools.local.table import create_table_input
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.project import TENANT, Engine, prepare
-from gridview.dynamodb.client import parse_fast
+from gridview.dynamodb.fast_parser import parse_fast
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 
