@@ -75,17 +75,24 @@ class BatchRequest(RequestModel):
 
 
 class _Budget:
-    """What is left of the answer's size. An operation whose result would not fit is refused before it writes."""
+    """What the results take of the answer's size, each once. An operation whose result does not fit is refused before it writes."""
 
     def __init__(self) -> None:
-        self._left = MAX_ANSWER_BYTES
+        self._taken: dict[int, int] = {}
         self._lock = threading.Lock()
 
-    def spend(self, size: int) -> None:
+    def reserve(self, place: int, size: int) -> None:
+        """Room for the result of an operation, instead of any that it had; TooLarge when there is none."""
         with self._lock:
-            if size > self._left:
+            others = sum(self._taken.values()) - self._taken.get(place, 0)
+            if others + size > MAX_ANSWER_BYTES:
                 raise TooLarge("The answer would be larger than 5 MB; send fewer operations at a time.")
-            self._left -= size
+            self._taken[place] = size
+
+    def release(self, place: int) -> None:
+        """The operation has no result but a problem."""
+        with self._lock:
+            self._taken.pop(place, None)
 
 
 def parse_batch(body: Any) -> Sequence[Operation]:
@@ -122,7 +129,9 @@ class _Batch:
         new: dict[int, Changes] = {}
         for place, operation in enumerate(operations):
             if operation.create is not None:
-                results[place] = _attempted(partial(self._check_create, place, operation.create, new))
+                results[place] = self._attempted(
+                    place, partial(self._check_create, place, operation.create, new)
+                )
             elif operation.update is not None:
                 lanes[operation.update.num].append((place, partial(self._update, place, operation.update)))
             elif operation.delete is not None:
@@ -136,7 +145,7 @@ class _Batch:
 
         def run_lane(lane: list[tuple[int, Callable[[], dict[str, Any]]]]) -> None:
             for place, step in lane:
-                results[place] = _attempted(step)
+                results[place] = self._attempted(place, step)
 
         in_threads(run_lane, lanes.values(), _CONCURRENCY)
         return results
@@ -157,7 +166,13 @@ class _Batch:
 
     def _create(self, place: int, num: int, changes: Changes) -> dict[str, Any]:
         written = issues.write_new(
-            self._table, self._catalog, self._actor, num, changes, mark=self._mark(place), guard=self._spend
+            self._table,
+            self._catalog,
+            self._actor,
+            num,
+            changes,
+            mark=self._mark(place),
+            guard=self._reserve(place),
         )
         return self._written(201, written)
 
@@ -170,7 +185,7 @@ class _Batch:
             operation.model_extra or {},
             _expected(operation.version),
             mark=self._mark(place),
-            guard=self._spend,
+            guard=self._reserve(place),
         )
         return self._written(200, written)
 
@@ -185,8 +200,24 @@ class _Batch:
     def _mark(self, place: int) -> str | None:
         return self._attempt.mark(place) if self._attempt else None
 
-    def _spend(self, document: Document) -> None:
-        self._budget.spend(size_in_response(dumps(documents.to_json(self._catalog, document))))
+    def _reserve(self, place: int) -> issues.Guard:
+        """Room in the answer for the document that is about to be written: asked for anew when a write has lost a race."""
+
+        def reserve(document: Document) -> None:
+            size = size_in_response(dumps(documents.to_json(self._catalog, document)))
+            self._budget.reserve(place, size)
+
+        return reserve
+
+    def _attempted(self, place: int, step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        try:
+            return step()
+        except UnknownOption:
+            refused: RequestError = Overloaded("The project's definitions are being changed; try again.")
+        except RequestError as error:
+            refused = error
+        self._budget.release(place)
+        return _refused(refused)
 
     def _written(self, status: int, document: Document) -> dict[str, Any]:
         return {"status": status, "issue": documents.to_json(self._catalog, document)}
@@ -194,15 +225,6 @@ class _Batch:
 
 def _expected(version: int | None) -> Expected:
     return None if version is None else frozenset({version})
-
-
-def _attempted(step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    try:
-        return step()
-    except UnknownOption:
-        return _refused(Overloaded("The project's definitions are being changed; try again."))
-    except RequestError as error:
-        return _refused(error)
 
 
 def _refused(error: RequestError) -> dict[str, Any]:
