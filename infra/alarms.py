@@ -22,8 +22,8 @@ from infra.limits import TIMEOUTS
 from infra.settings import Settings
 from infra.table import GridTable
 
-SECTION = "Operating"
-"""The section of the README that says more on each."""
+RUNBOOK = "docs/operating.md"
+"""The page that says more on each."""
 
 LAG_SECONDS = 300
 """How far the grid's orders may be behind the issues. An import is seconds behind; minutes are a stuck shard, or too little
@@ -122,7 +122,7 @@ class Alarms(Construct):
             self,
             name,
             alarm_name=f"{Stack.of(self).stack_name}-{name}",
-            alarm_description=f"{rule.means} {rule.do} README: {SECTION}, {name}.",
+            alarm_description=f"{rule.means} {rule.do} {RUNBOOK}: {name}.",
             metric=rule.metric,
             threshold=rule.threshold,
             comparison_operator=rule.wrong,

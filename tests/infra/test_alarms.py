@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from infra.alarms import SECTION
+from infra.alarms import RUNBOOK
 from infra.assets import ROOT
 from infra.settings import Settings
 from infra.template import synthesize
@@ -136,7 +136,7 @@ def test_every_alarm_says_what_it_means_and_what_to_type_and_tells_the_topic(
         assert alarm["AlarmActions"] == [{"Ref": topic}]
         assert alarm.get("ActionsEnabled", True) is True
         description = alarm["AlarmDescription"]
-        assert description.endswith(f" README: Operating, {name}.")
+        assert description.endswith(f" {RUNBOOK}: {name}.")
         assert 100 < len(description) <= 1024
     for name, typed in (
         ("DeadLetters", "./dev dlq redrive --all --deployed"),
@@ -216,7 +216,7 @@ def test_the_page_shows_what_to_compare_them_with(template: dict[str, Any]) -> N
 
 
 def test_the_page_for_operators_tells_of_every_alarm(alarms: dict[str, dict[str, Any]]) -> None:
-    page = (ROOT / "README.md").read_text("utf-8").split(f"## {SECTION}", 1)[1].split("\n## ", 1)[0]
+    page = (ROOT / RUNBOOK).read_text("utf-8")
     told = [
         name
         for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)

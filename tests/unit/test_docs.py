@@ -1,8 +1,11 @@
-"""What the README says is what the code does: the routes, the keys of the entity chart, the sort strings, the links."""
+"""What the pages say is what the code does: routes, operators, keys, sort strings, links, and every path and name of code."""
 
+import ast
 import re
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,22 +16,38 @@ from gridview.query.operators import OPERATORS, Operand
 from gridview.schema.catalog import Field, FieldType
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
+PAGES = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
 SEPARATOR = "␁"
 
+README_LINES = 250
 
-def table_after(heading: str) -> list[list[str]]:
+
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text("utf-8")
+
+
+def section_of(page: str, heading: str) -> str:
+    """What stands below a heading, up to the next of its level or above."""
+    level = heading.index(" ")
+    below = text_of(page).split(f"\n{heading}\n", 1)[1]
+    return re.split(rf"\n#{{1,{level}}} ", below, maxsplit=1)[0]
+
+
+def table_in(page: str, heading: str) -> list[list[str]]:
     """The body rows of the first table below a heading, code marks removed."""
-    section = README.split(heading, 1)[1]
-    rows = re.findall(r"^\|(.*)\|$", section.split("\n\n#", 1)[0], re.MULTILINE)
-    return [[cell.strip().replace("`", "") for cell in row.split("|")] for row in rows[2:]]
+    rows = re.findall(r"(?:^\|.*\|$\n?)+", section_of(page, heading), re.MULTILINE)[0].splitlines()
+    return [[cell.strip().replace("`", "") for cell in row[1:-1].split("|")] for row in rows[2:]]
+
+
+def test_the_readme_is_read_in_one_sitting() -> None:
+    assert len(text_of("README.md").splitlines()) <= README_LINES
 
 
 def test_the_table_of_calls_is_the_table_of_routes() -> None:
     expected = [
         [route.key, route.function, route.role.name.lower() if route.role else ""] for route in ROUTES
     ]
-    assert table_after("## Querying")[: len(ROUTES)] == expected
+    assert table_in("docs/querying.md", "## Calls") == expected
 
 
 def test_the_table_of_operators_is_the_registry() -> None:
@@ -41,7 +60,7 @@ def test_the_table_of_operators_is_the_registry() -> None:
         ]
         for one in OPERATORS.values()
     ]
-    assert table_after("### Filters") == expected
+    assert table_in("docs/querying.md", "## Filters") == expected
 
 
 START = Field("3812", "a1", "Start", FieldType.DATE)
@@ -77,32 +96,131 @@ ENTITIES = {
 def test_the_entity_chart_shows_the_keys_that_the_code_makes() -> None:
     shown = {
         row[0]: (row[1], row[2], row[3].replace(SEPARATOR, sort_strings.SEPARATOR))
-        for row in table_after("### Entities")
+        for row in table_in("docs/architecture.md", "### Entities")
     }
     assert shown == ENTITIES
 
 
 def test_the_annotated_sort_string_is_that_of_the_number() -> None:
-    shown = re.search(r"^(<\S+)$", README.split("### One sort string", 1)[1], re.MULTILINE)
+    shown = re.search(r"^(<\S+)$", section_of("docs/architecture.md", "### One sort string"), re.MULTILINE)
     assert shown is not None
     expected = sort_strings.sort_string(sort_strings.number(Decimal("-123.4")), 42)
     assert shown.group(1).replace(SEPARATOR, sort_strings.SEPARATOR) == expected
 
 
 def test_the_life_of_a_write_names_the_sort_string_that_moves() -> None:
-    section = README.split("### The life of a write", 1)[1]
-    assert (
-        sort_strings.sort_string(sort_strings.date("2023-05-01"), 1).replace(
-            sort_strings.SEPARATOR, SEPARATOR
-        )
-        in section
+    moving = sort_strings.sort_string(sort_strings.date("2023-05-01"), 1)
+    assert moving.replace(sort_strings.SEPARATOR, SEPARATOR) in section_of(
+        "docs/architecture.md", "## The life of a write"
     )
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
-)
+class Link(NamedTuple):
+    """A relative link of a page: its text, the file that it leads to, and the heading in there."""
+
+    text: str
+    file: Path
+    heading: str
+
+
+def links_of(page: str) -> Iterator[Link]:
+    prose = re.sub(r"^```.*?^```$", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
+    for text, target in re.findall(r"\[([^\[\]]+)\]\(((?!https?:|mailto:)[^)\s]+)\)", prose):
+        path, _, heading = target.partition("#")
+        yield Link(text, (ROOT / page).parent / path if path else ROOT / page, heading)
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_every_link_to_a_file_leads_to_one(page: str) -> None:
-    here = ROOT / page
-    links = re.findall(r"\]\((?!http|#)([^)#]+)", here.read_text())
-    assert [link for link in links if not (here.parent / link).exists()] == []
+    assert [link for link in links_of(page) if not link.file.exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_to_a_heading_leads_to_one(page: str) -> None:
+    assert [
+        link
+        for link in links_of(page)
+        if link.heading and link.heading not in anchors_of(link.file.read_text("utf-8"))
+    ] == []
+
+
+def anchors_of(text: str) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    return {
+        re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-")
+        for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_name_of_code_that_is_linked_is_defined_in_that_file(page: str) -> None:
+    """A link whose text is `name` or `Class.name`, and whose target is a module, names what the module defines."""
+    wrong = [
+        link
+        for link in links_of(page)
+        if link.file.suffix == ".py"
+        and (name := re.fullmatch(r"`([A-Za-z_][\w.]*)`", link.text))
+        and not name[1].endswith(".py")
+        and name[1] not in defined_in(link.file)
+    ]
+    assert wrong == []
+
+
+def defined_in(file: Path) -> set[str]:
+    """Functions, classes, methods (`Class.name`) and constants of a module."""
+    names: set[str] = set()
+    for node in ast.parse(file.read_text("utf-8")).body:
+        match node:
+            case ast.FunctionDef(name=name):
+                names.add(name)
+            case ast.ClassDef(name=name, body=body):
+                names |= {name} | {f"{name}.{one.name}" for one in body if isinstance(one, ast.FunctionDef)}
+                names |= {f"{name}.{target}" for one in body for target in assigned(one)}
+            case _:
+                names.update(assigned(node))
+    return names
+
+
+def assigned(node: ast.stmt) -> Iterator[str]:
+    targets = (
+        node.targets
+        if isinstance(node, ast.Assign)
+        else [node.target]
+        if isinstance(node, ast.AnnAssign)
+        else []
+    )
+    yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+_SEEN_AT_ROOT = (
+    "layers/",
+    "functions/",
+    "infra/",
+    "devtools/",
+    "tests/",
+    "docs/",
+    "events/",
+    "requirements/",
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_path_of_the_repository_that_is_named_exists(page: str) -> None:
+    named = re.findall(r"`([\w./\-]+/[\w./\-]*)`", text_of(page))
+    assert [path for path in named if path.startswith(_SEEN_AT_ROOT) and not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_module_that_is_named_by_its_import_exists(page: str) -> None:
+    core = ROOT / "layers/core/python"
+    for named in re.findall(r"`(gridview(?:\.\w+)+)`", text_of(page)):
+        *parents, last = named.split(".")
+        package, module = core.joinpath(*parents, last), core.joinpath(*parents).with_suffix(".py")
+        assert package.is_dir() or package.with_suffix(".py").exists() or last in defined_in(module), named
+
+
+def test_every_command_that_is_shown_is_one_of_dev() -> None:
+    from devtools.cli import COMMANDS
+
+    shown = {name for page in PAGES for name in re.findall(r"\./dev ([a-z]\w*)", text_of(page))}
+    assert shown <= {*COMMANDS, "python"}
