@@ -1,1 +1,1 @@
-"""Everything behind `./dev`: the local stack, checks, deploys, imports and the bench. No deployed asset contains it."""
+"""Everything behind `./dev`: the local stack, checks, deployments, imports and the benchmark. No deployed asset contains it."""

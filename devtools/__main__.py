@@ -1,4 +1,4 @@
-"""`python -m devtools`: what `./dev` hands over to."""
+"""`python -m devtools`: `./dev` runs this."""
 
 import sys
 

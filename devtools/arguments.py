@@ -1,4 +1,4 @@
-"""What several subcommands take as arguments."""
+"""Argument types that several subcommands share."""
 
 import argparse
 

@@ -39,14 +39,14 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         description="Run the tests of some suites: "
         + "; ".join(f"{name} ({what})" for name, what in SUITES.items())
         + f". Without a suite, run all but {', '.join(sorted(_LONG))}; `./dev prove` runs the long proofs.",
-        epilog="What follows the suites is passed on to pytest: -k WORD, -x, --durations=10, tests/unit/encoding/test_ids.py ...",
+        epilog="Arguments after the suites go to pytest: -k WORD, -x, --durations=10, tests/unit/encoding/test_keys.py ...",
     )
     parser.set_defaults(func=_test, takes_more=True)
 
     parser = subparsers.add_parser(
         "check",
         help="check style, formatting and types",
-        description="Run ruff check, ruff format --check and mypy --strict; all of them, whatever the first ones say.",
+        description="Run ruff check, ruff format --check and mypy --strict. All three run, even when one fails.",
     )
     parser.set_defaults(func=_check)
 
@@ -62,7 +62,7 @@ def _test(args: argparse.Namespace) -> int:
 
 
 def _is_path(argument: str) -> bool:
-    """Whether an argument for pytest says where the tests are."""
+    """Whether an argument for pytest is a path."""
     return not argument.startswith("-") and ("/" in argument or argument.endswith(".py"))
 
 

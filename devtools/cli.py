@@ -1,4 +1,4 @@
-"""`./dev`: which module has which subcommand. Only the one that is asked for is imported."""
+"""`./dev`: the subcommands and their modules. Only the module of the subcommand that was asked for is imported."""
 
 import argparse
 import importlib
@@ -10,10 +10,10 @@ from devtools.failure import Failure
 
 COMMANDS = {
     "up": ("devtools.local.command", "start the local stack"),
-    "status": ("devtools.local.command", "tell whether the local stack runs, and where"),
-    "down": ("devtools.local.command", "stop the local stack; its data are kept"),
-    "logs": ("devtools.local.command", "show what the local stack logged"),
-    "reset": ("devtools.local.command", "stop the local stack and remove its data"),
+    "status": ("devtools.local.command", "tell whether the local stack is running, and where"),
+    "down": ("devtools.local.command", "stop the local stack and keep its data"),
+    "logs": ("devtools.local.command", "show the log of the local stack"),
+    "reset": ("devtools.local.command", "stop the local stack and delete its data"),
     "token": ("devtools.local.command", "print a bearer token for the local stack"),
     "import": ("devtools.importer", "import a CSV or NDJSON file through the API"),
     "test": ("devtools.checks", "run the tests"),
@@ -21,19 +21,19 @@ COMMANDS = {
     "check": ("devtools.checks", "check style, formatting and types"),
     "faults": (
         "devtools.proof.faults",
-        "play scenarios of faults, and look whether what is derived is right",
+        "play scenarios with faults and check that the index stays right",
     ),
-    "oracle": ("devtools.proof.oracle", "compare the answers to random queries with those of SQLite"),
+    "oracle": ("devtools.proof.oracle", "compare answers to random queries with SQLite's"),
     "bench": ("devtools.bench", "measure pages and writes on projects of growing size"),
-    "fsck": ("devtools.operate.fsck", "compare the index with the issues, and repair it"),
+    "fsck": ("devtools.operate.fsck", "compare the index with the issues and repair it"),
     "dlq": ("devtools.operate.dlq", "list and redrive dead letters and failed batches"),
-    "reindex": ("devtools.operate.reindex", "build indexes anew in the background"),
-    "jobs": ("devtools.operate.reindex", "list what is being done in the background"),
+    "reindex": ("devtools.operate.reindex", "rebuild indexes in the background"),
+    "jobs": ("devtools.operate.reindex", "list the background work"),
     "synth": ("devtools.deployed.command", "write the CloudFormation template"),
     "deploy": ("devtools.deployed.command", "deploy to an AWS account"),
-    "destroy": ("devtools.deployed.command", "delete what deploy made"),
+    "destroy": ("devtools.deployed.command", "delete a deployment"),
 }
-"""Subcommand: the module whose `register` adds it, and what it does."""
+"""Subcommand -> the module whose `register` adds it, and one line of help."""
 
 _USAGE_STATUS = 2
 _INTERRUPTED_STATUS = 130
@@ -66,7 +66,7 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         parser.add_subparsers(metavar="COMMAND", required=True)
     )
     parsed, unknown = parser.parse_known_args(arguments)
-    # A subcommand that hands over to another program says `takes_more`, and finds in `more` what it does not know itself.
+    # A subcommand that hands over to another program sets `takes_more` and finds unknown arguments in `more`.
     if unknown and not getattr(parsed, "takes_more", False):
         parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     parsed.more = unknown
@@ -77,7 +77,5 @@ def _run(name: str, arguments: Sequence[str]) -> int:
 def _overview() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {summary}" for name, (_, summary) in COMMANDS.items()]
-    lines.append(
-        f"  {'python':<{width}}  run Python as the tools do: with the locked packages and the repository's modules"
-    )
+    lines.append(f"  {'python':<{width}}  run Python with the locked packages and the repository's modules")
     return "usage: ./dev COMMAND [--help] ...\n\n" + "\n".join(lines)

@@ -1,9 +1,9 @@
-"""How a tool tells a person that it cannot go on."""
+"""Errors that a tool tells a person in one sentence."""
 
 
 class Failure(Exception):
-    """One clear sentence for the person at the terminal; the command ends with status 1 and without a traceback."""
+    """One clear sentence for the person at the terminal. The command ends with status 1 and no traceback."""
 
 
 class FunctionError(Exception):
-    """An invocation of a Lambda function failed: the handler raised, ran out of time, or took its process down."""
+    """An invocation of a Lambda function failed: the handler raised, timed out, or killed its process."""

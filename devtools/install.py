@@ -1,7 +1,7 @@
-"""Install what the lock files name: `python install.py python node`, into .venv and node_modules, both at a time.
+"""Install what the lock files name: `python install.py python node` fills .venv and node_modules, both at once.
 
-Run by `./dev` with whatever Python there is, so it uses the standard library alone. It may be killed at any moment and run twice
-at once: a lock file keeps the second waiting, and a copy of the lock file, written last, says that an installation is complete.
+`./dev` runs it with any Python it finds, so it uses the standard library only. It may be killed at any moment, and two may run
+at once: a file lock makes the second wait. A copy of the lock file is written last; it says that an installation is complete.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Where things are in this repository."""
+"""Paths of this repository."""
 
 import os
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "layers" / "core" / "python"
 ENGINE = ROOT / "node_modules" / "amplify-dynamodb-simulator" / "emulator"
-"""The folder of DynamoDB Local's jar; `npm ci` puts it there."""
+"""The folder of DynamoDB Local's jar, which `npm ci` installs."""
 DEFAULT_DATA = ROOT / ".data"
 
 PYTHONPATH = os.pathsep.join((str(ROOT), str(CORE)))
-"""What a Python that runs our code outside Lambda is given: the repository and the core layer."""
+"""The PYTHONPATH of our code outside Lambda: the repository and the core layer."""

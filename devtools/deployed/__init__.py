@@ -1,1 +1,1 @@
-"""The CDK command line, and the engine that a real deployment is tested on."""
+"""The CDK command line, and the engine for tests of a real deployment."""

@@ -1,4 +1,4 @@
-"""`./dev synth`, `deploy` and `destroy`: the CDK command line with less typing. `npx cdk ...` does the same without them."""
+"""`./dev synth`, `deploy` and `destroy`: the CDK command line with less typing. `npx cdk ...` does the same."""
 
 import argparse
 import shutil
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
 _SETTINGS = """\
-Every argument is passed on to cdk. Settings are context values (-c NAME=VALUE):
+All arguments go to cdk. Settings are context values (-c NAME=VALUE):
   stack-name=Gridview      the stack's name
   architecture=arm64       or x86_64
   runtime=python3.13       any Python runtime of Lambda from 3.11 on
   snap-start=true          false: no snapshots (needs python3.12 or later)
-  protect=true             false, deployed: `destroy` works, and takes the data along
+  protect=true             false, once deployed: `destroy` works and deletes the data
 """
 
 
 def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the three subcommands; each sets `func`, which runs it and returns the exit status."""
+    """Add the three subcommands. Each sets `func`, which runs it and returns the exit status."""
     commands = {
         "synth": (
             synth,
-            "write the CloudFormation template into cdk.out (no account, no network after the first time)",
+            "write the CloudFormation template to cdk.out (no account; no network after the first time)",
         ),
-        "deploy": (deploy, "deploy to the AWS account whose credentials are active"),
-        "destroy": (destroy, "delete what deploy made (refused while it is protected)"),
+        "deploy": (deploy, "deploy to the AWS account of the active credentials"),
+        "destroy": (destroy, "delete a deployment (refused while it is protected)"),
     }
     for name, (func, summary) in commands.items():
         parser = subparsers.add_parser(
@@ -48,7 +48,7 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
 
 
 def synth(args: argparse.Namespace) -> int:
-    """Run `cdk synth`; it would print the whole template."""
+    """Run `cdk synth`, quietly: it would print the whole template."""
     status = _cdk("synth", args, "--quiet")
     if status == 0 and not {"-o", "--output"} & set(args.more):
         print("The template and the code are in cdk.out.")
@@ -78,7 +78,7 @@ def _cdk(command: str, args: argparse.Namespace, *options: str, needs_account: b
 
 
 def _require_credentials(arguments: Sequence[str]) -> None:
-    """CDK says the same after half a minute, in many lines."""
+    """Fail early: CDK says the same after half a minute, in many lines."""
     profile = _profile(arguments)
     try:
         credentials = botocore.session.Session(profile=profile).get_credentials()

@@ -1,7 +1,8 @@
-"""MiniStack, the engine of the deploy tests: its own environment, made when it is missing, and a process that leaves nothing.
+"""MiniStack, the engine of the deploy tests: an environment of its own, made on demand, and a process that leaves nothing
+behind.
 
-The environment is bare on purpose: the engine runs functions on its own interpreter, and whatever they could import from there
-would hide what is missing in a layer.
+The environment is bare on purpose. The engine runs functions on its own interpreter, so any package there would hide that it is
+missing from a layer.
 """
 
 import hashlib
@@ -42,7 +43,7 @@ class Engine:
     log: Path
 
     def variables(self) -> dict[str, str]:
-        """The environment variables with which the AWS tools talk to the engine, as its root user."""
+        """The environment variables that make the AWS tools talk to the engine as its root user."""
         return {
             "AWS_ENDPOINT_URL": self.url,
             "AWS_ACCESS_KEY_ID": "test",
@@ -56,7 +57,7 @@ class Engine:
 
 
 def ensure_environment(folder: Path = ENVIRONMENT) -> Path:
-    """The Python of an environment that holds what the lock file says and no more; made anew when the lock file has changed.
+    """The Python of an environment with exactly the packages of the lock file. It is rebuilt when the lock file changes.
 
     Raises:
         Failure: pip could not install it.
@@ -81,7 +82,7 @@ def ensure_environment(folder: Path = ENVIRONMENT) -> Path:
 
 @contextmanager
 def running() -> Iterator[Engine]:
-    """An empty engine on a free port of 127.0.0.1 that enforces IAM; all that it started and wrote is gone afterwards.
+    """An empty engine on a free port of 127.0.0.1 that enforces IAM. Everything it started and wrote is gone afterwards.
 
     Raises:
         Failure: it did not answer in time, or ended.

@@ -1,4 +1,4 @@
-"""`./dev import`: a file of rows into a project, through the HTTP API and nothing else."""
+"""`./dev import`: rows of a file become issues of a project, through the HTTP API only."""
 
 import argparse
 from pathlib import Path
@@ -9,22 +9,22 @@ from devtools.arguments import count
 DESCRIPTION = """\
 Import a CSV or NDJSON file (gzipped or not) into a project, through the HTTP API.
 
-A first pass over the file tells the type of each column from its values: date, datetime, number, bool, enum,
-multi_enum (lists joined by ";"), else text. Column names become attribute ids. The project is created when it is
-missing; when it is there, its attributes must have the same types. The rows are then sent in batches; throttling,
-server errors and lost connections are waited out. Kill the import whenever you like: the same command goes on where
-it was, and creates nothing twice.
+A first pass over the file infers the type of each column from its values: date, datetime, number, bool, enum,
+multi_enum (lists joined by ";"), else text. Column names become attribute ids. The command creates the project if it is
+missing. If the project exists, its attributes must have the same types. The command then sends the rows in batches. It
+waits out throttling, server errors and lost connections. Kill it whenever you like: the same command goes on where it
+stopped and creates nothing twice.
 """
 
 EPILOG = """\
 The types file is a JSON object, column -> text, number, date, datetime, bool, enum, multi_enum, user, or "skip":
   {"zip": "text", "assignee": "user", "row": "skip"}
 
-Beside the input are left (where its folder cannot be written to: in .data/imports/, with --api in the current one)
-  FILE.<tenant>.<project>.progress.json     what has been sent
-  FILE.<tenant>.<project>.rejected.ndjson   the rows that were refused, with reasons; only if there are any
+The command leaves two files beside the input (or in .data/imports/ if that folder is read-only; with --api, in the current folder)
+  FILE.<tenant>.<project>.progress.json     which batches were sent
+  FILE.<tenant>.<project>.rejected.ndjson   refused rows with reasons, if there are any
 
-Ends with 0 when every row is in, 3 when some were refused, 1 when the import could not go on, 130 when interrupted.
+Exit status: 0 when every row is in, 3 when some were refused, 1 when the import could not go on, 130 when interrupted.
 """
 
 
@@ -38,48 +38,44 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "file", metavar="FILE", type=Path, help=".csv, .ndjson or .jsonl, also with .gz behind it"
+        "file", metavar="FILE", type=Path, help="a .csv, .ndjson or .jsonl file, or one of these with .gz"
     )
-    parser.add_argument(
-        "--project", metavar="ID", help="the project's id (default: made from the file's name)"
-    )
+    parser.add_argument("--project", metavar="ID", help="project id (default: made from the file's name)")
     parser.add_argument(
         "--name-column",
         metavar="C",
-        help="the issue's name (default: title, name or summary, else the first text)",
+        help="column of the issue's name (default: title, name or summary, else the first text)",
     )
     parser.add_argument(
         "--state-column",
         metavar="C",
-        help="the issue's state (default: status or state, if it is like an enum)",
+        help="column of the issue's state (default: status or state, if it looks like an enum)",
     )
     parser.add_argument(
         "--types",
         metavar="FILE",
         type=Path,
-        help="JSON that says what some columns are, whatever they look like",
+        help="JSON file that sets the types of some columns",
     )
-    parser.add_argument("--limit", metavar="N", type=count, help="import the first N rows only")
+    parser.add_argument("--limit", metavar="N", type=count, help="import only the first N rows")
     parser.add_argument(
-        "--format", choices=("csv", "ndjson"), help="what the file is, when its name does not say"
+        "--format", choices=("csv", "ndjson"), help="format of the file, if its name does not say"
     )
     parser.add_argument(
         "--delimiter",
         metavar="CHAR",
         type=_character,
         default=",",
-        help="between CSV cells (default: a comma)",
+        help="delimiter of CSV cells (default: a comma)",
     )
+    parser.add_argument("--dry-run", action="store_true", help="show the inferred columns and send nothing")
     parser.add_argument(
-        "--dry-run", action="store_true", help="show what the columns would become, and send nothing"
+        "--again", action="store_true", help="import the whole file again, whatever was imported before"
     )
+    parser.add_argument("--rejects", metavar="PATH", type=Path, help="file for the refused rows")
+    parser.add_argument("--progress", metavar="DIR", type=Path, help="folder for the progress file")
     parser.add_argument(
-        "--again", action="store_true", help="import the whole file once more, whatever was imported before"
-    )
-    parser.add_argument("--rejects", metavar="PATH", type=Path, help="where to write the refused rows")
-    parser.add_argument("--progress", metavar="DIR", type=Path, help="where to keep the progress file")
-    parser.add_argument(
-        "--workers", metavar="N", type=count, default=4, help="batches sent at a time (default: 4)"
+        "--workers", metavar="N", type=count, default=4, help="batches in flight at a time (default: 4)"
     )
     target = parser.add_argument_group("where to (default: the running local stack)")
     target.add_argument(
@@ -94,7 +90,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     target.add_argument("--api", metavar="URL", help="another API, such as a deployed one")
     target.add_argument(
-        "--token", metavar="JWT", help="a token for --api, of an admin (default: $GRIDVIEW_TOKEN)"
+        "--token", metavar="JWT", help="an admin's token for --api (default: $GRIDVIEW_TOKEN)"
     )
     parser.set_defaults(func=_run)
 

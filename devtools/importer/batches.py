@@ -1,6 +1,4 @@
-"""Cutting rows into batches: always the same ones for the same file and plan, so that a batch can be sent
-again.
-"""
+"""Cuts rows into batches. The same file and plan always give the same batches, so a batch can be sent again."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,7 +9,7 @@ from devtools.importer.source import Row
 
 MAX_OPERATIONS: Final = 500
 MAX_BYTES: Final = 1_000_000
-"""Of the operations of a batch. The answer repeats them, and Lambda answers 6 MB at most."""
+"""Bytes of the operations of a batch. The answer repeats them, and Lambda answers 6 MB at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +26,7 @@ class Refusal:
 class Batch:
     """Rows that are sent together.
 
-    `operations` are JSON; `sent` are their rows; `refused` could not even be sent.
+    `operations` are JSON, `sent` are their rows, and `refused` are rows that cannot even be sent.
     """
 
     index: int
@@ -39,16 +37,16 @@ class Batch:
 
     @property
     def rows(self) -> int:
-        """How many rows of the file are in it."""
+        """The number of the file's rows in this batch."""
         return len(self.sent) + len(self.refused)
 
     def has_room(self, operation: bytes) -> bool:
-        """Whether one more operation keeps the batch within its limits."""
+        """Whether the batch has room for one more operation."""
         return self.rows < MAX_OPERATIONS and (not self.operations or self.size + len(operation) <= MAX_BYTES)
 
 
 def cut(rows: Iterable[Row], plan: Plan) -> Iterator[Batch]:
-    """The batches of all rows, in order, none of them empty."""
+    """The batches of all rows, in order. None is empty."""
     batch = Batch(0)
     for row in rows:
         try:

@@ -1,4 +1,4 @@
-"""The HTTP API as an importer sees it: requests that survive throttling, restarts and lost connections."""
+"""The importer's client of the HTTP API. Its requests survive throttling, restarts and lost connections."""
 
 import random
 import threading
@@ -12,18 +12,17 @@ import httpx
 from devtools.failure import Failure
 
 PATIENCE: Final = 120.0
-"""Seconds for which one request is tried again: longer than a restart of the local stack or a burst of
-throttling.
+"""Seconds in which a request is repeated: longer than a restart of the local stack or a burst of throttling.
 """
 
 _FIRST_WAIT: Final = 0.25
 _LONGEST_WAIT: Final = 15.0
 _TIMEOUT: Final = httpx.Timeout(35.0, connect=5.0)
-"""API Gateway answers within 30 s, if with an error."""
+"""API Gateway answers within 30 s, even if with an error."""
 
 
 class RefusedError(Exception):
-    """The API refuses a request, and will again: its problem document."""
+    """The API refuses a request for good. Holds its problem document."""
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
         super().__init__(str(problem.get("detail") or problem.get("title") or f"status {status}"))
@@ -34,7 +33,7 @@ class RefusedError(Exception):
 class Api:
     """Requests to one API. Safe to use from several threads.
 
-    `token` is asked for a token at first, and again when the API no longer accepts the one it gave.
+    `token` gives a token at first, and another when the API no longer accepts it.
     """
 
     def __init__(
@@ -55,11 +54,11 @@ class Api:
         self._client = httpx.Client(base_url=self.url, transport=transport, timeout=_TIMEOUT)
 
     def cancel(self) -> None:
-        """Send nothing again, in whatever thread."""
+        """Stop repeating requests, in every thread."""
         self._cancelled.set()
 
     def pause(self, attempt: int) -> None:
-        """Wait before asking for what could not be done just now; longer and longer, unless cancelled."""
+        """Wait before the next attempt, longer each time, unless cancelled."""
         self._sleep(_back_off(attempt))
         self._check_cancelled()
 
@@ -72,7 +71,7 @@ class Api:
         self._client.close()
 
     def get(self, path: str) -> Any:
-        """The resource; None when there is none."""
+        """The resource, or None."""
         try:
             return self._request("GET", path)
         except RefusedError as refused:
@@ -142,14 +141,14 @@ class Api:
 
 
 def is_transient(status: int) -> bool:
-    """Whether the same request may go through later: throttled, or an error of the server's."""
+    """Whether the same request may succeed later: it was throttled, or the server failed."""
     return status == httpx.codes.TOO_MANY_REQUESTS or (
         status >= httpx.codes.INTERNAL_SERVER_ERROR and status != httpx.codes.NOT_IMPLEMENTED
     )
 
 
 def retry_after(header: str | None) -> float:
-    """Seconds that a Retry-After header asks to wait: a number of them, or a date (RFC 9110, 10.2.3).
+    """Seconds that a Retry-After header asks for, as a number or a date (RFC 9110, 10.2.3).
 
     0 when it says nothing.
     """

@@ -1,4 +1,4 @@
-"""The command: two passes over the file, a project in between, and a summary at the end."""
+"""The command: a pass that infers types, the project, a pass that sends rows, and a summary."""
 
 import argparse
 import hashlib
@@ -48,12 +48,13 @@ REFUSED_ROWS: Final = 3
 INTERRUPTED: Final = 130
 
 _USER: Final = "importer"
-"""Who has created the issues, on the local stack."""
+"""The user who creates the issues on the local stack."""
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """An API, how to get a token for it, a label that tells it from others, and a folder for files that find no place elsewhere."""
+    """An API: its address, a source of tokens, a label that tells it from others, and a folder for files that have no other
+    place."""
 
     url: str
     token: Callable[[], str]
@@ -62,7 +63,7 @@ class Where:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Import a file; the exit code as in EPILOG."""
+    """Import a file. EPILOG has the exit statuses."""
     out, err = Console(), Console(stderr=True)
     try:
         return _Import(args, out, err).run()
@@ -130,7 +131,7 @@ class _Import:
         return REFUSED_ROWS if progress.refused else 0
 
     def _found(self, files: Files, source_id: str, created: str | None) -> Progress | None:
-        """The progress to go on from; None to begin. Failure, before anything is changed, when it is of another import."""
+        """The progress to go on from; None to begin. Failure, before anything changes, when it belongs to another import."""
         found = Progress.load(files.progress)
         if found is None:
             return None
@@ -264,7 +265,7 @@ def _where(args: argparse.Namespace) -> Where:
 
 
 def _source_id(source: Source, plan: Plan, limit: int | None) -> str:
-    """Names what is imported: the file's content, and everything that decides what is made of it."""
+    """A fingerprint of the import: the file's content and everything that decides what becomes of it."""
     with source.path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
     digest.update(orjson.dumps([asdict(plan), limit]))
@@ -272,13 +273,13 @@ def _source_id(source: Source, plan: Plan, limit: int | None) -> str:
 
 
 def _import_id(source_id: str, project: str, created: str, *, again: bool) -> str:
-    """The same for the same import into the same project: even one whose progress file is lost repeats its keys."""
+    """The same for the same import into the same project. Even an import that lost its progress file repeats its keys."""
     nonce = secrets.token_hex(8) if again else ""
     return hashlib.sha256("\0".join((source_id, project, created, nonce)).encode()).hexdigest()[:32]
 
 
 class _Done(ProgressColumn):
-    """How much is done: rows as numbers, bytes as a percentage."""
+    """The progress: rows as numbers, bytes as a percentage."""
 
     def render(self, task: Task) -> Text:
         if task.fields["unit"] == "bytes":
@@ -287,7 +288,7 @@ class _Done(ProgressColumn):
 
 
 class _Rate(ProgressColumn):
-    """Rows, or bytes, a second."""
+    """Rows or bytes a second."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed

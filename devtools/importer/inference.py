@@ -1,7 +1,7 @@
-"""What type a column has, told from its values: one pass, in memory that does not grow with the file.
+"""Infers the type of each column from its values: one pass, in memory that does not grow with the file.
 
-A type is given only when every value fits it, so that nothing is refused or changed later; what fits nothing
-else is text.
+A column gets a type only when every value fits it, so nothing is refused or changed later. A column that fits no other type is
+text.
 """
 
 import re
@@ -17,10 +17,9 @@ from gridview.schema.catalog import MAX_OPTIONS, FieldType
 
 LIST_SEPARATOR: Final = ";"
 MAX_OPTION_LENGTH: Final = 100
-"""Characters of an option: what is longer is prose, however often it repeats."""
+"""Characters of an option. A longer value is prose, however often it repeats."""
 ROWS_PER_OPTION: Final = 4
-"""Values that an option stands for on average, or else the column names things (people, tickets) rather than
-kinds of them.
+"""Values per option on average. With fewer, the column names things (people, tickets) rather than kinds of things.
 """
 
 _WORDS_OF_TRUTH: Final = {"true": True, "false": False, "yes": True, "no": False}
@@ -32,7 +31,7 @@ _IDENTIFIER_NAME = re.compile(r"(^|_)(zip|zip_?code|post_?code|postal_?code|phon
 
 
 def to_number(cell: Cell) -> str | None:
-    """The decimal string that the API takes, or None when the cell is no number."""
+    """The decimal string that the API accepts, or None when the cell is no number."""
     if isinstance(cell, bool) or not isinstance(cell, str | int | Decimal):
         return None
     literal = str(cell).strip()
@@ -44,14 +43,14 @@ def to_number(cell: Cell) -> str | None:
 
 
 def to_date(cell: Cell) -> str | None:
-    """The date that the API takes, or None when the cell is none."""
+    """The date that the API accepts, or None when the cell is no date."""
     return _accepted(cell.strip(), parse_date) if isinstance(cell, str) else None
 
 
 def to_datetime(cell: Cell) -> str | None:
-    """The RFC 3339 form of an instant, or None when the cell is none.
+    """The RFC 3339 form of an instant, or None when the cell is no instant.
 
-    A time without an offset is taken for UTC.
+    A time without an offset counts as UTC.
     """
     match = _LOCAL_DATETIME.fullmatch(cell.strip()) if isinstance(cell, str) else None
     if match is None:
@@ -64,8 +63,9 @@ def to_datetime(cell: Cell) -> str | None:
 
 
 def to_bool(cell: Cell) -> bool | None:
-    """The boolean, or None when the cell is none: true, false, yes and no, in any case; not 0 and 1, which
-    are numbers.
+    """The boolean, or None when the cell is no boolean.
+
+    True, false, yes and no in any case are booleans; 0 and 1 are numbers.
     """
     if isinstance(cell, bool):
         return cell
@@ -73,20 +73,20 @@ def to_bool(cell: Cell) -> bool | None:
 
 
 def to_list(cell: Cell) -> list[str]:
-    """The options of a list cell: split at `;`, without the spaces around them, empty parts and repetitions."""
+    """The options of a list cell: split at `;`, stripped, without empty parts and repetitions."""
     parts = cell if isinstance(cell, list) else to_text(cell).split(LIST_SEPARATOR)
     return [part for part in dict.fromkeys(part.strip() for part in parts) if part]
 
 
 def to_text(cell: Cell) -> str:
-    """The cell as text, as it stands in the file."""
+    """The cell as text, unchanged."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return LIST_SEPARATOR.join(cell) if isinstance(cell, list) else str(cell)
 
 
 def is_empty(cell: Cell) -> bool:
-    """Whether the cell says "no value": so does one of nothing but spaces."""
+    """Whether the cell says "no value", as a cell of spaces does."""
     return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
@@ -100,7 +100,7 @@ def _accepted(text: str, parse: Callable[[object], str]) -> str | None:
 
 @dataclass(slots=True)
 class Tally:
-    """Distinct values and how often they came in all, until there are more than an enum can have."""
+    """Distinct values and their total count, until there are more than an enum can have."""
 
     values: dict[str, None] = field(default_factory=dict)
     seen: int = 0
@@ -116,13 +116,13 @@ class Tally:
             self.give_up()
 
     def give_up(self) -> None:
-        """These are no options; forget them."""
+        """Forget the values: they are no options."""
         self.overflow = True
         self.values.clear()
 
     @property
     def has_options(self) -> bool:
-        """Whether the values are few for how often they come."""
+        """Whether few values repeat often."""
         return not self.overflow and 0 < len(self.values) * ROWS_PER_OPTION <= self.seen
 
 
@@ -136,7 +136,7 @@ _SCALARS: dict[FieldType, Callable[[Cell], object]] = {
 
 @dataclass(slots=True)
 class Profile:
-    """What one column has been seen to hold."""
+    """The values seen in one column, summed up."""
 
     column: str
     filled: int = 0
@@ -145,7 +145,7 @@ class Profile:
     parts: Tally = field(default_factory=Tally)
     lists: bool = False
     identifier: bool = False
-    """Its digits are a name, not a quantity (07302 is not 7302)."""
+    """Its digits are a name and no quantity: 07302 is not 7302."""
 
     def __post_init__(self) -> None:
         self.identifier = bool(_IDENTIFIER_NAME.search(re.sub(r"[^a-z0-9]+", "_", self.column.lower())))
@@ -191,8 +191,9 @@ class Profile:
         return FieldType.ENUM if self.whole.has_options else FieldType.TEXT
 
     def options(self, field_type: FieldType) -> tuple[str, ...]:
-        """The options that a column of this type needs, in order of first appearance; Failure when there
-        cannot be so many.
+        """The options that a column of this type needs, in order of first appearance.
+
+        Failure when there are too many.
         """
         tally = self.parts if field_type is FieldType.MULTI_ENUM else self.whole
         if tally.overflow:
@@ -204,7 +205,7 @@ class Profile:
 
 
 def profile(rows: Iterable[Row]) -> tuple[int, dict[str, Profile]]:
-    """How many rows there are, and what each column holds, in order of first appearance."""
+    """The number of rows, and a summary of each column in order of first appearance."""
     profiles: dict[str, Profile] = {}
     count = 0
     for row in rows:

@@ -1,4 +1,4 @@
-"""What an import makes of a file: the project, its attributes, and the create operation of each row. Pure."""
+"""The plan of an import: the project, its attributes and the create operation of each row. Pure."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -31,11 +31,11 @@ _STATE_COLUMNS = ("status", "state")
 _PROJECT_ID_LENGTH = 32
 
 Types = Mapping[str, FieldType | None]
-"""What a types file says: column -> type, or None to leave the column out."""
+"""The content of a types file: column -> type, or None to leave the column out."""
 
 
 class RowRefusedError(Exception):
-    """A row that cannot even be sent; the message says why."""
+    """A row that cannot even be sent. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How the columns of a file become issues. `name_column` None: the row's number names the issue."""
+    """How the columns of a file become issues. Without a `name_column` the row's number names the issue."""
 
     rows: int
     name_column: str | None
@@ -67,7 +67,7 @@ class Plan:
     def operation(self, row: Row) -> bytes:
         """The create operation of one row, as JSON.
 
-        RowRefusedError when there is none; what is merely invalid, the API refuses.
+        RowRefusedError when the row cannot become one. The API refuses rows that are merely invalid.
         """
         issue: dict[str, Any] = {"name": self._name(row)}
         state = row.cells.get(self.state_column) if self.state_column is not None else None
@@ -105,9 +105,9 @@ def make_plan(
     name_column: str | None = None,
     state_column: str | None = None,
 ) -> Plan:
-    """Decide what each column is.
+    """Decide what each column becomes.
 
-    Failure when the choices given do not fit the file, or the file does not fit a project.
+    Failure when the given choices do not fit the file, or the file does not fit a project.
     """
     if not rows:
         raise Failure("The file has a header but no rows.")
@@ -140,7 +140,7 @@ def make_plan(
 
 
 def parse_types(text: str | bytes, path: str) -> Types:
-    """A types file: one JSON object, column -> type or "skip"."""
+    """Read a types file: one JSON object, column -> type or "skip"."""
     try:
         content = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -196,17 +196,18 @@ def _attribute(profile: Profile, forced: FieldType | None, taken: set[str]) -> A
 
 
 def _natural(option: str) -> list[tuple[int, str]]:
-    """Orders options as people do:
+    """Orders options as people do.
 
-    `1.9` before `1.10`, case aside. Nothing in the file says more about their order.
+    `1.9` comes before `1.10`, and case does not count. The file says no more about their order.
     """
     parts = re.split(r"(\d+)", option.casefold(), flags=re.ASCII)  # text and digits take turns
     return [(int(part), "") if place % 2 else (0, part) for place, part in enumerate(parts)]
 
 
 def _or_as_it_stands(convert: Callable[[Cell], Any]) -> Callable[[Cell], Any]:
-    """What does not fit the type that a types file forces is sent as it stands, for the API to say what is
-    wrong with it.
+    """Send a value that does not fit its forced type as it is.
+
+    The API says what is wrong with it.
     """
 
     def value(cell: Cell) -> Any:

@@ -1,9 +1,8 @@
-"""What an import remembers on disk, so that it can be killed at any moment and run again.
+"""The files of an import, which let it be killed at any moment and run again.
 
-`<name>.progress.json` says which batches the API has acknowledged. It is replaced as a whole, never changed
-in place, so a kill leaves the old one or the new one. `<name>.rejected.ndjson` holds a line for each refused
-row; it is written before the batch is marked as acknowledged, and a row that stands in it already is not
-written again.
+`<name>.progress.json` says which batches the API has acknowledged. It is replaced as a whole, so a kill leaves the old file or
+the new one. `<name>.rejected.ndjson` has a line for each refused row. It is written before its batch is marked as acknowledged,
+and a row that is already there is not written again.
 """
 
 import json
@@ -23,11 +22,10 @@ _FORMAT = 1
 
 @dataclass(slots=True)
 class Progress:
-    """How far an import has come.
+    """The progress of an import.
 
-    `source` names the file's content and the plan made from it; `project_created` is the instant at which the
-    project was made, so that the progress of an import into a project that is gone is not taken for that of
-    one into its successor.
+    `source` is a fingerprint of the file's content and of the plan. `project_created` is the instant at which the project was
+    made. It tells a deleted project from its successor with the same id.
     """
 
     source: str
@@ -44,7 +42,7 @@ class Progress:
         return any(first <= index <= last for first, last in self.acknowledged)
 
     def acknowledge(self, index: int, *, created: int, refused: int) -> None:
-        """Count a batch in."""
+        """Mark a batch as acknowledged."""
         self.created += created
         self.refused += refused
         joined: list[list[int]] = []
@@ -64,7 +62,7 @@ class Progress:
 
     @classmethod
     def load(cls, path: Path) -> Self | None:
-        """What the file says; None when there is none."""
+        """The progress in the file; None when there is no file."""
         try:
             content = json.loads(path.read_text())
             if content.pop("format") != _FORMAT:
@@ -80,16 +78,16 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Where an import keeps its progress and the rows that were refused."""
+    """The files of an import: its progress and its refused rows."""
 
     progress: Path
     rejects: Path
 
 
 def files_for(source: Path, label: str, *, folders: Sequence[Path], rejects: Path | None) -> Files:
-    """The two files of an import, in the first of the folders that can be written to; the last is made where it is missing.
+    """The two files of an import, in the first writable folder.
 
-    `label` tells imports of one file apart.
+    The last folder is made if it is missing. `label` tells imports of one file apart.
     """
     folder = next((folder for folder in folders[:-1] if may_write(folder)), folders[-1])
     try:
@@ -105,19 +103,17 @@ def files_for(source: Path, label: str, *, folders: Sequence[Path], rejects: Pat
 def may_write(folder: Path) -> bool:
     """Whether files may be made in a folder.
 
-    Root can anywhere, but leaves a folder alone that nobody else may write to.
+    Root could write anywhere, but leaves folders alone that nobody else may write to.
     """
     writable_bits = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
     return bool(folder.stat().st_mode & writable_bits) and os.access(folder, os.W_OK)
 
 
 class Rejects:
-    """The file of the refused rows. It comes into being with the first of them."""
+    """The file of the refused rows. The first refused row creates it."""
 
     def __init__(self, path: Path, *, fresh: bool) -> None:
-        """`fresh`: forget what an earlier import left there; otherwise its lines stay, but for one cut off by
-        a kill.
-        """
+        """`fresh` forgets the lines of an earlier import. Otherwise they stay, except a line that a kill cut off."""
         self.path = path
         self._rows: set[int] = set()
         try:
@@ -143,7 +139,7 @@ class Rejects:
             file.truncate(whole)
 
     def write(self, refusals: Iterable[Refusal]) -> None:
-        """Append those that do not stand there yet."""
+        """Append the rows that are not there yet."""
         new = [refusal for refusal in refusals if refusal.row not in self._rows]
         if not new:
             return

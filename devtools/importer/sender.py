@@ -1,4 +1,4 @@
-"""Sending batches, several at a time, each exactly once in effect."""
+"""Sends batches, several at a time, each exactly once in effect."""
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -11,7 +11,7 @@ from devtools.importer.batches import Batch, Refusal, body
 from devtools.importer.client import Api, RefusedError, is_transient
 
 _ROUNDS: Final = 10
-"""How often the operations of a batch that the API could not take just then are sent once more."""
+"""How often operations are sent again that the API could not do for the moment."""
 
 
 class Outcome(NamedTuple):
@@ -23,10 +23,10 @@ class Outcome(NamedTuple):
 
 
 def deliver(api: Api, project: str, import_id: str, batch: Batch) -> Outcome:
-    """Send a batch until each of its operations has been done or refused.
+    """Send a batch until each of its operations is done or refused.
 
-    The Idempotency-Key is made of the import, the batch and the round, and the API answers the same to the
-    same key: whoever sends the batch again goes through the same rounds, and creates nothing twice.
+    The Idempotency-Key is made from the import, the batch and the round, and the API answers the same to the same key. Whoever
+    sends the batch again goes through the same rounds and creates nothing twice.
     """
     pending = list(zip(batch.operations, batch.sent, strict=True))
     refused = list(batch.refused)
@@ -61,11 +61,10 @@ def send_all(
     workers: int,
     cancel: Callable[[], None],
 ) -> None:
-    """Send all batches, `workers` at a time and no more in memory than that and one; `done` is called here,
-    one at a time.
+    """Send all batches, `workers` at a time, with one more in memory. Calls `done` for one batch at a time.
 
-    On an error, or when interrupted, nothing more is sent, `cancel` ends the waiting of what is under way,
-    and what was acknowledged is still counted before the error goes on.
+    After an error or an interrupt it sends nothing more, `cancel` ends the waits, and acknowledged batches still count before
+    the error goes on.
     """
     flying: set[Future[Outcome]] = set()
 

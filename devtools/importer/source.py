@@ -1,7 +1,7 @@
-"""Reading the input: CSV and NDJSON, gzipped or not, as a stream of rows in bounded memory.
+"""Reads the input: CSV and NDJSON, gzipped or not, as a stream of rows in bounded memory.
 
-Everything that can be wrong with a file ends in `Failure` with one sentence that names the file and, where
-there is one, the line. A row that is sound but that the API refuses is not this module's business.
+Everything that can be wrong with a file ends in `Failure` with one sentence that names the file and, if possible, the line.
+Sound rows that the API refuses are none of this module's business.
 """
 
 import csv
@@ -27,12 +27,11 @@ None and `""` are "no value".
 Format = Literal["csv", "ndjson"]
 
 MAX_LINE = 16_000_000
-"""Bytes of a line: far more than an issue can hold (400 KB), and a bound on memory for a file that is not
-text.
+"""Bytes of a line: far more than an issue can hold (400 KB). It bounds the memory for a file that is no text.
 """
 
 MAX_COLUMNS = 2_000
-"""Columns of a file. A project takes 400 attributes; the rest would have to be skipped by name."""
+"""Columns of a file. A project takes 400 attributes; a types file must skip the rest."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _SUFFIXES: dict[str, Format] = {".csv": "csv", ".ndjson": "ndjson", ".jsonl": "ndjson"}
@@ -40,7 +39,7 @@ _REPORT_EVERY = 500
 
 
 class Row(NamedTuple):
-    """One row; `number` is 1 for the first row of data.
+    """One row. `number` is 1 for the first row of data.
 
     A column that the row lacks is not among its cells.
     """
@@ -50,12 +49,12 @@ class Row(NamedTuple):
 
 
 Report = Callable[[int], None]
-"""Told now and then how many bytes of the file have been read."""
+"""Called now and then with the number of bytes read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file whose rows can be read again and again."""
+    """A file whose rows can be read several times."""
 
     path: Path
     format: Format
@@ -63,7 +62,7 @@ class Source:
 
     @property
     def size(self) -> int:
-        """Bytes of the file as it lies there, compressed or not."""
+        """Bytes of the file as stored, compressed or not."""
         return self.path.stat().st_size
 
     def rows(self, limit: int | None = None, report: Report = lambda _: None) -> Iterator[Row]:
@@ -140,7 +139,7 @@ class Source:
 
 
 def open_source(path: Path, form: Format | None = None, delimiter: str = ",") -> Source:
-    """The source of a file, by its name where `form` does not say; the file is there and is a file."""
+    """The source of a file. Without `form` the name tells the format. Failure when there is no such file."""
     if not path.exists():
         raise Failure(f"There is no file {path}.")
     if not path.is_file():
@@ -169,7 +168,7 @@ def _refuse_constant(_: str) -> None:
 
 
 def _cell(value: Any) -> Cell:
-    """What is not a value of any field type (an object, a list of lists) becomes its own JSON text."""
+    """A value of no field type (an object, a list of lists) becomes its own JSON text."""
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return value or None
     if isinstance(value, dict | list):

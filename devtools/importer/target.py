@@ -1,4 +1,4 @@
-"""Making the project that a plan needs, or finding that the one there will do."""
+"""Makes the project that a plan needs, or finds that the existing one will do."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,16 +12,15 @@ from devtools.importer.plan import Attribute, Plan
 
 
 def created_at(api: Api, project_id: str) -> str | None:
-    """The instant at which a project was made, which tells it from others that had its id; None when there is none."""
+    """The instant at which a project was made, which tells it from earlier projects with its id; None without a project."""
     project = api.get(_path(project_id))
     return None if project is None else str(project["created"])
 
 
 def prepare(api: Api, project_id: str, name: str, plan: Plan) -> str:
-    """Create what is missing of project, states, attributes and options; nothing that is there is changed or
-    dropped. Tells when the project was made.
+    """Create missing parts of project, states, attributes and options, and change nothing that exists.
 
-    Can be run again after being killed in the middle. Failure when an attribute is there with another type.
+    Returns when the project was made. Safe to repeat after a kill. Failure when an attribute exists with another type.
     """
     try:
         return _prepare(api, project_id, name, plan)

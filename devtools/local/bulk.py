@@ -1,10 +1,8 @@
-"""The bulk path: issues straight into the engine, indexed by the consumer's own pure functions, without the
-stream.
+"""The bulk load: issues go straight into the engine, indexed by the consumer's own pure functions, past the stream.
 
-For the demo, the oracle and the benchmark. DynamoDB Local takes some hundred conditional puts a second, but
-thousands of items at a time; and a block is written once with all its issues, not once for each. Only for a
-project without issues of its own, and while nobody else writes to it: what an earlier load that was killed
-has left is replaced.
+The demo, the oracle and the benchmark use it. DynamoDB Local takes some hundred conditional puts a second, but thousands of
+items in batches, and the bulk load writes each block once with all its issues. It needs a project without issues that nobody
+else writes to. It replaces what a killed load left.
 """
 
 from collections import defaultdict
@@ -28,8 +26,7 @@ from gridview.schema.documents import Document
 from gridview.support.concurrency import chunked, in_threads
 
 _AT_ONCE: Final = 200
-"""Documents in memory at a time, with all that is derived from them; twice, as the next ones are made
-meanwhile.
+"""Documents in memory at a time, with everything derived from them. Twice as many in fact: the next ones are made meanwhile.
 """
 
 _CONNECTIONS: Final = 32
@@ -37,14 +34,14 @@ _TRANSACTIONS_AT_ONCE: Final = 4
 
 
 def table_at(endpoint: str, name: str) -> Table:
-    """The table of the local engine at `endpoint`, with a client that reads answers as the functions' own does."""
+    """The table of the local engine at `endpoint`, with a client that parses answers as the functions' client does."""
     client = engine.client(endpoint, Config(max_pool_connections=_CONNECTIONS))
     parse_fast(client)
     return Table(name, client)
 
 
 Write = Callable[[Table, Sequence[Item]], None]
-"""Puts items unconditionally, in any order; no key stands twice among them."""
+"""Puts items unconditionally, in any order. No key occurs twice among them."""
 
 
 def in_batches(table: Table, items: Sequence[Item]) -> None:
@@ -62,7 +59,7 @@ def in_transactions(table: Table, items: Sequence[Item]) -> None:
 
 
 class Places:
-    """The keys of issues in every family, gathered until all are there. A million issues in nine families take 1 GB."""
+    """Gathers the keys of all issues, by family. A million issues in nine families take 1 GB."""
 
     def __init__(self) -> None:
         self._keys: defaultdict[str, list[str]] = defaultdict(list)
@@ -73,7 +70,7 @@ class Places:
             self._keys[family].extend(keys_of(family, string))
 
     def chains(self) -> Iterator[list[Block]]:
-        """The blocks of each family; they are forgotten here."""
+        """The blocks of each family. This object forgets them."""
         while self._keys:
             family, found = self._keys.popitem()
             found.sort()
@@ -83,7 +80,7 @@ class Places:
 def derive(
     catalog: Catalog, documents: Iterable[Document], places: Places
 ) -> Iterator[tuple[list[Item], list[Document]]]:
-    """Some documents after the other, each time with their ledgers and sort entries; their keys go to `places`."""
+    """Documents in portions, with their ledgers and sort entries. Their keys go to `places`."""
     for chunk in chunked(documents, _AT_ONCE):
         derived: list[Item] = []
         for document in chunk:
@@ -94,7 +91,7 @@ def derive(
 
 
 def blocks_of(catalog: Catalog, documents: Iterable[Document]) -> Iterator[list[Block]]:
-    """The chain of blocks of each family in which one of these issues stands."""
+    """The chain of blocks of each family that holds one of these issues."""
     places = Places()
     for _ in derive(catalog, documents, places):
         pass
@@ -102,13 +99,11 @@ def blocks_of(catalog: Catalog, documents: Iterable[Document]) -> Iterator[list[
 
 
 def load(table: Table, catalog: Catalog, documents: Iterable[Document], write: Write) -> int:
-    """Write issues with all that is derived from them; tell how many. The numbers must have been taken
-    (`take_numbers`).
+    """Write issues with everything derived from them, and return how many. `take_numbers` must have reserved the numbers.
 
-    What is derived comes before the document: when the stream tells a consumer of the document, its ledger
-    says that there is nothing left to do. Blocks need the keys of all issues, so they come after the documents
-    but for the very last one: where that stands, the load was completed. Until then a reader finds too few
-    issues, but never a place in a block whose document is not there.
+    Derived items come before their document. When the stream delivers the document, its ledger says that nothing is left to do.
+    Blocks need the keys of all issues, so they come after all documents except the last. The last document says that the load is
+    complete. Until then a reader finds too few issues, but never a place in a block without its document.
     """
     loaded = 0
     places = Places()
@@ -130,9 +125,9 @@ def load(table: Table, catalog: Catalog, documents: Iterable[Document], write: W
 
 
 def take_numbers(table: Table, catalog: Catalog, last: int) -> None:
-    """See to it that the project's counter gives out no number up to `last` any more. Can be done twice.
+    """Reserve the numbers up to `last`, so that the project's counter gives out none of them. Safe to repeat.
 
-    Failure when the project has given out others: its issues and their places in blocks would be overwritten.
+    Failure when the project has given out other numbers: the load would overwrite its issues and their places in blocks.
     """
     partition = keys.project(catalog.tenant, catalog.project)
     counter = table.get(partition, keys.COUNTER, consistent=True) or {}
@@ -152,7 +147,7 @@ def _write_both(write: Write, table: Table, derived: Sequence[Item], documents: 
 
 
 def _write_blocks(table: Table, catalog: Catalog, places: Places, write: Write) -> None:
-    """Write all chains, each with its first block last, from which readers begin."""
+    """Write all chains. The first block of each comes last, since readers begin there."""
     for family in families_of(catalog):
         _remove_blocks(table, keys.directory(catalog.tenant, catalog.project, family))
     for chain in places.chains():
@@ -162,7 +157,7 @@ def _write_blocks(table: Table, catalog: Catalog, places: Places, write: Write) 
 
 
 def _remove_blocks(table: Table, directory: str) -> None:
-    """Remove what a killed load has left: the blocks of a chain have other ids each time."""
+    """Remove the blocks that a killed load left; each load gives blocks new ids."""
     while found := table.query(directory, index=True).items:
         for item in found:
             table.delete(item[keys.PK], item[keys.SK])

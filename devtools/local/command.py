@@ -39,40 +39,40 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         "up",
         parents=[data],
         help="start the local stack",
-        description="Start the grid API on this machine, on a DynamoDB engine whose data are kept in the data folder. "
-        "The first start fills it with the worked example and a demo project.",
+        description="Start the grid API on this machine. A DynamoDB engine keeps its data in the data folder. "
+        "The first start loads the worked example and a demo project.",
     )
-    parser.add_argument("--detach", action="store_true", help="return when it is ready, and leave it running")
+    parser.add_argument(
+        "--detach", action="store_true", help="return when the stack is ready, and leave it running"
+    )
     parser.add_argument(
         "--port",
         metavar="P",
         type=_port,
         default=DEFAULT_PORT,
-        help=f"of the API (default: {DEFAULT_PORT}; 0: any)",
+        help=f"port of the API (default: {DEFAULT_PORT}; 0: any free port)",
     )
-    parser.add_argument("--empty", action="store_true", help="fill nothing in at the first start")
+    parser.add_argument("--empty", action="store_true", help="load no sample data at the first start")
     parser.add_argument("--report-to", metavar="FD", type=int, help=argparse.SUPPRESS)
     parser.set_defaults(func=_up)
 
     parser = subparsers.add_parser(
-        "status", parents=[data], help="tell whether the local stack runs, and where"
+        "status", parents=[data], help="tell whether the local stack is running, and where"
     )
     parser.add_argument(
-        "--json", action="store_true", help='as {"api": URL, "engine": URL, "pid": ..., "queue": URL}'
+        "--json", action="store_true", help='print {"api": URL, "engine": URL, "pid": ..., "queue": URL}'
     )
     parser.set_defaults(func=_status)
 
-    parser = subparsers.add_parser("down", parents=[data], help="stop the local stack; its data are kept")
+    parser = subparsers.add_parser("down", parents=[data], help="stop the local stack and keep its data")
     parser.set_defaults(func=_down)
 
-    parser = subparsers.add_parser("logs", parents=[data], help="show what the local stack logged")
-    parser.add_argument(
-        "-f", "--follow", action="store_true", help="go on showing what is added, until Ctrl-C"
-    )
+    parser = subparsers.add_parser("logs", parents=[data], help="show the log of the local stack")
+    parser.add_argument("-f", "--follow", action="store_true", help="keep showing new lines until Ctrl-C")
     parser.set_defaults(func=_logs)
 
     parser = subparsers.add_parser(
-        "reset", parents=[data], help="stop the local stack and remove its data folder with all data"
+        "reset", parents=[data], help="stop the local stack and delete its data folder"
     )
     parser.set_defaults(func=_reset)
 
@@ -80,9 +80,10 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         "token",
         parents=[data],
         help="print a bearer token for the local stack",
-        description="Print a bearer token that the local stack of this data folder accepts for 12 hours. No other API does.",
+        description="Print a bearer token that the local stack of this data folder accepts for 12 hours. "
+        "No other API accepts it.",
     )
-    parser.add_argument("--tenant", metavar="T", required=True, help="such as 0807")
+    parser.add_argument("--tenant", metavar="T", required=True, help="tenant id, such as 0807")
     parser.add_argument("--role", metavar="R", required=True, help="viewer, editor or admin")
     parser.add_argument("--user", metavar="U", default="local-user", help="user id (default: local-user)")
     parser.set_defaults(func=_token)

@@ -1,7 +1,7 @@
-"""The process that runs one Lambda function locally: one event at a time, as an execution environment of Lambda does.
+"""The process that runs one Lambda function locally, one event at a time, as an execution environment of Lambda does.
 
-`python -m devtools.local.container FUNCTION FD`, started by `containers`. Over the socket FD it is sent events, as JSON, and
-answers what the handler returned or that it failed. It ends when the other side closes the socket, or is gone.
+`containers` starts it as `python -m devtools.local.container FUNCTION FD`. It reads events as JSON from the socket FD and
+answers what the handler returned, or that it failed. It ends when the other side closes the socket or dies.
 """
 
 import importlib
@@ -28,7 +28,7 @@ _log = logging.getLogger("gridview.container")
 
 @dataclass(slots=True)
 class Context:
-    """What Lambda passes a handler beside the event."""
+    """The context that Lambda passes to a handler beside the event."""
 
     function_name: str
     deadline: float
@@ -66,7 +66,7 @@ def load(function: str) -> type_of_handler:
 
 
 def serve(connection: multiprocessing.connection.Connection, function: str) -> None:
-    """Answer events until the other side is gone."""
+    """Answer events until the other side closes the socket."""
     handler = load(function)
     connection.send_bytes(b"{}")
     while True:

@@ -1,7 +1,7 @@
-"""Local execution environments of a Lambda function: processes, each given one event at a time, started as they are needed.
+"""Local execution environments of a Lambda function: processes that start on demand and take one event at a time.
 
-Threads would be simpler and untrue: handlers, and the libraries they use, may keep the request at hand in globals, because
-Lambda never runs two at once in one environment. Processes also let a hung or crashed invocation be ended, and use every core.
+Threads would be simpler and untrue. Handlers and their libraries may keep the current request in globals, because Lambda never
+runs two requests at once in one environment. A process can also be ended when an invocation hangs, and processes use every core.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _RESPONSE_GRACE_SECONDS = 0.5
 
 
 class _EnvironmentLostError(FunctionError):
-    """The process is of no more use."""
+    """The process cannot be used any more."""
 
 
 class Container:
@@ -42,7 +42,7 @@ class Container:
         self._connection = multiprocessing.connection.Connection(ours.detach())
 
     def invoke(self, event: Mapping[str, Any]) -> Any:
-        """What the handler returns for an event, through JSON both ways. FunctionError when it fails."""
+        """The handler's result for an event; both pass through JSON. FunctionError when the handler fails."""
         if not self._ready:
             self._receive(_INIT_SECONDS, "The function was not ready in time.")
             self._ready = True
@@ -74,7 +74,7 @@ class Pool:
     """The execution environments of one function, at most `size` at a time. For use by many threads."""
 
     def __init__(self, function: str, *, env: Mapping[str, str], size: int, timeout: float) -> None:
-        """No process is started before the first event."""
+        """The first event starts the first process."""
         self._function = function
         self._env = env
         self._timeout = timeout
@@ -82,7 +82,7 @@ class Pool:
         self._idle: list[Container] = []
 
     def invoke(self, event: Mapping[str, Any]) -> Any:
-        """What the handler returns for an event; waits for a free environment. FunctionError when it fails."""
+        """The handler's result for an event. Waits for a free environment. FunctionError when the handler fails."""
         with self._free:
             try:
                 container = self._idle.pop()  # the last used: the others may go cold

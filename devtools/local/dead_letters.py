@@ -1,4 +1,4 @@
-"""Where local dead letters go: a queue that boto3 takes for SQS, and the on-failure destination; both are files."""
+"""Where local dead letters go: a queue that boto3 takes for SQS, and the on-failure destination. Both are files."""
 
 import hashlib
 import http.server
@@ -29,7 +29,7 @@ _MAX_RECEIVED = 10
 _VISIBILITY_SECONDS = 30
 
 _MAPPING = "00000000-0000-0000-0000-000000000000"
-"""In the names of failed batches: the event source mapping, of which there is one."""
+"""Names the event source mapping in the names of failed batches. There is only one."""
 
 
 class _RefusedError(Exception):
@@ -52,14 +52,14 @@ class _Letter:
 
 
 class Queue:
-    """Messages in a file, which only grows while this lives: a line for each that is sent and one for each that is deleted.
+    """Messages in a file that only grows while this object lives: one line for each send and one for each delete.
 
-    What was answered is on the disk. Who has received what is not: a queue that is opened again shows all that was not deleted, as
-    SQS, too, delivers at least once. `now` gives seconds. For use by many threads.
+    What was answered is on the disk. Who received a message is not: a queue that is opened again shows every message that was
+    not deleted. SQS delivers at least once, too. `now` gives seconds. Safe for use by many threads.
     """
 
     def __init__(self, path: Path, now: Callable[[], float] = time.monotonic) -> None:
-        """Take up what the file holds; it is rewritten without what was deleted, and is not there when it holds nothing."""
+        """Read the file and rewrite it without deleted messages. There is no file when there is no message."""
         self._path = path
         self._now = now
         self._lock = threading.Lock()
@@ -74,7 +74,7 @@ class Queue:
             path.unlink(missing_ok=True)
 
     def send(self, body: str) -> str:
-        """Keep a message; gives its id."""
+        """Keep a message and return its id."""
         letter = _Letter(str(uuid.uuid4()), body, time.time())
         with self._lock:
             files.append_line(self._path, _line(letter))
@@ -82,7 +82,7 @@ class Queue:
         return letter.id
 
     def receive(self, most: int, hidden: float) -> list[tuple[str, _Letter]]:
-        """Up to `most` visible messages, the oldest first, each with a receipt; nobody else is given them for `hidden` seconds."""
+        """Up to `most` visible messages, oldest first, each with a receipt. Nobody else gets them for `hidden` seconds."""
         with self._lock:
             now = self._now()
             found = list(
@@ -94,20 +94,20 @@ class Queue:
             return [(f"{letter.id}/{letter.received}", letter) for letter in found]
 
     def hide(self, receipt: str, seconds: float) -> None:
-        """Hide a received message for so long from now on."""
+        """Hide a received message for this long from now."""
         with self._lock:
             if letter := self._of(receipt):
                 letter.visible = self._now() + seconds
 
     def delete(self, receipt: str) -> None:
-        """Forget a received message; what is gone already stays gone."""
+        """Delete a received message; nothing happens when it is gone."""
         with self._lock:
             if letter := self._of(receipt):
                 files.append_line(self._path, {"deleted": letter.id})
                 del self._letters[letter.id]
 
     def count(self) -> tuple[int, int]:
-        """How many messages can be received now, and how many are hidden."""
+        """The counts of visible and of hidden messages."""
         with self._lock:
             now = self._now()
             visible = sum(letter.visible <= now for letter in self._letters.values())
@@ -122,7 +122,7 @@ def _line(letter: _Letter) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, _Letter]:
-    """The messages of a file that were not deleted. A line that a crash cut off was never answered, and is passed over."""
+    """The messages of a file that were not deleted. A line that a crash cut off was never answered, so it is skipped."""
     letters: dict[str, _Letter] = {}
     if not path.exists():
         return letters
@@ -139,12 +139,12 @@ def _read(path: Path) -> dict[str, _Letter]:
 
 
 class SqsServer(http.server.ThreadingHTTPServer):
-    """SQS on 127.0.0.1, as far as sending, receiving and deleting dead letters goes."""
+    """The part of SQS that sends, receives and deletes dead letters, on 127.0.0.1."""
 
     daemon_threads = True
 
     def __init__(self, letters: Path, listener: socket.socket | None = None) -> None:
-        """Takes over a socket that listens, else listens on a port that the system chooses; `start` answers."""
+        """Use a listening socket, or listen on a port that the system chooses. `start` begins to answer."""
         super().__init__(("127.0.0.1", 0), _Handler, bind_and_activate=listener is None)
         if listener is not None:
             self.socket.close()
@@ -168,12 +168,12 @@ class SqsServer(http.server.ThreadingHTTPServer):
 
 
 def queue_url(port: int) -> str:
-    """The URL of the queue that an SqsServer at this port holds."""
+    """The URL of the queue of an SqsServer at this port."""
     return f"http://127.0.0.1:{port}/{ACCOUNT}/{QUEUE}"
 
 
 def answer(queue: Queue, target: str, request: Any) -> tuple[HTTPStatus, dict[str, Any]]:
-    """Answer a call of SQS; `target` names the operation, as the header X-Amz-Target does."""
+    """Answer a call of SQS. `target` is the header X-Amz-Target, which names the operation."""
     try:
         operation = _OPERATIONS.get(target.removeprefix(_TARGET))
         if operation is None or not target.startswith(_TARGET):
@@ -275,9 +275,9 @@ def keep_batch(
     reason: Reason,
     invocations: int,
 ) -> Path:
-    """Keep records that are given up, whole: a file below `folder`, named and written as Lambda does it in a bucket.
+    """Keep the records of a failed batch: one file below `folder`, named and written as Lambda does in a bucket.
 
-    All or nothing: it comes into the folder by a rename, on the disk.
+    All or nothing: the file reaches the folder by a rename, on the disk.
     """
     now = datetime.now(UTC)
     name = f"aws/lambda/{_MAPPING}/{shard}/{now:%Y/%m/%d}/{now:%Y-%m-%dT%H.%M.%S}-{uuid.uuid4()}"
@@ -336,4 +336,4 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
-        """Nothing: the letters are the log."""
+        """Log nothing: the letters are the log."""

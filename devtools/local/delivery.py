@@ -1,12 +1,12 @@
 """How an event source mapping of Lambda delivers the records of a stream's shard to a function.
 
-Pure but for the callables it is given: no engine, no clock and no file, so that faults can be played through it.
+Pure except for the callables it gets: no engine, no clock and no file, so faults can be played through it.
 
-What it follows, from Lambda's documentation: records that the filter does not want are dropped; a batch has at most so many
-records and 6 MB; records of a shard are delivered in order, one invocation at a time; a batch that fails as a whole is split in
-two (which is no retry) until one record is left, then retried; a partial batch response settles all before the first failed
-record and retries the rest; a batch that has used up its retries, and a record that is too old, go to the on-failure
-destination and the shard moves on. A rest that starts later than its batch did has its retries anew, since something came of it.
+It follows Lambda's documentation. The filter drops records. A batch has a maximum number of records and at most 6 MB. Records of
+a shard are delivered in order, one invocation at a time. A batch that fails as a whole is split in two until one record is left;
+a split is no retry. That record is then retried. A partial batch response finishes everything before the first failed record and
+retries the rest. A batch that has used up its retries goes to the on-failure destination, and so does a record that is too old;
+the shard moves on. A rest that starts later than its batch did gets new retries, since there was progress.
 """
 
 import json
@@ -26,7 +26,7 @@ _SEPARATOR_BYTES = len(", ")
 
 
 class Reason(StrEnum):
-    """Why records go to the on-failure destination, as Lambda's invocation record calls it (`condition`)."""
+    """Why records go to the on-failure destination: the `condition` of Lambda's invocation record."""
 
     RETRIES = "RetryAttemptsExhausted"
     AGE = "RecordAgeExceeded"
@@ -38,21 +38,21 @@ class Policy:
 
     batch_size: int = 100
     retries: int = 5
-    """Invocations after the first, for one and the same batch."""
+    """Invocations after the first for the same batch."""
     bisect: bool = True
     max_age: float | None = None
-    """Seconds since a record was written; None: as long as the stream keeps it."""
+    """Maximum age of a record in seconds; None: as long as the stream keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Delivers records by a policy. Construct it once for each shard or for all: it has no state of its own."""
+    """Delivers records by a policy. It has no state, so one will do for all shards."""
 
     policy: Policy
     invoke: Callable[[list[Record]], Any]
-    """Calls the function with a batch and returns its response; raises FunctionError when the invocation failed."""
+    """Calls the function with a batch and returns its response. Raises FunctionError when the invocation fails."""
     discard: Callable[[list[Record], Reason, int], None]
-    """The on-failure destination: records, why, and after how many invocations."""
+    """The on-failure destination. It gets the records, the reason and the number of invocations."""
     wanted: Callable[[Record], bool]
     """The filter."""
     now: Callable[[], float]
@@ -61,9 +61,9 @@ class Delivery:
     """Waits before retry 1, 2, ... of a batch."""
 
     def deliver(self, records: Sequence[Record]) -> Iterator[str]:
-        """Deliver some consecutive records of a shard; yields, as it goes, the sequence number up to which all is settled.
+        """Deliver consecutive records of a shard; yield, after each step, the sequence number up to which all is finished.
 
-        Stopped between two yields and started again from the last of them, it delivers at least once.
+        Whoever stops between two yields and starts again from the last one gets delivery at least once.
         """
         settled = None
         for batch in batches(filter(self.wanted, records), self.policy.batch_size):
@@ -126,7 +126,7 @@ def sequence_number(record: Record) -> str:
 def batches(
     records: Iterable[Record], size: int, max_bytes: int = MAX_PAYLOAD_BYTES
 ) -> Iterator[list[Record]]:
-    """Cut records into batches of at most `size`, and at most `max_bytes` as an event where records are small enough for it."""
+    """Cut records into batches of at most `size` records and `max_bytes` bytes; a larger record is a batch of its own."""
     batch: list[Record] = []
     total = _ENVELOPE_BYTES
     for record in records:
@@ -141,9 +141,9 @@ def batches(
 
 
 def settled_by(response: Any, batch: Sequence[Record]) -> int:
-    """How many records from the front a response of `ReportBatchItemFailures` settles.
+    """How many records from the front a response of `ReportBatchItemFailures` finishes.
 
-    FunctionError when it is one that Lambda takes for a failure of the whole batch: no or a foreign sequence number.
+    FunctionError when Lambda takes the response for a failure of the whole batch: its sequence number is missing or foreign.
     """
     if response is None:
         return len(batch)

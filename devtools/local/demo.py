@@ -1,7 +1,6 @@
-"""What the first start of the local stack loads: the worked example, and a project of 2,000 issues to play
-with.
+"""The sample data that the first start of the local stack loads: the worked example and a demo project of 2,000 issues.
 
-The same on every machine and every time: names, values and dates come from a fixed seed and a fixed calendar.
+They are the same on every machine: names, values and dates come from a fixed seed and a fixed calendar.
 """
 
 import contextlib
@@ -27,7 +26,7 @@ from gridview.support.errors import Conflict
 TENANT: Final = "0807"
 PROJECT: Final = "demo"
 DATE_ATTRIBUTE: Final = "due"
-"""The custom date field of the demo project, for the line that `./dev up` prints."""
+"""The custom date field of the demo project; `./dev up` prints a query that sorts by it."""
 ISSUES: Final = 2_000
 
 _SEED: Final = 807
@@ -157,10 +156,7 @@ _REMARKS: Final = (
 
 
 def load(endpoint: str, table_name: str) -> None:
-    """Fill an empty table with both; about 40,000 items.
-
-    What an earlier load that was killed has left is completed.
-    """
+    """Load both into an empty table: about 40,000 items. Completes what a killed load left."""
     table = bulk.table_at(endpoint, table_name)
     for tenant, name in _TENANTS.items():
         table.put({keys.PK: keys.tenant(tenant), keys.SK: keys.TENANT_SELF, "name": name})
@@ -172,7 +168,7 @@ def load(endpoint: str, table_name: str) -> None:
 
 
 def _ensure(table: Table, project: _Project, states: Sequence[str] = ("open", "closed")) -> Catalog:
-    """The project's catalog, after creating what is missing of it."""
+    """The project's catalog. Creates whatever is missing."""
     actor = Actor(project.tenant, _LOADER, Role.ADMIN)
     with contextlib.suppress(Conflict):  # an earlier load came this far
         create_project(table, actor, {"id": project.id, "name": project.name, "states": list(states)})
@@ -304,11 +300,11 @@ _VALUES: Final[Mapping[str, tuple[float, Callable[[Random, _Draft], Any]]]] = {
     "permit": (0.15, lambda random, draft: f"PTW-{draft.reported:%Y}-{random.randint(1, 400):04d}"),
     "remarks": (0.12, lambda random, _: random.choice(_REMARKS)),
 }
-"""Field -> the share of issues that have it, and how its value is drawn. Severities, hours, days and people repeat a lot."""
+"""Field -> the share of issues with a value, and how the value is drawn. Severities, hours, days and people repeat often."""
 
 
 def _as_json(value: Any) -> Any:
-    """A value as a request would spell it."""
+    """A value as a request spells it."""
     if isinstance(value, datetime):
         return _stored(value)
     return value.isoformat() if isinstance(value, date) else value

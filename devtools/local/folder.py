@@ -1,4 +1,4 @@
-"""The data folder of a local stack: everything that it keeps, and which processes it runs."""
+"""The data folder of a local stack: everything it keeps, and the list of its processes."""
 
 import contextlib
 import fcntl
@@ -16,12 +16,12 @@ _MARK_TEXT = "This folder belongs to a local gridview stack: `./dev reset` remov
 
 
 class State(NamedTuple):
-    """A local stack that is ready."""
+    """A local stack that is ready for requests."""
 
     api: str
     engine: str
     pid: int
-    """Of the supervisor: ending it ends the stack."""
+    """The supervisor's process id. Ending the supervisor ends the stack."""
     queue: str
     """The URL of the dead-letter queue."""
 
@@ -40,7 +40,7 @@ class Folder:
     """
 
     def __init__(self, path: Path) -> None:
-        """Nothing is made or read yet."""
+        """Neither reads nor makes anything yet."""
         self.path = path.resolve()
         self.engine = self.path / "engine"
         self.tables = self.engine / "tables"
@@ -53,7 +53,7 @@ class Folder:
         self._processes = self.path / "processes.json"
 
     def make(self) -> None:
-        """Make the folder where it is missing. Failure when there is one that is not ours."""
+        """Make the folder if it is missing. Failure when a folder is there that `./dev up` did not make."""
         if not self.is_ours():
             try:
                 self.path.mkdir(parents=True, mode=0o700, exist_ok=True)
@@ -71,7 +71,7 @@ class Folder:
         return (self.path / _MARK).is_file()
 
     def remove(self) -> bool:
-        """Remove the folder with all that is in it; False when there was none. Failure when it is not ours."""
+        """Delete the folder with everything in it; False when there is none. Failure when `./dev up` did not make it."""
         if not self.path.exists():
             return False
         if not self.is_ours():
@@ -85,7 +85,7 @@ class Folder:
 
     @contextlib.contextmanager
     def held(self) -> Iterator[None]:
-        """Keep every other supervisor out, for as long as this process lives. Failure when one is there."""
+        """Keep other supervisors out while this process lives. Failure when there is one already."""
         with (self.path / "lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -96,7 +96,7 @@ class Folder:
             yield
 
     def running(self) -> State | None:
-        """The stack that is ready; None when there is none."""
+        """The stack that is ready, or None."""
         kept = files.read_json(self._state)
         if not isinstance(kept, dict):
             return None
@@ -111,7 +111,7 @@ class Folder:
         )
 
     def require_running(self) -> State:
-        """The stack that is ready. Failure when there is none."""
+        """The stack that is ready. Failure when none is."""
         state = self.running()
         if state is None:
             raise Failure("The local stack is not running; start it with ./dev up --detach.")
@@ -122,15 +122,15 @@ class Folder:
         files.write_json(self._state, state._asdict())
 
     def processes(self) -> list[Known]:
-        """The processes of the stack, or of one that was killed, the supervisor first; some may be gone."""
+        """The processes of the stack, or of a killed one, the supervisor first. Some may be gone."""
         kept = files.read_json(self._processes)
         return [Known(int(pid), str(started)) for pid, started in kept] if isinstance(kept, list) else []
 
     def write_processes(self, processes: list[Known]) -> None:
-        """Write down what runs, the supervisor first."""
+        """Write down the processes, the supervisor first."""
         files.write_json(self._processes, processes)
 
     def clear(self) -> None:
-        """Nothing runs any more."""
+        """Forget the processes: none is running any more."""
         self._state.unlink(missing_ok=True)
         self._processes.unlink(missing_ok=True)

@@ -19,7 +19,7 @@ from gridview.support.errors import ProblemType, problem_document
 
 DEFAULT_ROUTE = "$default"
 DEFAULT_FUNCTION = "query"
-"""The function that answers what no route matches."""
+"""The function that answers when no route matches."""
 
 MAX_PAYLOAD_BYTES = 6 * 1024 * 1024
 """Lambda's limit on an event and on a response."""
@@ -29,7 +29,7 @@ _TEXT_TYPE = re.compile(r"text/|application/(?:[^;]+\+)?(?:json|xml)\b|applicati
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An HTTP request as it came in."""
+    """An incoming HTTP request."""
 
     method: str
     path: str
@@ -44,7 +44,7 @@ class Request:
 
 
 class Match(NamedTuple):
-    """The route of a request and the parts of its path that are parameters; no route: `$default`."""
+    """The route of a request and its path parameters. Without a route: `$default`."""
 
     route: Route | None
     parameters: dict[str, str]
@@ -61,7 +61,7 @@ class Match(NamedTuple):
 
 
 class Response(NamedTuple):
-    """An HTTP response as it goes out."""
+    """An outgoing HTTP response."""
 
     status: int
     headers: list[tuple[str, str]]
@@ -69,9 +69,9 @@ class Response(NamedTuple):
 
 
 def match(method: str, path: str) -> Match:
-    """The most specific route of a request: a literal segment goes before a parameter.
+    """The most specific route of a request: a literal segment beats a parameter.
 
-    Segments are compared as sent and decoded afterwards, so an encoded slash is a part of a parameter and no border.
+    Segments are compared as sent and decoded afterwards, so an encoded slash belongs to a parameter and separates nothing.
     """
     segments = path.split("/")
     for route in _most_specific_first():
@@ -97,7 +97,7 @@ def _most_specific_first() -> tuple[Route, ...]:
 
 
 def event(request: Request, matched: Match, claims: Mapping[str, str] | None) -> dict[str, Any]:
-    """The event that a function gets for a request; `claims` of the token when the route asks for one."""
+    """The event that a function gets for a request. `claims` are the token's, when the route asks for one."""
     headers = {name: value for name, value in request.headers.items() if name != "cookie"}
     path = unquote(request.path)
     now = time.time()
@@ -142,7 +142,7 @@ def event(request: Request, matched: Match, claims: Mapping[str, str] | None) ->
 
 
 def query_parameters(query: str) -> dict[str, str]:
-    """Query parameters, decoded; the values of one that is given several times are joined by commas."""
+    """Decoded query parameters. Commas join the values of a parameter that is given several times."""
     parameters: dict[str, str] = {}
     for name, value in parse_qsl(query, keep_blank_values=True):
         parameters[name] = f"{parameters[name]},{value}" if name in parameters else value
@@ -159,11 +159,11 @@ def _encoded(body: bytes, content_type: str) -> tuple[str, bool]:
 
 
 class BadResponseError(Exception):
-    """The function returned what cannot be made into an HTTP response."""
+    """The function returned something that is no HTTP response."""
 
 
 def response(result: Any) -> Response:
-    """The HTTP response of what a function returned (format 2.0: without `statusCode` it is a body)."""
+    """The HTTP response for a function's result (format 2.0: a result without `statusCode` is a body)."""
     if not isinstance(result, dict) or "statusCode" not in result:
         return Response(200, [("content-type", "application/json")], json.dumps(result).encode())
     try:
@@ -184,7 +184,7 @@ def response(result: Any) -> Response:
 def problem(
     kind: ProblemType, detail: str, request_id: str, headers: Iterable[tuple[str, str]] = ()
 ) -> Response:
-    """An answer of the gateway itself, in the form that the functions' own problems have."""
+    """An answer of the gateway itself, in the form of the functions' problems."""
     document = problem_document(kind, detail) | {"request_id": request_id}
     return Response(
         kind.status, [("content-type", "application/problem+json"), *headers], json.dumps(document).encode()

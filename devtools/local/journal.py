@@ -1,8 +1,8 @@
-"""The journal of the engine's SQLite database: a write-ahead log, so that a write waits for the disk once and not several times.
+"""The journal of the engine's SQLite database: with a write-ahead log a write waits for the disk once, not several times.
 
-Conditional puts get two to four times as fast where the disk is slow or busy. The setting is kept in the database file, and the
-log survives a kill as the rollback journal does. The engine's SQLite never moves the log into the database by itself, though:
-that is done from here, by another connection, which SQLite allows at any time.
+Conditional puts become two to four times as fast on a slow or busy disk. The database file keeps the setting, and the log
+survives a kill as the rollback journal does. The engine's SQLite never moves the log into the database by itself, so this module
+does it over another connection, which SQLite allows at any time.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _TRIES = 10
 
 
 class Checkpoints:
-    """Moves the logs of the databases in a folder into them, so that the logs do not grow for ever."""
+    """Moves the logs of a folder's databases into the databases, so that the logs do not grow for ever."""
 
     def __init__(self, tables: Path) -> None:
         """Open the databases."""
@@ -30,10 +30,10 @@ class Checkpoints:
         ]
 
     def make(self) -> None:
-        """Move what is in the logs, without anyone waiting for it.
+        """Move the content of the logs while nobody waits.
 
-        A log begins again only at a moment when all of it is moved. Under load that takes some tries, each for what came
-        meanwhile; to hold the writers up, which SQLite could do, would make the engine fail.
+        A log starts over only when all of it is moved. Under load that takes several tries, each for what came meanwhile. SQLite
+        could hold the writers up instead, but then the engine would fail.
         """
         for connection in self._connections:
             for _ in range(_TRIES):
@@ -42,6 +42,6 @@ class Checkpoints:
                     break
 
     def close(self) -> None:
-        """Close the databases: the last to do so, after the engine, leaves no log behind."""
+        """Close the databases. The last to close, after the engine, leaves no log behind."""
         for connection in self._connections:
             connection.close()

@@ -1,4 +1,4 @@
-"""Starting, recognising and ending the processes of local tools."""
+"""Starts, recognises and ends the processes of local tools."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ _KILL_SECONDS = 5.0
 
 
 class Known(NamedTuple):
-    """A process that is told from a later one with the same id by when it started."""
+    """A process. Its start time tells it from a later process with the same id."""
 
     pid: int
     started: str
@@ -26,7 +26,7 @@ class Known(NamedTuple):
 
 
 def known(pid: int) -> Known | None:
-    """A process by its id; None when there is none."""
+    """The process with this id, or None."""
     started = _started(pid)
     return None if started is None else Known(pid, started)
 
@@ -34,9 +34,9 @@ def known(pid: int) -> Known | None:
 def start(
     program: Sequence[str], *, env: Mapping[str, str], log: IO[bytes] | int, pass_fds: Sequence[int] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start a program, with an absolute path, that ends when this process ends; both its outputs go to `log`.
+    """Start a program, given by absolute path, that ends when this process ends. Both its outputs go to `log`.
 
-    Linux watches the thread that calls this, so call it from one that lasts.
+    Linux watches the calling thread, so call this from a thread that lasts.
     """
     return subprocess.Popen(
         [sys.executable, "-I", "-S", str(_TETHER), str(os.getpid()), *program],
@@ -51,7 +51,7 @@ def start(
 
 
 def stop(process: subprocess.Popen[bytes], *, patience: float) -> None:
-    """End what `start` started, and what that has started: TERM, and KILL after `patience` seconds."""
+    """End what `start` started, with its children: TERM first, KILL after `patience` seconds."""
     if process.poll() is None:
         process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -63,7 +63,7 @@ def stop(process: subprocess.Popen[bytes], *, patience: float) -> None:
 
 
 def end(process: Known, *, patience: float) -> bool:
-    """End a process that is no child of this one: TERM, and KILL after `patience` seconds. False when it was not there."""
+    """End a process that is no child of this one: TERM first, KILL after `patience` seconds. False when it is not there."""
     if not process.lives():
         return False
     for number, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, _KILL_SECONDS)):
@@ -75,7 +75,7 @@ def end(process: Known, *, patience: float) -> bool:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Whether a condition came true in time."""
+    """Wait until a condition holds; False when the time is over first."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -85,7 +85,7 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 
 
 def _started(pid: int) -> str | None:
-    """When a process started, in the system's own terms; None when it is not there, or only waits to be reaped."""
+    """When a process started, in the system's terms; None when it is gone or only waits to be reaped."""
     if sys.platform == "linux":
         try:
             # After the program's name, which is in parentheses and may hold any character: the state, ..., and as the 20th

@@ -1,7 +1,8 @@
-"""The stream pump: what Lambda's event source mapping is in the cloud, between the table's stream and the maintain function.
+"""The stream pump stands between the table's stream and the maintain function, as Lambda's event source mapping does in the
+cloud.
 
-It keeps in a file, after each batch, how far each shard is settled, so that after a crash of everything it goes on from there.
-Its process also holds the dead-letter queue that the function sends to, and keeps the upkeep function going.
+After each batch it writes to a file how far each shard is finished, and after a crash it goes on from there. Its process also
+holds the dead-letter queue that the function sends to, and runs the upkeep function's schedule.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from infra.limits import BATCH_SIZE, RETRIES, TIMEOUTS
 
 FUNCTION = "maintain"
 READ_LIMIT = 1000
-"""What GetRecords gives at most."""
+"""Records that one GetRecords returns at most."""
 
 _IDLE_SECONDS = 0.2
 _ENGINE_AWAY_SECONDS = 1.0
@@ -38,23 +39,23 @@ _LOOK_FOR_SHARDS_SECONDS = 5.0
 _LONGEST_PAUSE_SECONDS = 10.0
 
 POLICY = Policy(batch_size=BATCH_SIZE, retries=RETRIES, bisect=True)
-"""As the cloud's mapping, but without an age: a laptop that slept for a day has a stream that is a day old."""
+"""The settings of the cloud's mapping, but without a maximum age: a laptop that slept for a day has a day-old stream."""
 
 _log = logging.getLogger("gridview.pump")
 
 
 def wanted(record: Record) -> bool:
-    """The mapping's filter: issue documents only, so that what the function derives does not wake it."""
+    """The mapping's filter lets only issue documents through, so that the function's own writes do not wake it."""
     key = record["dynamodb"]["Keys"]
     pk, sk = key.get(PK, {}).get("S", ""), key.get(SK, {}).get("S", "")
     return bool(pk.startswith(ISSUE_PREFIX) and sk.startswith(PROJECT_PREFIX))
 
 
 class Progress:
-    """How far each shard of a stream is settled, kept in a file."""
+    """How far each shard of a stream is finished, kept in a file."""
 
     def __init__(self, path: Path, stream: str) -> None:
-        """Take up what the file says of this stream; another stream's progress, or a damaged file, is none."""
+        """Read the file's progress of this stream. Another stream's progress counts as none, and so does a damaged file."""
         self._path = path
         self._stream = stream
         kept = files.read_json(path)
@@ -64,31 +65,31 @@ class Progress:
         self._finished: set[str] = set(kept.get("finished", []))
 
     def after(self, shard: str) -> str | None:
-        """The sequence number up to which a shard is settled; None: nothing is."""
+        """The sequence number up to which a shard is finished, or None."""
         return self._after.get(shard)
 
     def finished(self, shard: str) -> bool:
-        """Whether a shard is closed and settled to its end."""
+        """Whether a shard is closed and finished to its end."""
         return shard in self._finished
 
     def settle(self, shard: str, number: str) -> None:
-        """All up to this sequence number is settled."""
+        """Note that everything up to this sequence number is finished."""
         self._after[shard] = number
         self._save()
 
     def forget(self, shard: str) -> None:
-        """Begin again with what the stream still has of a shard."""
+        """Start over with what the stream still has of a shard."""
         self._after.pop(shard, None)
         self._save()
 
     def finish(self, shard: str) -> None:
-        """A closed shard is settled to its end."""
+        """Note that a closed shard is finished to its end."""
         self._after.pop(shard, None)
         self._finished.add(shard)
         self._save()
 
     def keep_only(self, shards: set[str]) -> None:
-        """Forget shards that the stream no longer has."""
+        """Forget the shards that the stream no longer has."""
         gone = (self._finished | self._after.keys()) - shards
         if gone:
             self._finished -= gone
@@ -103,7 +104,7 @@ class Progress:
 
 
 class Pump:
-    """Moves a stream's records to a function, shard by shard, a parent before its children."""
+    """Moves a stream's records to a function, shard by shard, each parent before its children."""
 
     def __init__(
         self, client: Source, stream: str, progress: Progress, delivery_of: Callable[[str], Delivery]
@@ -118,7 +119,7 @@ class Pump:
         self._look_again = 0.0
 
     def step(self, now: float) -> bool:
-        """Read each readable shard once and deliver what there is; False when there was nothing. `now` in seconds, monotonic."""
+        """Read each readable shard once and deliver its records; False when there were none. `now` is monotonic, in seconds."""
         if now >= self._look_again:
             self._find_shards(now)
         moved = False
@@ -172,7 +173,7 @@ def pause(retry: int) -> None:
 
 
 def run(endpoint: str, table: str, folder: Folder, invoke: Callable[[Any], Any]) -> None:
-    """Pump for ever; `invoke` calls the function with an event. Progress and failed batches are kept in the data folder."""
+    """Pump for ever. `invoke` calls the function with an event. The data folder keeps progress and failed batches."""
     client = StreamClient(endpoint)
     stream = client.stream_of(table)
 
@@ -216,7 +217,7 @@ def run(endpoint: str, table: str, folder: Folder, invoke: Callable[[Any], Any])
 
 
 def main() -> None:
-    """`python -m devtools.local.pump`, started by the supervisor; the environment is the function's."""
+    """`python -m devtools.local.pump`, started by the supervisor in the function's environment."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--letters", type=int, required=True, help="file descriptor of the queue's socket")

@@ -1,4 +1,5 @@
-"""The upkeep function's schedule: what EventBridge is in the cloud, only that jobs begin sooner. The check is for `./dev fsck`."""
+"""The upkeep function's schedule, as EventBridge keeps it in the cloud, but with a shorter interval. `./dev fsck` does the
+check."""
 
 import logging
 import time
@@ -10,15 +11,15 @@ from devtools.failure import FunctionError
 FUNCTION = "upkeep"
 
 _SECONDS = 2.0
-"""Between one invocation and the next; with nothing due it is one query."""
+"""Seconds between two invocations. When nothing is due, an invocation is one query."""
 _FAILED_SECONDS = 10.0
-"""After one that failed: a function that cannot even be loaded starts a process each time."""
+"""Seconds after a failed invocation: a function that cannot even be loaded starts a process each time."""
 
 _log = logging.getLogger("gridview.upkeep")
 
 
 def run(invoke: Callable[[Any], Any], pause: Callable[[float], None] = time.sleep) -> None:
-    """Invoke the function for ever, one invocation at a time, whatever becomes of each; `pause` waits for so many seconds."""
+    """Invoke the function for ever, one invocation at a time, whether it fails or not. `pause` waits for some seconds."""
     while True:
         try:
             invoke({"task": "jobs"})

@@ -1,4 +1,4 @@
-"""The HTTP API on this machine: API Gateway's part between a socket and the Lambda functions."""
+"""The HTTP API on this machine. It does what API Gateway does between a socket and the Lambda functions."""
 
 import argparse
 import json
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 _ENVIRONMENTS = 4
 _THREADS = 16
 _MAX_READ_BYTES = 64 * 1024 * 1024
-"""Up to here a body is read and refused with a problem; a larger one waitress refuses itself."""
+"""The largest body that is read and refused with a problem. The web server itself refuses a larger one."""
 
 Invoke = Callable[[str, dict[str, Any]], Any]
-"""Calls a function, by name, with an event, and returns its result; raises FunctionError."""
+"""Calls the named function with an event and returns its result. Raises FunctionError."""
 
 _log = logging.getLogger("gridview.server")
 
 
 def application(invoke: Invoke, key: bytes) -> "WSGIApplication":
-    """The API as a WSGI application; `key` is what good tokens are signed with."""
+    """The API as a WSGI application. `key` is the signing key of good tokens."""
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         request = _request(environ)
@@ -112,7 +112,7 @@ def _phrase(status: int) -> str:
 
 
 def main() -> None:
-    """`python -m devtools.local.server`, started by the supervisor; the environment is the functions'."""
+    """`python -m devtools.local.server`, started by the supervisor in the functions' environment."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--listen", type=int, required=True, help="file descriptor of the bound socket")

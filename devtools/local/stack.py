@@ -1,4 +1,4 @@
-"""The local stack: an engine, the API server and the stream pump, and the supervisor that starts, watches and ends them."""
+"""The local stack: engine, API server and stream pump, and the supervisor that starts, watches and ends them."""
 
 import contextlib
 import errno
@@ -33,20 +33,20 @@ _STOP_SECONDS = 3.0
 _SUPERVISOR_STOP_SECONDS = 30.0
 _LOG_KEPT_BYTES = 16 * 1024 * 1024
 _FILLING_BYTES = 512 * 1024 * 1024
-"""Plenty for the demo; a container may have far less in memory."""
+"""Bytes that the demo needs in memory, with a wide margin. A container may have far less."""
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of this user's own is made in it
 
 Say = Callable[[str], None]
 
 
 class _StopRequestedError(Exception):
-    """TERM or INT came."""
+    """The process got TERM or INT."""
 
 
 def run(folder: Folder, *, port: int, empty: bool, say: Say, ready: Callable[[State], None]) -> None:
-    """Run the stack until TERM or INT. `say` is told what is going on, and `ready` is called when the API answers.
+    """Run the stack until TERM or INT. `say` gets progress messages; `ready` is called when the API answers.
 
-    Failure when it cannot start, or when a part of it ends by itself.
+    Failure when the stack cannot start or when a part of it ends by itself.
     """
     folder.make()
     with (
@@ -87,7 +87,7 @@ def run(folder: Folder, *, port: int, empty: bool, say: Say, ready: Callable[[St
 
 
 def end_all(known: list[Known]) -> bool:
-    """End a stack, the supervisor first, which ends the others in order. False when nothing of it lived."""
+    """End a stack. The supervisor goes first and ends the others in order. False when no process was alive."""
     ended = False
     for process, patience in zip(
         known, (_SUPERVISOR_STOP_SECONDS, *[_STOP_SECONDS] * len(known)), strict=False
@@ -97,7 +97,7 @@ def end_all(known: list[Known]) -> bool:
 
 
 class _Children:
-    """The processes of the stack, ended in the reverse order of their start."""
+    """The processes of the stack. They end in the reverse order of their start."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -109,7 +109,7 @@ class _Children:
         self._write_down()
 
     def check(self) -> None:
-        """Failure when one has ended."""
+        """Failure when a process has ended."""
         for name, process in self._named:
             if process.poll() is not None:
                 raise Failure(
@@ -126,9 +126,10 @@ class _Children:
 
 
 def _fill(folder: Folder, *, empty: bool, say: Say) -> None:
-    """Make the tables, with the demo unless `empty`: all or, when this is killed, nothing.
+    """Make the tables, with the sample data unless `empty`. All or nothing, even when this is killed.
 
-    The engine waits for the disk at every write, so where there is a file system in memory they are made there and moved.
+    The engine waits for the disk at every write. Where there is a file system in memory, the tables are made there and then
+    moved.
     """
     memory = memory_folder(folder)
     roomy = os.access(memory.parent, os.W_OK) and shutil.disk_usage(memory.parent).free > _FILLING_BYTES
@@ -153,12 +154,13 @@ def _fill(folder: Folder, *, empty: bool, say: Say) -> None:
 
 
 def memory_folder(folder: Folder) -> Path:
-    """Where in memory the tables of a data folder are made; always the same, so that what a killed start left is found."""
+    """Where in memory the tables of a data folder are made. The place is always the same, so a new start finds what a killed one
+    left."""
     return _MEMORY / f"gridview-{os.getuid()}-{hashlib.sha256(str(folder.path).encode()).hexdigest()[:16]}"
 
 
 def _environment(folder: Folder, endpoint: str) -> dict[str, str]:
-    """What the functions find in their environment, but for their names and the queue."""
+    """The functions' environment, except their names and the queue."""
     return local(
         {
             "TABLE_NAME": TABLE,
@@ -215,7 +217,8 @@ def healthy(api: str) -> bool:
 
 @contextlib.contextmanager
 def _listener(port: int) -> Iterator[socket.socket]:
-    """A socket that listens on 127.0.0.1; port 0: any. Bound first of all, so that a taken port is noticed before any work."""
+    """A socket that listens on 127.0.0.1; port 0 means any free port. It is bound first, so that a taken port is noticed before
+    any work."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -232,7 +235,7 @@ def _listener(port: int) -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def _stop_on_signals() -> Iterator[None]:
-    """Raise _StopRequestedError at TERM and INT, once: what cleans up afterwards is not disturbed."""
+    """Raise _StopRequestedError at the first TERM or INT. Later signals do not disturb the clean-up."""
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("the stack is run by the main thread")
 
@@ -251,7 +254,7 @@ def _stop_on_signals() -> Iterator[None]:
 
 
 def _open_log(folder: Folder) -> IO[bytes]:
-    """The log, for appending; what has grown too long is put aside."""
+    """The log, open for appending. A log that has grown too long is put aside."""
     with contextlib.suppress(FileNotFoundError):
         if folder.log.stat().st_size > _LOG_KEPT_BYTES:
             folder.log.replace(folder.log.with_suffix(".old.log"))

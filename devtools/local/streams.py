@@ -1,7 +1,8 @@
-"""A client of a DynamoDB stream on a local engine that speaks the service's JSON itself.
+"""A client of a DynamoDB stream on a local engine. It speaks the service's JSON itself.
 
-botocore would turn each record into Python values, and the pump would turn it back: Lambda's events hold the very JSON that the
-service sends. For the derived records, which are most of a stream and only filtered out, that is nearly all the work.
+botocore would turn each record into Python values, and the pump would turn them back, since Lambda's events hold the JSON that
+the service sends. Most records of a stream are derived items that the filter drops; for them the conversion is nearly all the
+work.
 """
 
 import http.client
@@ -30,21 +31,21 @@ class StreamError(Exception):
 
 
 class Shard(NamedTuple):
-    """A part of a stream. Its records come after those of its parent."""
+    """A part of a stream. Its records follow those of its parent."""
 
     id: str
     parent: str | None
 
 
 class Page(NamedTuple):
-    """Some records of a shard, and where to go on; no `next`: the shard is closed and at its end."""
+    """Some records of a shard, and where to go on. Without `next` the shard is closed and read to its end."""
 
     records: list[Record]
     next: str | None
 
 
 class Source(Protocol):
-    """What the pump asks of a stream."""
+    """The calls of a stream that the pump needs."""
 
     def shards(self, stream: str) -> list[Shard]:
         """The shards of a stream."""
@@ -57,10 +58,10 @@ class Source(Protocol):
 
 
 class StreamClient:
-    """One connection to the engine. Not for use by two threads at once."""
+    """One connection to the engine. Two threads must not use it at once."""
 
     def __init__(self, endpoint: str) -> None:
-        """Connects with the first call, and again when the connection was lost."""
+        """Connects at the first call, and again after the connection is lost."""
         self._http = http.client.HTTPConnection(urlsplit(endpoint).netloc, timeout=_TIMEOUT_SECONDS)
 
     def stream_of(self, table: str) -> str:
@@ -129,7 +130,7 @@ class StreamClient:
 
 
 def as_delivered(record: Record, stream: str) -> Record:
-    """A record of GetRecords as Lambda puts it into an event."""
+    """A record of GetRecords in the form of a Lambda event."""
     identity = record.get("userIdentity")
     delivered = record | {"eventSourceARN": stream}
     if identity:

@@ -1,4 +1,4 @@
-"""The table as the engine is asked to create it, made from the same constants as the CDK construct (a test compares them)."""
+"""The CreateTable request of the local engine. It uses the same constants as the CDK construct, and a test compares the two."""
 
 import time
 from typing import TYPE_CHECKING
@@ -44,7 +44,7 @@ def create_table_input(name: str) -> "CreateTableInputTypeDef":
 
 
 def ensure(client: "DynamoDBClient", name: str) -> str:
-    """Create the table, with expiry, unless it exists; wait until it is active. Returns the ARN of its stream."""
+    """Create the table, with expiry, unless it exists, and wait until it is active. Returns the ARN of its stream."""
     try:
         client.create_table(**create_table_input(name))
     except ClientError as error:

@@ -1,4 +1,4 @@
-"""Bearer tokens of the local stack: signed with a random key of the data folder, with the claims of a Cognito ID token."""
+"""Bearer tokens of the local stack. The data folder's random key signs them; their claims are those of a Cognito ID token."""
 
 import secrets
 import time
@@ -25,7 +25,7 @@ class InvalidTokenError(Exception):
 def issue(
     key: bytes, *, tenant: str, role: str, user: str = "local-user", lifetime: int = LIFETIME_SECONDS
 ) -> str:
-    """A token for a user of a tenant, valid for `lifetime` seconds. Failure when a claim is not one the API would accept."""
+    """A token for a user of a tenant, valid for `lifetime` seconds. Failure when the API would not accept a claim."""
     if not TENANT.fullmatch(tenant):
         raise Failure(f"A tenant id matches {TENANT.pattern}, and {tenant!r} does not.")
     if role.upper() not in Role.__members__ or role != role.lower():
@@ -51,9 +51,9 @@ def issue(
 
 
 def claims_of(key: bytes, token: str) -> dict[str, str]:
-    """The claims of a good token, as strings, which is how an HTTP API's JWT authorizer passes them on. Else InvalidTokenError.
+    """The claims of a good token as strings, as an HTTP API's JWT authorizer passes them on; else InvalidTokenError.
 
-    Like that authorizer it looks at the signature, issuer, audience and times, and leaves `token_use` to the functions.
+    Like that authorizer it checks signature, issuer, audience and times, and leaves `token_use` to the functions.
     """
     try:
         claims: dict[str, Any] = jwt.decode(
@@ -70,12 +70,12 @@ def claims_of(key: bytes, token: str) -> dict[str, str]:
 
 
 def key_in(data: Path) -> bytes:
-    """The signing key of a data folder, made on first use and readable by its owner alone."""
+    """The signing key of a data folder. It is made on first use; only its owner can read it."""
     return _secret_in(data / "token.key")
 
 
 def cursor_secret_in(data: Path) -> str:
-    """The secret of a data folder that the functions derive cursor keys from, made on first use and kept."""
+    """The secret of a data folder. The functions derive cursor keys from it. It is made on first use and kept."""
     return _secret_in(data / "cursor.secret").decode()
 
 

@@ -1,1 +1,1 @@
-"""Commands of operators, on the local stack or a deployed one."""
+"""Operators' commands, for the local stack or a deployed one."""

@@ -1,9 +1,9 @@
-"""`./dev dlq`: what the stream consumer could not derive, and having it done once what was in the way is gone.
+"""`./dev dlq`: list what the stream consumer could not derive, and derive it once the cause is gone.
 
-A dead letter names an issue from which nothing could be derived; a failed batch holds the records that the stream's mapping gave
-up. Redriving brings what is derived from these issues to their documents as they are now (`mend`), so it does not matter what was
-written meanwhile, in which order they are redriven, or how old they are. A letter or batch is forgotten after that and not
-before: whoever is killed in between leaves what the next one does again.
+A dead letter names an issue from which nothing could be derived. A failed batch holds the records that the stream's mapping gave
+up. A redrive derives the index of these issues anew from their documents as they are now. So later writes, the order of redrives
+and the age of a letter do not matter. A letter or batch is deleted only afterwards: after a kill in between, the next redrive
+repeats the work.
 """
 
 import argparse
@@ -33,34 +33,34 @@ if TYPE_CHECKING:
     from types_boto3_sqs.type_defs import MessageTypeDef
 
 _AT_ONCE = 10
-"""Letters that SQS gives at once."""
+"""Letters that SQS returns in one call."""
 _HIDDEN_SECONDS = 300
-"""For which nobody else is given a letter: more than it takes to mend ten issues."""
+"""Seconds in which nobody else gets a received letter: more than it takes to repair ten issues."""
 _WAIT_SECONDS = 1
-"""For which SQS looks for letters on all of its servers; without waiting it asks some only, and may find none."""
+"""Seconds in which SQS asks all of its servers for letters. Without a wait it asks only some and may find none."""
 _ID = 36
 """The last characters of a failed batch's name, a UUID, are its id."""
 
 
 def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the subcommand `dlq` with its own."""
+    """Add the subcommand `dlq` with its subcommands."""
     parser = subparsers.add_parser(
         "dlq", help="list and redrive dead letters and failed batches", description=__doc__
     )
     commands = parser.add_subparsers(metavar="list|redrive", required=True)
-    listing = commands.add_parser("list", help="show them, oldest batches last")
+    listing = commands.add_parser("list", help="list dead letters and failed batches, oldest batches last")
     target.register(listing)
     listing.set_defaults(func=_list)
-    redriving = commands.add_parser("redrive", help="derive what they are about anew, and forget them")
-    redriving.add_argument("ids", metavar="ID", nargs="*", help="of letters or batches, as list shows them")
-    redriving.add_argument("--all", action="store_true", help="all of them")
+    redriving = commands.add_parser("redrive", help="derive the index of their issues anew, and delete them")
+    redriving.add_argument("ids", metavar="ID", nargs="*", help="id of a letter or batch, as list shows it")
+    redriving.add_argument("--all", action="store_true", help="redrive all of them")
     target.register(redriving)
     redriving.set_defaults(func=_redrive)
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A dead letter. `key` is empty when it is none of ours."""
+    """A dead letter. `key` is empty when the message is no dead letter of gridview."""
 
     id: str
     receipt: str
@@ -90,7 +90,7 @@ def _body(text: str) -> tuple[str, int, str]:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A failed batch: the issues in it with the highest version of each, and why it was given up."""
+    """A failed batch: its issues, the highest version of each, and the reason of the failure."""
 
     name: str
     failed: str
@@ -100,12 +100,12 @@ class Batch:
 
     @property
     def id(self) -> str:
-        """What a person calls it."""
+        """The id that people use."""
         return self.name[-_ID:]
 
     @classmethod
     def of(cls, name: str, content: bytes) -> Self:
-        """From what Lambda, or the local stack, has kept; ValueError when it is something else, or without its records."""
+        """Read what Lambda or the local stack kept. ValueError when it is something else or lacks its records."""
         try:
             invocation = json.loads(content)
             payload = invocation["payload"]
@@ -121,7 +121,7 @@ class Batch:
 
 
 def _version(stream: dict[str, Any]) -> int:
-    """The version in a record; 0 where there is none that can be read."""
+    """The version in a record; 0 when it cannot be read."""
     image = stream.get("NewImage") or stream.get("OldImage") or {}
     try:
         return int(image["version"]["N"])
@@ -130,7 +130,7 @@ def _version(stream: dict[str, Any]) -> int:
 
 
 class Queue:
-    """The dead letters, one after the other. Those that are not deleted are given back at the end."""
+    """The dead letters, one after the other. Letters that are not deleted are given back at the end."""
 
     def __init__(self, opened: Target) -> None:
         self._client, self._url = opened.queue, opened.queue_url
@@ -147,7 +147,7 @@ class Queue:
             queue._give_back()
 
     def receive(self) -> list[Letter]:
-        """The next few; none when this has given all that there are."""
+        """The next few letters; none after the last."""
         answer = self._client.receive_message(
             QueueUrl=self._url,
             MaxNumberOfMessages=_AT_ONCE,
@@ -162,7 +162,7 @@ class Queue:
         return fresh
 
     def delete(self, letter: Letter) -> None:
-        """Forget one."""
+        """Delete a letter."""
         self._client.delete_message(QueueUrl=self._url, ReceiptHandle=self._held.pop(letter.id))
 
     def _give_back(self) -> None:
@@ -178,7 +178,7 @@ def _letters(queue: Queue) -> Iterator[list[Letter]]:
 
 
 def _batches(opened: Target) -> Iterator[tuple[str, Batch | str]]:
-    """The name of each failed batch, and the batch or why it cannot be read."""
+    """The name of each failed batch, with the batch or the reason why it cannot be read."""
     for name in sorted(opened.batches.names(), reverse=True):
         content = opened.batches.read(name)
         if content is None:
@@ -190,7 +190,7 @@ def _batches(opened: Target) -> Iterator[tuple[str, Batch | str]]:
 
 
 def _refusals(func: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """What AWS refuses, as a sentence."""
+    """Turn a refusal of AWS into a sentence."""
 
     @functools.wraps(func)
     def run(args: argparse.Namespace) -> int:
@@ -240,7 +240,7 @@ def _redrive(args: argparse.Namespace) -> int:
 
 
 class Redrive:
-    """Redrives letters and batches, and says what becomes of each."""
+    """Redrives letters and batches, and prints what becomes of each."""
 
     def __init__(self, opened: Target) -> None:
         self._opened = opened

@@ -1,4 +1,4 @@
-"""`./dev fsck`: is what is derived from the issues what it should be? And `--repair`."""
+"""`./dev fsck`: compare everything derived with the issues, and repair it with `--repair`."""
 
 import argparse
 import time
@@ -28,37 +28,39 @@ if TYPE_CHECKING:
 PATIENCE = 60.0
 
 _SEGMENTS = 4
-"""Parts of the table that are scanned side by side: more gain nothing, since one process compares them."""
+"""Segments of the table that are scanned side by side. More gain nothing, since one process compares them."""
 _PAGE = 1_000
-"""Items of one Scan. DynamoDB Local looks at all that is left of the table for a page without a limit."""
+"""Items of one Scan. Without a limit DynamoDB Local looks at the whole rest of the table for each page."""
 _GLANCE = 0.2
-"""Seconds between two looks at the clock while suspects are waited for."""
+"""Seconds between two looks at the clock while the check waits for suspects."""
 _BUSY_SECONDS = 1.0
 _BUSY_TIMES = 60
 _SHOWN = 48
-"""Characters of a sort string."""
+"""Characters of a sort string that are shown."""
 
 _DESCRIPTION = """\
-Compare everything that is derived from issues with the issues, of one project or of the whole table, and print what differs.
-People may write meanwhile: what looks wrong is looked at once more after some seconds, and counts only if it is still wrong
-and nobody has written it in between. Ends with status 1 if a difference remains.
+Compare everything derived from issues with the issues, in one project or in the whole table, and print the differences. People
+may write meanwhile: the check looks at a suspect again after some seconds and counts it only if it is still wrong and nobody has
+written it in between. The exit status is 1 if a difference remains.
 """
 
 
 def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the subcommand `fsck`."""
     parser = subparsers.add_parser(
-        "fsck", help="compare the index with the issues, and repair it", description=_DESCRIPTION
+        "fsck", help="compare the index with the issues and repair it", description=_DESCRIPTION
     )
-    parser.add_argument("--project", metavar="P", help="this project's issues only, by number; with --tenant")
-    parser.add_argument("--tenant", metavar="T", help="the tenant of the project")
-    parser.add_argument("--repair", action="store_true", help="put right what differs, and look again")
+    parser.add_argument(
+        "--project", metavar="P", help="check this project only, issue by issue; needs --tenant"
+    )
+    parser.add_argument("--tenant", metavar="T", help="the tenant of --project")
+    parser.add_argument("--repair", action="store_true", help="repair what differs, and check it again")
     parser.add_argument(
         "--patience",
         metavar="S",
         type=_seconds,
         default=PATIENCE,
-        help="seconds for which what looks wrong may be on its way: more than the stream lags "
+        help="seconds until a suspect is checked again; choose more than the stream's lag  "
         f"(default: {PATIENCE:.0f})",
     )
     target.register(parser)
@@ -98,9 +100,9 @@ def _walk(args: argparse.Namespace, table: Table) -> Walk:
 
 
 def drive(check: Check, total: int | None) -> float:
-    """Do a check to its end, and show how far it has come; tells the seconds that looking took, without the waiting.
+    """Run a check to its end and show its progress. Returns the seconds it took, without the waiting.
 
-    Failure when the table goes on refusing.
+    Failure when the table keeps refusing calls.
     """
     looked, refusals = 0.0, 0
     with _bar() as bar:
@@ -162,7 +164,7 @@ class Shown:
         self._names: dict[tuple[str, str], dict[str, str]] = {}
 
     def __call__(self, finding: Finding) -> None:
-        """A line for each difference, and what became of it."""
+        """Print a line for each difference and what became of it."""
         for one in finding.differences:
             self._print(f"{one.key}  {one.kind.value:<11} {self._place(one)}{_told(one)}")
         if finding.repaired:
@@ -171,7 +173,7 @@ class Shown:
             self._print(f"{finding.key}  not repaired: {finding.reason}")
 
     def summary(self, check: Check, seconds: float) -> None:
-        """The last lines: what was found, and how fast."""
+        """Print the last lines: what the check found, and how fast it was."""
         tally = check.tally
         rate = f"{tally.issues / seconds:,.0f} a second" if seconds else "at once"
         self._print(f"{tally.issues:,} issues looked at in {seconds:.1f} s ({rate}).")
@@ -191,12 +193,12 @@ class Shown:
         self._console.print(line, markup=False)
 
     def _place(self, one: Difference) -> str:
-        """An order by its field's id, as people know it, and its own."""
+        """An order, named by its field's id, which people know, and by its own id."""
         field = self._fields(one.key).get(one.place.split(".")[0])
         return one.place if field is None or field == one.place else f"{field} ({one.place})"
 
     def _fields(self, key: str) -> dict[str, str]:
-        """The ids of the fields of an issue's project by their internal ids."""
+        """Internal id -> id, for the fields of an issue's project."""
         try:
             issue = keys.parse_issue(key)
             project = issue.tenant, issue.project

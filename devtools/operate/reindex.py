@@ -1,4 +1,4 @@
-"""`./dev reindex`: indexes built anew in the background; `./dev jobs`: what is being done in the background."""
+"""`./dev reindex` rebuilds indexes in the background; `./dev jobs` lists the background work."""
 
 import argparse
 import time
@@ -25,7 +25,7 @@ _LOOK_SECONDS: Final = 1.0
 
 
 class Work(NamedTuple):
-    """The background work of one project, as somebody sees it."""
+    """The background work of one project."""
 
     partition: str
     job: Job
@@ -40,50 +40,50 @@ def register(subparsers: Any) -> None:
     """Add the subcommands."""
     reindex = subparsers.add_parser(
         "reindex",
-        help="build indexes anew in the background",
-        description="Build the indexes of a project, or of some of its attributes, anew in the background. "
-        "The grid is served from the present ones until the new ones are complete. The work goes on without this command.",
+        help="rebuild indexes in the background",
+        description="Rebuild the indexes of a project, or of some of its attributes, in the background. "
+        "The present indexes serve the grid until the new ones are complete. The work goes on after this command ends.",
     )
     target.register(reindex)
-    reindex.add_argument("--tenant", required=True, help="whose project")
-    reindex.add_argument("--project", required=True, help="its id")
+    reindex.add_argument("--tenant", required=True, help="the tenant of the project")
+    reindex.add_argument("--project", required=True, help="the id of the project")
     reindex.add_argument(
         "--attribute",
         action="append",
         metavar="ID",
-        help="an attribute, or name, state, created or updated; may be given several times (default: all that are indexed)",
+        help="an attribute, or name, state, created or updated; repeatable (default: all indexed fields)",
     )
     reindex.add_argument(
         "--index",
         action="append",
         metavar="ID",
-        help="a composite index, such as c1; may be given several times (default: all, where no --attribute is given either)",
+        help="a composite index, such as c1; repeatable (default: all, unless --attribute is given)",
     )
     reindex.add_argument(
         "--outdated",
         action="store_true",
-        help=f"only indexes that are not in the present form of the sort strings (version {SPEC_VERSION})",
+        help=f"rebuild only indexes with an older form of the sort strings than version {SPEC_VERSION}",
     )
     reindex.add_argument(
         "--rate",
         type=count,
         default=0,
         metavar="N",
-        help="issues a second at most (default: as many as it can)",
+        help="issues a second at most (default: no limit)",
     )
-    reindex.add_argument("--wait", action="store_true", help="show the progress, and end when it is over")
+    reindex.add_argument("--wait", action="store_true", help="show the progress until the rebuild is done")
     reindex.set_defaults(func=run_reindex)
     jobs = subparsers.add_parser(
         "jobs",
         help="list the background work of all projects",
-        description="List what is being done in the background, in all projects of all tenants, and how far it has come.",
+        description="List the background work of all projects of all tenants, and its progress.",
     )
     target.register(jobs)
     jobs.set_defaults(func=run_jobs)
 
 
 def run_reindex(args: argparse.Namespace) -> int:
-    """Have indexes built anew; 0 when that is under way, or with --wait when it is done."""
+    """Start a rebuild of indexes. Returns 0 once it is under way, or with --wait once it is done."""
     console = Console()
     table = target.open(args).table
     try:
@@ -127,7 +127,7 @@ def run_reindex(args: argparse.Namespace) -> int:
 
 
 def run_jobs(args: argparse.Namespace) -> int:
-    """List the background work; 0."""
+    """List the background work. Returns 0."""
     console = Console()
     found = list(work_under_way(target.open(args).table))
     for work in found:
@@ -138,7 +138,7 @@ def run_jobs(args: argparse.Namespace) -> int:
 
 
 def work_under_way(table: Table) -> Iterator[Work]:
-    """All jobs in due order, as of the index."""
+    """All jobs, ordered by due time, as the index shows them."""
     for item in table.query_all(keys.JOB, index=True, paths=()):
         stored = table.get(item[keys.PK], keys.JOB, consistent=True)
         if stored is not None and item[keys.PK].startswith(keys.PROJECT_PREFIX):
@@ -146,7 +146,7 @@ def work_under_way(table: Table) -> Iterator[Work]:
 
 
 def described(work: Work) -> str:
-    """One line about a job."""
+    """One line for a job."""
     job = work.job
     if job.last is None:
         return f"{work.label}: waits until {job.due}"
@@ -165,7 +165,7 @@ def _outdated(tenant: str, project: str, items: ProjectItems) -> Iterator[Defini
 
 
 def _show(table: Table, partition: str) -> None:
-    """Show the progress of a project's passes until there is nothing left to do."""
+    """Show the progress of a project's passes until nothing is left to do."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         shown = progress.add_task("waiting", total=None)

@@ -1,4 +1,4 @@
-"""What an operator's command works on: the local stack that runs, or a deployed one. Its table, dead letters and failed batches."""
+"""The stack that an operator's command works on, local or deployed: its table, dead letters and failed batches."""
 
 import argparse
 from collections.abc import Iterator
@@ -29,23 +29,23 @@ _NEEDED = ("TableName", "DeadLetterQueueUrl", "FailedBatchesBucket")
 
 
 class FailedBatches(Protocol):
-    """Where batches are kept that the stream's mapping gave up, each whole, under a name."""
+    """The store of failed batches, each whole and under a name."""
 
     def names(self) -> Iterator[str]:
-        """The names of all, in any order."""
+        """All names, in any order."""
 
     def read(self, name: str) -> bytes | None:
-        """What is kept under a name; None when it is gone."""
+        """The content under a name; None when it is gone."""
 
     def remove(self, name: str) -> None:
-        """Forget one; nothing happens when it is gone."""
+        """Delete a batch; nothing happens when it is gone."""
 
 
 class FolderBatches:
-    """Those of a local stack: a file each."""
+    """The failed batches of a local stack, a file each."""
 
     def __init__(self, folder: Path) -> None:
-        """There may be no such folder yet."""
+        """The folder need not exist yet."""
         self._folder = folder
 
     def names(self) -> Iterator[str]:
@@ -62,15 +62,15 @@ class FolderBatches:
             return None
 
     def remove(self, name: str) -> None:
-        """Unlink a file. The folder it was in stays: another one may be coming into it."""
+        """Delete a file. Its folder stays, since another file may be on its way there."""
         (self._folder / name).unlink(missing_ok=True)
 
 
 class BucketBatches:
-    """Those of a deployed stack: an object of S3 each."""
+    """The failed batches of a deployed stack, an S3 object each."""
 
     def __init__(self, bucket: str, client: Any) -> None:
-        """`client` is one of S3."""
+        """`client` is an S3 client."""
         self._bucket = bucket
         self._client = client
 
@@ -95,20 +95,20 @@ class BucketBatches:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A stack to work on. Calls of its table raise Overloaded, the other ones what boto3 raises."""
+    """A stack to work on. Calls of its table raise Overloaded; the others raise boto3's errors."""
 
     table: Table
     queue: "SQSClient"
     queue_url: str
-    """Of the dead letters."""
+    """The URL of the dead-letter queue."""
     batches: FailedBatches
     label: str
-    """Names it for a person."""
+    """The stack's name, for people."""
 
 
 def register(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which stack: the local one unless `--deployed`."""
-    group = parser.add_argument_group("which stack (the local one unless --deployed)")
+    """Add the options that choose the stack: the local one unless `--deployed`."""
+    group = parser.add_argument_group("which stack (default: the local one)")
     group.add_argument(
         "--data",
         metavar="DIR",
@@ -117,19 +117,19 @@ def register(parser: argparse.ArgumentParser) -> None:
         help="the local stack's data folder (default: .data)",
     )
     group.add_argument(
-        "--deployed", action="store_true", help="the stack in the AWS account whose credentials are active"
+        "--deployed", action="store_true", help="use the stack in the AWS account of the active credentials"
     )
     group.add_argument(
         "--stack-name",
         metavar="NAME",
         default=DEFAULT_STACK,
-        help=f"of the deployed stack (default: {DEFAULT_STACK})",
+        help=f"name of the deployed stack (default: {DEFAULT_STACK})",
     )
-    group.add_argument("--profile", metavar="NAME", help="of the AWS credentials, for --deployed")
+    group.add_argument("--profile", metavar="NAME", help="AWS profile, for --deployed")
 
 
 def open(parsed: argparse.Namespace) -> Target:  # noqa: A001 - target.open() is what it is called as
-    """The stack that the options name. Failure when there is none, or it cannot be reached."""
+    """The stack that the options name. Failure when there is none or it cannot be reached."""
     return _deployed(parsed.stack_name, parsed.profile) if parsed.deployed else _local(Folder(parsed.data))
 
 
