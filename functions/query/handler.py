@@ -18,6 +18,7 @@ from gridview.query.grid import grid_page
 from gridview.query.grid_request import IndexNotReady
 from gridview.query.group_request import resolve as resolve_groups
 from gridview.query.row_number import position as position_in
+from gridview.query.summary_request import resolve as resolve_summary
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
@@ -111,6 +112,16 @@ def groups(request: Request) -> Response:
     return _answered(request, counted)
 
 
+def summary(request: Request) -> Response:
+    """Functions of fields."""
+    body = request.body()
+
+    def summarized(metered: Table, catalog: Catalog) -> dict[str, Any]:
+        return counting.summarized(metered, catalog, resolve_summary(catalog, body), cache)
+
+    return _answered(request, summarized)
+
+
 def position(request: Request) -> Response:
     """The row number of an issue."""
     body = grid_request.from_parameters(request.parameters)
@@ -150,6 +161,7 @@ OPERATIONS: dict[str, Operation] = {
         grid,
         grid_get,
         groups,
+        summary,
         position,
     )
 }

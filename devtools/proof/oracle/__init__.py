@@ -7,7 +7,7 @@ from devtools.arguments import count
 
 DESCRIPTION = """\
 Ask the same random questions of the grid and of SQLite, over the same issues: rows, order, counts, pages both ways, groups with
-aggregates and positions have to be equal. The oracle shares no code with the grid: values are compared by SQL, on normal
+aggregates, summaries and positions have to be equal. The oracle shares no code with the grid: values are compared by SQL, on normal
 forms of its own. A question is a number, and the same number is the same question, project included.
 
 The projects are random ones of a hundred issues, most of them held to limits so small that their blocks split and budgets are

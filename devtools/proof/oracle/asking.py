@@ -1,4 +1,4 @@
-"""The three questions as they are put to the core, and its answers as a client reads them."""
+"""The questions as they are put to the core, and its answers as a client reads them."""
 
 import json
 from decimal import Decimal
@@ -9,7 +9,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.index.block_cache import BlockCache
-from gridview.query import counting, group_request
+from gridview.query import counting, group_request, summary_request
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve, resolve_position
 from gridview.query.row_number import position as find_position
@@ -28,6 +28,12 @@ def grouped(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> An
     return _read(
         counting.grouped_counts(table.metered(), catalog, group_request.resolve(catalog, body), cache)
     )
+
+
+def summarized(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:
+    """A summary of fields."""
+    query = summary_request.resolve(catalog, body)
+    return _read(counting.summarized(table.metered(), catalog, query, cache))
 
 
 def position(table: Table, catalog: Catalog, num: int, body: Json, cache: BlockCache) -> Any:

@@ -288,6 +288,55 @@ def _expected_value(kind: str, value: Any) -> Any:
     return _number(value) if kind == "number" else bool(value) if kind == "bool" else value
 
 
+def _summary(loaded: Loaded, question: Question, asked: Asked) -> int:
+    body = question.body
+    answer = asking.summarized(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache)
+    asked.heard(answer.pop("explain"))
+    same("the summary", summary_told(loaded, body, answer), summary_expected(loaded, body))
+    return len(answer["summaries"])
+
+
+def summary_told(loaded: Loaded, body: Json, answer: Any) -> Json:
+    """A summary in the form in which it is compared."""
+    same(
+        "the fields",
+        [one.pop("field") for one in answer["summaries"]],
+        [one["field"] for one in body["fields"]],
+    )
+    return {
+        "matched": answer["matched"],
+        "summaries": [
+            {
+                function: _function_value(loaded, asked["field"], function, value)
+                for function, value in one.items()
+            }
+            for asked, one in zip(body["fields"], answer["summaries"], strict=True)
+        ],
+    }
+
+
+def _function_value(loaded: Loaded, name: str, function: str, value: Any) -> Any:
+    if value is None or function in ("count", "empty", "distinct"):
+        return value
+    return _canonical(loaded, name, loaded.project.types[name], value)
+
+
+def summary_expected(loaded: Loaded, body: Json) -> Json:
+    """A summary as the oracle has it, in that form."""
+    found = loaded.oracle.summary(body)
+    for asked, one in zip(body["fields"], found["summaries"], strict=True):
+        name = asked["field"]
+        for function in {"min", "max"} & one.keys():
+            holder = one[function]
+            value = None if holder is None else loaded.project.value(holder, name)
+            one[function] = (
+                None if value is None else _canonical(loaded, name, loaded.project.types[name], value)
+            )
+        for function in {"sum", "avg"} & one.keys():
+            one[function] = _number(one[function])
+    return found
+
+
 def _position(loaded: Loaded, question: Question, _: Asked) -> int:
     body = question.body
     try:
@@ -305,6 +354,7 @@ _KINDS: dict[str, Callable[[Loaded, Question, Asked], int]] = {
     "walk": _walk,
     "offset": _offset,
     "groups": _groups,
+    "summary": _summary,
     "position": _position,
 }
 

@@ -34,9 +34,18 @@ _BLOCKS: Mapping[str, Limits] = {
 
 _BUDGETS: Mapping[str, Limits] = {
     "": {},
-    "dear": {"query.planner._ITEM_UNITS": 20.0, "query.grouping._ITEM_UNITS": 20.0},
+    "dear": {
+        "query.planner._ITEM_UNITS": 20.0,
+        "query.grouping._ITEM_UNITS": 20.0,
+        "query.aggregate_planner._ITEM_UNITS": 20.0,
+    },
     "few": {"query.planner.CANDIDATES": 25},
-    "poor": {"query.planner.WHOLE": 30, "query.planner.CANDIDATES": 25, "query.grouping.MAX_DOCUMENTS": 40},
+    "poor": {
+        "query.planner.WHOLE": 30,
+        "query.planner.CANDIDATES": 25,
+        "query.grouping.MAX_DOCUMENTS": 40,
+        "query.aggregate_planner.MAX_DOCUMENTS": 40,
+    },
 }
 """`dear`: documents cost so much that blocks are gone along where there are only a few.
 `few`: so few documents may be fetched that projects are read whole instead; `poor`: they may not be either.
@@ -69,7 +78,12 @@ def held_to(name: str) -> Iterator[None]:
 
 def budgets(name: str) -> Mapping[str, int]:
     """What may be read for an answer under these limits."""
-    constants = ("query.planner.WHOLE", "query.planner.CANDIDATES", "query.grouping.MAX_DOCUMENTS")
+    constants = (
+        "query.planner.WHOLE",
+        "query.planner.CANDIDATES",
+        "query.grouping.MAX_DOCUMENTS",
+        "query.aggregate_planner.MAX_DOCUMENTS",
+    )
     return {constant: LIMITS[name].get(constant) or _real(constant) for constant in constants}
 
 

@@ -5,6 +5,8 @@ import re
 from devtools.proof.oracle.world import Json
 
 _PLANS = {
+    "summary from blocks": r"Tell the functions of .* by the blocks",
+    "summary from documents": r"work the functions out in memory",
     "groups by documents": r"group them by .* in memory",
     "groups by the sizes of blocks": r"Group by .*: its index has",
     "groups by sets": r"Intersect .*the sets of",

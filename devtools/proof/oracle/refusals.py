@@ -30,8 +30,7 @@ def why(project: Project, oracle: Oracle, question: Question, budgets: Mapping[s
         return "sorts by a field without an index"
     if len(project.issues) <= budgets["query.planner.WHOLE"]:
         return None
-    reasons = _of_groups if question.kind == "groups" else _of_rows
-    return next(reasons(project, oracle, question.body, budgets), None)
+    return next(_REASONS.get(question.kind, _of_rows)(project, oracle, question.body, budgets), None)
 
 
 def _of_rows(project: Project, oracle: Oracle, body: Json, budgets: Mapping[str, int]) -> Iterator[str]:
@@ -54,6 +53,28 @@ def _of_groups(project: Project, oracle: Oracle, body: Json, budgets: Mapping[st
         yield "groups by a field without an index"
     if oracle.undecided(body, unknown) > budgets["query.planner.CANDIDATES"]:
         yield _UNDECIDED
+
+
+_OF_VALUES = frozenset(("distinct", "sum", "avg"))
+
+
+def _of_summary(project: Project, oracle: Oracle, body: Json, budgets: Mapping[str, int]) -> Iterator[str]:
+    unknown = partial(undecidable, project)
+    if oracle.possible(body, unknown) <= budgets["query.aggregate_planner.MAX_DOCUMENTS"]:
+        return
+    if {one["field"] for one in body["fields"]} & project.unindexed:
+        yield "tells of a field without an index"
+    if oracle.undecided(body, unknown) > budgets["query.planner.CANDIDATES"]:
+        yield _UNDECIDED
+    for one in body["fields"]:
+        kind, functions = project.types[one["field"]], {*one["functions"]}
+        if functions & _OF_VALUES and kind not in ("bool", "enum", "multi_enum"):
+            yield "distinct values or sums of more issues than may be read"
+        if functions & {"min", "max"} and kind == "text":
+            yield "texts that begin alike of more issues than may be read"
+
+
+_REASONS = {"groups": _of_groups, "summary": _of_summary}
 
 
 def undecidable(project: Project, condition: Json) -> bool:

@@ -234,6 +234,42 @@ class Oracle:
             for _, count, *rest in found
         ]
 
+    def summary(self, body: Mapping[str, Any]) -> Json:
+        """How many issues pass, and the functions of their fields."""
+        where, values = self._where(body)
+        return {
+            "matched": self._number(f"SELECT count(*) FROM issue WHERE {where}", values),  # noqa: S608
+            "summaries": [
+                {
+                    function: self._function(one["field"], function, where, values)
+                    for function in one["functions"]
+                }
+                for one in body["fields"]
+            ],
+        }
+
+    def _function(self, name: str, function: str, where: str, values: list[Any]) -> Any:
+        """One function of the values of a field. Of the least and the greatest the number of the issue that has it."""
+        selected = {
+            "count": f'count("e_{name}")',
+            "empty": f'count(*) - count("e_{name}")',
+            "distinct": f'count(DISTINCT "e_{name}")',
+            "sum": f'exact_sum("v_{name}")',
+            "avg": f'exact_avg("v_{name}")',
+        }
+        source = "issue"
+        if function == "distinct" and self._types[name] == "multi_enum":
+            source = "issue LEFT JOIN chosen ON chosen.n = issue.n AND chosen.field = ?"
+            values = [name, *values]
+            selected["distinct"] = "count(DISTINCT chosen.place)"
+        if function in selected:
+            query = f"SELECT {selected[function]} FROM {source} WHERE {where}"  # noqa: S608
+        else:
+            way = "ASC" if function == "min" else "DESC"
+            query = f"""SELECT n FROM issue WHERE {where} AND "e_{name}" IS NOT NULL
+                ORDER BY "o_{name}" {way}, "e_{name}" {way}, n {way} LIMIT 1"""  # noqa: S608
+        return next((found for (found,) in self._db.execute(query, values)), None)
+
     def undecided(self, body: Mapping[str, Any], unknown: Unknown) -> int:
         """How many issues pass or do not, depending on what becomes of the conditions that are `unknown`."""
         may, values = self._where(body, unknown, "1")

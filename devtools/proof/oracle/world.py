@@ -248,7 +248,9 @@ def value(random: Random, kind: str, options: Sequence[str]) -> Any:
 
 @dataclass(frozen=True)
 class Question:
-    """One question: `body` is the request's. `kind`: a walk both ways, a page at an offset, groups, the position of an issue."""
+    """One question: `body` is the request's. `kind`: a walk both ways, a page at an offset, groups, the position of an issue,
+    a summary of fields.
+    """
 
     kind: str
     body: Json
@@ -258,7 +260,7 @@ class Question:
 def question(random: Random, project: Project) -> Question:
     """A random question."""
     body: Json = {}
-    kind = random.choice(("walk", "walk", "offset", "groups", "position"))
+    kind = random.choice(("walk", "walk", "offset", "groups", "position", "summary"))
     if random.random() < (0.8 if kind in ("walk", "position") else 0.6):
         body["filter"] = _filter(random, project, random.randint(0, 4))
     if kind == "groups":
@@ -269,6 +271,9 @@ def question(random: Random, project: Project) -> Question:
             {"field": random.choice(numbers), "function": random.choice(("sum", "min", "max", "avg"))}
             for _ in range(random.randint(0, 3))
         ]
+        return Question(kind, body)
+    if kind == "summary":
+        body["fields"] = _fields(random, project)
         return Question(kind, body)
     body["sort"] = _sort(random, project)
     if kind == "position":
@@ -303,6 +308,24 @@ def _by(random: Random, project: Project) -> Any:
     if kind == "datetime" and random.random() < 0.7:
         by["timezone"] = random.choice(ZONES)
     return by
+
+
+_FUNCTIONS = ("count", "empty", "distinct", "min", "max")
+
+
+def _fields(random: Random, project: Project) -> list[Json]:
+    """Some fields, and some functions of each; seldom one without an index, which takes documents."""
+    names = random.sample(sorted(project.types), random.choice((1, 1, 2, 5)))
+    indexed = [name for name in names if name not in project.unindexed] or ["num"]
+    chosen = names if random.random() < _REFUSED else indexed
+    functions = {
+        name: (*_FUNCTIONS, "sum", "avg") if project.types[name] == "number" else _FUNCTIONS
+        for name in chosen
+    }
+    return [
+        {"field": name, "functions": random.sample(some, random.randint(1, len(some)))}
+        for name, some in functions.items()
+    ]
 
 
 def _filter(random: Random, project: Project, depth: int) -> Json:

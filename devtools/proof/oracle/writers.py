@@ -39,6 +39,8 @@ from devtools.proof.oracle.compare import (
     groups_told,
     nums_of,
     same,
+    summary_expected,
+    summary_told,
 )
 from devtools.proof.oracle.history import History, Version
 from devtools.proof.oracle.limits import LIMITS, budgets, held_to
@@ -437,6 +439,23 @@ class _Scenario:
         for values, count in told.items():
             _between(f"the count of {values}", count, least.get(values, 0), window.slack)
 
+    def summary(self) -> None:
+        """A summary of fields: while issues change, what it says holds together; `_quiet` compares it."""
+        body = self._question.body
+        window = self._request(
+            lambda table: asking.summarized(table, self._loaded.catalog, body, self._loaded.cache)
+        )
+        loaded = replace(self._loaded, project=window.still, oracle=Oracle(window.still))
+        ours, theirs = summary_told(loaded, body, window.answer), summary_expected(loaded, body)
+        self._played.rows += len(ours["summaries"])
+        if not window.slack:
+            same("the summary", ours, theirs)
+            return
+        _between("matched", ours["matched"], theirs["matched"], window.slack)
+        for told, least in zip(ours["summaries"], theirs["summaries"], strict=True):
+            if "count" in told:
+                _between("count", told["count"], least["count"], window.slack)
+
     def position(self) -> None:
         """The position of an issue."""
         num = self._question.num
@@ -476,6 +495,7 @@ _KINDS: dict[str, Callable[[_Scenario], None]] = {
     "walk": _Scenario.walk,
     "offset": _Scenario.offset,
     "groups": _Scenario.groups,
+    "summary": _Scenario.summary,
     "position": _Scenario.position,
 }
 

@@ -23,6 +23,7 @@ BODIES: dict[str, Any] = {
     "batch": {"operations": [{"create": {"name": "New"}}, {"delete": {"num": 1}}]},
     "grid": {},
     "groups": {"by": ["state"]},
+    "summary": {"fields": [{"field": "state", "functions": ["count"]}]},
     "create_index": {"sort": [{"field": "state"}, {"field": "3812"}]},
 }
 

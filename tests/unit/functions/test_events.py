@@ -88,6 +88,20 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
             == [(["open", "2023-05"], 1), (["open", None], 1), (["closed", "2023-05"], 1)]
         ),
     ),
+    "summary": (
+        200,
+        lambda _, answer: (
+            answer.body
+            == {
+                "matched": 3,
+                "summaries": [
+                    {"field": "state", "count": 3, "distinct": 2},
+                    {"field": "3812", "empty": 1, "min": "2023-05-01", "max": "2023-05-02"},
+                    {"field": "3fe6", "sum": 42, "avg": 42},
+                ],
+            }
+        ),
+    ),
     "position": (200, lambda _, answer: answer.body == {"position": 0}),
 }
 

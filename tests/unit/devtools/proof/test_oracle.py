@@ -61,7 +61,7 @@ def tally() -> Tally:
 def test_the_grid_answers_as_sqlite_does(tally: Tally) -> None:
     assert tally.differences == []
     assert tally.questions == QUERIES
-    assert tally.kinds.keys() == {"walk", "offset", "groups", "position"}
+    assert tally.kinds.keys() == {"walk", "offset", "groups", "position", "summary"}
     assert tally.rows > 10 * QUERIES
 
 
@@ -86,7 +86,7 @@ def test_over_moto_the_answers_are_the_same() -> None:
         table._client.create_table(**create_table_input("gridview"))
         player = Player(table.metered, data="generated")
         asked = [player.play(seed) for seed in MOTO_QUERIES]
-    assert {one.question.kind for one in asked} == {"walk", "offset", "groups", "position"}
+    assert {one.question.kind for one in asked} == {"walk", "offset", "groups", "position", "summary"}
     assert sum(one.rows for one in asked) > 5 * len(MOTO_QUERIES)
 
 

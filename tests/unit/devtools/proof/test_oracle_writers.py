@@ -30,7 +30,7 @@ def test_answers_are_right_while_others_write(first: int) -> None:
         happened += played.happened
         happened["overloaded"] += played.overloaded
         happened["refused"] += played.refused is not None
-    assert kinds.keys() == {"walk", "offset", "groups", "position"}
+    assert kinds.keys() == {"walk", "offset", "groups", "position", "summary"}
     assert happened["edits"] > CHUNK
     assert happened["calls of consumers"] > 10 * CHUNK
     assert happened["overloaded"] + happened["refused"] < CHUNK / 4

@@ -14,6 +14,7 @@ from gridview.commands.projects import ProjectCreate, ProjectPatch
 from gridview.query.grid_request import MAX_LIMIT, GridRequest
 from gridview.query.group_request import GroupsRequest
 from gridview.query.predicates import schema as filter_schema
+from gridview.query.summary_request import SummaryRequest
 from gridview.schema import ids
 from gridview.schema.catalog import FieldType
 from gridview.support.errors import PROBLEMS
@@ -53,6 +54,7 @@ _SHAPES: dict[str, _Shape] = {
     "grid": _Shape("GridRequest", 200, "GridPage"),
     "grid_get": _Shape(None, 200, "GridPage"),
     "groups": _Shape("GroupsRequest", 200, "Groups"),
+    "summary": _Shape("SummaryRequest", 200, "Summary"),
     "position": _Shape(None, 200, "Position"),
 }
 
@@ -65,6 +67,7 @@ _MODELS: tuple[type[BaseModel], ...] = (
     BatchRequest,
     GridRequest,
     GroupsRequest,
+    SummaryRequest,
 )
 
 _TEXT: Schema = {"type": "string"}
@@ -244,6 +247,30 @@ ANSWERS: dict[str, Schema] = {
                 )
             ),
             "more": {"type": "boolean", "description": "Whether there are groups behind these."},
+            "explain": _ref("Explanation"),
+        },
+        optional=frozenset({"explain"}),
+    ),
+    "Summary": _object(
+        {
+            "matched": {**_COUNT, "description": "Issues that pass the filter."},
+            "summaries": _list(
+                _object(
+                    {
+                        "field": _TEXT,
+                        "count": {**_COUNT, "description": "Those of them that have a value."},
+                        "empty": {**_COUNT, "description": "Those that have none."},
+                        "distinct": {**_COUNT, "description": "Different values; of a multi_enum, options."},
+                        "min": {
+                            "description": "The value that comes first in the field's order; null: none."
+                        },
+                        "max": {"description": "The value that comes last; null: none."},
+                        "sum": {"type": ["number", "null"]},
+                        "avg": {"type": ["number", "null"]},
+                    },
+                    optional=frozenset({"count", "empty", "distinct", "min", "max", "sum", "avg"}),
+                )
+            ),
             "explain": _ref("Explanation"),
         },
         optional=frozenset({"explain"}),

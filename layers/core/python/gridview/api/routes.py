@@ -40,6 +40,7 @@ _ISSUES = _PROJECT + "/issues"
 _ISSUE = _ISSUES + "/{num}"
 _GRID = _PROJECT + "/grid"
 _GROUPS = _PROJECT + "/groups"
+_SUMMARY = _PROJECT + "/summary"
 _POSITION = _ISSUE + "/position"
 
 ROUTES: tuple[Route, ...] = (
@@ -72,6 +73,14 @@ ROUTES: tuple[Route, ...] = (
     Route("grid", "POST", _GRID, "query", Role.VIEWER, "A page of issues, filtered and sorted"),
     Route("grid_get", "GET", _GRID, "query", Role.VIEWER, "The same, by query parameters"),
     Route("groups", "POST", _GROUPS, "query", Role.VIEWER, "Exact counts of issues by up to three fields"),
+    Route(
+        "summary",
+        "POST",
+        _SUMMARY,
+        "query",
+        Role.VIEWER,
+        "Exact functions of fields over what a filter leaves",
+    ),
     Route("position", "GET", _POSITION, "query", Role.VIEWER, "The row number of an issue in an order"),
 )
 

@@ -20,7 +20,7 @@ from gridview.index.blocks import FIRST, Entry, before
 from gridview.index.keyspaces import NUMBERS, tokens_family
 from gridview.query.group_request import WITHOUT, Dimension, Order, instants
 from gridview.query.operators import body as body_of_value
-from gridview.schema.catalog import NUM, FieldType, Option
+from gridview.schema.catalog import NUM, Field, FieldType, Option
 
 _DAY = timedelta(days=1)
 _STEP = timedelta(hours=12)
@@ -49,6 +49,37 @@ class Label(NamedTuple):
 
 NONE = Label(*WITHOUT)
 """The group of the issues without a value."""
+
+
+def is_indexed(field: Field) -> bool:
+    """Whether a field has an index that is complete, in the form that is known here."""
+    return field.id == NUM or (field.served is not None and field.served.index.spec == SPEC_VERSION)
+
+
+def valued_family(field: Field) -> str:
+    """The family in which each issue with a value has one key."""
+    return NUMBERS if field.id == NUM else field.served.order_id if field.served else ""
+
+
+def tokens_of(field: Field) -> str | None:
+    """The family that tells the options of a multi_enum apart; None for any other field."""
+    return tokens_family(field.served) if field.served and field.type is FieldType.MULTI_ENUM else None
+
+
+def stored_value(field: Field, body: str) -> Any:
+    """The stored value that has this body, or None when there is not exactly one. Not of texts, users and lists."""
+    match field.type:
+        case FieldType.NUMBER:
+            number = sort_strings.number_value(body)
+            # As documents have it: see `attribute_values`.
+            whole = number == number.to_integral_value() and -(2**63) <= number < 2**63
+            return int(number) if whole else number
+        case FieldType.BOOL:
+            return body == "1"
+        case FieldType.ENUM:
+            options = [option for option in field.options if body in option.ranks]
+            return options[0].id if len(options) == 1 else None
+    return body
 
 
 class Division:

@@ -1,0 +1,302 @@
+"""The node that tells a summary of fields, by the blocks of their orders or by documents. Pure.
+
+FromBlocks      the sizes of blocks, or their sets intersected with the filter's; for what takes values, the bodies in as many
+                blocks as that takes: by sets, by sort entries, or by documents where these cost less
+FromDocuments   the documents of all issues that may match: for fields without an index, and where few match
+
+In the end documents spell the least and the greatest of texts, and tell apart texts that begin alike.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from pyroaring import BitMap
+
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import body_of
+from gridview.index.block_reader import Want
+from gridview.index.directory import Directory
+from gridview.index.keyspaces import NUMBERS
+from gridview.query.bitmap_filter import Judged, Selection
+from gridview.query.document_scan import in_ranges, one_by_one
+from gridview.query.group_blocks import tokens_of, valued_family
+from gridview.query.page import projection
+from gridview.query.plan import Choice, Node
+from gridview.query.reads import ReadBlocks, ReadDirectories, ReadDocuments, ReadRange, Snapshot
+from gridview.query.steps import Ask, Steps, ask, ask_all, tell
+from gridview.query.summary_columns import (
+    Column,
+    Gathered,
+    Piece,
+    is_plain,
+    is_told_by_blocks,
+    keys_of,
+)
+from gridview.query.summary_request import (
+    FieldSummary,
+    SummaryQuery,
+    Told,
+    of_values,
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FromBlocks(Node):
+    """A summary from the blocks of the orders of `fields`."""
+
+    fields: tuple[str, ...]
+
+    def said(self, facts: Mapping[str, Any]) -> str:
+        """What was done, in a sentence."""
+        took = [
+            *([f"the sort entries of {facts['entries']:,} of them"] if facts["entries"] else []),
+            *([f"{facts['documents']:,} documents"] if facts["documents"] else []),
+        ]
+        besides = f", with {' and '.join(took)} for the values that blocks do not tell" if took else ""
+        return f"Tell the functions of {', '.join(self.fields)} by the blocks of their orders{besides}."
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FromDocuments(Node):
+    """A summary from the documents of all issues that may match; `in_ranges`: which lie so close that ranges of them are read."""
+
+    in_ranges: bool = False
+
+    def said(self, facts: Mapping[str, Any]) -> str:
+        """What was done, in a sentence."""
+        how = "in ranges of numbers side by side" if self.in_ranges else "by number"
+        return f"Fetch the documents of the {facts['issues']:,} issues that may match, {how}, and work the functions out in memory."
+
+
+Way = FromBlocks | FromDocuments
+
+
+class Known(NamedTuple):
+    """What a way is chosen by.
+
+    `matching`: how many issues may match, by an estimate until the sets tell which (`maybe`); `undecided`: of how many of them only
+    documents tell whether they do; `blocks`: how many are read of the fields; `plain`: in how many of these only sort entries tell
+    the values; `without`: what no index tells; `by_documents`: whether they were to tell it before the issues were counted.
+    """
+
+    directories: Mapping[str, Directory]
+    matching: int
+    blocks: int
+    plain: int
+    without: tuple[FieldSummary, ...]
+    undecided: int = 0
+    maybe: BitMap | None = None
+    by_documents: bool = False
+
+
+class Rule(Protocol):
+    """The choices of a summary: a rule of `planner`, which refuses what passes its budgets."""
+
+    def way(self, known: Known) -> Way:
+        """What the summary is told by."""
+
+    def by_entries(self, pieces: Sequence[Piece], candidates: BitMap) -> list[Piece]:
+        """Those of the pieces whose sort entries are read; of the others the documents are."""
+
+    def tell_apart(self, numbers: BitMap, columns: Sequence[Column]) -> None:
+        """Whether so many documents may be read to tell texts apart."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Summarize(Choice):
+    """A summary of fields over what a filter leaves."""
+
+    query: SummaryQuery
+    selection: Selection
+    rule: Rule
+
+
+class Summary(NamedTuple):
+    """How many issues match, and what is told of each field; `issues`: how many there are."""
+
+    matched: int
+    told: list[Told]
+    issues: int
+
+
+# Steps
+
+
+def run(plan: Summarize) -> Steps[Summary]:
+    """The summary; what passes its budgets is refused by the rule."""
+    query, selection = plan.query, plan.selection
+    indexed = [one for one in query.summaries if is_told_by_blocks(one)]
+    families = {NUMBERS, *selection.families()}
+    for one in indexed:
+        families |= {valued_family(one.field), tokens_of(one.field) or NUMBERS}
+    snapshot: Snapshot = yield from ask(plan, ReadDirectories(tuple(sorted(families))))
+    directories = {family: snapshot.directory(family) for family in families}
+    columns = [Column(one, directories) for one in indexed]
+    known = _known(plan, directories, columns)
+    way = plan.rule.way(known)
+    judged = None
+    if query.filter is not None or isinstance(way, FromDocuments):
+        way, judged = yield from _judge(plan, way, known, snapshot, columns)
+    yield from tell(plan, chosen=way)
+    if isinstance(way, FromDocuments):
+        maybe = BitMap() if judged is None else judged.maybe
+        matched, told = yield from _from_documents(query, way, maybe)
+    elif judged is None:
+        matched, told = yield from _from_all(plan, way, snapshot, columns, directories[NUMBERS].total)
+    else:
+        matched, told = yield from _from_matches(plan, way, snapshot, columns, judged)
+    return Summary(matched, told, directories[NUMBERS].total)
+
+
+def _judge(
+    plan: Summarize, way: Way, known: Known, snapshot: Snapshot, columns: Sequence[Column]
+) -> Steps[tuple[Way, Judged]]:
+    """Which issues match, as far as sets tell, and how to go on. The sets of the fields are read with those of the filter."""
+    wants = plan.selection.wants(known.directories)
+    if isinstance(way, FromBlocks):
+        wants += _sets_of(columns)
+    yield from ask(way, ReadBlocks(tuple(wants)))
+    judged = plan.selection.evaluate(known.directories, snapshot)
+    further = plan.rule.way(
+        known._replace(
+            matching=len(judged.maybe),
+            maybe=judged.maybe,
+            undecided=len(judged.undecided),
+            by_documents=isinstance(way, FromDocuments),
+        )
+    )
+    if isinstance(further, FromBlocks) and isinstance(way, FromDocuments):
+        yield from ask(further, ReadBlocks(tuple(_sets_of(columns))))
+    return (way if type(further) is FromBlocks and isinstance(way, FromBlocks) else further), judged
+
+
+def _known(plan: Summarize, directories: Mapping[str, Directory], columns: Sequence[Column]) -> Known:
+    total_ = directories[NUMBERS].total
+    filtered = plan.query.filter is not None
+    needed = [(column, column.needed_of_all()) for column in columns if not column.numbered]
+    plain = sum(is_plain(entry) for _, entries in needed for entry in entries)
+    if filtered:
+        blocks = len({(one.family, one.entry) for one in _sets_of(columns)})
+    else:
+        blocks = sum(entry.body is None for _, entries in needed for entry in entries)
+    return Known(
+        directories=directories,
+        matching=plan.selection.estimate(directories) if filtered else total_,
+        blocks=blocks,
+        plain=plain,
+        without=tuple(one for one in plan.query.summaries if not is_told_by_blocks(one)),
+    )
+
+
+def _sets_of(columns: Iterable[Column]) -> list[Want]:
+    """The blocks whose sets are intersected with the filter's."""
+    wants = []
+    for column in columns:
+        if column.takes_sets:
+            wants += [Want(column.family, entry) for entry in column.entries]
+        if column.takes_options and column.tokens is not None:
+            wants += [Want(column.tokens, entry) for entry in column.token_entries]
+    return wants
+
+
+_Answer = Steps[tuple[int, list[Told]]]
+"""How many issues match, and what is told of each field."""
+
+
+def _from_documents(query: SummaryQuery, node: FromDocuments, maybe: BitMap) -> _Answer:
+    if node.in_ranges:
+        documents = yield from in_ranges(node, query.fields(), maybe, f"a summary of {len(maybe):,} issues")
+    else:
+        fetched = yield from one_by_one(node, query.fields(), maybe)
+        documents = [fetched[num] for num in sorted(fetched)]
+    yield from tell(node, issues=len(maybe))
+    if query.filter is not None:
+        documents = [one for one in documents if query.filter.matches(one)]
+    told = []
+    for one in query.summaries:
+        values = (one.field.value_in(document) for document in documents)
+        told.append(of_values(one, [value for value in values if value is not None], len(documents)))
+    return len(documents), told
+
+
+def _from_all(
+    plan: Summarize, node: FromBlocks, snapshot: Snapshot, columns: Sequence[Column], issues: int
+) -> _Answer:
+    """Without a filter the sizes of blocks count, and of bodies only those that are needed are read."""
+    wants = [want for column in columns for want in column.wants_of_all()]
+    ends = [(column, end) for column in columns for end in column.ends_of_all()]
+    asked = [Ask(node, ReadRange(column.family, None, end == "min", 1, ())) for column, end in ends]
+    if wants:
+        asked.append(Ask(node, ReadBlocks(tuple(wants))))
+    answers = yield from ask_all(asked)
+    yield from tell(node, entries=len(ends) + sum(one.keys is not None for one in wants))
+    gathered = []
+    for column in columns:
+        found = Gathered(column, count=min(column.size, issues))
+        found.add_all(snapshot)
+        for (of, _), page in zip(ends, answers, strict=False):
+            if of is column:
+                for item in page.items:
+                    found.bodies.count(body_of(item[keys.SORT]), 1)
+        gathered.append(found)
+    return (yield from _told(plan, node, gathered, {}, issues))
+
+
+def _from_matches(
+    plan: Summarize,
+    node: FromBlocks,
+    snapshot: Snapshot,
+    columns: Sequence[Column],
+    judged: Judged,
+) -> _Answer:
+    """With a filter, what matches is intersected with the sets of the fields."""
+    gathered = [Gathered(column) for column in columns]
+    pieces = [piece for one in gathered for piece in one.add_matches(snapshot, judged)]
+    by_entries = plan.rule.by_entries(pieces, judged.undecided)
+    fetched = [one for one in pieces if one not in by_entries]
+    numbers = BitMap.union(judged.undecided, *(one.members for one in fetched))
+    asked = []
+    if by_entries:
+        asked.append(
+            Ask(node, ReadBlocks(tuple(keys_of(one.gathered.column, one.entry) for one in by_entries)))
+        )
+    if numbers:
+        asked.append(Ask(node, ReadDocuments(tuple(numbers), projection(plan.query.fields()))))
+    answers = yield from ask_all(asked)
+    yield from tell(node, entries=len(by_entries))
+    documents: dict[int, Item] = answers[-1].found if numbers else {}
+    for one in by_entries:
+        one.gathered.add_entries(snapshot, one)
+    for one in fetched:
+        one.gathered.add_documents(one, documents)
+    matched = judged.sure | _passing(plan.query, judged.undecided, documents)
+    for found in gathered:
+        found.keep(matched)
+    return (yield from _told(plan, node, gathered, documents, len(matched)))
+
+
+def _passing(query: SummaryQuery, undecided: BitMap, documents: Mapping[int, Item]) -> BitMap:
+    """Those whose documents match."""
+    only = query.filter
+    there = (num for num in undecided if num in documents)
+    return BitMap(num for num in there if only is None or only.matches(documents[num]))
+
+
+def _told(
+    plan: Summarize,
+    node: FromBlocks,
+    gathered: Sequence[Gathered],
+    documents: Mapping[int, Item],
+    matched: int,
+) -> _Answer:
+    """What is told of each field, after the documents that tell what bodies do not: a round, if it takes any."""
+    untold = BitMap.union(BitMap(), *(one.untold() for one in gathered))
+    plan.rule.tell_apart(untold, [one.column for one in gathered])
+    known = {**documents}
+    known |= yield from one_by_one(node, plan.query.fields(), untold - BitMap(known))
+    others = BitMap.union(BitMap(), *(one.misspelled(known) for one in gathered)) - untold
+    known |= yield from one_by_one(node, plan.query.fields(), others - BitMap(known))
+    yield from tell(node, documents=len(known))
+    return matched, [one.told(matched, known) for one in gathered]

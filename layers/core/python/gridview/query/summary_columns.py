@@ -1,0 +1,371 @@
+"""The fields of a summary over the blocks of their orders: which blocks the functions need, and what their bodies tell. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from pyroaring import BitMap
+
+from gridview.dynamodb.expressions import Item
+from gridview.encoding.option_ranks import RANK_WIDTH
+from gridview.encoding.sort_strings import SEPARATOR, TEXT_WIDTH, body_of, folded_text, number_of
+from gridview.index.block_reader import Want
+from gridview.index.blocks import Entry
+from gridview.index.directory import Directory, range_of
+from gridview.query.bitmap_filter import Judged
+from gridview.query.group_blocks import is_indexed, stored_value, tokens_of, valued_family
+from gridview.query.operators import body as body_of_value
+from gridview.query.reads import Snapshot
+from gridview.query.summary_request import FieldSummary, Function, Told, end, parts, shown_number, total
+from gridview.schema.catalog import NUM, FieldType
+from gridview.schema.documents import value_json
+
+_SPELLINGS = 8
+"""Issues that are asked how a value is spelled, when the first one has another value by now."""
+
+ENDS = frozenset[Function](("min", "max"))
+OF_VALUES = ENDS | frozenset[Function](("distinct", "sum", "avg"))
+"""The functions that are not told by how many issues there are alone."""
+
+Needed = dict[Entry, frozenset[Function]]
+"""Blocks whose bodies are needed, each with the functions that need them."""
+
+
+def is_told_by_blocks(asked: FieldSummary) -> bool:
+    """Whether blocks tell the functions of a field: it has a complete index, under whose bodies its options stand for certain."""
+    moved = bool(asked.field.moving) and asked.field.type.has_options
+    if moved and asked.field.type is FieldType.MULTI_ENUM:
+        moved = bool(ENDS & {*asked.functions})
+    elif moved:
+        moved = bool(OF_VALUES & {*asked.functions})
+    return is_indexed(asked.field) and not moved
+
+
+class Column:
+    """One field of a summary, over the blocks of its order."""
+
+    def __init__(self, asked: FieldSummary, directories: Mapping[str, Directory]) -> None:
+        self.asked = asked
+        self.field = asked.field
+        self.numbered = self.field.id == NUM
+        self.family = valued_family(self.field)
+        self.tokens = tokens_of(self.field)
+        self.size = directories[self.family].total
+        """How many issues have a value."""
+        self.entries = [one for one in directories[self.family].entries if one.size]
+        listed = directories[self.tokens].entries if self.tokens is not None else ()
+        self.token_entries = [one for one in listed if one.size]
+
+    @property
+    def nullable(self) -> bool:
+        """Whether issues may lack a value."""
+        return not self.field.builtin
+
+    @property
+    def takes_sets(self) -> bool:
+        """Whether a filter has to be intersected with the sets of its blocks."""
+        return not self.numbered and (self.nullable or bool(OF_VALUES & {*self.asked.functions}))
+
+    @property
+    def takes_options(self) -> bool:
+        """Whether the options of a multi_enum are to be told apart."""
+        return self.tokens is not None and "distinct" in self.asked.functions
+
+    def needed(self, sure: Sequence[bool], may: Sequence[bool]) -> Needed:
+        """The blocks whose bodies are needed. `sure`: of each entry whether an issue in it matches, `may`: whether one may."""
+        found: Needed = {}
+        for function in OF_VALUES & {*self.asked.functions}:
+            if not (function == "distinct" and (self.takes_options or self.numbered)):
+                for entry in self._needed_for(function, sure, may):
+                    found[entry] = found.get(entry, frozenset()) | {function}
+        return found
+
+    def needed_of_all(self) -> Needed:
+        """The blocks whose bodies are needed when all issues match."""
+        every = [True] * len(self.entries)
+        return self.needed(every, every)
+
+    def _needed_for(self, function: Function, sure: Sequence[bool], may: Sequence[bool]) -> Iterator[Entry]:
+        ends = [*zip(self.entries, sure, may, strict=True)]
+        for at, (entry, one_does, one_may) in enumerate(ends[::-1] if function == "max" else ends, 1):
+            if one_may:
+                yield entry
+            if one_does and function in ENDS:
+                behind = self.entries[at:][:1] if function == "min" else [entry]
+                if not any(map(self._begins_inside, behind)):
+                    return
+
+    def _begins_inside(self, entry: Entry) -> bool:
+        """Whether a block begins between issues that have one body, and maybe other values."""
+        body, _, num = entry.lower.partition(SEPARATOR)
+        return bool(num) and self.is_several(body)
+
+    def wants_of_all(self) -> Iterator[Want]:
+        """What is read of its blocks when all issues match."""
+        for entry, functions in self.needed_of_all().items():
+            if self.numbered or not is_plain(entry):
+                if self.takes_block(entry, functions):
+                    yield Want(self.family, entry)
+            elif not self.ends_at_once(functions):
+                yield keys_of(self, entry)
+        if self.takes_options and self.tokens is not None:
+            yield from (Want(self.tokens, one) for one in self.token_entries if one.body is None)
+
+    def ends_of_all(self) -> Iterator[Function]:
+        """The functions that the first or the last sort entry of all tells."""
+        for entry, functions in self.needed_of_all().items():
+            if not self.numbered and is_plain(entry) and self.ends_at_once(functions):
+                yield from sorted(functions)
+
+    def value_of(self, body: str) -> Any:
+        """The stored value that has a body; None where only documents tell."""
+        match self.field.type:
+            case FieldType.TEXT | FieldType.USER:
+                return None
+            case FieldType.MULTI_ENUM:
+                by_rank = {option.rank: option.id for option in self.field.options}
+                return [by_rank[body[at : at + RANK_WIDTH]] for at in range(0, len(body), RANK_WIDTH)]
+        return stored_value(self.field, body)
+
+    def is_several(self, body: str) -> bool:
+        """Whether values that are not the same may have this body."""
+        return self.field.type is FieldType.TEXT and len(folded_text(body)) >= TEXT_WIDTH
+
+    def takes_block(self, entry: Entry, functions: frozenset[Function]) -> bool:
+        """Whether it matters which issues are in a block, or under which bodies, and not only how many."""
+        if entry.body is None or self.numbered or self.is_several(entry.body):
+            return True
+        return bool(functions & ENDS) and self.value_of(entry.body) is None
+
+    def ends_at_once(self, functions: frozenset[Function]) -> bool:
+        """Whether the first and the last sort entry tell these functions."""
+        return functions <= ENDS and self.field.type not in (FieldType.TEXT, FieldType.USER)
+
+
+@dataclass
+class Bodies:
+    """What stands under each body, as far as it is needed: how many issues, and which of them where that matters."""
+
+    members: dict[str, BitMap] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def add(self, body: str, members: BitMap) -> None:
+        """These issues have a body."""
+        if members:
+            self.members[body] = self.members.get(body, BitMap()) | members
+
+    def count(self, body: str, size: int) -> None:
+        """So many other issues have a body."""
+        self.sizes[body] = self.sizes.get(body, 0) + size
+
+    def within(self, matched: BitMap) -> "Bodies":
+        """What is left of them."""
+        kept = {body: members & matched for body, members in self.members.items()}
+        return Bodies({body: members for body, members in kept.items() if members}, self.sizes)
+
+    def __iter__(self) -> Iterator[str]:
+        """All bodies, in order."""
+        return iter(sorted(self.members.keys() | self.sizes.keys()))
+
+    def size(self, body: str) -> int:
+        """How many issues have a body."""
+        return self.sizes.get(body, 0) + len(self.members.get(body, ()))
+
+
+@dataclass(eq=False)
+class Gathered:
+    """What is known of a column: its bodies, those of its options, how many issues have a value and match, and the numbers of
+    those that do where the field is the number.
+    """
+
+    column: Column
+    bodies: Bodies = field(default_factory=Bodies)
+    options: Bodies = field(default_factory=Bodies)
+    count: int = 0
+    numbers: BitMap = field(default_factory=BitMap)
+    with_value: BitMap = field(default_factory=BitMap)
+
+    def add_options(self, snapshot: Snapshot, within: BitMap | None) -> None:
+        """Of a multi_enum the options that issues have, where they are asked for."""
+        if not self.column.takes_options or self.column.tokens is None:
+            return
+        for entry in self.column.token_entries:
+            if within is None and entry.body is not None:
+                self.options.count(entry.body, entry.size)
+                continue
+            for body, members in bodies_of(self.column.tokens, entry, snapshot):
+                self.options.add(body, members if within is None else members & within)
+
+    def add_all(self, snapshot: Snapshot) -> None:
+        """What the blocks tell when all issues match."""
+        column = self.column
+        for entry, functions in column.needed_of_all().items():
+            if column.numbered:
+                self.numbers |= snapshot.block(column.family, entry).members
+            elif entry.body is not None and not column.takes_block(entry, functions):
+                self.bodies.count(entry.body, entry.size)
+            elif not (is_plain(entry) and column.ends_at_once(functions)):
+                for body, members in bodies_of(column.family, entry, snapshot):
+                    self.bodies.add(body, members)
+        self.add_options(snapshot, None)
+
+    def add_matches(self, snapshot: Snapshot, judged: Judged) -> Iterator["Piece"]:
+        """What the blocks tell of issues that may match; the pieces of which they do not."""
+        column = self.column
+        self.add_options(snapshot, judged.maybe)
+        if not column.takes_sets:
+            return
+        hits = [snapshot.block(column.family, one).members & judged.maybe for one in column.entries]
+        self.with_value = BitMap.union(BitMap(), *hits)
+        members_of = dict(zip(column.entries, hits, strict=True))
+        sure = [bool(one & judged.sure) for one in hits]
+        for entry, functions in column.needed(sure, list(map(bool, hits))).items():
+            if is_plain(entry):
+                yield Piece(self, entry, members_of[entry], functions)
+            else:
+                for body, members in bodies_of(column.family, entry, snapshot):
+                    self.bodies.add(body, members & judged.maybe)
+
+    def add_entries(self, snapshot: Snapshot, piece: "Piece") -> None:
+        """What the sort entries tell of a piece."""
+        for body, members in bodies_of(self.column.family, piece.entry, snapshot):
+            self.bodies.add(body, members & piece.members)
+
+    def add_documents(self, piece: "Piece", documents: Mapping[int, Item]) -> None:
+        """What the documents tell of a piece."""
+        for num in piece.members:
+            value = self.column.field.value_in(documents[num]) if num in documents else None
+            if value is not None:
+                self.bodies.add(body_of_value(self.column.field, value), BitMap((num,)))
+
+    def keep(self, matched: BitMap) -> None:
+        """Keep what matches, now that this is known."""
+        self.bodies = self.bodies.within(matched)
+        self.options = self.options.within(matched)
+        self.numbers = matched
+        self.count = len(self.with_value & matched) if self.column.nullable else len(matched)
+
+    def untold(self) -> BitMap:
+        """The issues whose documents tell what bodies do not: all that may differ, or the first of those that have a body."""
+        asked = self.column.asked.functions
+        found = BitMap()
+        every = list(self.bodies)
+        if "distinct" in asked:
+            found |= self._union(body for body in every if self.column.is_several(body))
+        for function, body in self._ends(every).items():
+            if self.column.is_several(body):
+                found |= self._union((body,))
+            elif self.column.value_of(body) is None:
+                found |= self._at_end(function, body, 1)
+        return found
+
+    def misspelled(self, documents: Mapping[int, Item]) -> BitMap:
+        """Further issues to ask how the least or the greatest is spelled: the first one has another value by now."""
+        return BitMap.union(
+            BitMap(),
+            *(
+                self._at_end(function, body, _SPELLINGS)
+                for function, body in self._ends(list(self.bodies)).items()
+                if self.column.value_of(body) is None and not list(self._values(body, documents))
+            ),
+        )
+
+    def _at_end(self, function: Function, body: str, count: int) -> BitMap:
+        """The first issues with a body, or the last ones."""
+        members = self.bodies.members.get(body, BitMap())
+        return members[:count] if function == "min" else members[-count:]
+
+    def told(self, matched: int, documents: Mapping[int, Item]) -> Told:
+        """What the functions give."""
+        asked = self.column.asked
+        return Told(
+            asked.field, {function: self._told(function, matched, documents) for function in asked.functions}
+        )
+
+    def _told(self, function: Function, matched: int, documents: Mapping[int, Item]) -> Any:
+        if function == "count":
+            return self.count
+        if function == "empty":
+            return matched - self.count
+        if self.column.numbered:
+            return self._of_numbers(function)
+        if function == "distinct":
+            return len(list(self.options)) if self.column.takes_options else self._distinct(documents)
+        every = list(self.bodies)
+        if function in ENDS:
+            return self._end(self._ends(every)[function], function, documents) if every else None
+        counted = ((Decimal(self.column.value_of(body)), self.bodies.size(body)) for body in every)
+        return shown_number(function, total(counted), self.count)
+
+    def _of_numbers(self, function: Function) -> Any:
+        match function:
+            case "distinct":
+                return self.count
+            case "min" | "max":
+                return None if not self.numbers else getattr(self.numbers, function)()
+        return shown_number(function, Decimal(sum(self.numbers)), self.count)
+
+    def _ends(self, every: Sequence[str]) -> dict[Function, str]:
+        ends: dict[Function, str] = {"min": every[0], "max": every[-1]} if every else {}
+        return {function: body for function, body in ends.items() if function in self.column.asked.functions}
+
+    def _union(self, bodies: Iterable[str]) -> BitMap:
+        return BitMap.union(BitMap(), *(self.bodies.members[body] for body in bodies))
+
+    def _values(self, body: str, documents: Mapping[int, Item]) -> Iterator[Any]:
+        """The values of the issues that have a body, of those that have been fetched and still have it."""
+        for num in self.bodies.members.get(body, ()):
+            value = self.column.field.value_in(documents[num]) if num in documents else None
+            if value is not None and body_of_value(self.column.field, value) == body:
+                yield value
+
+    def _distinct(self, documents: Mapping[int, Item]) -> int:
+        several = [body for body in self.bodies if self.column.is_several(body)]
+        apart = {
+            one
+            for body in several
+            for value in self._values(body, documents)
+            for one in parts(self.column.field, value)
+        }
+        return len(list(self.bodies)) - len(several) + len(apart)
+
+    def _end(self, body: str, function: Function, documents: Mapping[int, Item]) -> Any:
+        value = self.column.value_of(body)
+        if value is None:
+            values = list(self._values(body, documents))
+            if not values:
+                return folded_text(body)  # as it is compared: nobody spells it otherwise any more
+            value = end(self.column.field, function, values)
+        return value_json(self.column.field, value)
+
+
+class Piece(NamedTuple):
+    """Issues that may match, in a plain block whose bodies are needed for `functions`."""
+
+    gathered: Gathered
+    entry: Entry
+    members: BitMap
+    functions: frozenset[Function]
+
+
+def is_plain(entry: Entry) -> bool:
+    """Whether only sort entries tell the bodies of a block."""
+    return not entry.detailed and entry.body is None
+
+
+def keys_of(column: Column, entry: Entry) -> Want:
+    """The sort entries of a plain block."""
+    return Want(column.family, entry, range_of(entry), members=False)
+
+
+def bodies_of(family: str, entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, BitMap]]:
+    """The bodies of a block, each with the issues under it."""
+    if entry.body is not None:
+        yield entry.body, snapshot.block(family, entry).members
+    elif entry.detailed:
+        yield from (snapshot.block(family, entry).sets or {}).items()
+    else:
+        for body, run_ in groupby(snapshot.keys(family, entry, range_of(entry)), key=body_of):
+            yield body, BitMap(map(number_of, run_))

@@ -1,0 +1,286 @@
+"""Summaries from blocks: the same as of all documents, whichever way they are told, in at most four rounds."""
+
+import json
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+from devtools.proof.oracle import world
+from gridview.commands import attributes
+from gridview.encoding.json_codec import dumps
+from gridview.encoding.values import parse_datetime
+from gridview.query import aggregate_planner, planner, summary_request
+from gridview.query.counting import summarized
+from gridview.query.grid_request import IndexNotReady
+from gridview.query.summary_request import of_values, resolve, summary_json
+from gridview.schema.store import Catalogs
+from gridview.support.errors import InvalidRequest, Unprocessable
+from tests.unit.query.test_grouping import ADMIN, PROJECT, SIZES, Loaded, cut
+
+EVERY = ["count", "empty", "distinct", "min", "max"]
+NUMBERS = [*EVERY, "sum", "avg"]
+
+
+def ask(loaded: Loaded, **body: Any) -> tuple[Any, Any]:
+    """The answer, and the meter of what it took."""
+    metered = loaded.table.metered()
+    answer = summarized(metered, loaded.catalog, resolve(loaded.catalog, body))
+    return json.loads(dumps(answer)), metered.meter
+
+
+def told(loaded: Loaded, field: str, functions: list[str], **body: Any) -> dict[str, Any]:
+    """What is told of one field."""
+    answer, _ = ask(loaded, fields=[{"field": field, "functions": functions}], **body)
+    (found,) = answer["summaries"]
+    assert found.pop("field") == field
+    return {"matched": answer["matched"], **found}
+
+
+def expected(loaded: Loaded, body: dict[str, Any]) -> Any:
+    query = resolve(loaded.catalog, body)
+    some = [one for one in loaded.documents if query.filter is None or query.filter.matches(one)]
+    found = []
+    for one in query.summaries:
+        values = [one.field.value_in(document) for document in some]
+        found.append(of_values(one, [value for value in values if value is not None], len(some)))
+    return json.loads(dumps(summary_json(len(some), found)))
+
+
+def asked(random: Random, project: world.Project) -> dict[str, Any]:
+    names = random.sample(sorted(project.types), random.choice((1, 1, 2, 4)))
+    if random.random() < 0.7:
+        names = [name for name in names if name not in project.unindexed] or ["num"]
+    body: dict[str, Any] = {"fields": []}
+    for name in names:
+        functions = NUMBERS if project.types[name] == "number" else EVERY
+        body["fields"].append(
+            {"field": name, "functions": random.sample(functions, random.randint(1, len(functions)))}
+        )
+    while random.random() < 0.7:
+        question = world.question(random, project).body
+        if "filter" in question:
+            return {**body, "filter": question["filter"]}
+    return body
+
+
+PROJECTS, QUESTIONS = 8, 25
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_summaries_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, size: tuple[int, ...]) -> None:
+    cut(monkeypatch, *size)
+    rounds: Counter[int] = Counter()
+    for seed in range(PROJECTS):
+        random = Random(f"summary {size} {seed}")  # noqa: S311
+        project = world.make(random, sizes=(0, 1, 20, 60, 200, 300))
+        loaded = Loaded(project.attributes, project.states)
+        loaded.fill(
+            {
+                **loaded.issue(num, project.times[num][0], **body),
+                "updated": parse_datetime(project.times[num][1]),
+            }
+            for num, body in project.issues.items()
+        )
+        for _ in range(QUESTIONS):
+            # Which is cheaper is a matter of price; each is to be right at any.
+            monkeypatch.setattr(aggregate_planner, "_ENTRY_UNITS", random.choice((0.0, 0.02, 0.2)))
+            monkeypatch.setattr(aggregate_planner, "_WHOLE_UNITS", random.choice((0.125, 0.5)))
+            body = asked(random, project)
+            ours, meter = ask(loaded, **body)
+            assert ours == expected(loaded, body), (seed, body)
+            assert meter.rounds <= planner.ROUNDS, (seed, body)
+            rounds[meter.rounds] += 1
+    assert max(rounds) == planner.ROUNDS
+
+
+@pytest.fixture
+def filled(monkeypatch: pytest.MonkeyPatch) -> Loaded:
+    """90 issues with a number each, of which every third has a kind, under blocks of few issues."""
+    cut(monkeypatch, 120, 6, 10, 3)
+    loaded = Loaded(
+        [
+            {"id": "cost", "name": "Cost", "type": "number"},
+            {"id": "kind", "name": "Kind", "type": "enum", "options": ["b", "a"]},
+            {"id": "note", "name": "Note", "type": "text"},
+            {"id": "bare", "name": "Bare", "type": "number", "indexed": False},
+        ]
+    )
+    return loaded.fill(
+        loaded.issue(
+            num,
+            state="open" if num % 2 else "closed",
+            fields={"cost": num, "bare": num, **({"kind": "ab"[num % 2]} if num % 3 == 0 else {})},
+        )
+        for num in range(1, 91)
+    )
+
+
+def test_what_directories_tell_takes_no_other_read(filled: Loaded) -> None:
+    answer, meter = ask(
+        filled,
+        fields=[
+            {"field": "kind", "functions": ["count", "empty", "distinct", "min", "max"]},
+            {"field": "state", "functions": ["count", "empty", "distinct"]},
+            {"field": "cost", "functions": ["count", "empty"]},
+            {"field": "num", "functions": ["count", "distinct"]},
+        ],
+    )
+    assert answer == {
+        "matched": 90,
+        "summaries": [
+            {"field": "kind", "count": 30, "empty": 60, "distinct": 2, "min": "b", "max": "a"},
+            {"field": "state", "count": 90, "empty": 0, "distinct": 2},
+            {"field": "cost", "count": 90, "empty": 0},
+            {"field": "num", "count": 90, "distinct": 90},
+        ],
+    }
+    assert meter.rounds == 1
+
+
+def test_the_ends_of_an_order_are_two_sort_entries(filled: Loaded) -> None:
+    answer, meter = ask(filled, fields=[{"field": "cost", "functions": ["min", "max"]}])
+    assert answer["summaries"] == [{"field": "cost", "min": 1, "max": 90}]
+    ends = [call for call in meter.calls if call.round == 2]
+    assert [(call.operation, call.items) for call in ends] == [("query", 1)] * 2
+
+
+def test_what_sets_tell_under_a_filter_takes_no_documents(filled: Loaded) -> None:
+    few = {"field": "num", "op": "lte", "value": 12}
+    answer, meter = ask(
+        filled,
+        filter=few,
+        fields=[{"field": "kind", "functions": ["count", "empty", "distinct", "min", "max"]}],
+    )
+    assert answer == {
+        "matched": 12,
+        "summaries": [{"field": "kind", "count": 4, "empty": 8, "distinct": 2, "min": "b", "max": "a"}],
+    }
+    assert meter.rounds == 2
+    assert answer == json.loads(
+        dumps(
+            expected(
+                filled,
+                {
+                    "filter": few,
+                    "fields": [{"field": "kind", "functions": ["count", "empty", "distinct", "min", "max"]}],
+                },
+            )
+        )
+    )
+
+
+def test_sums_are_exact_and_averages_have_38_digits(filled: Loaded) -> None:
+    loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
+    costs = ["1E+30", "-1E-30", "0.1", None]
+    loaded.fill(loaded.issue(num, fields={"cost": cost} if cost else {}) for num, cost in enumerate(costs, 1))
+    answer = summarized(
+        loaded.table,
+        loaded.catalog,
+        resolve(loaded.catalog, {"fields": [{"field": "cost", "functions": ["sum", "avg"]}]}),
+    )
+    (found,) = answer["summaries"]
+    assert str(found["sum"]) == "1000000000000000000000000000000.099999999999999999999999999999"
+    assert str(found["avg"]) == "333333333333333333333333333333.36666667"
+
+
+def test_no_values_give_null(filled: Loaded) -> None:
+    none = {"field": "num", "op": "gt", "value": 90}
+    assert told(filled, "cost", NUMBERS, filter=none) == {
+        "matched": 0, "count": 0, "empty": 0, "distinct": 0, "min": None, "max": None, "sum": None, "avg": None,
+    }  # fmt: skip
+    assert told(filled, "note", EVERY) == {
+        "matched": 90, "count": 0, "empty": 90, "distinct": 0, "min": None, "max": None,
+    }  # fmt: skip
+
+
+def test_a_text_is_spelled_by_an_issue_that_still_has_it(filled: Loaded) -> None:
+    loaded = Loaded([{"id": "note", "name": "Note", "type": "text"}])
+    loaded.fill(loaded.issue(num, fields={"note": note}) for num, note in enumerate(["Ann", "ann", "bob"], 1))
+    assert told(loaded, "note", ["min", "max"]) == {"matched": 3, "min": "Ann", "max": "bob"}
+    loaded.edit(1, note="zoe")
+    loaded.edit(3, note="zoe")
+    assert told(loaded, "note", ["min", "max"]) == {"matched": 3, "min": "ann", "max": "bob"}
+
+
+def test_a_refusal_names_the_functions_that_take_the_documents(
+    filled: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 10)
+    some = {"filter": {"field": "cost", "op": "gt", "value": 10}}
+    assert told(filled, "cost", ["sum"]) == {"matched": 90, "sum": 90 * 91 // 2}, "by sort entries"
+    monkeypatch.setattr(aggregate_planner, "MAX_QUERIES", 1)
+    assert told(filled, "cost", ["count", "max"])["max"] == 90
+    for body in ({}, some):
+        with pytest.raises(
+            Unprocessable, match=r"^distinct, sum of cost would take the documents of \d+ issues"
+        ):
+            told(filled, "cost", ["count", "distinct", "sum"], **body)
+    with pytest.raises(Unprocessable, match=r'count of bare .*attributes/bare \{"indexed": true\}'):
+        told(filled, "bare", ["count"])
+    unclear = {"field": "name", "op": "contains", "value": "n"}
+    monkeypatch.setattr(aggregate_planner, "CANDIDATES", 10)
+    with pytest.raises(Unprocessable, match=r"count of cost .*name contains the value given"):
+        told(filled, "cost", ["count"], filter=unclear)
+
+
+def test_texts_that_begin_alike_have_a_limit(filled: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = Loaded([{"id": "note", "name": "Note", "type": "text"}])
+    long = "x" * 240
+    loaded.fill(loaded.issue(num, fields={"note": f"{long}{'Aab'[num % 3]}"}) for num in range(1, 31))
+    assert told(loaded, "note", ["distinct", "min", "max"]) == {
+        "matched": 30, "distinct": 2, "min": f"{long}a", "max": f"{long}b",
+    }  # fmt: skip
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
+    with pytest.raises(Unprocessable, match="distinct of note: 30 issues have texts that begin alike"):
+        told(loaded, "note", ["distinct"])
+
+
+def test_an_index_that_is_being_built_is_not_ready_where_documents_are_too_many(
+    filled: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attributes.update_attribute(
+        filled.table, Catalogs(), ADMIN, PROJECT, "bare", {"indexed": True}, None, settling=0
+    )
+    assert told(filled, "bare", ["sum"])["sum"] == 90 * 91 // 2
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 89)
+    with pytest.raises(IndexNotReady):
+        told(filled, "bare", ["sum"])
+
+
+def test_options_that_are_being_moved_are_told_by_documents(filled: Loaded) -> None:
+    (stored,) = (item for item in filled.table.items.values() if item.get("id") == "kind")
+    first, second = stored["options"]
+    swapped = [
+        {**first, "rank": second["rank"], "former": [[9, first["rank"]]]},
+        {**second, "rank": first["rank"], "former": [[9, second["rank"]]]},
+    ]
+    filled.table.put({**stored, "options": swapped})
+    assert told(filled, "kind", ["min", "max", "count"]) == {
+        "matched": 90,
+        "min": "a",
+        "max": "b",
+        "count": 30,
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ([], {"fields"}),
+        ([{"field": "cost", "functions": []}], {"fields.0.functions"}),
+        ([{"field": "none", "functions": ["count"]}], {"fields.0.field"}),
+        (
+            [{"field": "state", "functions": ["count", "sum", "avg"]}],
+            {"fields.0.functions.1", "fields.0.functions.2"},
+        ),
+        ([{"field": "cost", "functions": ["median"]}], {"fields.0.functions.0"}),
+        ([{"field": "cost", "functions": ["sum"]}] * 2, {"fields.1.field"}),
+        ([{"field": "cost", "functions": ["sum"]}] * (summary_request.MAX_FIELDS + 1), {"fields"}),
+    ],
+)
+def test_everything_wrong_with_a_summary_is_told(filled: Loaded, fields: Any, wrong: set[str]) -> None:
+    with pytest.raises(InvalidRequest) as error:
+        resolve(filled.catalog, {"fields": fields})
+    assert {one.field for one in error.value.errors} == wrong
