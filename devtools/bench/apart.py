@@ -22,7 +22,7 @@ from gridview.encoding import keys
 from gridview.fsck.checker import Check
 from gridview.fsck.progress import Finding
 from gridview.fsck.walks import ProjectWalk, TableWalk
-from gridview.index.maintainer import Poison
+from gridview.index.images import Poison
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.store import Catalogs
 

@@ -15,8 +15,7 @@ from devtools.bench.functions import Functions
 from devtools.bench.work import Work
 from devtools.failure import Failure
 from devtools.local import bulk, engine, table
-from gridview.api.routes import Role
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.table import Table
 from gridview.schema.catalog import Catalog
 

@@ -13,7 +13,7 @@ from devtools.failure import Failure
 from gridview.commands.actor import Actor
 from gridview.commands.attributes import update_attribute
 from gridview.dynamodb.table import Table
-from gridview.index.maintainer import Poison
+from gridview.index.images import Poison
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs

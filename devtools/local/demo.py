@@ -11,8 +11,7 @@ from random import Random
 from typing import Any, Final, NamedTuple
 
 from devtools.local import bulk
-from gridview.api.routes import Role
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute
 from gridview.commands.projects import create_project
 from gridview.dynamodb.table import Table

@@ -8,7 +8,7 @@ from typing import Any
 import jwt
 
 from devtools.failure import Failure
-from gridview.api.routes import Role
+from gridview.commands.actor import Role
 from gridview.schema.ids import TENANT, USER
 
 ISSUER = "http://127.0.0.1/gridview-local"

@@ -22,6 +22,7 @@ from devtools.operate import target
 from devtools.operate.target import Target
 from gridview.encoding import keys
 from gridview.fsck import repair
+from gridview.index.fence_cache import Fences
 from gridview.index.maintainer import Superseded
 from gridview.schema.store import Catalogs
 from gridview.support.concurrency import chunked
@@ -245,6 +246,7 @@ class Redrive:
     def __init__(self, opened: Target) -> None:
         self._opened = opened
         self._catalogs = Catalogs()
+        self._fences = Fences()
         self.done = 0
         self.left = 0
 
@@ -287,7 +289,7 @@ class Redrive:
         """Why issues cannot be brought right, by key; None for those that are. `versions`: one that each is known to have had."""
         told: dict[str, str | None] = {}
         for some in chunked(versions.items(), _AT_ONCE):
-            done = repair.mend_all(self._opened.table, self._catalogs, dict(some))
+            done = repair.mend_all(self._opened.table, self._catalogs, dict(some), self._fences)
             told |= {key: _reason(outcome) for key, outcome in done.items()}
         return told
 

@@ -13,10 +13,10 @@ from devtools.operate import target
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.fsck.checker import Check
-from gridview.fsck.issue_diff import Difference, Kind
+from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.fsck.progress import Finding
 from gridview.fsck.repairs import Repairs
-from gridview.fsck.walks import ProjectWalk, TableWalk, Walk
+from gridview.fsck.walks import IssueWalk, ProjectWalk, TableWalk
 from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.store import Catalogs
 from gridview.support import clock
@@ -90,7 +90,7 @@ def _run(args: argparse.Namespace) -> int:
     return 1 if check.tally.wrong else 0
 
 
-def _walk(args: argparse.Namespace, table: Table) -> Walk:
+def _walk(args: argparse.Namespace, table: Table) -> IssueWalk:
     if args.project is None:
         return TableWalk(table, _SEGMENTS, limit=_PAGE)
     try:
@@ -212,7 +212,7 @@ class Shown:
 
 
 def _told(one: Difference) -> str:
-    if one.kind is Kind.UNDERIVABLE:
+    if one.kind is DifferenceKind.UNDERIVABLE:
         return f": {one.found}"
     if one.expected:
         return f": {_short(one.found) or 'nothing'}, should be {_short(one.expected)}"

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from aws_lambda_powertools import Logger, Metrics
 
 from gridview.api.config import required
-from gridview.api.http import Operation, Request, Response, written
+from gridview.api.http import Endpoint, Request, Response, written
 from gridview.api.http import handler as http_handler
 from gridview.commands import attributes, composite_indexes, issues, projects
 from gridview.commands.batch import parse_batch, run_batch
@@ -163,7 +163,7 @@ def _issue_json(request: Request, document: documents.Document) -> dict[str, Any
     return _using(request, lambda catalog: documents.to_json(catalog, document))
 
 
-OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, Endpoint] = {
     operation.__name__: operation
     for operation in (
         create_project,

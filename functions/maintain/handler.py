@@ -9,8 +9,9 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from gridview.api.config import required
 from gridview.dynamodb.table import Table
 from gridview.index.dead_letters import DeadLetters
+from gridview.index.fence_cache import Fences
 from gridview.index.freshness import Notes
-from gridview.index.maintainer import Poison
+from gridview.index.images import Poison
 from gridview.index.stream_consumer import consume
 from gridview.schema.store import Catalogs
 
@@ -18,6 +19,7 @@ logger = Logger()
 metrics = Metrics()
 table = Table(required("TABLE_NAME"))
 catalogs = Catalogs()
+fences = Fences()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 notes = Notes()
 
@@ -34,7 +36,7 @@ def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
     """A DynamoDB stream event in, a partial batch response out."""
     records = event["Records"]
     metrics.add_metric(name="Records", unit=MetricUnit.Count, value=len(records))
-    failed = consume(table, catalogs, records, _send)
+    failed = consume(table, catalogs, records, _send, fences)
     if failed is None:
         notes.note(table, records)
         return {"batchItemFailures": []}

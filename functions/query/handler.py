@@ -6,21 +6,22 @@ from typing import Any
 from aws_lambda_powertools import Logger, Metrics
 
 from gridview.api.config import CursorSource, directory_seconds, required
-from gridview.api.http import Operation, Request, Response, count_capacity, ok
+from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
 from gridview.api.openapi import document as openapi_document
-from gridview.commands import attributes, composite_indexes, issues, projects
+from gridview.commands import attributes, composite_indexes, projects
 from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
 from gridview.index.block_cache import BlockCache
 from gridview.query import counting, grid_request
 from gridview.query.grid import grid_page
-from gridview.query.grid_request import IndexNotReady
 from gridview.query.group_request import resolve as resolve_groups
 from gridview.query.row_number import position as position_in
 from gridview.query.summary_request import resolve as resolve_summary
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
+from gridview.schema.document_store import get_issue as read_issue
+from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 
 logger = Logger()
@@ -77,7 +78,7 @@ def get_issue(request: Request) -> Response:
     """One issue."""
 
     def found(catalog: Catalog) -> dict[str, Any]:
-        return documents.to_json(catalog, issues.get_issue(table, catalog, int(request.path["num"])))
+        return documents.to_json(catalog, read_issue(table, catalog, int(request.path["num"])))
 
     issue = catalogs.using(table, request.actor.tenant, request.path["project"], found)
     return Response(200, issue, {"ETag": etag(issue["version"])})
@@ -147,7 +148,7 @@ def _answered(request: Request, answer: Callable[[Table, Catalog], dict[str, Any
     return ok(page)
 
 
-OPERATIONS: dict[str, Operation] = {
+OPERATIONS: dict[str, Endpoint] = {
     operation.__name__: operation
     for operation in (
         health,

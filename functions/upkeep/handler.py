@@ -12,7 +12,8 @@ from gridview.dynamodb.table import Table
 from gridview.fsck import nightly
 from gridview.fsck.progress import Finding, Tally
 from gridview.index.dead_letters import DeadLetters
-from gridview.index.maintainer import Poison
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.store import Catalogs
 
@@ -23,6 +24,7 @@ logger = Logger()
 metrics = Metrics()
 table = Table(required("TABLE_NAME"))
 catalogs = Catalogs()
+fences = Fences()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 settling = float(required("SETTLE_SECONDS"))
 
@@ -39,7 +41,9 @@ def work_on_jobs(context: LambdaContext) -> dict[str, Any]:
     def remaining() -> float:
         return context.get_remaining_time_in_millis() / 1000 - _RESERVE
 
-    worked = Worker(table, catalogs, remaining, _send, settling=settling, check=_go_on_with_check).work()
+    worked = Worker(
+        table, catalogs, remaining, _send, settling=settling, fences=fences, check=_go_on_with_check
+    ).work()
     metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked.issues)
     if worked.jobs:
         logger.info("worked on jobs", extra=worked._asdict())

@@ -16,7 +16,7 @@ from gridview.encoding import keys
 from gridview.fsck.checker import Check
 from gridview.fsck.progress import Finding
 from gridview.fsck.repairs import Repairs
-from gridview.fsck.walks import ProjectWalk, TableWalk, Walk
+from gridview.fsck.walks import IssueWalk, ProjectWalk, TableWalk
 from gridview.schema.store import Catalogs
 from tests.engine.local import Stack, stack
 from tests.support import nasty
@@ -48,7 +48,7 @@ def table(engine: engines.Engine, table_name: str) -> Table:
     return Table(table_name, client)
 
 
-def checked(running: Stack, table: Table, walk: Walk, *, repair: bool = False) -> dict[str, Finding]:
+def checked(running: Stack, table: Table, walk: IssueWalk, *, repair: bool = False) -> dict[str, Finding]:
     """What is found of this tenant; other tests leave other tenants as they please."""
     found: dict[str, Finding] = {}
     ours = f"-{running.tenant}."
@@ -63,7 +63,7 @@ def checked(running: Stack, table: Table, walk: Walk, *, repair: bool = False) -
     return found
 
 
-def walks(running: Stack, table: Table) -> list[Walk]:
+def walks(running: Stack, table: Table) -> list[IssueWalk]:
     return [ProjectWalk(table, running.tenant, PROJECT), TableWalk(table), TableWalk(table, 4)]
 
 

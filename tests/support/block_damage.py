@@ -9,7 +9,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
-from gridview.fsck.issue_diff import Kind
+from gridview.fsck.issue_diff import DifferenceKind
 from gridview.index import blocks
 from gridview.index.blocks import HEAD, Block, Change
 from tests.support import block_truth
@@ -24,7 +24,7 @@ class PlantedInBlocks(NamedTuple):
 
     name: str
     inflict: Callable[[MemoryTable], None]
-    found: Kind
+    found: DifferenceKind
 
 
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,68 +166,90 @@ def _garbage(_: list[Block]) -> dict[str, Any]:
 
 PLANTED_IN_BLOCKS = (
     *(
-        PlantedInBlocks(f"{what} of {family} gone", _gone(family, at), Kind.CHAIN)
+        PlantedInBlocks(f"{what} of {family} gone", _gone(family, at), DifferenceKind.CHAIN)
         for family in (PLAIN, DETAILED, TOKENS)
         for what, at in (("first block", 0), ("second block", 1), ("last block", -1))
     ),
     *(
-        PlantedInBlocks(f"all blocks of {family} gone", _all_gone(family), Kind.UNLISTED)
+        PlantedInBlocks(f"all blocks of {family} gone", _all_gone(family), DifferenceKind.UNLISTED)
         for family in (PLAIN, DETAILED, NUMBERS, TOKENS)
     ),
     *(
-        PlantedInBlocks(f"an issue lost from {family}, {at}", _without(family, at), Kind.UNLISTED)
+        PlantedInBlocks(f"an issue lost from {family}, {at}", _without(family, at), DifferenceKind.UNLISTED)
         for family in (PLAIN, DETAILED, NUMBERS, TOKENS)
         for at in (0, -1)
     ),
     *(
-        PlantedInBlocks(f"issue {num} too much in {family}, {at}", _with(family, at, num), Kind.STRAY)
+        PlantedInBlocks(
+            f"issue {num} too much in {family}, {at}", _with(family, at, num), DifferenceKind.STRAY
+        )
         for family in (PLAIN, DETAILED, TOKENS)
         for num in (7, 99_999)
         for at in (0, -1)
     ),
-    PlantedInBlocks("a number that was never given", _with(NUMBERS, 0, 99_999), Kind.STRAY),
+    PlantedInBlocks("a number that was never given", _with(NUMBERS, 0, 99_999), DifferenceKind.STRAY),
     PlantedInBlocks(
         "link to the block after the next",
         _changed(PLAIN, 1, lambda found: {"next": found[3].id}),
-        Kind.CHAIN,
+        DifferenceKind.CHAIN,
     ),
     PlantedInBlocks(
-        "link to the block before", _changed(PLAIN, 2, lambda found: {"next": found[1].id}), Kind.CHAIN
+        "link to the block before",
+        _changed(PLAIN, 2, lambda found: {"next": found[1].id}),
+        DifferenceKind.CHAIN,
     ),
-    PlantedInBlocks("link that ends", _changed(PLAIN, 1, lambda _: {}, "next"), Kind.CHAIN),
-    PlantedInBlocks("chain that ends", _changed(TOKENS, 1, lambda _: {}, "next", "upper"), Kind.CHAIN),
+    PlantedInBlocks("link that ends", _changed(PLAIN, 1, lambda _: {}, "next"), DifferenceKind.CHAIN),
     PlantedInBlocks(
-        "link behind the end", _changed(PLAIN, -1, lambda _: {"next": "beef", "upper": "zz"}), Kind.CHAIN
-    ),
-    PlantedInBlocks(
-        "fence too far", _changed(DETAILED, 1, lambda found: {"upper": found[3].lower}), Kind.CHAIN
+        "chain that ends", _changed(TOKENS, 1, lambda _: {}, "next", "upper"), DifferenceKind.CHAIN
     ),
     PlantedInBlocks(
-        "fence too near", _changed(PLAIN, 1, lambda found: {"upper": found[1].lower + "\x01\x01"}), Kind.CHAIN
+        "link behind the end",
+        _changed(PLAIN, -1, lambda _: {"next": "beef", "upper": "zz"}),
+        DifferenceKind.CHAIN,
     ),
     PlantedInBlocks(
-        "fence moved", _changed(PLAIN, 2, lambda found: {keys.SORT: found[2].lower + "\x01\x01"}), Kind.CHAIN
+        "fence too far", _changed(DETAILED, 1, lambda found: {"upper": found[3].lower}), DifferenceKind.CHAIN
     ),
-    PlantedInBlocks("first fence moved", _changed(PLAIN, 0, lambda _: {keys.SORT: "b"}), Kind.CHAIN),
-    PlantedInBlocks("two blocks for one range", _overlap(PLAIN), Kind.CHAIN),
-    PlantedInBlocks("two blocks for one range of tokens", _overlap(TOKENS), Kind.CHAIN),
+    PlantedInBlocks(
+        "fence too near",
+        _changed(PLAIN, 1, lambda found: {"upper": found[1].lower + "\x01\x01"}),
+        DifferenceKind.CHAIN,
+    ),
+    PlantedInBlocks(
+        "fence moved",
+        _changed(PLAIN, 2, lambda found: {keys.SORT: found[2].lower + "\x01\x01"}),
+        DifferenceKind.CHAIN,
+    ),
+    PlantedInBlocks(
+        "first fence moved", _changed(PLAIN, 0, lambda _: {keys.SORT: "b"}), DifferenceKind.CHAIN
+    ),
+    PlantedInBlocks("two blocks for one range", _overlap(PLAIN), DifferenceKind.CHAIN),
+    PlantedInBlocks("two blocks for one range of tokens", _overlap(TOKENS), DifferenceKind.CHAIN),
     *(
-        PlantedInBlocks(f"unreadable {at} of {family}", _changed(family, at, _garbage), Kind.UNREADABLE)
+        PlantedInBlocks(
+            f"unreadable {at} of {family}", _changed(family, at, _garbage), DifferenceKind.UNREADABLE
+        )
         for family in (PLAIN, DETAILED, TOKENS, NUMBERS)
         for at in (0, -1)
     ),
-    PlantedInBlocks("block without a set", _changed(PLAIN, 1, lambda _: {}, "set"), Kind.UNREADABLE),
     PlantedInBlocks(
-        "block without a write id", _changed(TOKENS, 1, lambda _: {}, "write_id"), Kind.UNREADABLE
+        "block without a set", _changed(PLAIN, 1, lambda _: {}, "set"), DifferenceKind.UNREADABLE
     ),
-    PlantedInBlocks("size that is not the set's", _changed(PLAIN, 1, lambda _: {"size": 999}), Kind.SIZE),
-    PlantedInBlocks("no size", _changed(DETAILED, 1, lambda _: {}, "size"), Kind.SIZE),
-    PlantedInBlocks("another kind of set", _changed(TOKENS, 1, lambda _: {"write_id": "p0"}), Kind.SIZE),
+    PlantedInBlocks(
+        "block without a write id", _changed(TOKENS, 1, lambda _: {}, "write_id"), DifferenceKind.UNREADABLE
+    ),
+    PlantedInBlocks(
+        "size that is not the set's", _changed(PLAIN, 1, lambda _: {"size": 999}), DifferenceKind.SIZE
+    ),
+    PlantedInBlocks("no size", _changed(DETAILED, 1, lambda _: {}, "size"), DifferenceKind.SIZE),
+    PlantedInBlocks(
+        "another kind of set", _changed(TOKENS, 1, lambda _: {"write_id": "p0"}), DifferenceKind.SIZE
+    ),
     *(
-        PlantedInBlocks(f"one block for all of {family}", _one_for_all(family), Kind.OVERSIZE)
+        PlantedInBlocks(f"one block for all of {family}", _one_for_all(family), DifferenceKind.OVERSIZE)
         for family in (PLAIN, TOKENS)
     ),
-    PlantedInBlocks("blocks of a generation that is gone", _dead("a1.7"), Kind.DEAD),
-    PlantedInBlocks("tokens of an order without", _dead("a3.1.has"), Kind.DEAD),
-    PlantedInBlocks("blocks of an attribute that never was", _dead("a77.1"), Kind.DEAD),
+    PlantedInBlocks("blocks of a generation that is gone", _dead("a1.7"), DifferenceKind.DEAD),
+    PlantedInBlocks("tokens of an order without", _dead("a3.1.has"), DifferenceKind.DEAD),
+    PlantedInBlocks("blocks of an attribute that never was", _dead("a77.1"), DifferenceKind.DEAD),
 )

@@ -10,9 +10,11 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from gridview.api.routes import BY_KEY, Role
+from gridview.api.routes import BY_KEY
+from gridview.commands.actor import Role
 from gridview.dynamodb.table import BATCH_WRITE, Table
 from gridview.encoding import keys
+from gridview.index.fence_cache import Fences
 from gridview.schema.store import Catalogs
 from tests.support.functions import freshly_imported
 from tests.support.http import Client, Context, Handler, Handlers, claims
@@ -80,6 +82,8 @@ class Cloud:
         """Let the functions read every catalog anew, as other containers would, or these after a while."""
         for module in self.modules.values():
             module.catalogs = Catalogs()  # type: ignore[attr-defined]
+            if hasattr(module, "fences"):
+                module.fences = Fences()  # type: ignore[attr-defined]
 
     def items(self) -> list[dict[str, Any]]:
         """Everything in the table, in wire form."""

@@ -6,14 +6,13 @@ from random import Random
 from typing import Any, NamedTuple
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.api.routes import Role
 from gridview.commands import attributes, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import PRESENT, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
-from gridview.fsck.issue_diff import Kind
+from gridview.fsck.issue_diff import DifferenceKind
 from gridview.index import blocks
 from gridview.index.keyspaces import derived_items, derived_strings, keys_of
 from gridview.index.ledger import Ledger
@@ -34,7 +33,7 @@ class Planted(NamedTuple):
 
     name: str
     inflict: Damage
-    found: frozenset[tuple[Kind, str]]
+    found: frozenset[tuple[DifferenceKind, str]]
     remains: bool = False
     """It is not derived data, so no repair touches it."""
 
@@ -161,110 +160,138 @@ _PLACES = ("num", "name.1.has")
 _UNFINISHED = {START: {"to": "x", "left": ["y"]}, "a9.1": {"left": ["z"]}}
 
 
-def _found(*found: tuple[Kind, str]) -> frozenset[tuple[Kind, str]]:
+def _found(*found: tuple[DifferenceKind, str]) -> frozenset[tuple[DifferenceKind, str]]:
     return frozenset(found)
 
 
 PLANTED = (
-    Planted("entry gone", drop(order_key(START)), _found((Kind.MISSING, START), (Kind.LEDGER, START))),
+    Planted(
+        "entry gone",
+        drop(order_key(START)),
+        _found((DifferenceKind.MISSING, START), (DifferenceKind.LEDGER, START)),
+    ),
     Planted(
         "entry under another sort string",
         damaged(order_key(KIND), {keys.SORT: "zz"}),
-        _found((Kind.WRONG, KIND), (Kind.LEDGER, KIND)),
+        _found((DifferenceKind.WRONG, KIND), (DifferenceKind.LEDGER, KIND)),
     ),
     Planted(
         "entry cleared",
         damaged(order_key(KIND), {keys.TTL_ATTRIBUTE: 9}, keys.SORT),
-        _found((Kind.MISSING, KIND), (Kind.LEDGER, KIND)),
+        _found((DifferenceKind.MISSING, KIND), (DifferenceKind.LEDGER, KIND)),
     ),
     Planted(
         "entry of an order that never was",
         damaged(order_key("a77.3"), {keys.SORT: "x", "version": 1, "revision": 1}),
-        _found((Kind.EXTRA, "a77.3"), (Kind.LEDGER, "a77.3")),
+        _found((DifferenceKind.EXTRA, "a77.3"), (DifferenceKind.LEDGER, "a77.3")),
     ),
     Planted(
         "entry of an attribute without index",
         damaged(order_key("a4.1"), {keys.SORT: "x", "version": 1, "revision": 1}),
-        _found((Kind.EXTRA, "a4.1"), (Kind.LEDGER, "a4.1")),
+        _found((DifferenceKind.EXTRA, "a4.1"), (DifferenceKind.LEDGER, "a4.1")),
     ),
     Planted(
         "entry of another project",
         damaged(order_key(START, "other"), {keys.SORT: "x", "version": 1, "revision": 1}),
-        _found((Kind.EXTRA, order_key(START, "other"))),
+        _found((DifferenceKind.EXTRA, order_key(START, "other"))),
     ),
     Planted(
-        "entry that expires", damaged(order_key(START), {keys.TTL_ATTRIBUTE: 9}), _found((Kind.EXPIRY, START))
+        "entry that expires",
+        damaged(order_key(START), {keys.TTL_ATTRIBUTE: 9}),
+        _found((DifferenceKind.EXPIRY, START)),
     ),
     Planted(
         "entry of a later revision",
         damaged(order_key(START), {"revision": 50}),
-        _found((Kind.LEDGER, LEDGER)),
+        _found((DifferenceKind.LEDGER, LEDGER)),
     ),
     Planted(
         "entry without a revision",
         damaged(order_key(START), {}, "revision"),
-        _found((Kind.MALFORMED, START)),
+        _found((DifferenceKind.MALFORMED, START)),
     ),
     Planted(
         "tombstone without a revision",
         damaged(order_key("a5.1"), {"version": 1, keys.TTL_ATTRIBUTE: 9}),
-        _found((Kind.MALFORMED, "a5.1")),
+        _found((DifferenceKind.MALFORMED, "a5.1")),
     ),
     Planted(
         "tombstone that does not expire",
         damaged(order_key("a5.1"), {"version": 1, "revision": 1}),
-        _found((Kind.EXPIRY, "a5.1")),
+        _found((DifferenceKind.EXPIRY, "a5.1")),
     ),
     Planted(
         "ledger gone",
         drop(LEDGER),
-        _found((Kind.LEDGER, LEDGER), *((Kind.LEDGER, one) for one in (*_ORDERS, *_PLACES))),
+        _found(
+            (DifferenceKind.LEDGER, LEDGER), *((DifferenceKind.LEDGER, one) for one in (*_ORDERS, *_PLACES))
+        ),
     ),
     Planted(
         "ledger and entry gone",
         _drop_ledger_and_entry,
         _found(
-            (Kind.MISSING, START),
-            (Kind.LEDGER, LEDGER),
-            *((Kind.LEDGER, one) for one in (*_ORDERS, *_PLACES) if one != START),
+            (DifferenceKind.MISSING, START),
+            (DifferenceKind.LEDGER, LEDGER),
+            *((DifferenceKind.LEDGER, one) for one in (*_ORDERS, *_PLACES) if one != START),
         ),
     ),
     Planted(
         "ledger that claims what is not there",
         damaged(LEDGER, {"applied": {"a77.3": "x"}}),
-        _found((Kind.LEDGER, "a77.3"), *((Kind.LEDGER, one) for one in (*_ORDERS, *_PLACES))),
+        _found(
+            (DifferenceKind.LEDGER, "a77.3"), *((DifferenceKind.LEDGER, one) for one in (*_ORDERS, *_PLACES))
+        ),
     ),
     Planted(
         "ledger with an unfinished intent",
         damaged(LEDGER, {"intent": _UNFINISHED, "revision": 2}),
-        _found((Kind.LEDGER, LEDGER)),
+        _found((DifferenceKind.LEDGER, LEDGER)),
     ),
-    Planted("ledger that misses a family", _forget("num"), _found((Kind.LEDGER, "num"))),
-    Planted("ledger that misses tokens", _forget("name.1.has"), _found((Kind.LEDGER, "name.1.has"))),
-    Planted("ledger with a family too many", _claim("a1.1.has"), _found((Kind.LEDGER, "a1.1.has"))),
-    Planted("ledger that expires", damaged(LEDGER, {keys.TTL_ATTRIBUTE: 9}), _found((Kind.EXPIRY, LEDGER))),
-    Planted("ledger of a later epoch", damaged(LEDGER, {"epoch": 1_000}), _found((Kind.LEDGER, LEDGER))),
-    Planted("ledger of a later version", damaged(LEDGER, {"version": 1_000}), _found((Kind.LEDGER, LEDGER))),
+    Planted("ledger that misses a family", _forget("num"), _found((DifferenceKind.LEDGER, "num"))),
+    Planted(
+        "ledger that misses tokens", _forget("name.1.has"), _found((DifferenceKind.LEDGER, "name.1.has"))
+    ),
+    Planted("ledger with a family too many", _claim("a1.1.has"), _found((DifferenceKind.LEDGER, "a1.1.has"))),
+    Planted(
+        "ledger that expires",
+        damaged(LEDGER, {keys.TTL_ATTRIBUTE: 9}),
+        _found((DifferenceKind.EXPIRY, LEDGER)),
+    ),
+    Planted(
+        "ledger of a later epoch", damaged(LEDGER, {"epoch": 1_000}), _found((DifferenceKind.LEDGER, LEDGER))
+    ),
+    Planted(
+        "ledger of a later version",
+        damaged(LEDGER, {"version": 1_000}),
+        _found((DifferenceKind.LEDGER, LEDGER)),
+    ),
     Planted(
         "ledger of a removed issue",
         damaged(LEDGER, {"removed": True, keys.TTL_ATTRIBUTE: 9}),
-        _found((Kind.LEDGER, LEDGER)),
+        _found((DifferenceKind.LEDGER, LEDGER)),
     ),
-    Planted("ledger without a revision", damaged(LEDGER, {}, "revision"), _found((Kind.MALFORMED, LEDGER))),
-    Planted("ledger that is none", damaged(LEDGER, {"applied": 7}), _found((Kind.MALFORMED, LEDGER))),
+    Planted(
+        "ledger without a revision",
+        damaged(LEDGER, {}, "revision"),
+        _found((DifferenceKind.MALFORMED, LEDGER)),
+    ),
+    Planted(
+        "ledger that is none", damaged(LEDGER, {"applied": 7}), _found((DifferenceKind.MALFORMED, LEDGER))
+    ),
     Planted(
         "document gone",
         _drop_document,
         _found(
-            (Kind.LEDGER, LEDGER),
-            *((Kind.EXTRA, one) for one in _ORDERS),
-            *((Kind.LEDGER, one) for one in _PLACES),
+            (DifferenceKind.LEDGER, LEDGER),
+            *((DifferenceKind.EXTRA, one) for one in _ORDERS),
+            *((DifferenceKind.LEDGER, one) for one in _PLACES),
         ),
     ),
     Planted(
         "item that nobody knows",
         damaged("something", {"text": "x"}),
-        _found((Kind.UNKNOWN, "something")),
+        _found((DifferenceKind.UNKNOWN, "something")),
         remains=True,
     ),
 )

@@ -1,9 +1,10 @@
-"""The dependency rule: who may import what, read from the source itself."""
+"""The architecture, read from the source itself: who may import whom, who does I/O, and that a name means one thing."""
 
 import ast
 import importlib
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,62 +14,43 @@ import gridview
 
 ROOT = Path(__file__).parents[2]
 CORE = Path(str(gridview.__file__)).parent
-MODULES = sorted(path.stem for path in CORE.glob("*.py"))
 HANDLERS = sorted((ROOT / "functions").glob("*/*.py"))
 
-TALK_TO_AWS = {"storage", "deadletters"}
-AWS = {"boto3", "botocore"}
-IO = {
-    *TALK_TO_AWS,
-    "attributes",
-    "batch",
-    "beside",
-    "catalogs",
-    "chaincheck",
-    "chains",
-    "composites",
-    "config",
-    "consumer",
-    "counting",
-    "derive",
-    "explaining",
-    "fsck",
-    "fsckdefinitions",
-    "fsckrun",
-    "fsckvisits",
-    "fsckwalks",
-    "grid",
-    "groupreading",
-    "http",
-    "idempotency",
-    "issues",
-    "jobs",
-    "lag",
-    "membership",
-    "mend",
-    "passes",
-    "pagereading",
-    "position",
-    "projects",
-    "readalong",
-    "readblocks",
-    "readwalk",
-    "readwhole",
-    "repairs",
-    "setreading",
-    "stations",
-    "straighten",
-    "total",
-    "upkeep",
-    "usage",
-}
-"""The modules that have a part in reading and writing. All others compute."""
+LAYERS: tuple[frozenset[str], ...] = tuple(
+    frozenset(layer.split())
+    for layer in (
+        "support",
+        "encoding",
+        "dynamodb",
+        "schema",
+        "index",
+        "query commands fsck",
+        "maintenance",
+        "api",
+    )
+)
+"""The packages from the bottom up: each imports those of the layers below its own, and itself."""
 
+FILES = {
+    f"{path.parent.name}.{path.stem}": path for path in sorted(CORE.glob("*/*.py")) if path.stem != "__init__"
+}
+"""Every module of the core, as `package.module`."""
+
+PACKAGES = sorted({name.partition(".")[0] for name in FILES})
+
+AWS = {"boto3", "botocore"}
+TALK_TO_AWS = {"dynamodb.client", "dynamodb.table", "index.dead_letters"}
 THIRD_PARTY = {"aws_lambda_powertools", "cryptography", "orjson", "pydantic", "pyroaring"}
+
+OUTSIDE = {"aws_lambda_powertools", "os"} | AWS
+"""Imports through which a module reaches what is outside the process: AWS, or the environment."""
+
+NAMED_TWICE = {"Asked", "AtHand", "Condition", "Document", "Order", "Paths", "Steps", "Unit", "_Batch"}
+"""Names of classes that `query` still shares with another module. To be emptied."""
 
 
 def imported(path: Path, *, typing_too: bool = False) -> Iterator[str]:
-    """The full names of what a file imports, without what only type checkers see."""
+    """The full names of the modules that a file imports, without what only type checkers see."""
     tree = ast.parse(path.read_text("utf-8"))
     hidden = {
         inner
@@ -83,63 +65,117 @@ def imported(path: Path, *, typing_too: bool = False) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path.name}: a relative import"
-            yield str(node.module)
-            if node.module == "gridview":
-                yield from (f"gridview.{alias.name}" for alias in node.names)
+            assert node.level == 0, f"{path}: a relative import"
+            module = str(node.module)
+            if module == "gridview" or module.removeprefix("gridview.") in PACKAGES:
+                yield from (f"{module}.{alias.name}" for alias in node.names)
+            else:
+                yield module
 
 
-def tops(path: Path, **options: bool) -> set[str]:
-    return {name.partition(".")[0] for name in imported(path, **options)}
+def tops(path: Path, *, typing_too: bool = False) -> set[str]:
+    return {name.partition(".")[0] for name in imported(path, typing_too=typing_too)}
 
 
 def of_the_core(path: Path) -> set[str]:
-    return {name.split(".")[1] for name in imported(path) if name.startswith("gridview.")}
+    return {
+        name.removeprefix("gridview.")
+        for name in imported(path, typing_too=True)
+        if name.startswith("gridview.")
+    }
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_aws_is_talked_to_in_two_modules_alone(module: str) -> None:
-    assert bool(tops(CORE / f"{module}.py", typing_too=True) & AWS) == (module in TALK_TO_AWS)
+def docstring(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_module_imports_the_standard_library_the_core_and_the_vendor_layer_alone(module: str) -> None:
-    foreign = tops(CORE / f"{module}.py") - sys.stdlib_module_names - {"gridview"} - AWS
-    assert foreign <= THIRD_PARTY
+def doing_io(package: str) -> set[str]:
+    """The modules of a package that do I/O, as the last line of its docstring names them: `I/O: client, table.` or `I/O: none.`"""
+    last = docstring(CORE / package / "__init__.py").splitlines()[-1]
+    found = re.fullmatch(r"I/O: ([a-z_]+(?:, [a-z_]+)*)\.", last)
+    assert found, f"{package} does not say which of its modules do I/O"
+    named = found[1].split(", ")
+    assert named == sorted(set(named)), f"{package} does not name its modules that do I/O in order"
+    return set() if named == ["none"] else {f"{package}.{name}" for name in named}
 
 
-PURE_PARTS_OF_IO = {
-    "derive": {"Image", "Underivable", "target_of"},
-    "setreading": {"Reads", "Want"},
-    "storage": {"Bound", "Condition", "Item"},
-}
-"""Plain values and pure functions that live beside the code that reads and writes."""
+IO = {name for package in PACKAGES for name in doing_io(package)}
 
 
-@pytest.mark.parametrize("module", sorted({*MODULES} - IO - {"openapi"}))
-def test_a_module_that_computes_imports_none_that_does_io(module: str) -> None:
-    for name in of_the_core(CORE / f"{module}.py") & IO:
-        tree = ast.parse((CORE / f"{module}.py").read_text("utf-8"))
-        taken = {
-            alias.name
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and node.module == f"gridview.{name}"
-            for alias in node.names
-        }
-        assert taken, f"{module} imports all of {name}"
-        assert taken <= PURE_PARTS_OF_IO.get(name, set())
+def test_the_packages_are_those_of_the_rule() -> None:
+    assert sorted(package for layer in LAYERS for package in layer) == PACKAGES
+    assert [path.name for path in CORE.glob("*.py")] == ["__init__.py"]
+    assert len(FILES) > 50
 
 
-def test_the_list_of_io_modules_holds_no_module_that_is_not_there() -> None:
-    assert {*MODULES} >= IO
+def test_a_package_imports_those_below_it_alone() -> None:
+    level = {package: at for at, layer in enumerate(LAYERS) for package in layer}
+    against = {
+        f"{name} imports {other}"
+        for name, path in FILES.items()
+        for other in of_the_core(path)
+        if (own := name.partition(".")[0]) != (package := other.partition(".")[0])
+        and level[package] >= level[own]
+    }
+    assert not against
 
 
 def test_the_core_has_no_circle_of_imports() -> None:
-    wanted = {module: of_the_core(CORE / f"{module}.py") & {*MODULES} for module in MODULES}
+    wanted = {name: of_the_core(path) for name, path in FILES.items()}
+    assert all(needs <= FILES.keys() for needs in wanted.values())
     while wanted:
-        free = {module for module, needs in wanted.items() if not needs & wanted.keys()}
+        free = {name for name, needs in wanted.items() if not needs & wanted.keys()}
         assert free, f"a circle among {sorted(wanted)}"
-        wanted = {module: needs for module, needs in wanted.items() if module not in free}
+        wanted = {name: needs for name, needs in wanted.items() if name not in free}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_aws_is_talked_to_in_a_few_modules_alone(name: str) -> None:
+    assert bool(tops(FILES[name], typing_too=True) & AWS) == (name in TALK_TO_AWS)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_module_imports_the_standard_library_the_core_and_the_vendor_layer_alone(name: str) -> None:
+    assert tops(FILES[name]) - sys.stdlib_module_names - {"gridview"} - AWS <= THIRD_PARTY
+
+
+@pytest.mark.parametrize("name", sorted(FILES.keys() - IO))
+def test_a_module_that_computes_imports_none_that_does_io(name: str) -> None:
+    assert not of_the_core(FILES[name]) & IO
+    assert not tops(FILES[name]) & OUTSIDE
+
+
+@pytest.mark.parametrize("name", sorted(IO))
+def test_a_module_that_is_said_to_do_io_does(name: str) -> None:
+    path = FILES[name]
+    assert of_the_core(path) & IO or tops(path) & OUTSIDE
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_holds_nothing_but_a_docstring(package: str) -> None:
+    (statement,) = ast.parse((CORE / package / "__init__.py").read_text("utf-8")).body
+    assert isinstance(statement, ast.Expr)
+    assert isinstance(statement.value, ast.Constant)
+
+
+def defined(path: Path) -> Iterator[str]:
+    """The classes and type aliases that a module defines; type variables belong to their functions."""
+    tree = ast.parse(path.read_text("utf-8"))
+    yield from (node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and not ast.unparse(node.value).startswith("TypeVar("):
+            for target in node.targets:
+                if isinstance(target, ast.Name) and re.fullmatch(r"_?[A-Z]\w*[a-z]\w*", target.id):
+                    yield target.id
+
+
+def test_a_name_of_a_class_is_defined_once() -> None:
+    modules = defaultdict(set)
+    for name, path in FILES.items():
+        for one in defined(path):
+            modules[one].add(name)
+    twice = {one: sorted(where) for one, where in modules.items() if len(where) > 1}
+    assert twice.keys() == NAMED_TWICE, twice
 
 
 @pytest.mark.parametrize("path", HANDLERS, ids=lambda path: path.parent.name)
@@ -155,13 +191,10 @@ def test_nothing_above_a_handler_is_known_to_the_core() -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    [*(CORE / f"{module}.py" for module in MODULES), *HANDLERS],
-    ids=lambda path: f"{path.parent.name}.{path.stem}",
+    "path", [*CORE.glob("**/*.py"), *HANDLERS], ids=lambda path: f"{path.parent.name}.{path.stem}"
 )
 def test_a_module_says_in_a_sentence_what_it_is_for(path: Path) -> None:
-    told = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
-    assert re.match(r"[\w\"'`].{15,}", told)
+    assert re.match(r"[\w\"'`].{15,}", docstring(path))
 
 
 def test_the_vendor_layer_locks_what_the_core_imports() -> None:
@@ -170,11 +203,10 @@ def test_the_vendor_layer_locks_what_the_core_imports() -> None:
         assert re.search(rf"^{name}==", locked, re.MULTILINE), name
 
 
-@pytest.mark.parametrize("module", sorted({*MODULES} - IO))
+@pytest.mark.parametrize("name", sorted(FILES.keys() - IO))
 def test_importing_a_module_that_computes_needs_no_environment(
-    module: str, monkeypatch: pytest.MonkeyPatch
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("TABLE_NAME", "CURSOR_SECRET", "CURSOR_SECRET_ARN", "AWS_DEFAULT_REGION", "AWS_REGION"):
-        monkeypatch.delenv(name, raising=False)
-    name = "gridview" if module == "__init__" else f"gridview.{module}"
-    assert importlib.import_module(name).__doc__
+    for variable in ("TABLE_NAME", "CURSOR_SECRET", "CURSOR_SECRET_ARN", "AWS_DEFAULT_REGION", "AWS_REGION"):
+        monkeypatch.delenv(variable, raising=False)
+    assert importlib.import_module(f"gridview.{name}").__doc__

@@ -14,12 +14,11 @@ from typing import Any, Final
 from devtools import paths
 from devtools.bench import issues
 from devtools.bench.postgres.questions import Condition, Subject
-from gridview.api.routes import Role
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute, update_attribute
 from gridview.commands.projects import create_project
 from gridview.dynamodb.table import Table
-from gridview.index.maintainer import Poison
+from gridview.index.images import Poison
 from gridview.maintenance.job_worker import Worker
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog

@@ -146,7 +146,8 @@ def upkeep(world: World, catalogs: Catalogs) -> Run:
         def remaining() -> float:
             return began + TIMEOUT - world.clock.seconds
 
-        return Worker(table, catalogs, remaining, world.letter, settling=SETTLING).work()
+        fences = world.fences_of(catalogs)
+        return Worker(table, catalogs, remaining, world.letter, settling=SETTLING, fences=fences).work()
 
     def ended(run: Run) -> None:
         if not isinstance(

@@ -8,9 +8,8 @@ import orjson
 
 from devtools.proof.faults.truth import assert_page
 from devtools.proof.faults.world import Run, World
-from gridview.api.routes import Role
 from gridview.commands import issues
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import ABSENT, Item
 from gridview.dynamodb.table import Table
@@ -18,7 +17,8 @@ from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.fsck.repair import mend
-from gridview.index.maintainer import Superseded, Underivable
+from gridview.index.images import Underivable
+from gridview.index.maintainer import Superseded
 from gridview.query import grid_request
 from gridview.query.grid import grid_page
 from gridview.schema.catalog import Catalog, Field, FieldType
@@ -211,7 +211,12 @@ def repair(world: World, key: str, catalogs: Catalogs, version: int = 0) -> Run:
         if not isinstance(run.invocation.raised, (Underivable, ItemTooLarge, Superseded, RequestError)):
             world.check(run)
 
-    return world.start("repair", lambda table: mend(table, catalogs, key, version), ended, key[-3:])
+    return world.start(
+        "repair",
+        lambda table: mend(table, catalogs, key, version, world.fences_of(catalogs)),
+        ended,
+        key[-3:],
+    )
 
 
 def is_spoilt(document: Mapping[str, Any]) -> bool:

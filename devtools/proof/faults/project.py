@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.virtual import Clock, Constants, virtual
-from gridview.api.routes import Role
 from gridview.commands import attributes, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 from gridview.schema.store import Catalogs

@@ -13,15 +13,15 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.stream import Shard, Stream, told
 from devtools.proof.faults.virtual import Clock
 from devtools.proof.faults.watched import Around, Attempted, Watched, everything
-from gridview.api.routes import Role
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
 from gridview.index.blocks import Block
-from gridview.index.ledger import Order
-from gridview.index.maintainer import Poison
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
+from gridview.index.ledger import ImageVersion
 from gridview.index.stream_consumer import consume
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.store import Catalogs, ProjectItems, read, to_catalog
@@ -89,9 +89,10 @@ class World:
         self.history: dict[str, dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
         """Every document that ever stood under a key, by version."""
         self.documents: dict[str, Item] = {}
-        self.orders: dict[str, Order] = {}
+        self.orders: dict[str, ImageVersion] = {}
         """The newest image of each issue that ever was: its version, and whether that was removed."""
         self.letters: list[Poison] = []
+        self._fences: dict[Catalogs, Fences] = {}
         self.runs: list[Run] = []
         self.late: list[Late] = []
         self.totals: Counter[str] = Counter()
@@ -188,7 +189,7 @@ class World:
         if isinstance(version, int):
             if new is not None:
                 self.history[key][version].append(new)
-            self.orders[key] = Order(version, new is None)
+            self.orders[key] = ImageVersion(version, new is None)
         made = self.stream.append(old, new, reorder=self.chance(self.reordering), expired=self.expiring)
         self.totals["records"] += 1
         self.note("        in the stream: {}", told([made]))
@@ -359,10 +360,14 @@ class World:
         """An invocation of the consumer."""
         return self.start(
             "consumer",
-            lambda table: consume(table, catalogs, batch, self.letter),
+            lambda table: consume(table, catalogs, batch, self.letter, self.fences_of(catalogs)),
             ended,
             told(batch) if self._log is not None else "",
         )
+
+    def fences_of(self, catalogs: Catalogs) -> Fences:
+        """What the container that keeps these catalogs has heard of where blocks begin."""
+        return self._fences.setdefault(catalogs, Fences())
 
     def letter(self, poison: Poison) -> None:
         """Somebody sends a dead letter."""

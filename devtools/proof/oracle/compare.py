@@ -16,13 +16,12 @@ from devtools.proof.oracle.plans import plan_of
 from devtools.proof.oracle.real import titanium
 from devtools.proof.oracle.sql import Oracle, micros
 from devtools.proof.oracle.world import Json, Project, Question
-from gridview.api.routes import Role
 from gridview.commands import attributes, composite_indexes, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.table import Table
 from gridview.encoding.values import parse_datetime
 from gridview.index.block_cache import BlockCache
-from gridview.index.maintainer import Poison
+from gridview.index.images import Poison
 from gridview.maintenance.job_worker import Worker
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog

@@ -46,9 +46,8 @@ from devtools.proof.oracle.history import History, Version
 from devtools.proof.oracle.limits import LIMITS, budgets, held_to
 from devtools.proof.oracle.sql import Oracle, folded
 from devtools.proof.oracle.world import Json, Project, Question
-from gridview.api.routes import Role
 from gridview.commands import issues
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Key, Span
 from gridview.dynamodb.table import Page, Table, Together
 from gridview.encoding import keys

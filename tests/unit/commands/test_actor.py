@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from gridview.api.routes import Role
-from gridview.commands.actor import Actor, from_claims
+from gridview.commands.actor import Actor, Role, from_claims
 from gridview.support.errors import Forbidden, Unauthenticated
 
 CLAIMS = {"token_use": "id", "sub": "ann", "custom:tenant": "0807", "custom:role": "editor"}

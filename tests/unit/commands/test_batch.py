@@ -7,9 +7,8 @@ import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
-from gridview.api.routes import Role
 from gridview.commands import batch, issues, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.commands.batch import parse_batch, run_batch
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.api.routes import Role
 from gridview.commands import attributes, issues, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 

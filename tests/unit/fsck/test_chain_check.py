@@ -14,10 +14,10 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import chain_check, checker
 from gridview.fsck.checker import Check
-from gridview.fsck.issue_diff import Kind
+from gridview.fsck.issue_diff import DifferenceKind
 from gridview.fsck.progress import Finding, Tally
 from gridview.fsck.repairs import Repairs
-from gridview.fsck.walks import Walk
+from gridview.fsck.walks import IssueWalk
 from gridview.index.blocks import Unreadable
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.store import Catalogs
@@ -75,12 +75,12 @@ def assert_right(table: MemoryTable) -> None:
     assert_chains(table, catalog_of(table), documents(table))
 
 
-def kinds(found: dict[str, list[Finding]]) -> set[Kind]:
+def kinds(found: dict[str, list[Finding]]) -> set[DifferenceKind]:
     return {one.kind for findings in found.values() for finding in findings for one in finding.differences}
 
 
 def checked(
-    table: Table, walk: Walk, time: Time, *, repair: Repairs | None = None, at_most: int = 100
+    table: Table, walk: IssueWalk, time: Time, *, repair: Repairs | None = None, at_most: int = 100
 ) -> tuple[dict[str, list[Finding]], Tally]:
     """What is found, by issue and block; a block may be told of again for another slice of its numbers."""
     found: dict[str, list[Finding]] = defaultdict(list)
@@ -105,7 +105,7 @@ def checked(
 
 @WALKS
 def test_sound_blocks_have_no_differences(
-    table: MemoryTable, walk: Callable[[Table], Walk], time: Time
+    table: MemoryTable, walk: Callable[[Table], IssueWalk], time: Time
 ) -> None:
     assert_right(table)
     found, tally = checked(table, walk(table), time)
@@ -119,7 +119,7 @@ def test_all_that_is_wrong_with_blocks_is_found_and_repaired_in_one_run(
     table: MemoryTable, planted: PlantedInBlocks, time: Time
 ) -> None:
     planted.inflict(table)
-    by_number = PLANTED_IN_BLOCKS.index(planted) % 2 and planted.found is not Kind.DEAD
+    by_number = PLANTED_IN_BLOCKS.index(planted) % 2 and planted.found is not DifferenceKind.DEAD
     walk = the_project if by_number else the_table
     before = table.items
     found, tally = checked(table, walk(table), time)
@@ -170,7 +170,9 @@ def test_a_repair_loses_nothing_of_what_consumers_do_meanwhile(
     table: MemoryTable, seed: int, time: Time
 ) -> None:
     random = Random(seed)  # noqa: S311
-    for planted in random.sample([one for one in PLANTED_IN_BLOCKS if one.found is not Kind.UNREADABLE], 2):
+    for planted in random.sample(
+        [one for one in PLANTED_IN_BLOCKS if one.found is not DifferenceKind.UNREADABLE], 2
+    ):
         with suppress(AssertionError, IndexError):  # the other one may have left nothing to damage
             planted.inflict(table)
     people = People(table, random, time, lag=PATIENCE / 2)
@@ -199,7 +201,7 @@ def forget_blocks(table: MemoryTable) -> None:
 
 @WALKS
 def test_a_project_from_before_there_were_blocks_gets_them_by_a_repair(
-    table: MemoryTable, walk: Callable[[Table], Walk], time: Time
+    table: MemoryTable, walk: Callable[[Table], IssueWalk], time: Time
 ) -> None:
     forget_blocks(table)
     found, tally = checked(table, walk(table), time, repair=mending(table))

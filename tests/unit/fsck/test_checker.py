@@ -20,10 +20,11 @@ from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
 from gridview.fsck import chain_check, chain_visits, checker, nightly, walks
 from gridview.fsck.checker import Check
-from gridview.fsck.issue_diff import Kind
+from gridview.fsck.issue_diff import DifferenceKind
 from gridview.fsck.progress import Finding, Suspect, Tally, Visit
 from gridview.fsck.repairs import Repairs
-from gridview.fsck.walks import ProjectWalk, TableWalk, Walk
+from gridview.fsck.walks import IssueWalk, ProjectWalk, TableWalk
+from gridview.index.fence_cache import Fences
 from gridview.index.keyspaces import families_of
 from gridview.index.stream_consumer import consume
 from gridview.maintenance.job_worker import Worker
@@ -90,15 +91,15 @@ def table(pristine: MemoryTable) -> MemoryTable:
     return pristine.copy()
 
 
-def the_project(table: Table) -> Walk:
+def the_project(table: Table) -> IssueWalk:
     return ProjectWalk(table, TENANT, PROJECT)
 
 
-def the_table(table: Table) -> Walk:
+def the_table(table: Table) -> IssueWalk:
     return TableWalk(table)
 
 
-def segmented(table: Table) -> Walk:
+def segmented(table: Table) -> IssueWalk:
     return TableWalk(table, 3)
 
 
@@ -117,7 +118,7 @@ def run(check: Check, time: Time) -> None:
 
 
 def checked(
-    table: Table, walk: Walk, time: Time, *, repair: Repairs | None = None, at_most: int = 100
+    table: Table, walk: IssueWalk, time: Time, *, repair: Repairs | None = None, at_most: int = 100
 ) -> tuple[dict[str, Finding], Tally]:
     found: dict[str, Finding] = {}
 
@@ -136,7 +137,7 @@ def mending(table: Table) -> Repairs:
 
 @WALKS
 def test_a_sound_table_has_no_differences(
-    table: MemoryTable, walk: Callable[[Table], Walk], time: Time, small_pages: None
+    table: MemoryTable, walk: Callable[[Table], IssueWalk], time: Time, small_pages: None
 ) -> None:
     found, tally = checked(table, walk(table), time)
     assert found == {}
@@ -146,7 +147,7 @@ def test_a_sound_table_has_no_differences(
 
 @WALKS
 def test_all_that_is_wrong_is_found_and_then_repaired(
-    table: MemoryTable, walk: Callable[[Table], Walk], time: Time, small_pages: None
+    table: MemoryTable, walk: Callable[[Table], IssueWalk], time: Time, small_pages: None
 ) -> None:
     for num, planted in enumerate(PLANTED, 1):
         planted.inflict(table, key_of(num))
@@ -162,7 +163,7 @@ def test_all_that_is_wrong_is_found_and_then_repaired(
     assert remaining == {one.name for one in PLANTED if one.remains}
     assert tally.repaired == len(PLANTED) - len(remaining)
     left, _ = checked(table, walk(table), time)
-    assert {finding.differences[0].kind for finding in left.values()} == {Kind.UNKNOWN}
+    assert {finding.differences[0].kind for finding in left.values()} == {DifferenceKind.UNKNOWN}
 
 
 def test_an_issue_is_judged_only_when_patience_is_over(table: MemoryTable, time: Time) -> None:
@@ -235,7 +236,7 @@ class People:
         self, table: MemoryTable, random: Random, time: Time, lag: float, *, at_once: int = 3
     ) -> None:
         self.table, self.random, self.time, self.lag, self.at_once = table, random, time, lag, at_once
-        self.catalogs = Catalogs()
+        self.catalogs, self.fences = Catalogs(), Fences()
         self.stream: list[tuple[float, dict[str, Any]]] = []
         self.busy = threading.RLock()
         self.spared: set[str] = set()
@@ -269,7 +270,7 @@ class People:
 
     def deliver(self) -> None:
         _, one = self.stream.pop(0)
-        assert consume(self.table, self.catalogs, [one], never) is None
+        assert consume(self.table, self.catalogs, [one], never, self.fences) is None
 
     def edit(self) -> None:
         num = self.random.randint(1, 45)
@@ -302,7 +303,7 @@ class People:
 @pytest.mark.parametrize("seed", range(2))
 def test_nothing_is_found_that_is_only_on_its_way_and_all_that_is_wrong_is(
     table: MemoryTable,
-    walk: Callable[[Table], Walk],
+    walk: Callable[[Table], IssueWalk],
     seed: int,
     time: Time,
     small_pages: None,
@@ -328,7 +329,7 @@ def test_nothing_is_found_that_is_only_on_its_way_and_all_that_is_wrong_is(
 @WALKS
 def test_suspects_are_bounded_whatever_the_state_of_the_table(
     table: MemoryTable,
-    walk: Callable[[Table], Walk],
+    walk: Callable[[Table], IssueWalk],
     time: Time,
     small_pages: None,
     monkeypatch: pytest.MonkeyPatch,
@@ -364,7 +365,7 @@ class Killer:
         return perform()
 
 
-def resumed(position: Any, table: Table, walk: Callable[[Table], Walk]) -> Walk:
+def resumed(position: Any, table: Table, walk: Callable[[Table], IssueWalk]) -> IssueWalk:
     if walk is the_project:
         return ProjectWalk(table, TENANT, PROJECT, position)
     return TableWalk(table, 3 if walk is segmented else 1, position)
@@ -373,7 +374,7 @@ def resumed(position: Any, table: Table, walk: Callable[[Table], Walk]) -> Walk:
 @WALKS
 def test_killed_at_any_call_it_goes_on_from_where_it_was_saved(
     table: MemoryTable,
-    walk: Callable[[Table], Walk],
+    walk: Callable[[Table], IssueWalk],
     time: Time,
     small_pages: None,
     monkeypatch: pytest.MonkeyPatch,
@@ -420,7 +421,7 @@ def test_killed_at_any_call_it_goes_on_from_where_it_was_saved(
 
 @WALKS
 def test_a_busy_table_costs_nothing_but_time(
-    table: MemoryTable, walk: Callable[[Table], Walk], time: Time, small_pages: None
+    table: MemoryTable, walk: Callable[[Table], IssueWalk], time: Time, small_pages: None
 ) -> None:
     PLANTED[0].inflict(table, key_of(4))
     table.delete(key_of(5), keys.LEDGER)

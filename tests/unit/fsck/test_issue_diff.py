@@ -9,7 +9,7 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes
 from gridview.encoding import keys, sort_strings
-from gridview.fsck.issue_diff import Kind, differences
+from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.index.keyspaces import has_entries
 from gridview.index.sort_entries import SPECS, UnknownSpec
 from gridview.index.stream_consumer import consume
@@ -35,7 +35,7 @@ def table(pristine: MemoryTable) -> MemoryTable:
     return pristine.copy()
 
 
-def found(table: MemoryTable, key: str = KEY) -> set[tuple[Kind, str]]:
+def found(table: MemoryTable, key: str = KEY) -> set[tuple[DifferenceKind, str]]:
     wrong = differences(key, collection(table, key), catalog_of(table))
     assert all(one.key == key for one in wrong)
     assert len({(one.kind, one.place, one.found) for one in wrong}) == len(wrong)
@@ -90,7 +90,7 @@ def test_an_issue_without_values_needs_a_ledger_that_says_that_it_is_there(table
     Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
     made = damage.document(table, 8)
     table.put(made)
-    assert found(table, key_of(8)) == {(Kind.LEDGER, "num")}
+    assert found(table, key_of(8)) == {(DifferenceKind.LEDGER, "num")}
     assert consume(table, Catalogs(), [record(1, None, made)], print) is None
     assert found(table, key_of(8)) == set()
 
@@ -102,7 +102,7 @@ def test_a_removed_issue_has_a_ledger_that_expires_or_none(table: MemoryTable) -
     assert found(table) == set()
     tombstones = collection(table, KEY)
     damage.change(table, KEY, keys.LEDGER, {}, keys.TTL_ATTRIBUTE)
-    assert found(table) == {(Kind.EXPIRY, keys.LEDGER)}
+    assert found(table) == {(DifferenceKind.EXPIRY, keys.LEDGER)}
     table.delete(KEY, keys.LEDGER)
     assert found(table) == set()
     assert len(tombstones) == 8
@@ -114,11 +114,11 @@ def test_an_index_that_is_being_built_may_lack_entries_but_not_have_wrong_ones(t
     put_entry(table, "a4.1", "n\x0100000001")
     assert found(table) == set()
     put_entry(table, "a4.1", "zz")
-    assert found(table) == {(Kind.WRONG, "a4.1")}
+    assert found(table) == {(DifferenceKind.WRONG, "a4.1")}
     Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
     assert found(table) == set()
     table.delete(KEY, damage.order_key("a4.1"))
-    assert found(table) == {(Kind.MISSING, "a4.1"), (Kind.LEDGER, "a4.1")}
+    assert found(table) == {(DifferenceKind.MISSING, "a4.1"), (DifferenceKind.LEDGER, "a4.1")}
 
 
 def test_entries_of_an_index_that_is_leaving_may_be_there_until_it_is_gone(table: MemoryTable) -> None:
@@ -129,7 +129,7 @@ def test_entries_of_an_index_that_is_leaving_may_be_there_until_it_is_gone(table
     Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
     assert found(table) == set()
     put_entry(table, "a3.1", left[keys.SORT])
-    assert found(table) == {(Kind.EXTRA, "a3.1")}
+    assert found(table) == {(DifferenceKind.EXTRA, "a3.1")}
 
 
 def test_entries_of_an_attribute_that_is_being_deleted_may_be_there_until_it_is_gone(
@@ -140,7 +140,7 @@ def test_entries_of_an_attribute_that_is_being_deleted_may_be_there_until_it_is_
     Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
     assert found(table) == set()
     put_entry(table, "a3.1", "x")
-    assert found(table) == {(Kind.EXTRA, "a3.1")}
+    assert found(table) == {(DifferenceKind.EXTRA, "a3.1")}
 
 
 def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank(table: MemoryTable) -> None:
@@ -149,7 +149,7 @@ def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank(tabl
     change_attribute(table, "kind", options=[{"value": "c"}, {"value": "a"}, {"value": "b"}])
     assert [found(table, key) for key in issues] == [set()] * 3
     put_entry(table, "a2.1", before[KEY] + "z")
-    assert found(table) == {(Kind.WRONG, "a2.1")}
+    assert found(table) == {(DifferenceKind.WRONG, "a2.1")}
     put_entry(table, "a2.1", before[KEY])
     done = table.copy()
     Worker(done, Catalogs(), lambda: 60.0, print, settling=0).work()
@@ -161,7 +161,7 @@ def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank(tabl
         assert found(table, key) == set()
         assert found(done, key) == set()
         put_entry(done, "a2.1", before[key], key)
-        assert found(done, key) == {(Kind.WRONG, "a2.1")}
+        assert found(done, key) == {(DifferenceKind.WRONG, "a2.1")}
 
 
 def test_nothing_derived_of_a_deleted_project_may_be_there_unless_it_is_just_being_removed(
@@ -172,11 +172,14 @@ def test_nothing_derived_of_a_deleted_project_may_be_there_unless_it_is_just_bei
     kinds = {(one.kind, one.place) for one in differences(KEY, items, None)}
     claimed = set(damage.applied(table, KEY))
     live = {family for family in claimed if has_entries(family)}
-    told = {*((Kind.EXTRA, order_id) for order_id in live), *((Kind.LEDGER, one) for one in claimed - live)}
-    assert kinds == {(Kind.ORPHAN, "document"), *told}
+    told = {
+        *((DifferenceKind.EXTRA, order_id) for order_id in live),
+        *((DifferenceKind.LEDGER, one) for one in claimed - live),
+    }
+    assert kinds == {(DifferenceKind.ORPHAN, "document"), *told}
     no_document = [item for item in items if item[keys.SK] != keys.project(TENANT, PROJECT)]
     kinds = {(one.kind, one.place) for one in differences(KEY, no_document, None)}
-    assert kinds == {(Kind.LEDGER, keys.LEDGER), *told}
+    assert kinds == {(DifferenceKind.LEDGER, keys.LEDGER), *told}
 
 
 @pytest.mark.parametrize(
@@ -186,7 +189,7 @@ def test_a_document_that_nothing_can_be_derived_from_is_told_as_that(
     table: MemoryTable, spoiled: dict[str, Any]
 ) -> None:
     damage.change(table, KEY, keys.project(TENANT, PROJECT), spoiled)
-    assert found(table) == {(Kind.UNDERIVABLE, "document")}
+    assert found(table) == {(DifferenceKind.UNDERIVABLE, "document")}
 
 
 def test_an_index_of_a_later_version_of_this_code_is_not_judged(table: MemoryTable) -> None:
@@ -200,4 +203,4 @@ def test_an_index_of_a_later_version_of_this_code_is_not_judged(table: MemoryTab
 
 def test_a_key_that_is_none_of_an_issue_is_unknown(table: MemoryTable) -> None:
     (wrong,) = differences("issue-x", [], catalog_of(table))
-    assert (wrong.kind, wrong.place) == (Kind.UNKNOWN, keys.PK)
+    assert (wrong.kind, wrong.place) == (DifferenceKind.UNKNOWN, keys.PK)

@@ -18,14 +18,14 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import repair
-from gridview.fsck.issue_diff import Kind, differences
+from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.index import maintainer
-from gridview.index.ledger import Ledger, Order
-from gridview.index.maintainer import Superseded, Underivable
+from gridview.index.images import Underivable
+from gridview.index.ledger import ImageVersion, Ledger
+from gridview.index.maintainer import Superseded
 from gridview.index.sort_entries import sort_strings_of
 from gridview.index.stream_consumer import consume
-from gridview.maintenance.rebuild_pass import DefinitionsMissing
-from gridview.schema.store import Catalogs
+from gridview.schema.store import Catalogs, DefinitionsMissing
 from gridview.support import backoff, clock
 from gridview.support.errors import Overloaded
 from tests.support import damage
@@ -125,7 +125,7 @@ def test_an_item_that_nobody_knows_is_left_alone(table: MemoryTable) -> None:
     planted.inflict(table, KEY)
     assert mended(table) is False
     assert {key: item for key, item in table.items.items() if key[1] != "something"} == before
-    assert [one.kind for one in wrong(table)] == [Kind.UNKNOWN]
+    assert [one.kind for one in wrong(table)] == [DifferenceKind.UNKNOWN]
 
 
 def test_a_consumer_goes_on_from_a_repair_after_the_ledger_was_lost(table: MemoryTable) -> None:
@@ -175,12 +175,12 @@ def test_a_removed_issue_leaves_tombstones_of_the_newest_version_that_is_known(t
     assert mended(table, hint=3)
     assert live(table) == {}
     ledger = table.get(KEY, keys.LEDGER)
-    assert Ledger.from_item(ledger).order == Order(4, removed=True)
+    assert Ledger.from_item(ledger).order == ImageVersion(4, removed=True)
     assert ledger is not None
     assert ledger[keys.TTL_ATTRIBUTE] == pytest.approx(clock.expiry(maintainer.LEDGER_TOMBSTONE_DAYS), abs=5)
     assert mended(table, hint=4) is False
     assert mended(table, hint=7)
-    assert Ledger.from_item(table.get(KEY, keys.LEDGER)).order == Order(7, removed=True)
+    assert Ledger.from_item(table.get(KEY, keys.LEDGER)).order == ImageVersion(7, removed=True)
 
 
 def test_a_dead_letter_of_an_issue_that_left_nothing_keeps_its_old_versions_out(table: MemoryTable) -> None:
@@ -195,7 +195,7 @@ def test_a_dead_letter_of_an_issue_that_left_nothing_keeps_its_old_versions_out(
 def test_a_document_that_was_put_back_to_an_older_version_holds(table: MemoryTable) -> None:
     damage.change(table, KEY, keys.LEDGER, {"version": 9})
     assert mended(table)
-    assert Ledger.from_item(table.get(KEY, keys.LEDGER)).order == Order(1, removed=False)
+    assert Ledger.from_item(table.get(KEY, keys.LEDGER)).order == ImageVersion(1, removed=False)
     before = document_in(table)
     after = {**before, "version": 2, "fields": {}}
     table.put(after)

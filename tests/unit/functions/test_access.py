@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from gridview.api.routes import ROUTES, Role, Route
+from gridview.api.routes import ROUTES, Route
+from gridview.commands.actor import Role
 from gridview.support.errors import Overloaded
 from tests.support import worked_example
 from tests.support.cloud import Cloud

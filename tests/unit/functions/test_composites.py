@@ -6,7 +6,7 @@ import pytest
 
 from gridview.commands.attributes import rebuild
 from gridview.encoding.attribute_values import from_wire
-from gridview.fsck.issue_diff import Kind, differences
+from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from tests.support.cloud import Cloud
@@ -60,7 +60,7 @@ def entries(account: Cloud, order_id: str) -> list[int]:
     return [int(item["sort"]["S"][-8:]) for item in found]
 
 
-def wrong(account: Cloud, project: str = "plain") -> set[tuple[Kind, str]]:
+def wrong(account: Cloud, project: str = "plain") -> set[tuple[DifferenceKind, str]]:
     """What a check of every issue finds."""
     catalog = Catalogs().reload(account.table, TENANT, project)
     collections: dict[str, list[dict[str, Any]]] = {}
@@ -239,9 +239,9 @@ def test_a_check_finds_what_is_wrong_with_an_entry_of_several_keys(account: Clou
     item = account.table.get(key, sort_key, consistent=True)
     assert item is not None
     account.table.put({**item, "sort": item["sort"].replace("1", "2", 1)})
-    assert (Kind.WRONG, "c1.1") in wrong(account)
+    assert (DifferenceKind.WRONG, "c1.1") in wrong(account)
     account.table.delete(key, sort_key)
-    assert (Kind.MISSING, "c1.1") in wrong(account)
+    assert (DifferenceKind.MISSING, "c1.1") in wrong(account)
 
 
 def test_issues_follow_the_options_that_are_moved_where_only_the_composite_index_sorts_by_them(

@@ -11,7 +11,8 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import number_of, sort_string
 from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import BlockReader, Want
+from gridview.index.block_reader import BlockReader
+from gridview.index.block_reads import Want
 from gridview.index.blocks import FIRST, HEAD, Block, Change, build, changed, merged, split
 from gridview.index.directory import WHOLE, Directory, Range, keys_in, range_of
 from gridview.index.sort_entries import sort_entry

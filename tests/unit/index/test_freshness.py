@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.api.routes import Role
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.commands.projects import create_project
 from gridview.dynamodb.expressions import PRESENT
 from gridview.encoding import keys

@@ -11,14 +11,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from devtools.proof.faults.adversary import Invocation, SerialExecutor, Verdict, record
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.api.routes import Role
 from gridview.commands import attributes, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
 from gridview.index.keyspaces import derived_strings, has_entries
-from gridview.index.ledger import Intent, Ledger, Order, plan
-from gridview.index.maintainer import Poison
+from gridview.index.ledger import ImageVersion, Intent, Ledger, plan
 from gridview.index.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.documents import Changes
@@ -35,7 +35,7 @@ ORDERS = ("a", "b", "c")
 
 
 def test_a_new_issue_is_planned_whole() -> None:
-    planned = plan(Ledger(), Order(1, False), {"a": "x", "b": "y"}, epoch=3)
+    planned = plan(Ledger(), ImageVersion(1, False), {"a": "x", "b": "y"}, epoch=3)
     assert planned is not None
     assert planned.intent == Ledger(1, False, 3, 1, {}, {"a": Intent("x"), "b": Intent("y")})
     assert (dict(planned.put), planned.clear) == ({"a": "x", "b": "y"}, ())
@@ -44,7 +44,7 @@ def test_a_new_issue_is_planned_whole() -> None:
 
 def test_an_edit_touches_what_it_changes_and_nothing_else() -> None:
     known = Ledger(4, False, 3, 9, {"a": "x", "b": "y", "c": "z"})
-    planned = plan(known, Order(5, False), {"a": "x", "b": "Y"}, epoch=3)
+    planned = plan(known, ImageVersion(5, False), {"a": "x", "b": "Y"}, epoch=3)
     assert planned is not None
     assert (dict(planned.put), planned.clear) == ({"b": "Y"}, ("c",))
     assert planned.intent.intent == {"b": Intent("Y"), "c": Intent(None)}
@@ -55,23 +55,27 @@ def test_an_edit_touches_what_it_changes_and_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("image", "known"),
     [
-        (Order(4, False), Order(4, False)),
-        (Order(3, False), Order(4, False)),
-        (Order(4, False), Order(4, True)),
-        (Order(3, True), Order(4, False)),
+        (ImageVersion(4, False), ImageVersion(4, False)),
+        (ImageVersion(3, False), ImageVersion(4, False)),
+        (ImageVersion(4, False), ImageVersion(4, True)),
+        (ImageVersion(3, True), ImageVersion(4, False)),
     ],
 )
-def test_a_finished_ledger_leaves_no_work_for_an_image_that_is_not_newer(image: Order, known: Order) -> None:
+def test_a_finished_ledger_leaves_no_work_for_an_image_that_is_not_newer(
+    image: ImageVersion, known: ImageVersion
+) -> None:
     finished = Ledger(known.version, known.removed, 1, 5, {"a": "x"})
     assert plan(finished, image, {"a": "other"}, epoch=1) is None
 
 
 def test_an_edit_of_nothing_that_is_indexed_writes_nothing() -> None:
-    assert plan(Ledger(4, False, 1, 5, {"a": "x"}), Order(5, False), {"a": "x"}, epoch=1) is None
+    assert plan(Ledger(4, False, 1, 5, {"a": "x"}), ImageVersion(5, False), {"a": "x"}, epoch=1) is None
 
 
-@pytest.mark.parametrize("image", [Order(4, False), Order(5, False)], ids=["the same version", "the next"])
-def test_under_a_newer_epoch_the_ledger_is_written_though_nothing_differs(image: Order) -> None:
+@pytest.mark.parametrize(
+    "image", [ImageVersion(4, False), ImageVersion(5, False)], ids=["the same version", "the next"]
+)
+def test_under_a_newer_epoch_the_ledger_is_written_though_nothing_differs(image: ImageVersion) -> None:
     """Else an invocation that is thought dead could go on to derive by the older definitions."""
     planned = plan(Ledger(4, False, 1, 5, {"a": "x"}), image, {"a": "x"}, epoch=2)
     assert planned is not None
@@ -80,25 +84,25 @@ def test_under_a_newer_epoch_the_ledger_is_written_though_nothing_differs(image:
 
 
 def test_what_is_indexed_by_newer_definitions_is_derived_from_the_same_version_again() -> None:
-    planned = plan(Ledger(4, False, 1, 5, {"a": "x"}), Order(4, False), {"b": "y"}, epoch=2)
+    planned = plan(Ledger(4, False, 1, 5, {"a": "x"}), ImageVersion(4, False), {"b": "y"}, epoch=2)
     assert planned is not None
     assert (dict(planned.put), planned.clear) == ({"b": "y"}, ("a",))
 
 
 def test_an_older_image_says_nothing_under_a_newer_epoch_either() -> None:
-    assert plan(Ledger(4, False, 1, 5, {"a": "x"}), Order(3, False), {"b": "y"}, epoch=2) is None
+    assert plan(Ledger(4, False, 1, 5, {"a": "x"}), ImageVersion(3, False), {"b": "y"}, epoch=2) is None
 
 
 @pytest.mark.parametrize(
     ("known", "image", "target"),
     [
-        (Ledger(4, False, 1, 5, {"a": "x"}), Order(6, False), {"a": "x"}),
-        (Ledger(4, True, 1, 5), Order(5, True), {}),
-        (Ledger(), Order(2, True), {}),
+        (Ledger(4, False, 1, 5, {"a": "x"}), ImageVersion(6, False), {"a": "x"}),
+        (Ledger(4, True, 1, 5), ImageVersion(5, True), {}),
+        (Ledger(), ImageVersion(2, True), {}),
     ],
 )
 def test_after_a_longer_step_the_ledger_is_written_though_nothing_differs(
-    known: Ledger, image: Order, target: dict[str, str]
+    known: Ledger, image: ImageVersion, target: dict[str, str]
 ) -> None:
     """Else an invocation that is thought dead could go on to derive the version in between."""
     planned = plan(known, image, target, epoch=1)
@@ -108,17 +112,17 @@ def test_after_a_longer_step_the_ledger_is_written_though_nothing_differs(
 
 
 def test_a_removal_is_newer_than_the_version_it_removes_and_a_restored_issue_newer_than_that() -> None:
-    removal = plan(Ledger(4, False, 1, 5, {"a": "x"}), Order(4, True), {}, epoch=1)
+    removal = plan(Ledger(4, False, 1, 5, {"a": "x"}), ImageVersion(4, True), {}, epoch=1)
     assert removal is not None
     assert (dict(removal.put), removal.clear) == ({}, ("a",))
-    restored = plan(removal.done, Order(5, False), {"a": "x"}, epoch=1)
+    restored = plan(removal.done, ImageVersion(5, False), {"a": "x"}, epoch=1)
     assert restored is not None
     assert dict(restored.put) == {"a": "x"}
     assert not restored.done.removed
 
 
 def test_a_removal_of_an_issue_that_was_never_seen_is_remembered() -> None:
-    planned = plan(Ledger(), Order(1, True), {}, epoch=1)
+    planned = plan(Ledger(), ImageVersion(1, True), {}, epoch=1)
     assert planned is not None
     assert planned.done == Ledger(1, True, 1, 1)
 
@@ -127,7 +131,7 @@ def test_a_removal_of_an_issue_that_was_never_seen_is_remembered() -> None:
 def test_whoever_finds_an_unfinished_intent_rewrites_all_it_names_changed_or_not(version: int) -> None:
     left = Ledger(4, False, 1, 7, {"a": "x", "b": "y"}, {"a": Intent("X"), "c": Intent(None, ("z",))})
     wanted = {"a": "X", "b": "y"}
-    planned = plan(left, Order(version, False), wanted, epoch=1)
+    planned = plan(left, ImageVersion(version, False), wanted, epoch=1)
     assert planned is not None
     assert (dict(planned.put), planned.clear) == ({"a": "X"}, ("c",))
     assert planned.done == Ledger(max(version, 4), False, 1, 8, wanted)
@@ -135,7 +139,7 @@ def test_whoever_finds_an_unfinished_intent_rewrites_all_it_names_changed_or_not
 
 def test_an_older_image_finishes_the_newer_intent_under_the_epoch_it_was_made_with() -> None:
     left = Ledger(4, False, 6, 7, {"a": "x"}, {"a": Intent("X"), "b": Intent("y")})
-    planned = plan(left, Order(2, False), {"a": "old"}, epoch=9)
+    planned = plan(left, ImageVersion(2, False), {"a": "old"}, epoch=9)
     assert planned is not None
     assert planned.done == Ledger(4, False, 6, 8, {"a": "X", "b": "y"})
 
@@ -144,11 +148,11 @@ def test_every_string_that_an_entry_may_hold_is_named_until_one_plan_is_finished
     """Intents that die one after the other leave strings behind; each successor names them all."""
     known = Ledger(1, False, 1, 1, {"a": "0"})
     for version in range(2, 6):
-        planned = plan(known, Order(version, False), {"a": str(version)}, epoch=1)
+        planned = plan(known, ImageVersion(version, False), {"a": str(version)}, epoch=1)
         assert planned is not None
         known = planned.intent
     assert known.present == {"a": ("0", "2", "3", "4", "5")}
-    planned = plan(known, Order(6, True), {}, epoch=1)
+    planned = plan(known, ImageVersion(6, True), {}, epoch=1)
     assert planned is not None
     assert planned.intent.intent == {"a": Intent(None, ("2", "3", "4", "5"))}
     assert planned.done.present == {}
@@ -162,9 +166,9 @@ def test_every_small_plan_reaches_its_target_and_raises_the_revision() -> None:
             {order: one for order, one in zip(ORDERS, chosen, strict=True) if one}
             for chosen in (applied, intended, wanted)
         )
-        first = plan(Ledger(1, False, 1, 1, old), Order(2, False), unfinished, epoch=1)
+        first = plan(Ledger(1, False, 1, 1, old), ImageVersion(2, False), unfinished, epoch=1)
         known = first.intent if first else Ledger(1, False, 1, 1, old)
-        planned = plan(known, Order(3, False), target, epoch=1)
+        planned = plan(known, ImageVersion(3, False), target, epoch=1)
         if planned is None:
             assert first is None
             assert old == target
@@ -273,7 +277,7 @@ def assert_right(table: MemoryTable, num: int, document: Item | None, version: i
     assert entries_of(table, key) == {one: expected[one] for one in expected if has_entries(one)}
     found = Ledger.from_item(table.get(key, keys.LEDGER))
     assert found.intent is None
-    assert found.order == Order(version, document is None)
+    assert found.order == ImageVersion(version, document is None)
     assert found.applied == expected
 
 
@@ -285,10 +289,12 @@ def assert_blocks(table: MemoryTable, documents: Iterable[Item | None]) -> None:
 class Consuming(Invocation):
     """One run of the consumer over some records."""
 
-    def __init__(self, table: MemoryTable, catalogs: Catalogs, records: list[dict[str, Any]]) -> None:
+    def __init__(
+        self, table: MemoryTable, catalogs: Catalogs, fences: Fences, records: list[dict[str, Any]]
+    ) -> None:
         self.poison: list[Poison] = []
         super().__init__(
-            lambda around: consume(table.seen_through(around), catalogs, records, self.poison.append)
+            lambda around: consume(table.seen_through(around), catalogs, records, self.poison.append, fences)
         )
 
     @property
@@ -310,16 +316,16 @@ class Scenario(NamedTuple):
 
     def play(self, stream: list[dict[str, Any]]) -> MemoryTable | None:
         """The table afterwards; None when an invocation has no such call."""
-        table, catalogs = EMPTY_PROJECT.copy(), Catalogs()
+        table, catalogs, fences = EMPTY_PROJECT.copy(), Catalogs(), Fences()
         if self.known:
-            Consuming(table, catalogs, stream[: self.known]).finish()
-        first = Consuming(table, catalogs, stream[self.known : self.first_end])
+            Consuming(table, catalogs, fences, stream[: self.known]).finish()
+        first = Consuming(table, catalogs, fences, stream[self.known : self.first_end])
         for _ in range(self.dies_at):
             first.step()
         if first.call is None:
             return None
         land = first.kill()
-        second = Consuming(table, catalogs, stream[self.known : self.second_end])
+        second = Consuming(table, catalogs, fences, stream[self.known : self.second_end])
         for _ in range(self.lands_at):
             second.step()
         if second.call is None:
@@ -329,7 +335,7 @@ class Scenario(NamedTuple):
         second.finish()
         assert second.first_failed is None
         if self.second_end < len(stream):
-            Consuming(table, catalogs, stream[self.second_end :]).finish()
+            Consuming(table, catalogs, fences, stream[self.second_end :]).finish()
         if self.lands_at < 0:
             land()
         return table
@@ -371,7 +377,7 @@ class Faults(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.table = EMPTY_PROJECT.copy()
-        self.containers = [Catalogs(), Catalogs()]
+        self.containers = [(Catalogs(), Fences()), (Catalogs(), Fences())]
         self.documents: dict[int, Item | None] = {}
         self.versions = {1: 0, 2: 0}
         self.stream: list[dict[str, Any]] = []
@@ -423,7 +429,7 @@ class Faults(RuleBasedStateMachine):
         end = min(self.settled + size, len(self.stream))
         self.delivered = max(self.delivered, end)
         batch = self.stream[self.settled : end]
-        self.official = (Consuming(self.table, self.containers[container], batch), end)
+        self.official = (Consuming(self.table, *self.containers[container], batch), end)
 
     @precondition(lambda self: len(self.others) < ALIVE - 1 and self.delivered)
     @rule(start=st.integers(0, 99), size=st.integers(1, 4), container=st.sampled_from([0, 1]))
@@ -431,7 +437,7 @@ class Faults(RuleBasedStateMachine):
         """What was delivered before, with other borders; Lambda does not wait for this one."""
         start %= self.delivered
         batch = self.stream[start : min(start + size, self.delivered)]
-        self.others.append(Consuming(self.table, self.containers[container], batch))
+        self.others.append(Consuming(self.table, *self.containers[container], batch))
 
     @property
     def alive(self) -> list[Consuming]:

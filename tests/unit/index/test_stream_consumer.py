@@ -9,16 +9,16 @@ from botocore.exceptions import ClientError
 from devtools.proof.faults.adversary import SerialExecutor, record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
-from gridview.api.routes import Role
 from gridview.commands import attributes, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
 from gridview.index.keyspaces import derived_items, derived_strings
-from gridview.index.ledger import Ledger, Order
-from gridview.index.maintainer import Poison
+from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.index.stream_consumer import consume, fold
 from gridview.schema import documents
@@ -71,14 +71,15 @@ def one_call_at_a_time(patch: pytest.MonkeyPatch) -> None:
 
 
 class Consumer:
-    """A container of the consumer: its catalogs stay from batch to batch."""
+    """A container of the consumer: its catalogs and fences stay from batch to batch."""
 
     def __init__(self) -> None:
         self.catalogs = Catalogs()
+        self.fences = Fences()
         self.poison: list[Poison] = []
 
     def __call__(self, table: Table, *records: dict[str, Any]) -> str | None:
-        return consume(table, self.catalogs, records, self.poison.append)
+        return consume(table, self.catalogs, records, self.poison.append, self.fences)
 
 
 def entries(table: MemoryTable, num: int) -> dict[str, str]:
@@ -129,15 +130,15 @@ def test_a_batch_is_folded_to_the_newest_image_of_each_issue(table: MemoryTable)
     )
     assert poison == []
     assert [(image.issue.num, image.order, image.first) for image in images] == [
-        (7, Order(3, True), f"{1:021d}"),
-        (8, Order(1, False), f"{2:021d}"),
+        (7, ImageVersion(3, True), f"{1:021d}"),
+        (8, ImageVersion(1, False), f"{2:021d}"),
     ]
 
 
 def test_an_older_image_that_comes_after_a_newer_one_changes_nothing(table: MemoryTable) -> None:
     one, two = document(table, 7, 1), document(table, 7, 2)
     images, _ = fold([record(5, two, None), record(3, one, two), new(1, one)])
-    assert [(image.order, image.first) for image in images] == [(Order(2, True), f"{5:021d}")]
+    assert [(image.order, image.first) for image in images] == [(ImageVersion(2, True), f"{5:021d}")]
 
 
 def test_records_of_other_items_are_passed_over(table: MemoryTable) -> None:
@@ -189,7 +190,7 @@ def test_a_removed_issue_keeps_its_ledger_as_a_tombstone(table: MemoryTable, exp
         removal["userIdentity"] = {"type": "Service", "principalId": "dynamodb.amazonaws.com"}
     assert work(table, removal) is None
     assert entries(table, 7) == {}
-    assert ledger(table, 7).order == Order(3, True)
+    assert ledger(table, 7).order == ImageVersion(3, True)
     kept = table.items[issue_key(7), keys.LEDGER]
     assert kept[keys.TTL_ATTRIBUTE] > 0
     before = table.items

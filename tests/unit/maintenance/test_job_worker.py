@@ -8,25 +8,23 @@ import pytest
 from devtools.proof.faults.adversary import SerialExecutor
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
-from gridview.api.routes import Role
 from gridview.commands import attributes, issues, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.index import maintainer, sort_entries
 from gridview.index.fence_cache import Fences
+from gridview.index.images import Image, Poison
 from gridview.index.keyspaces import derived_strings
-from gridview.index.ledger import Ledger, Order
-from gridview.index.maintainer import Image, Poison
+from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.maintenance import job_worker
 from gridview.maintenance.job_worker import LEASE, Worked, Worker
-from gridview.maintenance.rebuild_pass import DefinitionsMissing
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexState
 from gridview.schema.jobs import Job
-from gridview.schema.store import Catalogs
+from gridview.schema.store import Catalogs, DefinitionsMissing
 from gridview.support import backoff, clock, concurrency
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import assert_chains
@@ -99,7 +97,7 @@ def follow(table: Table) -> None:
             tenant, project, num = keys.parse_issue(pk)
             if (pk, keys.project(tenant, project)) in table.items:
                 continue
-            order = Order(item["version"], removed=True)
+            order = ImageVersion(item["version"], removed=True)
             catalog = maintainer.current_catalog(table, Catalogs(), tenant, project)
             gone = Image(pk, keys.IssueKey(tenant, project, num), order, {}, restored=False)
             bring(table, catalog, gone, Ledger.from_item(item))

@@ -10,9 +10,8 @@ import pytest
 
 from devtools.local.bulk import blocks_of
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.api.routes import Role
 from gridview.commands import attributes, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.commands.issues import parse_new
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.cursors import Cursors

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import Want
+from gridview.index.block_reads import Want
 from gridview.index.keyspaces import NUMBERS
 from gridview.query.executor import Executor
 from gridview.query.plan import Node

@@ -10,16 +10,15 @@ import pytest
 from devtools.local.bulk import blocks_of
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.api.routes import Role
 from gridview.commands import attributes, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import SPEC_VERSION
+from gridview.index.images import Poison
 from gridview.index.keyspaces import derived_items
-from gridview.index.maintainer import Poison
 from gridview.index.stream_consumer import consume
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve

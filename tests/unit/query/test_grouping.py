@@ -15,9 +15,8 @@ import pytest
 from devtools.local import bulk
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.oracle import world
-from gridview.api.routes import Role
 from gridview.commands import attributes, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
@@ -28,11 +27,11 @@ from gridview.index.block_cache import BlockCache
 from gridview.index.blocks import Entry
 from gridview.query import group_blocks, group_request, grouping
 from gridview.query.counting import grouped_counts
-from gridview.query.grid_request import IndexNotReady
 from gridview.query.group_blocks import Division
 from gridview.query.grouping import GroupsReader
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
+from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable
 

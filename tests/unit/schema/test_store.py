@@ -6,9 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gridview.api.routes import Role
 from gridview.commands import attributes, projects
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.commands.preconditions import Expected
 from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.table import Table

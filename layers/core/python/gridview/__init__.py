@@ -1,6 +1,9 @@
 """gridview: a multi-tenant database grid view on one DynamoDB table.
 
-The pure modules (keys, values, sortstrings, ranks, catalog, options, documents, indexing, ledger, walk, gridrequest, cursors) do
-no I/O; `storage` is the only module that talks to DynamoDB, `deadletters` to SQS; the others (catalogs, projects, attributes,
-issues, batch, idempotency, grid, consumer) put the two together, and `http` puts them behind API Gateway.
+Its packages, from the bottom up; each imports those before it and none after it:
+
+support < encoding < dynamodb < schema < index < query, commands, fsck < maintenance < api
+
+`query`, `commands` and `fsck` do not import each other. The docstring of each package names its modules that do I/O; all others
+compute, and import none of those.
 """

@@ -10,8 +10,7 @@ import pytest
 
 from devtools.failure import Failure
 from devtools.local import tokens
-from gridview.api.routes import Role
-from gridview.commands.actor import from_claims
+from gridview.commands.actor import Role, from_claims
 
 KEY = b"k" * 64
 

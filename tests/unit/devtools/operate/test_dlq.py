@@ -21,8 +21,8 @@ from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import differences
 from gridview.index.dead_letters import DeadLetters
-from gridview.index.ledger import Ledger, Order
-from gridview.index.maintainer import Poison
+from gridview.index.images import Poison
+from gridview.index.ledger import ImageVersion, Ledger
 from gridview.support import backoff
 from gridview.support.errors import Overloaded
 from tests.support import damage
@@ -196,7 +196,7 @@ def test_redriving_derives_from_the_documents_as_they_are_now(
     assert (status, told.splitlines()[-1]) == (0, "14 redriven, 0 left.")
     assert world.wrong(*range(1, 31)) == []
     assert (world.letters(), world.hidden(), world.stored()) == (0, 0, [])
-    assert Ledger.from_item(world.table.get(key_of(19), keys.LEDGER)).order == Order(2, removed=True)
+    assert Ledger.from_item(world.table.get(key_of(19), keys.LEDGER)).order == ImageVersion(2, removed=True)
     assert Ledger.from_item(world.table.get(key_of(16), keys.LEDGER)).version == 3
 
 

@@ -1,1 +1,4 @@
-"""HTTP: routes, events and responses, the OpenAPI document, the environment."""
+"""HTTP: routes, events and responses, the OpenAPI document, the environment.
+
+I/O: config, http.
+"""

@@ -96,7 +96,7 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Operation = Callable[[Request], Response]
+Endpoint = Callable[[Request], Response]
 Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
 
@@ -111,7 +111,7 @@ def written(status: int, resource: Mapping[str, Any], location: str | None = Non
     return Response(status, resource, headers if location is None else {**headers, "Location": location})
 
 
-def handler(operations: Mapping[str, Operation], logger: Logger, metrics: Metrics) -> Handler:
+def handler(operations: Mapping[str, Endpoint], logger: Logger, metrics: Metrics) -> Handler:
     """The Lambda handler that serves these operations (by the name that `routes` gives them)."""
 
     @logger.inject_lambda_context(clear_state=True)
@@ -136,7 +136,7 @@ def handler(operations: Mapping[str, Operation], logger: Logger, metrics: Metric
     return handle
 
 
-def _answer(operations: Mapping[str, Operation], event: dict[str, Any], context: LambdaContext) -> Response:
+def _answer(operations: Mapping[str, Endpoint], event: dict[str, Any], context: LambdaContext) -> Response:
     route = BY_KEY.get(event.get("routeKey", ""))
     if route is None or route.operation not in operations:
         raise NotFound("There is no such call.")

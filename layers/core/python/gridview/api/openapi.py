@@ -7,10 +7,14 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from gridview.api.routes import ROUTES, Route
-from gridview.commands.attributes import AttributeCreate, AttributePatch
-from gridview.commands.batch import BatchRequest
-from gridview.commands.composite_indexes import CompositeCreate
-from gridview.commands.projects import ProjectCreate, ProjectPatch
+from gridview.commands.requests import (
+    AttributeCreate,
+    AttributePatch,
+    BatchRequest,
+    CompositeCreate,
+    ProjectCreate,
+    ProjectPatch,
+)
 from gridview.query.grid_request import MAX_LIMIT, GridRequest
 from gridview.query.group_request import GroupsRequest
 from gridview.query.predicates import schema as filter_schema

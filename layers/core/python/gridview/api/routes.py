@@ -1,16 +1,9 @@
 """The HTTP routes, said once: API Gateway's routes, the local server, the handlers and the OpenAPI document are made from this."""
 
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Literal
 
-
-class Role(IntEnum):
-    """What a user may do; each role may do all that the ones below it may."""
-
-    VIEWER = 1
-    EDITOR = 2
-    ADMIN = 3
+from gridview.commands.actor import Role
 
 
 @dataclass(frozen=True, slots=True)

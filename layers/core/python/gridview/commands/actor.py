@@ -1,11 +1,20 @@
 """Who makes a request, as the token says."""
 
 from collections.abc import Mapping
+from enum import IntEnum
 from typing import Any, NamedTuple
 
-from gridview.api.routes import Role
 from gridview.schema import ids
 from gridview.support.errors import Forbidden, Unauthenticated
+
+
+class Role(IntEnum):
+    """What a user may do; each role may do all that the ones below it may."""
+
+    VIEWER = 1
+    EDITOR = 2
+    ADMIN = 3
+
 
 _ROLES = {role.name.lower(): role for role in Role}
 

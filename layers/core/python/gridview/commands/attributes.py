@@ -5,12 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from pydantic import Field as ModelField
-from pydantic import ValidationInfo, field_validator
-
 from gridview.commands.actor import Actor
 from gridview.commands.option_usage import options_in_use
 from gridview.commands.preconditions import Expected, check
+from gridview.commands.requests import NO_OPTIONS, NO_WORDS, AttributeCreate, AttributePatch
 from gridview.dynamodb.expressions import ABSENT, Write, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -48,56 +46,13 @@ from gridview.support.errors import (
     NotReady,
     Unprocessable,
 )
-from gridview.support.validation import RequestModel, parse
+from gridview.support.validation import parse
 
-MAX_NAME_LENGTH = 256
 _AT_ONCE = 50
 """Definitions that one transaction changes at most."""
 _MOVES = 16
 """Changes of the order of options that may wait for their issues to follow."""
-_NO_OPTIONS = "only enum and multi_enum have options"
-_NO_WORDS = "only a text can be searched for words"
 _NOT_INDEXED = "needs an index: say indexed as well"
-
-
-class AttributeCreate(RequestModel):
-    """POST /v1/projects/{project}/attributes."""
-
-    name: str = ModelField(min_length=1, max_length=MAX_NAME_LENGTH)
-    type: FieldType = ModelField(strict=False)
-    id: str | None = ModelField(default=None, pattern=f"^{ids.ATTRIBUTE.pattern}$")
-    options: OptionsInput | None = None
-    required: bool = False
-    indexed: bool | None = None
-    search: bool = False
-    position: int | None = ModelField(default=None, ge=0)
-
-    @field_validator("options")
-    @classmethod
-    def _only_to_choose_from(cls, given: OptionsInput | None, known: ValidationInfo) -> OptionsInput | None:
-        kind = known.data.get("type")  # not there when it is itself not valid
-        if given is not None and kind is not None and not kind.has_options:
-            raise ValueError(_NO_OPTIONS)
-        return given
-
-    @field_validator("search")
-    @classmethod
-    def _only_words(cls, search: bool, known: ValidationInfo) -> bool:
-        kind = known.data.get("type")
-        if search and kind not in (None, FieldType.TEXT):
-            raise ValueError(_NO_WORDS)
-        return search
-
-
-class AttributePatch(RequestModel):
-    """PATCH /v1/projects/{project}/attributes/{attribute}: what is left out stays as it is."""
-
-    name: str = ModelField(default="", min_length=1, max_length=MAX_NAME_LENGTH)
-    options: OptionsInput = ModelField(default_factory=list)
-    required: bool = False
-    indexed: bool = True
-    search: bool = False
-    position: int = ModelField(default=0, ge=0)
 
 
 def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
@@ -233,7 +188,7 @@ def update_attribute(
             raise InvalidRequest("The request is not valid.", errors)
         if "options" in given:
             if not field.type.has_options:
-                raise InvalidRequest("The request is not valid.", [FieldError("options", _NO_OPTIONS)])
+                raise InvalidRequest("The request is not valid.", [FieldError("options", NO_OPTIONS)])
             changed = changed_options(table, catalog, field, "options", request.options, items.next_epoch)
             field = replace(field, options=changed.options, next_option=changed.next_option)
         if given & {"indexed", "search"}:
@@ -385,7 +340,7 @@ def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
     search = request.search if "search" in given else None
     indexed = request.indexed if "indexed" in given else field.indexed
     if search and (field.type is not FieldType.TEXT or not indexed):
-        wrong = _NOT_INDEXED if field.type is FieldType.TEXT else _NO_WORDS
+        wrong = _NOT_INDEXED if field.type is FieldType.TEXT else NO_WORDS
         raise InvalidRequest("The request is not valid.", [FieldError("search", wrong)])
     if not indexed:
         return field.indexes.off(epoch)

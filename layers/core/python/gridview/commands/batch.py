@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from pydantic import ConfigDict, model_validator
-from pydantic import Field as ModelField
-
 from gridview.commands import issues
 from gridview.commands.actor import Actor
 from gridview.commands.idempotency import Attempt
 from gridview.commands.preconditions import Expected
+from gridview.commands.requests import BatchRequest, DeleteOperation, Operation, UpdateOperation
 from gridview.dynamodb.table import Table
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.schema import documents
@@ -29,49 +27,12 @@ from gridview.support.errors import (
     problem,
     problem_type,
 )
-from gridview.support.validation import RequestModel, parse
+from gridview.support.validation import parse
 
-MAX_OPERATIONS = 500
 MAX_ANSWER_BYTES = 5_000_000
 """Lambda answers at most 6 MB."""
 _CONCURRENCY = 16
 _TRANSIENT = PROBLEMS[Overloaded].status
-
-
-class UpdateOperation(RequestModel):
-    """A merge patch of one issue, with its number; `version` as If-Match."""
-
-    model_config = ConfigDict(extra="allow")
-
-    num: int = ModelField(ge=1)
-    version: int | None = ModelField(default=None, ge=1)
-
-
-class DeleteOperation(RequestModel):
-    """The number of an issue; `version` as If-Match."""
-
-    num: int = ModelField(ge=1)
-    version: int | None = ModelField(default=None, ge=1)
-
-
-class Operation(RequestModel):
-    """Exactly one of the three."""
-
-    create: dict[str, Any] | None = None
-    update: UpdateOperation | None = None
-    delete: DeleteOperation | None = None
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> "Operation":
-        if len(self.model_fields_set) != 1 or not any((self.create is not None, self.update, self.delete)):
-            raise ValueError("must be one of create, update, delete")
-        return self
-
-
-class BatchRequest(RequestModel):
-    """POST /v1/projects/{project}/issues/batch."""
-
-    operations: list[Operation] = ModelField(min_length=1, max_length=MAX_OPERATIONS)
 
 
 class _Budget:

@@ -1,38 +1,21 @@
 """Composite indexes of a project: orders by several fields, for projects that are too large to be sorted in memory."""
 
 from dataclasses import replace
-from typing import Any, Literal
-
-from pydantic import Field as ModelField
+from typing import Any
 
 from gridview.commands.actor import Actor
 from gridview.commands.attributes import build_json, get_attribute, wanted
 from gridview.commands.preconditions import Expected, check
+from gridview.commands.requests import CompositeCreate, CompositeKey
 from gridview.dynamodb.expressions import ABSENT, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding.values import datetime_json
-from gridview.query.grid_request import IndexNotReady
-from gridview.query.sort_order import MAX_KEYS
 from gridview.schema.catalog import MAX_COMPOSITES, NUM, Catalog, Composite, Part, normal_form
-from gridview.schema.generations import Indexes
+from gridview.schema.generations import Indexes, IndexNotReady
 from gridview.schema.store import Catalogs, ProjectItems, raise_epoch, read, settle, to_catalog, to_item
 from gridview.support import clock
 from gridview.support.errors import Conflict, FieldError, InvalidRequest, NotFound, NotReady, Unprocessable
-from gridview.support.validation import RequestModel, parse
-
-
-class CompositeKey(RequestModel):
-    """One key of a composite index."""
-
-    field: str
-    direction: Literal["asc", "desc"] = "asc"
-    nulls: Literal["first", "last"] = "last"
-
-
-class CompositeCreate(RequestModel):
-    """POST /v1/projects/{project}/indexes."""
-
-    sort: list[CompositeKey] = ModelField(min_length=2, max_length=MAX_KEYS)
+from gridview.support.validation import parse
 
 
 def composite_json(items: ProjectItems, catalog: Catalog, composite: Composite) -> dict[str, Any]:

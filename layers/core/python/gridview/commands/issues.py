@@ -10,8 +10,9 @@ from gridview.dynamodb.expressions import ABSENT, PRESENT, Condition, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.issue_count import issues_in
-from gridview.schema import documents, ids
+from gridview.schema import documents
 from gridview.schema.catalog import Catalog
+from gridview.schema.document_store import get_issue, issue_key
 from gridview.schema.documents import Changes, Document
 from gridview.support import clock
 from gridview.support.errors import Conflict, NotFound, Unprocessable
@@ -64,14 +65,6 @@ def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> r
             raise NotFound("There is no such project.") from error
         return None
     return range(last - count + 1, last + 1)
-
-
-def get_issue(table: Table, catalog: Catalog, num: int) -> Document:
-    """The document, strongly consistent: a read unit for each 4 KB; NotFound."""
-    document = table.get(*_key(catalog, num), consistent=True)
-    if document is None:
-        raise NotFound("There is no such issue.")
-    return document
 
 
 def create_issue(table: Table, catalog: Catalog, actor: Actor, body: Any) -> Document:
@@ -151,7 +144,7 @@ def delete_issue(table: Table, catalog: Catalog, num: int, expected: Expected) -
     """Delete the document; what is derived from it follows. NotFound, VersionMismatch."""
     if expected is None:
         try:
-            table.delete(*_key(catalog, num), PRESENT)
+            table.delete(*issue_key(catalog, num), PRESENT)
         except ConditionFailed as error:
             raise NotFound("There is no such issue.") from error
         return
@@ -159,17 +152,11 @@ def delete_issue(table: Table, catalog: Catalog, num: int, expected: Expected) -
         version = get_issue(table, catalog, num)["version"]
         check(expected, version)
         try:
-            table.delete(*_key(catalog, num), version_is(version))
+            table.delete(*issue_key(catalog, num), version_is(version))
         except ConditionFailed:
             continue
         return
     raise Conflict("Others are changing this issue; try again.")
-
-
-def _key(catalog: Catalog, num: int) -> tuple[str, str]:
-    if not ids.ISSUE.fullmatch(str(num)):
-        raise NotFound("There is no such issue.")
-    return keys.issue(catalog.tenant, catalog.project, num), keys.project(catalog.tenant, catalog.project)
 
 
 def _marked(mark: str | None) -> Document:

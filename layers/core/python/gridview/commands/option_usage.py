@@ -8,7 +8,8 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import SEPARATOR
 from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import BlockReader, Want
+from gridview.index.block_reader import BlockReader
+from gridview.index.block_reads import Want
 from gridview.index.blocks import after, before
 from gridview.index.directory import Range
 from gridview.index.keyspaces import tokens_family

@@ -9,6 +9,7 @@ from pydantic import Field as ModelField
 from gridview.commands.actor import Actor
 from gridview.commands.attributes import attribute_json, changed_options, wanted
 from gridview.commands.preconditions import Expected, check
+from gridview.commands.requests import ProjectCreate, ProjectPatch
 from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, Bound, put, set_attribute, version_is
 from gridview.dynamodb.table import Table
@@ -19,28 +20,10 @@ from gridview.index.issue_count import issues_in
 from gridview.schema import ids, options
 from gridview.schema.catalog import Catalog, Option
 from gridview.schema.jobs import Job, save
-from gridview.schema.options import OptionInput, OptionsInput
 from gridview.schema.store import Catalogs, ProjectItems, raise_epoch, read, settle, to_catalog
 from gridview.support import clock
 from gridview.support.errors import Conflict
 from gridview.support.validation import RequestModel, as_integers, parse
-
-DEFAULT_STATES: OptionsInput = [OptionInput(value="open"), OptionInput(value="closed")]
-
-
-class ProjectCreate(RequestModel):
-    """POST /v1/projects."""
-
-    name: str = ModelField(min_length=1, max_length=1024)
-    id: str | None = ModelField(default=None, pattern=f"^{ids.PROJECT.pattern}$")
-    states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
-
-
-class ProjectPatch(RequestModel):
-    """PATCH /v1/projects/{project}: what is left out stays as it is; `states` are matched by value, or by id where given."""
-
-    name: str = ModelField(default="", min_length=1, max_length=1024)
-    states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
 
 
 def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = None) -> dict[str, Any]:

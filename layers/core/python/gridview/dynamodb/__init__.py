@@ -1,1 +1,4 @@
-"""The only package that talks to DynamoDB."""
+"""The only package that talks to DynamoDB.
+
+I/O: client, side_by_side, table.
+"""

@@ -1,1 +1,4 @@
-"""Values to bytes that sort, and back: sort strings, keys, JSON, DynamoDB's attribute values, cursors. Pure."""
+"""Values to bytes that sort, and back: sort strings, keys, JSON, DynamoDB's attribute values, cursors.
+
+I/O: none.
+"""

@@ -13,7 +13,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
 from gridview.fsck.issue_diff import Collection, compared
-from gridview.index.block_writer import Chains, Place, still_at
+from gridview.index.block_writer import BlockWriter, KeyChange, still_at
 from gridview.index.blocks import Block
 from gridview.index.fence_cache import Fences
 from gridview.index.keyspaces import is_key, keys_of
@@ -25,7 +25,7 @@ _AT_ONCE = 500
 """Doubts that are examined together."""
 
 
-class Doubt(NamedTuple):
+class SuspectKey(NamedTuple):
     """An issue, and a key that tells the block in which it seems to be missing or too much: one of its own or any other there."""
 
     num: int
@@ -44,7 +44,7 @@ class Misplaced(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Membership:
+class BlockMembership:
     """The blocks of one project, held to its issues' ledgers."""
 
     table: Table
@@ -52,7 +52,7 @@ class Membership:
     tenant: str
     project: str
 
-    def misplaced(self, doubts: Iterable[Doubt], catalog: Catalog) -> Iterator[Misplaced]:
+    def misplaced(self, doubts: Iterable[SuspectKey], catalog: Catalog) -> Iterator[Misplaced]:
         """Those doubts that are true: of issues that nobody is at work on, and with which nothing else is wrong.
 
         Strongly consistent reads of each block and ledger, and of all items of issues that are misplaced. Overloaded, Unreadable.
@@ -61,15 +61,15 @@ class Membership:
             chains, wrong, ledgers = self._examine(some)
             if wrong:
                 # Once more, between two looks at the ledgers that find them the same.
-                told = [Doubt(one.num, one.family, one.key) for one in wrong]
+                told = [SuspectKey(one.num, one.family, one.key) for one in wrong]
                 self._read(chains, told)
                 wrong = list(_wrong(chains, told, ledgers))
                 sound = self._sound({one.num for one in wrong}, ledgers, catalog)
                 yield from (one for one in wrong if one.num in sound)
 
-    def doubtful(self, expected: Mapping[Doubt, bool]) -> list[Doubt]:
+    def doubtful(self, expected: Mapping[SuspectKey, bool]) -> list[SuspectKey]:
         """Those places of which the blocks do not tell what is expected: a strongly consistent read of each block."""
-        chains = Chains(self.table, self.tenant, self.project, self.fences)
+        chains = BlockWriter(self.table, self.tenant, self.project, self.fences)
         self._read(chains, expected)
         return [
             one
@@ -77,25 +77,29 @@ class Membership:
             if _holds(chains.covering(one.family, one.key), one) is not present
         ]
 
-    def amend(self, doubts: Iterable[Doubt]) -> None:
+    def amend(self, doubts: Iterable[SuspectKey]) -> None:
         """Bring the blocks to what the ledgers say, where these doubts are true: a strongly consistent read of each block and
         ledger, and a write of each block in which something is wrong. Overloaded, Unreadable.
         """
         for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
             chains, wrong, ledgers = self._examine(some)
-            places = [Place(self._issue(one.num), one.family, one.key, present=one.missing) for one in wrong]
+            places = [
+                KeyChange(self._issue(one.num), one.family, one.key, present=one.missing) for one in wrong
+            ]
             if places:
                 revisions = {self._issue(num): ledger.revision for num, ledger in ledgers.items()}
                 chains.write(places, still_at(self.table, revisions, intent=False))
 
-    def _examine(self, doubts: Sequence[Doubt]) -> tuple[Chains, list[Misplaced], Mapping[int, Ledger]]:
-        chains = Chains(self.table, self.tenant, self.project, self.fences)
+    def _examine(
+        self, doubts: Sequence[SuspectKey]
+    ) -> tuple[BlockWriter, list[Misplaced], Mapping[int, Ledger]]:
+        chains = BlockWriter(self.table, self.tenant, self.project, self.fences)
         self._read(chains, doubts)
         ledgers = self._finished({one.num for one in doubts})
         return chains, list(_wrong(chains, doubts, ledgers)), ledgers
 
-    def _read(self, chains: Chains, doubts: Iterable[Doubt]) -> None:
-        chains.read(Place(self._issue(one.num), one.family, one.key, present=True) for one in doubts)
+    def _read(self, chains: BlockWriter, doubts: Iterable[SuspectKey]) -> None:
+        chains.read(KeyChange(self._issue(one.num), one.family, one.key, present=True) for one in doubts)
 
     def _finished(self, numbers: Iterable[int]) -> dict[int, Ledger]:
         """The ledgers that are whole and finished; the empty one of an issue that has none."""
@@ -122,7 +126,9 @@ class Membership:
         return keys.issue(self.tenant, self.project, num)
 
 
-def _wrong(chains: Chains, doubts: Iterable[Doubt], ledgers: Mapping[int, Ledger]) -> Iterator[Misplaced]:
+def _wrong(
+    chains: BlockWriter, doubts: Iterable[SuspectKey], ledgers: Mapping[int, Ledger]
+) -> Iterator[Misplaced]:
     for one in doubts:
         if one.num in ledgers:
             block = chains.covering(one.family, one.key)
@@ -132,7 +138,7 @@ def _wrong(chains: Chains, doubts: Iterable[Doubt], ledgers: Mapping[int, Ledger
                 yield Misplaced(one.num, one.family, key, block.id, wanted is not None)
 
 
-def _key_of(block: Block, doubt: Doubt, ledger: Ledger) -> str | None:
+def _key_of(block: Block, doubt: SuspectKey, ledger: Ledger) -> str | None:
     """The key with which an issue should be in a block: any where the block does not tell them apart, else the one in doubt."""
     derived = ledger.applied.get(doubt.family)
     if derived is None or not is_key(derived, doubt.num):
@@ -143,5 +149,5 @@ def _key_of(block: Block, doubt: Doubt, ledger: Ledger) -> str | None:
     return min(filter(block.covers, wanted), default=None)
 
 
-def _holds(block: Block, doubt: Doubt) -> bool:
+def _holds(block: Block, doubt: SuspectKey) -> bool:
     return doubt.num in (block.members if block.sets is None else block.sets.get(body_of(doubt.key), ()))

@@ -17,9 +17,9 @@ from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import SEPARATOR, body_of, issue_number, sort_string
-from gridview.fsck.block_membership import Doubt, Misplaced
+from gridview.fsck.block_membership import Misplaced, SuspectKey
 from gridview.fsck.chain_repair import Chain
-from gridview.fsck.issue_diff import Difference, Kind
+from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.index import blocks
 from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
 from gridview.index.keyspaces import TOKENS_SUFFIX, derived_strings, families_of, has_entries, is_key, keys_of
@@ -41,7 +41,7 @@ BEHIND_ALL = 10**8
 
 _HOPS = 50
 
-Doubted = Callable[[Sequence[Doubt]], None]
+Doubted = Callable[[Sequence[SuspectKey]], None]
 
 
 class Piece(NamedTuple):
@@ -90,7 +90,7 @@ def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> Piece:
         try:
             found.append(Block.from_item(item))
         except Unreadable:
-            faults.append(_fault(chain, block_id, Kind.UNREADABLE))
+            faults.append(_fault(chain, block_id, DifferenceKind.UNREADABLE))
     found.sort(key=lambda block: block.lower)
     faults += _Structure(chain, {block.id: block for block in found}).faults(first=not at)
     faults += _of_each(chain, found, items)
@@ -100,7 +100,9 @@ def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> Piece:
     return Piece(faults, following)
 
 
-def _fault(chain: Chain, block_id: str, kind: Kind, found: str = "", expected: str = "") -> Difference:
+def _fault(
+    chain: Chain, block_id: str, kind: DifferenceKind, found: str = "", expected: str = ""
+) -> Difference:
     return Difference(chain.key(block_id), kind, chain.family, found, expected)
 
 
@@ -109,14 +111,14 @@ def _of_each(chain: Chain, found: Iterable[Block], items: Mapping[str, Item]) ->
     for block in found:
         size = items[block.id].get("size")
         if blocks.misfit(block, size):
-            yield _fault(chain, block.id, Kind.SIZE, str(size), str(block.size))
+            yield _fault(chain, block.id, DifferenceKind.SIZE, str(size), str(block.size))
     large = [block for block in found if blocks.oversize(block)]
     if large:
         clock.sleep(_SETTLING)
         again = chain.read([block.id for block in large])
         for block in large:
             if again.get(block.id, {}).get("write_id") == block.write_id:
-                yield _fault(chain, block.id, Kind.OVERSIZE, f"{len(block.encoded):,} bytes")
+                yield _fault(chain, block.id, DifferenceKind.OVERSIZE, f"{len(block.encoded):,} bytes")
 
 
 class _Structure:
@@ -133,18 +135,18 @@ class _Structure:
         for block in self._known.values():
             fault = self._of_the_link(block, self._known.get)
             if fault and self._of_the_link(block, self._read) and self._stands(block):
-                yield _fault(self._chain, block.id, Kind.CHAIN, fault)
+                yield _fault(self._chain, block.id, DifferenceKind.CHAIN, fault)
         linked = {block.next for block in self._known.values()}
         for block in self._known.values():
             if block.id != HEAD and block.id not in linked and self._out_of_reach(block):
-                yield _fault(self._chain, block.id, Kind.CHAIN, "no link leads to it")
+                yield _fault(self._chain, block.id, DifferenceKind.CHAIN, "no link leads to it")
 
     def _of_the_head(self) -> Iterator[Difference]:
         head = self._known.get(HEAD)
         if head is None and self._chain.get(HEAD) is None and any(map(self._stands, self._known.values())):
-            yield _fault(self._chain, HEAD, Kind.CHAIN, "it is missing")
+            yield _fault(self._chain, HEAD, DifferenceKind.CHAIN, "it is missing")
         elif head is not None and head.lower != FIRST:
-            yield _fault(self._chain, HEAD, Kind.CHAIN, head.lower, FIRST)
+            yield _fault(self._chain, HEAD, DifferenceKind.CHAIN, head.lower, FIRST)
 
     def _of_the_link(self, block: Block, read: Callable[[str], Block | None]) -> str:
         if block.next is None and block.upper is None:
@@ -206,7 +208,7 @@ def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted
             body = body_of(key) if block.sets is not None else ""
             seen[block.id][body].add(num)
             if num not in (block.members if block.sets is None else block.sets.get(body, ())):
-                missing.append(Doubt(num, chain.family, key))
+                missing.append(SuspectKey(num, chain.family, key))
         doubted(missing)
     for block in found:
         told = {"": block.members} if block.sets is None else block.sets
@@ -215,7 +217,7 @@ def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted
             for body, numbers in told.items()
             for num in numbers - seen[block.id].get(body, BitMap())
         )
-        doubted([Doubt(num, chain.family, key) for num, key in strays if key is not None])
+        doubted([SuspectKey(num, chain.family, key) for num, key in strays if key is not None])
 
 
 def _entries(chain: Chain, lower: str, upper: str | None) -> Iterator[Sequence[Item]]:
@@ -229,11 +231,11 @@ def _entries(chain: Chain, lower: str, upper: str | None) -> Iterator[Sequence[I
         lower = page.last + SEPARATOR  # behind it, and before the next: no key begins with another
 
 
-Sets = Mapping[str, Mapping[str, BitMap]]
+FamilySets = Mapping[str, Mapping[str, BitMap]]
 """Family -> body -> numbers, of whole chains."""
 
 
-def sets_of(table: Table, catalog: Catalog) -> Sets:
+def sets_of(table: Table, catalog: Catalog) -> FamilySets:
     """What the blocks of the families hold in which issues have no sort entries: 0.5 read units for each block.
 
     In memory 16 bytes or so for each place: 100 MB for the names of a million issues, of six words each.
@@ -258,7 +260,7 @@ def sets_of(table: Table, catalog: Catalog) -> Sets:
 
 
 def look_at_numbers(
-    table: Table, catalog: Catalog, sets: Sets, first: int, stop: int, doubted: Doubted
+    table: Table, catalog: Catalog, sets: FamilySets, first: int, stop: int, doubted: Doubted
 ) -> None:
     """Hold sets to the documents of the issues from `first` to before `stop`: 0.5 read units for each 4 KB of them."""
     expected: dict[tuple[str, str], BitMap] = defaultdict(BitMap)
@@ -284,7 +286,7 @@ def look_at_numbers(
     for family, body in {*expected, *((family, body) for family, some in sets.items() for body in some)}:
         held = _between(sets.get(family, {}).get(body, BitMap()), first, stop)
         for num in (held ^ expected.get((family, body), BitMap())) - unknown:
-            doubts.append(Doubt(num, family, sort_string(body, num)))
+            doubts.append(SuspectKey(num, family, sort_string(body, num)))
     doubted(sorted(doubts))
 
 
@@ -307,7 +309,7 @@ def _documents(table: Table, catalog: Catalog, lower: str, upper: str) -> Iterat
 
 def told(chain: Chain, misplaced: Misplaced) -> Difference:
     """An issue that is not where it should be."""
-    kind = Kind.UNLISTED if misplaced.missing else Kind.STRAY
+    kind = DifferenceKind.UNLISTED if misplaced.missing else DifferenceKind.STRAY
     issue = keys.issue(chain.tenant, chain.project, misplaced.num)
     if misplaced.missing:
         return Difference(issue, kind, chain.family, "", misplaced.key)

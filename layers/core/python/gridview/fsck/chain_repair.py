@@ -11,7 +11,7 @@ from gridview.dynamodb.expressions import Bound, Condition, Item, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index import blocks
-from gridview.index.block_writer import Chains, fence_of, unchanged
+from gridview.index.block_writer import BlockWriter, fence_of, unchanged
 from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.support import backoff
@@ -86,7 +86,7 @@ def straighten(chain: Chain, fences: Fences) -> None:
         raise Overloaded("Others go on writing the same blocks; try again.")
     large = [block for block in found if blocks.oversize(block)]
     if large:
-        Chains(chain.table, chain.tenant, chain.project, fences).tidy(large)
+        BlockWriter(chain.table, chain.tenant, chain.project, fences).tidy(large)
 
 
 def _straightened(chain: Chain) -> list[Block]:

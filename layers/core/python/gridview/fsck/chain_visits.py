@@ -13,19 +13,19 @@ from typing import NamedTuple
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import chain_check
-from gridview.fsck.block_membership import Doubt, Membership, Misplaced
-from gridview.fsck.chain_check import Sets
+from gridview.fsck.block_membership import BlockMembership, Misplaced, SuspectKey
+from gridview.fsck.chain_check import FamilySets
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.definitions import Definitions
-from gridview.fsck.issue_diff import Difference, Kind
+from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.fsck.progress import BY_NUMBER, RESTLESS, Finding, Visit
 from gridview.fsck.repairs import TOGETHER, Repairs
 from gridview.index.block_writer import Impassable
 from gridview.index.blocks import Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.index.keyspaces import families_of
-from gridview.maintenance.rebuild_pass import DefinitionsMissing, require_deleted
 from gridview.schema.catalog import Catalog
+from gridview.schema.store import DefinitionsMissing, require_deleted
 from gridview.support import clock
 
 _SIDE_BY_SIDE = 8
@@ -66,7 +66,7 @@ class Visits:
         self._repair = repair
         self._meets_blocks = meets_blocks
         self._fences = Fences()
-        self._sets: tuple[Visit, str, Sets] | None = None
+        self._sets: tuple[Visit, str, FamilySets] | None = None
         """The sets that were read last: of which project, and until when they hold."""
 
     def carry_out(self, visits: Sequence[Visit], pool: ThreadPoolExecutor) -> list[Visited]:
@@ -108,7 +108,7 @@ class Visits:
                 return []  # told of its issues
         if self._repair is not None:
             self._repair.remove(tenant, project, family)
-        dead = Difference(chain.directory, Kind.DEAD, family, f"{count:,} blocks")
+        dead = Difference(chain.directory, DifferenceKind.DEAD, family, f"{count:,} blocks")
         return [Finding(chain.directory, [dead], repaired=self._repair is not None)]
 
     def _visited_chain(self, visit: Visit, catalog: Catalog) -> Visited:
@@ -139,22 +139,22 @@ class Visits:
         return Visited(doubtful.findings, further)
 
     def _doubtful(self, visit: Visit, catalog: Catalog) -> "_Doubtful":
-        membership = Membership(self._table, self._fences, visit.tenant, visit.project)
+        membership = BlockMembership(self._table, self._fences, visit.tenant, visit.project)
         return _Doubtful(membership, catalog, self._repair)
 
 
 class _Doubtful:
     """Settles doubts as they come, and mends where that is asked for; keeps what was found."""
 
-    def __init__(self, membership: Membership, catalog: Catalog, repair: Repairs | None) -> None:
+    def __init__(self, membership: BlockMembership, catalog: Catalog, repair: Repairs | None) -> None:
         self._membership = membership
         self._catalog = catalog
         self._repair = repair
         self.found: dict[str, list[Difference]] = defaultdict(list)
         self.left: dict[str, list[Difference]] = defaultdict(list)
 
-    def take(self, doubts: Sequence[Doubt]) -> None:
-        by_family: dict[str, list[Doubt]] = defaultdict(list)
+    def take(self, doubts: Sequence[SuspectKey]) -> None:
+        by_family: dict[str, list[SuspectKey]] = defaultdict(list)
         for doubt in doubts:
             by_family[doubt.family].append(doubt)
         for family, some in by_family.items():
@@ -162,7 +162,7 @@ class _Doubtful:
             with suppress(Impassable, Unreadable):
                 self._settle(family, some)
 
-    def _settle(self, family: str, doubts: Sequence[Doubt]) -> None:
+    def _settle(self, family: str, doubts: Sequence[SuspectKey]) -> None:
         membership = self._membership
         if self._repair is None:
             self._keep(self.found, family, membership.misplaced(doubts, self._catalog))

@@ -17,13 +17,14 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.chain_visits import Visits, side_by_side
 from gridview.fsck.definitions import Definitions
-from gridview.fsck.issue_diff import Collection, Difference, Kind, compared
+from gridview.fsck.issue_diff import Collection, Difference, DifferenceKind, compared
 from gridview.fsck.progress import RESTLESS, Finding, Suspect, Tally, Visit
 from gridview.fsck.repairs import TOGETHER, Repairs
-from gridview.fsck.walks import Part, Walk, collections
+from gridview.fsck.walks import IssueWalk, WalkStep, collections
 from gridview.index.blocks import Unreadable
-from gridview.index.maintainer import Superseded, Underivable
-from gridview.maintenance.rebuild_pass import DefinitionsMissing
+from gridview.index.images import Underivable
+from gridview.index.maintainer import Superseded
+from gridview.schema.store import DefinitionsMissing
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 
@@ -55,7 +56,7 @@ class Check:
     def __init__(
         self,
         table: Table,
-        walk: Walk,
+        walk: IssueWalk,
         found: Callable[[Finding], None],
         *,
         patience: float,
@@ -109,7 +110,7 @@ class Check:
             elif self.tally.visits and not self.tally.suspects:
                 self._visit(pool)
 
-    def _look(self, part: Part) -> None:
+    def _look(self, part: WalkStep) -> None:
         issues, suspects = 0, []
         for key, items in part.collections:
             fingerprint, found = self._compare(key, items)
@@ -137,7 +138,7 @@ class Check:
         try:
             collection = Collection.of(key, items)
         except ValueError:
-            return "", [Difference(key, Kind.UNKNOWN, keys.PK)]
+            return "", [Difference(key, DifferenceKind.UNKNOWN, keys.PK)]
         project = collection.issue.tenant, collection.issue.project
         defined = self._definitions.of(*project)
         found = compared(collection, defined.catalog, removing=defined.removing)

@@ -13,15 +13,15 @@ from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.keys import IssueKey
 from gridview.encoding.sort_strings import issue_number
+from gridview.index.images import Image, Underivable, target_of
 from gridview.index.keyspaces import TOKENS_SUFFIX, has_entries, tokens_family
 from gridview.index.ledger import Ledger
-from gridview.index.maintainer import Image, Underivable, target_of
 from gridview.index.sort_entries import UnknownSpec, present_sort_strings
 from gridview.schema.catalog import Catalog, Order
 from gridview.schema.generations import IndexState
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """What is wrong."""
 
     MISSING = "missing"
@@ -62,7 +62,7 @@ class Difference(NamedTuple):
     """One thing that is not as it should be. `found` and `expected` hold values of the issue: for the operator's eyes only."""
 
     key: str
-    kind: Kind
+    kind: DifferenceKind
     place: str
     """The order id, or what else in the item collection is concerned."""
     found: str = ""
@@ -183,7 +183,7 @@ def differences(
     try:
         collection = Collection.of(key, items)
     except ValueError:
-        return [Difference(key, Kind.UNKNOWN, keys.PK)]
+        return [Difference(key, DifferenceKind.UNKNOWN, keys.PK)]
     return compared(collection, catalog, removing=removing)
 
 
@@ -191,7 +191,7 @@ def compared(collection: Collection, catalog: Catalog | None, *, removing: bool 
     """As `differences`, of a collection."""
     key = collection.key
     found = [
-        Difference(key, Kind.EXTRA if is_entry(item) else Kind.UNKNOWN, item[keys.SK])
+        Difference(key, DifferenceKind.EXTRA if is_entry(item) else DifferenceKind.UNKNOWN, item[keys.SK])
         for item in collection.strangers
     ]
     if catalog is None and removing:
@@ -201,12 +201,12 @@ def compared(collection: Collection, catalog: Catalog | None, *, removing: bool 
         target = {} if image is None else target_of(catalog, image)
         found += _of_orders(collection, catalog, image, target)
     except Underivable as error:
-        return [*found, Difference(key, Kind.UNDERIVABLE, "document", str(error))]
+        return [*found, Difference(key, DifferenceKind.UNDERIVABLE, "document", str(error))]
     if catalog is None and image is not None:
-        found.append(Difference(key, Kind.ORPHAN, "document"))
-    found += (Difference(key, Kind.MALFORMED, order_id) for order_id in collection.malformed)
+        found.append(Difference(key, DifferenceKind.ORPHAN, "document"))
+    found += (Difference(key, DifferenceKind.MALFORMED, order_id) for order_id in collection.malformed)
     found += (
-        Difference(key, Kind.EXPIRY, order_id)
+        Difference(key, DifferenceKind.EXPIRY, order_id)
         for order_id, entry in collection.entries.items()
         if (keys.SORT in entry) == (keys.TTL_ATTRIBUTE in entry)
     )
@@ -229,13 +229,13 @@ def _of_orders(
                 unexplained.pop(order.order_id, None)
             elif sort is None:
                 if order.index.state is IndexState.READY:
-                    found.append(Difference(key, Kind.MISSING, order.order_id, "", _told(expected)))
+                    found.append(Difference(key, DifferenceKind.MISSING, order.order_id, "", _told(expected)))
             elif expected != {None}:
-                found.append(Difference(key, Kind.WRONG, order.order_id, sort, _told(expected)))
+                found.append(Difference(key, DifferenceKind.WRONG, order.order_id, sort, _told(expected)))
                 del unexplained[order.order_id]
         for order_id in catalog.leaving:
             unexplained.pop(order_id, None)
-    found += (Difference(key, Kind.EXTRA, order_id, sort) for order_id, sort in unexplained.items())
+    found += (Difference(key, DifferenceKind.EXTRA, order_id, sort) for order_id, sort in unexplained.items())
     return found
 
 
@@ -257,7 +257,7 @@ def _of_ledger(
 ) -> Iterable[Difference]:
     key, live, ledger = collection.key, collection.live, collection.read_ledger()
     if ledger is None:
-        yield Difference(key, Kind.MALFORMED, keys.LEDGER)
+        yield Difference(key, DifferenceKind.MALFORMED, keys.LEDGER)
         return
     if collection.ledger is None and image is None and not live:
         return  # forgotten after its time; a tombstone that is still there does no harm
@@ -266,13 +266,13 @@ def _of_ledger(
         for order_id in sorted({*applied, *live}):
             claimed, there = applied.get(order_id, "nothing"), live.get(order_id, "nothing")
             if claimed != there:
-                yield Difference(key, Kind.LEDGER, order_id, claimed, there)
+                yield Difference(key, DifferenceKind.LEDGER, order_id, claimed, there)
     yield from _of_places(key, catalog, ledger.applied, target)
     if collection.ledger is not None and (keys.TTL_ATTRIBUTE in collection.ledger) is not ledger.removed:
-        yield Difference(key, Kind.EXPIRY, keys.LEDGER)
+        yield Difference(key, DifferenceKind.EXPIRY, keys.LEDGER)
     epoch = ledger.epoch if catalog is None else catalog.epoch
     yield from (
-        Difference(key, Kind.LEDGER, keys.LEDGER, what)
+        Difference(key, DifferenceKind.LEDGER, keys.LEDGER, what)
         for what, wrong in (
             ("an unfinished intent", ledger.intent is not None),
             ("an older revision than its entries", collection.revision > ledger.revision),
@@ -299,4 +299,4 @@ def _of_places(
     for family in sorted({*claims, *wanted} - leaving):
         claimed, should = claims.get(family), wanted.get(family)
         if claimed != should and not (claimed is None and family in building):
-            yield Difference(key, Kind.LEDGER, family, claimed or "nothing", should or "nothing")
+            yield Difference(key, DifferenceKind.LEDGER, family, claimed or "nothing", should or "nothing")

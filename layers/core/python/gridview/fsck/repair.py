@@ -11,15 +11,16 @@ from typing import NamedTuple
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.fsck.issue_diff import Collection, Kind, compared, is_entry
+from gridview.fsck.issue_diff import Collection, DifferenceKind, compared, is_entry
 from gridview.index.blocks import Unreadable
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Underivable, target_of
 from gridview.index.keyspaces import has_entries
-from gridview.index.ledger import Intent, Ledger, Order, Plan
-from gridview.index.maintainer import Superseded, Underivable, Work, carry_out, current_catalog, target_of
+from gridview.index.ledger import ImageVersion, Intent, Ledger, Plan
+from gridview.index.maintainer import Superseded, Work, carry_out, current_catalog
 from gridview.index.sort_entries import UnknownSpec
-from gridview.maintenance.rebuild_pass import DefinitionsMissing, require_deleted
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import Catalogs
+from gridview.schema.store import Catalogs, DefinitionsMissing, require_deleted
 from gridview.support import backoff, clock
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import Overloaded
@@ -27,7 +28,7 @@ from gridview.support.errors import Overloaded
 _LEAP = 100
 """Revisions that are left out when a ledger is lost: more than there may be writes in flight under revisions nobody can see."""
 
-_LEFT_ALONE = frozenset({Kind.UNKNOWN, Kind.ORPHAN})
+_LEFT_ALONE = frozenset({DifferenceKind.UNKNOWN, DifferenceKind.ORPHAN})
 """What is not derived, so that only a person can tell what it is there for."""
 
 _TOLD = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable, UnknownSpec)
@@ -44,25 +45,34 @@ class _Prepared(NamedTuple):
     changed: bool
 
 
-def mend(table: Table, catalogs: Catalogs, partition_key: str, version_hint: int = 0) -> bool:
+def mend(
+    table: Table,
+    catalogs: Catalogs,
+    partition_key: str,
+    version_hint: int = 0,
+    fences: Fences | None = None,
+) -> bool:
     """Bring what is derived from an issue right: its ledger, its sort entries and its places in blocks; False when the ledger and
     the entries were. Raises what `mend_all` tells.
 
     `version_hint` is a version that the issue is known to have had (a dead letter's), 0 for none.
     """
-    done = mend_all(table, catalogs, {partition_key: version_hint})[partition_key]
+    done = mend_all(table, catalogs, {partition_key: version_hint}, fences)[partition_key]
     if isinstance(done, Exception):
         raise done
     return done
 
 
-def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict[str, bool | Exception]:
+def mend_all(
+    table: Table, catalogs: Catalogs, hints: Mapping[str, int], fences: Fences | None = None
+) -> dict[str, bool | Exception]:
     """As `mend`, of several issues, which share their writes of blocks; tells of each what came of it. `hints` are by key.
 
     Underivable, UnknownSpec and ItemTooLarge say that it cannot be done, DefinitionsMissing that the project's definitions are not
     there, Overloaded, Superseded and Unreadable (a block) that it may be done later. A strongly consistent read of all items of an
     issue, and where something is wrong a write for each of them and each block in which it has a place.
     """
+    fences = fences or Fences()
     results: dict[str, bool | Exception] = {}
     changed: set[str] = set()
     left = list(hints)
@@ -86,7 +96,7 @@ def mend_all(table: Table, catalogs: Catalogs, hints: Mapping[str, int]) -> dict
                     results[key] = True
                     works.append(one.work)
         try:
-            results |= carry_out(table, catalogs.fences, works)
+            results |= carry_out(table, fences, works)
         except Unreadable as error:
             results |= {work.key: error for work in works}
         left = [key for key in left if isinstance(results[key], Superseded)]
@@ -129,7 +139,9 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     """What to write, None for nothing. Where anything is wrong all is written: so nothing that is still in flight can undo it."""
     image = collection.image()
     target = {} if image is None else target_of(catalog, image)
-    order = image.order if image else Order(max(ledger.version, collection.version, hint), removed=True)
+    order = (
+        image.order if image else ImageVersion(max(ledger.version, collection.version, hint), removed=True)
+    )
     unheard_of = image is None and hint > 0 and ledger.order < order
     wrong = any(one.kind not in _LEFT_ALONE for one in compared(collection, catalog))
     standing = {family: string for family, string in target.items() if has_entries(family)}

@@ -5,10 +5,11 @@ from threading import Lock
 
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.fsck.block_membership import Doubt, Membership
+from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.fsck.repair import mend_all
 from gridview.index.block_writer import remove_family
+from gridview.index.fence_cache import Fences
 from gridview.index.keyspaces import families_of
 from gridview.index.maintainer import current_catalog
 from gridview.schema.store import Catalogs
@@ -20,9 +21,10 @@ TOGETHER = 100
 class Repairs:
     """Repairs one table, whoever else is at work on it."""
 
-    def __init__(self, table: Table, catalogs: Catalogs) -> None:
+    def __init__(self, table: Table, catalogs: Catalogs, fences: Fences | None = None) -> None:
         self._table = table
         self._catalogs = catalogs
+        self._fences = fences or Fences()
         self._passable: set[tuple[str, str]] = set()
         self._lock = Lock()
 
@@ -30,15 +32,15 @@ class Repairs:
         """`mend_all`. No issue can be mended whose blocks cannot be written, so the project's chains are made passable before."""
         for key in partition_keys:
             self._make_passable(key)
-        return mend_all(self._table, self._catalogs, dict.fromkeys(partition_keys, 0))
+        return mend_all(self._table, self._catalogs, dict.fromkeys(partition_keys, 0), self._fences)
 
     def straighten(self, tenant: str, project: str, family: str) -> None:
         """Make a chain passable."""
-        straighten(Chain(self._table, tenant, project, family), self._catalogs.fences)
+        straighten(Chain(self._table, tenant, project, family), self._fences)
 
-    def amend(self, tenant: str, project: str, doubts: Sequence[Doubt]) -> None:
+    def amend(self, tenant: str, project: str, doubts: Sequence[SuspectKey]) -> None:
         """Put issues into the blocks in which they are missing, and take them out of those in which they are too much."""
-        Membership(self._table, self._catalogs.fences, tenant, project).amend(doubts)
+        BlockMembership(self._table, self._fences, tenant, project).amend(doubts)
 
     def remove(self, tenant: str, project: str, family: str) -> None:
         """Remove the blocks of a family that nobody writes."""

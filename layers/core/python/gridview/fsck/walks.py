@@ -30,7 +30,7 @@ _CHECKED = Condition(
 """Of the table's items those of issues, blocks, and one of each project: `.` follows `-`."""
 
 
-class Part(NamedTuple):
+class WalkStep(NamedTuple):
     """Item collections, each whole; what is to be called when they have been looked at; and what else was come by.
 
     `projects`: tenant and project of those whose blocks are to be looked at. `families`: those that blocks belong to.
@@ -42,7 +42,7 @@ class Part(NamedTuple):
     families: Iterable[tuple[str, str, str]] = ()
 
 
-class Walk(Protocol):
+class IssueWalk(Protocol):
     """A way through issues, that can be taken up again at its last settled position."""
 
     @property
@@ -57,7 +57,7 @@ class Walk(Protocol):
     def meets_blocks(self) -> bool:
         """Whether it comes by every block."""
 
-    def next(self, pool: ThreadPoolExecutor) -> Part:
+    def next(self, pool: ThreadPoolExecutor) -> WalkStep:
         """The next part. What was not settled comes again."""
 
 
@@ -87,7 +87,7 @@ class ProjectWalk:
         """The next number and the last."""
         return [self._next, self.last]
 
-    def next(self, pool: ThreadPoolExecutor) -> Part:
+    def next(self, pool: ThreadPoolExecutor) -> WalkStep:
         """The issues of the next numbers."""
         numbers = range(self._next, min(self._next + NUMBERS, max(self.last, 1) + 1))
         found = collections(self._table, pool, [keys.issue(*self._project, num) for num in numbers])
@@ -96,7 +96,7 @@ class ProjectWalk:
             self._next = numbers.stop
 
         projects = [self._project] if numbers.stop > self.last else []
-        return Part([(key, items) for key, items in found if items], settle, projects)
+        return WalkStep([(key, items) for key, items in found if items], settle, projects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class TableWalk:
         """For each segment the key behind which it goes on, and whether it is over."""
         return [[list(segment.settled or ()), segment.finished] for segment in self._segments]
 
-    def next(self, pool: ThreadPoolExecutor) -> Part:
+    def next(self, pool: ThreadPoolExecutor) -> WalkStep:
         """A page of each segment."""
         before = [segment for segment in self._segments if not segment.finished]
         count = len(self._segments)
@@ -180,7 +180,7 @@ class TableWalk:
             elif key.startswith(keys.BLOCK_PREFIX):
                 with suppress(ValueError):
                     families.add(keys.parse_block(key)[:3])
-        return Part(issues, settle, projects, families)
+        return WalkStep(issues, settle, projects, families)
 
 
 def collections(

@@ -7,9 +7,8 @@ the directory told, in the form that the directory told: detailed or plain.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyroaring import BitMap
 
@@ -18,6 +17,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of, number_of
 from gridview.index.block_cache import BlockCache
+from gridview.index.block_reads import Reads, Want
 from gridview.index.blocks import HEAD, Block, Entry, Sets, entry_of
 from gridview.index.directory import Directory, Range, chained, keys_in, members_in, range_of
 from gridview.schema.catalog import Catalog
@@ -28,28 +28,6 @@ _ATTEMPTS = 32
 """Consistent reads in a row after which a chain that goes on changing is given up."""
 _LEFT_AT_ONCE = 16
 """Blocks on the left of one that is gone that are read to find the one that it was merged into."""
-
-
-class Want(NamedTuple):
-    """What is needed of a block: its set unless `members` is false, and the sort strings of its members in the range `keys`.
-
-    Those of a plain block take a Query of its sort entries, for a detailed one they are made from its sets.
-    """
-
-    family: str
-    entry: Entry
-    keys: Range | None = None
-    members: bool = True
-
-
-@dataclass(slots=True)
-class Reads:
-    """What a request read, for `explain`: blocks from the table and from the cache, Query calls of sort entries, races settled."""
-
-    blocks: int = 0
-    cached: int = 0
-    ranges: int = 0
-    settled: int = 0
 
 
 class BlockReader:

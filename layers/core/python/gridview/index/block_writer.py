@@ -35,7 +35,7 @@ _HOPS = 2
 
 _MAX_HOPS = 50
 
-BlockKey = tuple[str, str]
+BlockAddress = tuple[str, str]
 """A family and the id of a block."""
 
 StillOurs = Callable[[frozenset[str]], frozenset[str]]
@@ -46,7 +46,7 @@ class Impassable(Overloaded):
     """No block that covers a key is found: others go on changing the chain, or it is broken."""
 
 
-class Place(NamedTuple):
+class KeyChange(NamedTuple):
     """A key that an issue is to have in a family, or is not to have."""
 
     issue: str
@@ -55,7 +55,7 @@ class Place(NamedTuple):
     present: bool
 
 
-class Chains:
+class BlockWriter:
     """The chains of one project, for one batch: `read`, then `write`, possibly several times."""
 
     def __init__(self, table: Table, tenant: str, project: str, fences: Fences) -> None:
@@ -63,11 +63,11 @@ class Chains:
         self._tenant = tenant
         self._project = project
         self._fences = fences
-        self._blocks: dict[BlockKey, Block] = {}
-        self._located: dict[tuple[str, str], BlockKey] = {}
+        self._blocks: dict[BlockAddress, Block] = {}
+        self._located: dict[tuple[str, str], BlockAddress] = {}
         """The block that covers a key, by its family and the key."""
 
-    def read(self, places: Iterable[Place]) -> None:
+    def read(self, places: Iterable[KeyChange]) -> None:
         """Read the blocks that cover these places: a strongly consistent read of 4 KB each, and 0.5 units to find one not heard of.
 
         All of them anew, whatever was read before.
@@ -91,14 +91,14 @@ class Chains:
             self._located.update(onward)
         raise Impassable("Others go on splitting and merging the same blocks; try again.")
 
-    def write(self, places: Sequence[Place], still_ours: StillOurs) -> frozenset[str]:
+    def write(self, places: Sequence[KeyChange], still_ours: StillOurs) -> frozenset[str]:
         """Bring places that were read into their blocks; tells the issues that another has taken over meanwhile.
 
         Overloaded when others go on writing the same blocks. A block costs a write unit for each KB, and one in GSI1, however many
         of the places lie in it; two of its kind and one for each member, read, when it is split.
         """
         lost: set[str] = set()
-        written: dict[BlockKey, Block] = {}
+        written: dict[BlockAddress, Block] = {}
         remaining = list(places)
         for attempt in range(backoff.ATTEMPTS):
             done = self._put(remaining)
@@ -158,7 +158,7 @@ class Chains:
 
         in_threads(find, sorted(wanted))
 
-    def _fetch(self, wanted: Iterable[BlockKey]) -> None:
+    def _fetch(self, wanted: Iterable[BlockAddress]) -> None:
         by_key = {
             (keys.block(self._tenant, self._project, *one), self._directory(one[0])): one
             for one in sorted(wanted)
@@ -170,7 +170,7 @@ class Chains:
             elif block_id == HEAD:
                 self._blocks[family, block_id] = Block.head(family)
 
-    def _following(self, place: tuple[str, str], block_key: BlockKey) -> BlockKey | None:
+    def _following(self, place: tuple[str, str], block_key: BlockAddress) -> BlockAddress | None:
         """Where to look next for the block that covers a key; None when it is this one."""
         family, key = place
         directory = self._directory(family)
@@ -188,13 +188,13 @@ class Chains:
 
     # Writing
 
-    def _put(self, places: Iterable[Place]) -> dict[BlockKey, Block]:
+    def _put(self, places: Iterable[KeyChange]) -> dict[BlockAddress, Block]:
         """Write the blocks of these places; gives those that were still as they had been read, as they are now."""
-        wanted: dict[BlockKey, list[Place]] = defaultdict(list)
+        wanted: dict[BlockAddress, list[KeyChange]] = defaultdict(list)
         for place in places:
             wanted[self._located[place.family, place.key]].append(place)
 
-        def bring(block_key: BlockKey) -> Block | None:
+        def bring(block_key: BlockAddress) -> Block | None:
             here, read = wanted[block_key], self._blocks[block_key]
             change = Change(
                 frozenset(place.key for place in here if place.present),

@@ -3,7 +3,7 @@
 import boto3
 
 from gridview.encoding.json_codec import dumps
-from gridview.index.maintainer import Poison
+from gridview.index.images import Poison
 
 
 class DeadLetters:

@@ -29,7 +29,7 @@ TOKEN_WIDTH = 100
 """Characters of a word that are kept: issues with longer words that begin alike are told apart by their documents."""
 
 
-class Kind(Enum):
+class KeyspaceKind(Enum):
     """What the keys of a family are."""
 
     NUMBERS = "numbers"
@@ -37,16 +37,16 @@ class Kind(Enum):
     TOKENS = "tokens"
 
 
-def kind_of(family_id: str) -> Kind:
+def kind_of(family_id: str) -> KeyspaceKind:
     """Which kind of family an id names."""
     if family_id == NUMBERS:
-        return Kind.NUMBERS
-    return Kind.TOKENS if family_id.endswith(TOKENS_SUFFIX) else Kind.ORDER
+        return KeyspaceKind.NUMBERS
+    return KeyspaceKind.TOKENS if family_id.endswith(TOKENS_SUFFIX) else KeyspaceKind.ORDER
 
 
 def has_entries(family_id: str) -> bool:
     """Whether issues have sort entries in this family, besides their places in its blocks."""
-    return kind_of(family_id) is Kind.ORDER
+    return kind_of(family_id) is KeyspaceKind.ORDER
 
 
 def tokens_family(order: Order) -> str | None:
@@ -98,7 +98,7 @@ def is_key(derived: str, num: int) -> bool:
 
 def keys_of(family_id: str, derived: str) -> frozenset[str]:
     """The keys under which an issue with this derived string stands in the family's blocks."""
-    if kind_of(family_id) is not Kind.TOKENS:
+    if kind_of(family_id) is not KeyspaceKind.TOKENS:
         return frozenset((derived,))
     num = sort_strings.number_of(derived)
     return frozenset(

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 from gridview.encoding import keys
 
 
-class Order(NamedTuple):
+class ImageVersion(NamedTuple):
     """The order of an issue's images: a removal of version 4 is newer than version 4 itself."""
 
     version: int
@@ -55,9 +55,9 @@ class Ledger:
     intent: Mapping[str, Intent] | None = None
 
     @property
-    def order(self) -> Order:
+    def order(self) -> ImageVersion:
         """Of the newest image that this ledger knows."""
-        return Order(self.version, self.removed)
+        return ImageVersion(self.version, self.removed)
 
     @property
     def present(self) -> dict[str, tuple[str, ...]]:
@@ -130,7 +130,7 @@ class Plan:
 
 
 def plan(
-    ledger: Ledger, image: Order, target: Mapping[str, str], epoch: int, *, restored: bool = False
+    ledger: Ledger, image: ImageVersion, target: Mapping[str, str], epoch: int, *, restored: bool = False
 ) -> Plan | None:
     """What to write so that the sort entries become those of `target` (order id -> sort string), derived from `image`.
 
@@ -152,7 +152,9 @@ def plan(
         if order_id in unfinished
         or present.get(order_id) != ((target[order_id],) if order_id in target else None)
     ]
-    one_step = not ledger.removed and not restored and image == Order(ledger.version + 1, removed=False)
+    one_step = (
+        not ledger.removed and not restored and image == ImageVersion(ledger.version + 1, removed=False)
+    )
     if not touched and one_step and epoch <= ledger.epoch:
         return None
     done = Ledger(image.version, image.removed, epoch, ledger.revision + 1, dict(target))

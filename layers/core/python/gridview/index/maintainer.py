@@ -7,18 +7,18 @@ wrong. They may meet at an issue: each write carries a condition that a newer on
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
 from gridview.dynamodb.expressions import ABSENT, Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.encoding.keys import IssueKey
-from gridview.index.block_writer import Chains, Place, still_at
+from gridview.index.block_writer import BlockWriter, KeyChange, still_at
 from gridview.index.fence_cache import Fences
-from gridview.index.keyspaces import Kind, derived_strings, families_of, has_entries, is_key, keys_of, kind_of
-from gridview.index.ledger import Ledger, Order, Plan, plan
-from gridview.index.sort_entries import UnknownSpec, sort_entry, tombstone
+from gridview.index.images import Image, Underivable, target_of
+from gridview.index.keyspaces import KeyspaceKind, families_of, has_entries, is_key, keys_of, kind_of
+from gridview.index.ledger import Ledger, Plan, plan
+from gridview.index.sort_entries import sort_entry, tombstone
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.support import backoff, clock
@@ -30,54 +30,6 @@ ENTRY_TOMBSTONE_DAYS = 7
 
 LEDGER_TOMBSTONE_DAYS = 30
 """A removed issue's ledger outlives the stream's records (1 day) and the dead letters (14 days)."""
-
-NOT_AN_ISSUE = (KeyError, TypeError, ValueError)
-"""What reading an item raises that stands at an issue's key and is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """What an issue is, or was when it was removed, as of one version."""
-
-    key: str
-    issue: IssueKey
-    order: Order
-    document: Item
-    restored: bool
-    """It was put where nothing stood, and is not the first version."""
-
-    @property
-    def project(self) -> tuple[str, str]:
-        """Tenant and project."""
-        return self.issue.tenant, self.issue.project
-
-    @classmethod
-    def of(cls, document: Item) -> Self:
-        """Of a stored document; Underivable when it is no issue, whatever its key says."""
-        try:
-            key = document[keys.PK]
-            return cls(
-                key, keys.parse_issue(key), Order(int(document["version"]), removed=False), document, False
-            )
-        except NOT_AN_ISSUE as error:
-            raise Underivable(f"{type(error).__name__}: {error}") from error
-
-
-class Poison(NamedTuple):
-    """An issue from which nothing can be derived, however often one tries. `error` names no value of the issue."""
-
-    key: str
-    version: int
-    error: str
-
-    @classmethod
-    def of(cls, image: Image, error: Exception) -> Self:
-        """When this came of an attempt."""
-        return cls(image.key, image.order.version, str(error))
-
-
-class Underivable(Exception):
-    """Nothing can be derived from an image, or what there is is none. Derivation is pure: what fails in it fails every time."""
 
 
 class Superseded(Exception):
@@ -96,18 +48,6 @@ def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str)
         return catalogs.at_epoch(table, tenant, project, stored["epoch"])
     except NotFound:
         return None
-
-
-def target_of(catalog: Catalog | None, image: Image) -> dict[str, str]:
-    """The derived strings that an image asks for, by family; Underivable. `catalog` is None where the project is deleted."""
-    if catalog is None or image.order.removed:
-        return {}
-    try:
-        return derived_strings(catalog, image.document)
-    except UnknownSpec:
-        raise  # no fault of the issue: a newer version of this code can do it
-    except Exception as error:
-        raise Underivable(f"{type(error).__name__}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +163,7 @@ def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, 
             by_project[work.project].append(work)
     for project, begun in by_project.items():
         places = {work.key: list(_places(work)) for work in begun}
-        chains = Chains(table, *project, fences)
+        chains = BlockWriter(table, *project, fences)
         try:
             chains.read(place for some in places.values() for place in some)
             all_do(lambda work: _begin(table, work), begun)
@@ -274,7 +214,7 @@ def _revision_is(work: Work) -> Condition:
     return Condition("revision = :revision", values={":revision": work.planned.done.revision})
 
 
-def _places(work: Work) -> Iterator[Place]:
+def _places(work: Work) -> Iterator[KeyChange]:
     """Where the issue is to be in blocks, and where not, in every family that the intent names.
 
     Families that nobody writes any more are left out: their blocks are removed as they are (`chains.remove_family`).
@@ -286,12 +226,12 @@ def _places(work: Work) -> Iterator[Place]:
         target = work.planned.done.applied.get(family)
         wanted = _keys(work, family, () if target is None else (target,))
         had = _keys(work, family, intent.present.get(family, ()))
-        if kind_of(family) is Kind.TOKENS and work.read.intent is None and not work.thorough:
+        if kind_of(family) is KeyspaceKind.TOKENS and work.read.intent is None and not work.thorough:
             # What a finished ledger says is so: tokens that stay need no write.
             kept = wanted & _keys(work, family, work.read.present.get(family, ()))
             wanted, had = wanted - kept, had - kept
-        yield from (Place(work.key, family, key, present=True) for key in sorted(wanted))
-        yield from (Place(work.key, family, key, present=False) for key in sorted(had - wanted))
+        yield from (KeyChange(work.key, family, key, present=True) for key in sorted(wanted))
+        yield from (KeyChange(work.key, family, key, present=False) for key in sorted(had - wanted))
 
 
 def _keys(work: Work, family: str, derived: Iterable[str]) -> frozenset[str]:

@@ -13,16 +13,10 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
 from gridview.index import maintainer
-from gridview.index.ledger import Ledger, Order
-from gridview.index.maintainer import (
-    NOT_AN_ISSUE,
-    Image,
-    Poison,
-    Subject,
-    Superseded,
-    Underivable,
-    current_catalog,
-)
+from gridview.index.fence_cache import Fences
+from gridview.index.images import NOT_AN_ISSUE, Image, Poison, Underivable
+from gridview.index.ledger import ImageVersion, Ledger
+from gridview.index.maintainer import Subject, Superseded, current_catalog
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
@@ -40,11 +34,12 @@ def consume(
     catalogs: Catalogs,
     records: Sequence[Mapping[str, Any]],
     send_poison: Callable[[Poison], None],
+    fences: Fences | None = None,
 ) -> str | None:
     """Derive what a batch of stream records asks for. None when all is done, else the sequence number of the first that is not.
 
-    A poison issue is handed to `send_poison` and counts as done. A strongly consistent read of each ledger and of the
-    projects' epochs, and what `derive.carry_out` writes.
+    `send_poison` is given each poison issue, which then counts as done; `fences` are those that this container knows. It takes a
+    strongly consistent read of each ledger and of the projects' epochs, and what `maintainer.carry_out` writes.
     """
     images, poison = fold(records)
     for one in poison:
@@ -60,7 +55,7 @@ def consume(
             yield Subject(current[image.project], image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))
 
     try:
-        failed = maintainer.settle(table, catalogs.fences, list(by_key), read)
+        failed = maintainer.settle(table, fences or Fences(), list(by_key), read)
     except Overloaded:
         return images[0].first
     for key, error in failed.items():
@@ -99,7 +94,7 @@ def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Pois
 def _image(key: str, event: str, stream: Mapping[str, Any]) -> Arrival:
     removed = event == "REMOVE"
     document = item_from_wire(stream["OldImage" if removed else "NewImage"])
-    order = Order(int(document["version"]), removed)
+    order = ImageVersion(int(document["version"]), removed)
     return Arrival(
         key=key,
         issue=keys.parse_issue(key),

@@ -16,9 +16,10 @@ from gridview.dynamodb.expressions import Bound, Write, delete, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.block_writer import remove_family
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
 from gridview.index.keyspaces import NUMBERS, TOKENS_SUFFIX
-from gridview.index.maintainer import Poison
-from gridview.maintenance.rebuild_pass import pass_over, require_deleted
+from gridview.maintenance.rebuild_pass import pass_over
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.jobs import Job, save, unchanged
 from gridview.schema.store import (
@@ -27,6 +28,7 @@ from gridview.schema.store import (
     orders_in,
     raise_epoch,
     read,
+    require_deleted,
     sort_key,
     to_catalog,
     to_item,
@@ -81,6 +83,7 @@ class Worker:
         send_poison: Callable[[Poison], None],
         *,
         settling: float,
+        fences: Fences | None = None,
         check: Callable[[Callable[[], float]], bool] | None = None,
     ) -> None:
         self._table = table
@@ -88,6 +91,7 @@ class Worker:
         self._remaining = remaining
         self._send_poison = send_poison
         self._settling = settling
+        self._fences = fences or Fences()
         self._check = check
         self._issues = 0
 
@@ -142,12 +146,17 @@ class Worker:
         """Pass over the next issues, and then say so: a checkpoint is never ahead of the work."""
         began = time.monotonic()
         numbers = range(job.next, min(job.next + min(BATCH, job.rate or BATCH), last + 1))
-        tenant, project = keys.parse_project(partition)
-        self._issues += pass_over(self._table, self._catalogs, tenant, project, numbers, self._send_poison)
+        self._issues += self._pass_over(partition, numbers)
         after = self._save(partition, job, replace(job, next=numbers.stop, due=clock.after(LEASE)))
         if job.rate:
             clock.sleep(max(0.0, len(numbers) / job.rate - (time.monotonic() - began)))
         return after
+
+    def _pass_over(self, partition: str, numbers: range) -> int:
+        tenant, project = keys.parse_project(partition)
+        return pass_over(
+            self._table, self._catalogs, self._fences, tenant, project, numbers, self._send_poison
+        )
 
     def _finish(self, partition: str, job: Job) -> Job | None:
         """After the last issue: say of the definitions what is true now, and begin another pass if some still are not."""

@@ -7,26 +7,25 @@ from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
-from gridview.fsck.block_membership import Doubt, Membership
+from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.index import maintainer
 from gridview.index.blocks import Block
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Image, Poison, Underivable
 from gridview.index.keyspaces import NUMBERS
 from gridview.index.ledger import Ledger
-from gridview.index.maintainer import Image, Poison, Subject, Superseded, Underivable, current_catalog
+from gridview.index.maintainer import Subject, Superseded, current_catalog
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import Catalogs
+from gridview.schema.store import Catalogs, require_deleted
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import Overloaded
-
-
-class DefinitionsMissing(Exception):
-    """A project has no definitions, though nobody has deleted it: somebody has changed the table by hand."""
 
 
 def pass_over(
     table: Table,
     catalogs: Catalogs,
+    fences: Fences,
     tenant: str,
     project: str,
     numbers: Sequence[int],
@@ -63,19 +62,20 @@ def pass_over(
                 yield Subject(catalog, image, Ledger.from_item(found.get((issue, keys.LEDGER))))
 
     issues = [keys.issue(tenant, project, num) for num in numbers]
-    failed = maintainer.settle(table, catalogs.fences, issues, read, touch=False)
+    failed = maintainer.settle(table, fences, issues, read, touch=False)
     for issue, error in failed.items():
         if isinstance(error, ItemTooLarge | Underivable):
             send_poison(Poison(issue, int(documents[issue]["version"]), str(error)))
     if any(isinstance(error, Overloaded | Superseded) for error in failed.values()):
         raise Overloaded("Others go on changing an issue; try again.")
-    _bring_numbers_right(table, catalogs, tenant, project, numbers, documents)
+    _bring_numbers_right(table, catalogs, fences, tenant, project, numbers, documents)
     return len(documents)
 
 
 def _bring_numbers_right(
     table: Table,
     catalogs: Catalogs,
+    fences: Fences,
     tenant: str,
     project: str,
     numbers: Sequence[int],
@@ -86,11 +86,11 @@ def _bring_numbers_right(
     """
     if current_catalog(table, catalogs, tenant, project) is None:
         return
-    membership = Membership(table, catalogs.fences, tenant, project)
+    membership = BlockMembership(table, fences, tenant, project)
     expected = {_place(num): keys.issue(tenant, project, num) in present for num in numbers}
     if 1 in numbers:
         chain = Chain(table, tenant, project, NUMBERS)
-        straighten(chain, catalogs.fences)
+        straighten(chain, fences)
         counter = table.get(keys.project(tenant, project), keys.COUNTER, consistent=True) or {}
         blocks = [Block.from_item(item) for item in chain.all().values()]
         expected |= {
@@ -102,15 +102,8 @@ def _bring_numbers_right(
     membership.amend(membership.doubtful(expected))
 
 
-def _place(num: int) -> Doubt:
-    return Doubt(num, NUMBERS, sort_string("", num))
-
-
-def require_deleted(table: Table, tenant: str, project: str) -> None:
-    """DefinitionsMissing unless the project's own item says that it was deleted: issues are removed for no other reason."""
-    own = table.get(keys.project(tenant, project), keys.tenant(tenant), consistent=True)
-    if own is None or not own.get("deleted"):
-        raise DefinitionsMissing(f"The definitions of {keys.project(tenant, project)} are missing.")
+def _place(num: int) -> SuspectKey:
+    return SuspectKey(num, NUMBERS, sort_string("", num))
 
 
 def _remove_dead_values(table: Table, catalog: Catalog, document: Item) -> None:

@@ -1,1 +1,4 @@
-"""From a request to a plan to an answer: pages, groups, summaries, row numbers."""
+"""From a request to a plan to an answer: pages, groups, summaries, row numbers.
+
+I/O: bitmap_scan, bucket_scan, counting, executor, full_scan, grid, grouping, index_scan, page, row_number, stations.
+"""

@@ -11,10 +11,10 @@ from typing import NamedTuple, Protocol
 from pyroaring import BitMap
 
 from gridview.encoding.sort_strings import NUMBER_WIDTH
-from gridview.index.block_reader import Want
+from gridview.index.block_reads import Want
 from gridview.index.blocks import Block, Entry, body_between
 from gridview.index.directory import Directory, Range, members_in
-from gridview.index.keyspaces import NUMBERS, Kind, kind_of
+from gridview.index.keyspaces import NUMBERS, KeyspaceKind, kind_of
 from gridview.query import key_ranges
 from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without
 from gridview.query.predicates import Condition, Every, Filter, Not, Some
@@ -225,7 +225,7 @@ def _count(found: Access, directories: Directories) -> int | None:
     match found:
         case Within(family, ranges, doubt):
             # An issue stands once among the keys of an order, under many among tokens.
-            if doubt or (len(ranges) > 1 and kind_of(family) is Kind.TOKENS):
+            if doubt or (len(ranges) > 1 and kind_of(family) is KeyspaceKind.TOKENS):
                 return None
             directory = directories[family]
             covering = list(_covering(found, directory))

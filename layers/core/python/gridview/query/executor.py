@@ -9,14 +9,14 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from gridview.commands.issues import get_issue
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Page, Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
 from gridview.index import freshness
 from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import BlockReader, Reads
+from gridview.index.block_reader import BlockReader
+from gridview.index.block_reads import Reads
 from gridview.index.ledger import Ledger
 from gridview.query.plan import Node
 from gridview.query.reads import (
@@ -32,6 +32,7 @@ from gridview.query.reads import (
 )
 from gridview.query.steps import Ask, AtHand, Steps, Told
 from gridview.schema.catalog import Catalog
+from gridview.schema.document_store import get_issue
 
 Result = TypeVar("Result")
 

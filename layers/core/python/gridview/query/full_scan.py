@@ -13,7 +13,8 @@ from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import issue_number
-from gridview.index.block_reader import BlockReader, Want
+from gridview.index.block_reader import BlockReader
+from gridview.index.block_reads import Want
 from gridview.index.directory import Directory
 from gridview.query.explain import Steps
 from gridview.query.grid_request import GridQuery, in_words

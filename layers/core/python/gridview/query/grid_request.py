@@ -9,22 +9,13 @@ from pydantic import Field as ModelField
 
 from gridview.encoding.json_codec import dumps, loads
 from gridview.query.predicates import Filter, parse_filter
-from gridview.query.sort_order import MAX_KEYS, Keys, OrderKey
-from gridview.schema.catalog import NUM, Catalog, Part
-from gridview.support.errors import FieldError, InvalidRequest, NotReady, Unprocessable
+from gridview.query.sort_order import Keys, OrderKey
+from gridview.schema.catalog import MAX_KEYS, NUM, Catalog, Part
+from gridview.schema.generations import IndexNotReady
+from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
 from gridview.support.validation import RequestModel, as_integers, parse
 
 MAX_LIMIT = 500
-
-
-class IndexNotReady(NotReady):
-    """The index of `attribute`, or the `composite` one, which the query needs, is being built."""
-
-    def __init__(self, attribute: str, composite: str | None = None) -> None:
-        index = f"of {attribute}" if composite is None else composite
-        super().__init__(f"The index {index} is being built, so nothing can be sorted by it yet.")
-        self.attribute = attribute
-        self.composite = composite
 
 
 def _of_the_project(field_id: str, known: ValidationInfo) -> str:

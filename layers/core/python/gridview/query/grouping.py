@@ -24,7 +24,8 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of, number_of
 from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import BlockReader, Want
+from gridview.index.block_reader import BlockReader
+from gridview.index.block_reads import Want
 from gridview.index.blocks import Entry
 from gridview.index.directory import Directory, range_of
 from gridview.index.keyspaces import NUMBERS
@@ -32,7 +33,6 @@ from gridview.query import group_request
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.explain import Steps
 from gridview.query.full_scan import read_whole
-from gridview.query.grid_request import IndexNotReady
 from gridview.query.group_blocks import (
     NONE,
     Combined,
@@ -49,6 +49,7 @@ from gridview.query.page import projection
 from gridview.query.planner import CANDIDATES, MAX_BLOCKS
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import value_json
+from gridview.schema.generations import IndexNotReady
 from gridview.support.errors import Unprocessable
 
 MAX_DOCUMENTS = 10_000

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gridview.index.block_reader import Reads
+from gridview.index.block_reads import Reads
 from gridview.query.buckets import Line
 from gridview.query.grid_request import Asked, GridQuery, in_words
 

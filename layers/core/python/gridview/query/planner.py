@@ -16,9 +16,10 @@ from pyroaring import BitMap
 
 from gridview.encoding.json_codec import dumps
 from gridview.query.buckets import Line, Station
-from gridview.query.grid_request import GridQuery, IndexNotReady, parts_of
+from gridview.query.grid_request import GridQuery, parts_of
 from gridview.query.sort_order import Keys, Spot
 from gridview.schema.catalog import Catalog
+from gridview.schema.generations import IndexNotReady
 from gridview.support.errors import RequestError, Unprocessable
 
 WHOLE = 10_000

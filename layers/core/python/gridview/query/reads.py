@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from gridview.dynamodb.expressions import Bound, Condition, Item
-from gridview.index.block_reader import Want
+from gridview.index.block_reads import Want
 from gridview.index.blocks import Block, Entry
 from gridview.index.directory import Directory, Range
 

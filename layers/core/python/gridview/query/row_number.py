@@ -10,7 +10,6 @@ from typing import Any
 
 from pyroaring import BitMap
 
-from gridview.commands.issues import get_issue
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
@@ -29,6 +28,7 @@ from gridview.query.predicates import Filter
 from gridview.query.sort_order import Keys, Spot, in_order, place_of, rows_before
 from gridview.query.stations import Stations
 from gridview.schema.catalog import Catalog
+from gridview.schema.document_store import get_issue
 from gridview.support.errors import RequestError
 
 

@@ -13,8 +13,6 @@ from gridview.encoding import sort_strings
 from gridview.index.sort_entries import sort_body
 from gridview.schema.catalog import NUM, Field, Order
 
-MAX_KEYS = 3
-
 
 class OrderKey(NamedTuple):
     """One key of an order. `order` is the index whose form is compared; None: the issue number.

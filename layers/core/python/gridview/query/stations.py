@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from pyroaring import BitMap
 
-from gridview.index.block_reader import BlockReader, Want
+from gridview.index.block_reader import BlockReader
+from gridview.index.block_reads import Want
 from gridview.index.blocks import Block, Entry
 from gridview.index.directory import Directory, range_of
 from gridview.query.buckets import Line, Station, Unit

@@ -1,1 +1,4 @@
-"""Projects, attributes and documents as data, and the store that reads and writes definitions."""
+"""Projects, attributes and documents as data, and the store that reads and writes definitions.
+
+I/O: document_store, store.
+"""

@@ -12,6 +12,8 @@ MAX_ATTRIBUTES = 400
 INDEXED_BY_DEFAULT = 40
 MAX_OPTIONS = 200
 MAX_COMPOSITES = 20
+MAX_KEYS = 3
+"""Keys of one order."""
 
 
 class FieldType(StrEnum):

@@ -15,6 +15,17 @@ from enum import StrEnum
 from typing import Any, Self
 
 from gridview.encoding import sort_strings
+from gridview.support.errors import NotReady
+
+
+class IndexNotReady(NotReady):
+    """The index of `attribute`, or the `composite` one, which the query needs, is being built."""
+
+    def __init__(self, attribute: str, composite: str | None = None) -> None:
+        index = f"of {attribute}" if composite is None else composite
+        super().__init__(f"The index {index} is being built, so nothing can be sorted by it yet.")
+        self.attribute = attribute
+        self.composite = composite
 
 
 class IndexState(StrEnum):

@@ -9,7 +9,6 @@ from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.expressions import Condition, Write, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.fence_cache import Fences
 from gridview.schema.catalog import (
     BUILTINS,
     Catalog,
@@ -32,6 +31,10 @@ _KEPT = 256
 _ATTEMPTS = 5
 
 Result = TypeVar("Result")
+
+
+class DefinitionsMissing(Exception):
+    """A project has no definitions, though nobody has deleted it: somebody has changed the table by hand."""
 
 
 class ProjectItems(NamedTuple):
@@ -73,8 +76,6 @@ class Catalogs:
     def __init__(self) -> None:
         self._entries: dict[tuple[str, str], _Entry] = {}
         self._lock = threading.Lock()
-        self.fences = Fences()
-        """Where the blocks of these projects begin."""
 
     def get(self, table: Table, tenant: str, project: str) -> Catalog:
         """The catalog; NotFound without the project. A read costs 0.5 read units for each 4 KB of definitions, doubled."""
@@ -162,6 +163,13 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
         found[keys.COUNTER]["last"],
         None if job is None else Job.from_item(job),
     )
+
+
+def require_deleted(table: Table, tenant: str, project: str) -> None:
+    """DefinitionsMissing unless the project's own item says that it was deleted: issues are removed for no other reason."""
+    own = table.get(keys.project(tenant, project), keys.tenant(tenant), consistent=True)
+    if own is None or not own.get("deleted"):
+        raise DefinitionsMissing(f"The definitions of {keys.project(tenant, project)} are missing.")
 
 
 def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:

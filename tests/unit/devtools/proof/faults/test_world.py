@@ -23,7 +23,7 @@ from gridview.dynamodb.expressions import ABSENT, Item
 from gridview.encoding import keys
 from gridview.index import blocks
 from gridview.index.blocks import Block
-from gridview.index.maintainer import Poison
+from gridview.index.images import Poison
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 

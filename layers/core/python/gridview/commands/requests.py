@@ -1,0 +1,130 @@
+"""The bodies of writing requests: models that say what each may hold. The OpenAPI document is made from them. Pure."""
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, ValidationInfo, field_validator, model_validator
+from pydantic import Field as ModelField
+
+from gridview.schema import ids
+from gridview.schema.catalog import MAX_KEYS, FieldType
+from gridview.schema.options import OptionInput, OptionsInput
+from gridview.support.validation import RequestModel
+
+DEFAULT_STATES: OptionsInput = [OptionInput(value="open"), OptionInput(value="closed")]
+
+
+class ProjectCreate(RequestModel):
+    """POST /v1/projects."""
+
+    name: str = ModelField(min_length=1, max_length=1024)
+    id: str | None = ModelField(default=None, pattern=f"^{ids.PROJECT.pattern}$")
+    states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
+
+
+class ProjectPatch(RequestModel):
+    """PATCH /v1/projects/{project}: what is left out stays as it is; `states` are matched by value, or by id where given."""
+
+    name: str = ModelField(default="", min_length=1, max_length=1024)
+    states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
+
+
+MAX_NAME_LENGTH = 256
+
+
+NO_OPTIONS = "only enum and multi_enum have options"
+
+
+NO_WORDS = "only a text can be searched for words"
+
+
+class AttributeCreate(RequestModel):
+    """POST /v1/projects/{project}/attributes."""
+
+    name: str = ModelField(min_length=1, max_length=MAX_NAME_LENGTH)
+    type: FieldType = ModelField(strict=False)
+    id: str | None = ModelField(default=None, pattern=f"^{ids.ATTRIBUTE.pattern}$")
+    options: OptionsInput | None = None
+    required: bool = False
+    indexed: bool | None = None
+    search: bool = False
+    position: int | None = ModelField(default=None, ge=0)
+
+    @field_validator("options")
+    @classmethod
+    def _only_to_choose_from(cls, given: OptionsInput | None, known: ValidationInfo) -> OptionsInput | None:
+        kind = known.data.get("type")  # not there when it is itself not valid
+        if given is not None and kind is not None and not kind.has_options:
+            raise ValueError(NO_OPTIONS)
+        return given
+
+    @field_validator("search")
+    @classmethod
+    def _only_words(cls, search: bool, known: ValidationInfo) -> bool:
+        kind = known.data.get("type")
+        if search and kind not in (None, FieldType.TEXT):
+            raise ValueError(NO_WORDS)
+        return search
+
+
+class AttributePatch(RequestModel):
+    """PATCH /v1/projects/{project}/attributes/{attribute}: what is left out stays as it is."""
+
+    name: str = ModelField(default="", min_length=1, max_length=MAX_NAME_LENGTH)
+    options: OptionsInput = ModelField(default_factory=list)
+    required: bool = False
+    indexed: bool = True
+    search: bool = False
+    position: int = ModelField(default=0, ge=0)
+
+
+class CompositeKey(RequestModel):
+    """One key of a composite index."""
+
+    field: str
+    direction: Literal["asc", "desc"] = "asc"
+    nulls: Literal["first", "last"] = "last"
+
+
+class CompositeCreate(RequestModel):
+    """POST /v1/projects/{project}/indexes."""
+
+    sort: list[CompositeKey] = ModelField(min_length=2, max_length=MAX_KEYS)
+
+
+MAX_OPERATIONS = 500
+
+
+class UpdateOperation(RequestModel):
+    """A merge patch of one issue, with its number; `version` as If-Match."""
+
+    model_config = ConfigDict(extra="allow")
+
+    num: int = ModelField(ge=1)
+    version: int | None = ModelField(default=None, ge=1)
+
+
+class DeleteOperation(RequestModel):
+    """The number of an issue; `version` as If-Match."""
+
+    num: int = ModelField(ge=1)
+    version: int | None = ModelField(default=None, ge=1)
+
+
+class Operation(RequestModel):
+    """Exactly one of the three."""
+
+    create: dict[str, Any] | None = None
+    update: UpdateOperation | None = None
+    delete: DeleteOperation | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> "Operation":
+        if len(self.model_fields_set) != 1 or not any((self.create is not None, self.update, self.delete)):
+            raise ValueError("must be one of create, update, delete")
+        return self
+
+
+class BatchRequest(RequestModel):
+    """POST /v1/projects/{project}/issues/batch."""
+
+    operations: list[Operation] = ModelField(min_length=1, max_length=MAX_OPERATIONS)
