@@ -1,6 +1,7 @@
 """The storage module's interface in memory: as strict as DynamoDB about conditions, as late as it may be with what is read.
 
-A conformance suite (tests/unit/test_storage.py) holds it to moto and, in tests/engine, to DynamoDB Local, call by call.
+A conformance suite (tests/unit/dynamodb/test_table.py) holds it to moto and, in tests/engine, to DynamoDB Local, call by call.
+Reads are metered with the read units that DynamoDB Local reports, writes with none.
 
 Reads that do not ask for consistency are consistent too until `stale` says otherwise, and GSI1 follows the table at once until
 `lagging` is set: then each change of an item waits until `catch_up` lets the index have it, in order for each item.
@@ -11,7 +12,8 @@ import zlib
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from decimal import Context, Decimal
+from functools import cached_property, lru_cache
 from typing import Any
 
 import orjson
@@ -24,7 +26,7 @@ from gridview.dynamodb.expressions import Bound, Condition, Item, Key, Span, Wri
 from gridview.dynamodb.metering import Call, Meter
 from gridview.dynamodb.table import BATCH_GET, Fetched, Page, Scanned, Table, Together
 from gridview.encoding import keys
-from gridview.encoding.attribute_values import Wire, item_from_wire, item_size, item_to_wire
+from gridview.encoding.attribute_values import Wire, from_wire, item_from_wire, item_size, item_to_wire
 from gridview.support.concurrency import chunked
 
 QUERY_BYTES = 2**20
@@ -32,10 +34,15 @@ QUERY_BYTES = 2**20
 BATCH_GET_BYTES = 16 * 2**20
 """What one BatchGetItem answers at most."""
 ITEM_BYTES = 400 * 1024
+UNIT_BYTES = 4096
+"""What half a read unit reads, or a whole one strongly consistent."""
 
 _IN_INDEX = {keys.PK, keys.SK, keys.SORT, *keys.PROJECTED_ATTRIBUTES}
 _REMEMBERED = 4
 """States before the present one that a stale read may give."""
+
+_EXACT = Context(prec=38)
+"""As many digits as a number may have."""
 
 InWireForm = dict[str, Wire]
 
@@ -46,7 +53,7 @@ class Stored(InWireForm):
     @cached_property
     def size(self) -> int:
         """Bytes, as DynamoDB counts them."""
-        return item_size(item_from_wire(self))
+        return sum(len(name.encode()) + wire_size(value) for name, value in self.items())
 
 
 class _Store:
@@ -194,8 +201,9 @@ class MemoryTable(Table):
     def get(self, pk: str, sk: str, *, consistent: bool = False) -> Item | None:
         with self._store.lock:
             _check_key((pk, sk))
-            self._count("get_item", "table", 1)
             found = self._store.read((pk, sk), consistent)
+            units = read_units(1 if found is None else found.size, consistent)
+            self._count("get_item", "table", int(found is not None), units)
         return None if found is None else item_from_wire(found)
 
     @override
@@ -229,20 +237,22 @@ class MemoryTable(Table):
         found: dict[Key, Item],
     ) -> Sequence[Key]:
         """One call: into `found` as much as an answer holds; the keys that it leaves out."""
-        size = 0
+        size, items, units = 0, 0, 0.0
+        left: Sequence[Key] = ()
         for place, key in enumerate(chunk):
             _check_key(key)
             stored = self._store.read(key, consistent)
             if stored is None:
                 continue
-            item = item_from_wire(stored)
             size += stored.size
             if size > BATCH_GET_BYTES:
-                self._record("batch_get_item", "table", place)
-                return chunk[place:]
-            found[key] = _projected(item, paths)
-        self._record("batch_get_item", "table", len(chunk))
-        return ()
+                left = chunk[place:]
+                break
+            items += 1
+            units += read_units(stored.size, consistent)
+            found[key] = _projected(stored, paths)
+        self._record("batch_get_item", "table", items, units)
+        return left
 
     @override
     def query(
@@ -308,14 +318,13 @@ class MemoryTable(Table):
         with self._store.lock:
             for sort, stored in self._range(partition, index, bound, forward, consistent):
                 examined += 1
-                item = item_from_wire(stored)
                 size += stored.size
-                if only is None or holds(only, item):
-                    items.append(_projected(item, paths))
+                if only is None or holds(only, item_from_wire(stored)):
+                    items.append(_projected(stored, paths))
                 if examined == limit or size >= QUERY_BYTES:
                     last = sort
                     break
-            self._record("query", keys.GSI1 if index else "table", examined)
+            self._record("query", keys.GSI1 if index else "table", examined, read_units(size, consistent))
         return Page(items, examined, last)
 
     def _range(
@@ -370,7 +379,7 @@ class MemoryTable(Table):
                 if examined == limit or size >= QUERY_BYTES:
                     last = key
                     break
-            self._count("scan", "table", examined)
+            self._count("scan", "table", examined, read_units(size, consistent=False))
         return Scanned(items, last)
 
     def _keys(self) -> set[Key]:
@@ -456,12 +465,12 @@ class MemoryTable(Table):
             for key, _, wire in made:
                 self._store.write(key, wire)
 
-    def _count(self, operation: str, target: str, items: int) -> None:
+    def _count(self, operation: str, target: str, items: int, units: float = 0.0) -> None:
         self.meter.rounds += 1
-        self._record(operation, target, items)
+        self._record(operation, target, items, units)
 
-    def _record(self, operation: str, target: str, items: int) -> None:
-        self.meter.record(Call(operation, target, self.meter.rounds, items, 0.0))
+    def _record(self, operation: str, target: str, items: int, units: float) -> None:
+        self.meter.record(Call(operation, target, self.meter.rounds, items, units))
 
     def _stored(self, key: Key) -> Item | None:
         found = self._store.stored(key)
@@ -478,6 +487,39 @@ class MemoryTable(Table):
                 if not holds(condition, found or {}):
                     raise ConditionFailed(found)
             self._store.write(key, wire)
+
+
+def read_units(size: int, consistent: bool) -> float:
+    """The read units of so many bytes: half of one for each 4 KB, twice that when strongly consistent."""
+    return -(-size // UNIT_BYTES) * (1.0 if consistent else 0.5)
+
+
+def wire_size(value: Wire) -> int:
+    """The bytes that DynamoDB counts for a value."""
+    ((kind, content),) = value.items()
+    match kind:
+        case "S":
+            return len(content) if content.isascii() else len(content.encode())
+        case "N":
+            return _number_size(content)
+        case "B":
+            return len(content)
+        case "M":
+            return 3 + sum(1 + len(name.encode()) + wire_size(item) for name, item in content.items())
+        case "L":
+            return 3 + sum(1 + wire_size(item) for item in content)
+    return 1
+
+
+@lru_cache(maxsize=4096)
+def _number_size(text: str) -> int:
+    """A byte, one for a sign, and one for every two digits: pairs count from the point on, without the zeros at both ends."""
+    number = Decimal(text).normalize(_EXACT)
+    if not number:
+        return 1
+    sign, digits, exponent = number.as_tuple()
+    assert isinstance(exponent, int)  # noqa: S101  (an item holds no infinity)
+    return 1 + sign + (exponent + len(digits) + 1) // 2 - exponent // 2
 
 
 def _in_order(shown: Mapping[str, Stored]) -> list[tuple[bytes, Stored]]:
@@ -538,17 +580,18 @@ def _check_projection(paths: Sequence[Sequence[str]] | None) -> None:
         check_length(projected(paths)["ProjectionExpression"], "Query")
 
 
-def _projected(item: Item, paths: Sequence[Sequence[str]] | None) -> Item:
+def _projected(stored: Stored, paths: Sequence[Sequence[str]] | None) -> Item:
+    """What is asked for of an item. Only that is decoded: it is most of the work of a read."""
     if paths is None:
-        return item
+        return item_from_wire(stored)
     found: Item = {}
     for path in ((keys.PK,), (keys.SK,), (keys.SORT,), *paths):
-        source: Any = item
+        source: Any = stored
         target: Any = found
         for part in path[:-1]:
-            source = source.get(part, {})
+            source = source.get(part, {}).get("M", {})
             if source:
                 target = target.setdefault(part, {})
         if path[-1] in source:
-            target[path[-1]] = source[path[-1]]
+            target[path[-1]] = from_wire(source[path[-1]])
     return found

@@ -459,6 +459,58 @@ def test_calls_are_metered_in_rounds(table: Table) -> None:
     assert table.metered().meter.calls == []
 
 
+@pytest.mark.parametrize(
+    ("value", "size"),
+    [
+        ("", 0), ("é€", 5), (b"abc", 3), (True, 1), (None, 1),
+        (0, 1), (1, 2), (12, 2), (123, 3), (1234, 3), (-1, 3), (-123, 4), (100, 2), (10_100, 3),
+        (Decimal("1.5"), 3), (Decimal("12.5"), 3), (Decimal("-1.25"), 4), (Decimal("0.1"), 2), (Decimal("0.01"), 2),
+        (Decimal("1E+10"), 2), (Decimal("1E+11"), 2), (int("12345678901234567890123456789012345678"), 20),
+        ([], 3), (["a", "b"], 7), ({}, 3), ({"a": 1}, 7), ({"a": {"b": [1, "x"]}}, 18),
+    ],
+)  # fmt: skip
+def test_half_a_read_unit_reads_four_kilobytes(exact: Table, value: Any, size: int) -> None:
+    room = 4096 - len("PKaSKsvaluefill") - size
+    for filling, units in ((room, 0.5), (room + 1, 1.0)):
+        exact.put(item("a", "s", value=value, fill="x" * filling))
+        read = exact.metered()
+        read.get("a", "s")
+        read.get("a", "s", consistent=True)
+        assert [call.capacity for call in read.meter.calls] == [units, 2 * units]
+
+
+def test_reads_cost_what_dynamodb_reports(exact: Table) -> None:
+    """By item for BatchGetItem, by page for Query: of what the index projects, whatever is asked for of it."""
+    exact.batch_put(
+        [
+            item(f"p{num}", "order", f"{num}", num=num, name="x" * 2_000, hidden="y" * 5_000)
+            for num in range(5)
+        ]
+    )
+    some = [(f"p{num}", "order") for num in range(3)]
+    reads: tuple[tuple[Callable[[Table], object], float, int], ...] = (
+        (lambda table: table.get("none", "s"), 0.5, 0),
+        (lambda table: table.get("none", "s", consistent=True), 1.0, 0),
+        (lambda table: table.batch_get([("none", "s"), ("none", "t")]), 0.0, 0),
+        (lambda table: table.batch_get([*some, ("none", "s")]), 3.0, 3),
+        (lambda table: table.batch_get(some, consistent=True, paths=[("num",)]), 6.0, 3),
+        (lambda table: table.query("none"), 0.0, 0),
+        (lambda table: table.query("p0"), 1.0, 1),
+        (lambda table: table.query("p0", consistent=True, limit=1), 2.0, 1),
+        (lambda table: table.query("order", index=True), 1.5, 5),
+        (lambda table: table.query("order", index=True, limit=2, paths=()), 0.5, 2),
+        (lambda table: table.query("order", index=True, only=Condition("num > :n", values={":n": 8})), 1.5, 5),
+        (lambda table: table.query_ranges("order", [Bound("<", "1"), Bound(">", "3")]), 1.0, 2),
+        (lambda table: table.read_together(some, [Span("order", Bound(">=", "2"))]), 4.0, 6),
+        (lambda table: table.scan(), 4.5, 5),
+    )  # fmt: skip
+    for read, units, items in reads:
+        metered = exact.metered()
+        read(metered)
+        found = sum(call.items for call in metered.meter.calls)
+        assert (metered.meter.capacity, found) == (units, items)
+
+
 # DynamoDB's bad days
 
 

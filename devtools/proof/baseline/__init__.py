@@ -1,0 +1,79 @@
+"""What every kind of query answers and costs, held to what was recorded when the baseline began: costs may only get lower.
+
+`./dev python -m devtools.proof.baseline` compares; with `--record` it writes what it finds.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from devtools.proof.baseline import service, world
+from devtools.proof.baseline.questions import questions
+from devtools.proof.baseline.service import Cost, Found
+
+SIZES: Final = (1_000, 100_000)
+"""Issues of the projects: the small one is compared in every test run."""
+
+HERE: Final = Path(__file__).parent
+
+Recorded = Mapping[str, tuple[str, Cost, Cost]]
+"""Question -> its answer in a few characters, and its costs with nothing at hand, and asked again."""
+
+
+class Compared(NamedTuple):
+    """What came of a comparison. `worse`: an answer that differs, or one that costs more; `better`: what costs less by now."""
+
+    worse: list[str]
+    better: list[str]
+
+
+def check(size: int) -> list[str]:
+    """What answers otherwise than recorded, or takes more read units or rounds, in a project of so many issues: a line each."""
+    return compare(recorded(size), measure(size)).worse
+
+
+def measure(size: int) -> dict[str, Found]:
+    """Ask every question of a project of so many issues."""
+    with service.running(world.make(size)) as running:
+        return {one.name: running.ask(one) for one in questions()}
+
+
+def compare(before: Recorded, now: Mapping[str, Found]) -> Compared:
+    """What differs from the record; questions that stand on one side alone are worse."""
+    worse = [f"{name}: not recorded" for name in now.keys() - before.keys()]
+    worse += [f"{name}: not asked any more" for name in before.keys() - now.keys()]
+    better: list[str] = []
+    for name in sorted(now.keys() & before.keys()):
+        told, *costs = before[name]
+        if now[name].told != told:
+            worse.append(f"{name}: {told} was answered, and now {now[name].told}")
+            continue
+        for when, was, cost in zip(("cold", "warm"), costs, now[name][1:], strict=True):
+            if (was.units, was.rounds) != (cost.units, cost.rounds):
+                dearer = cost.units > was.units or cost.rounds > was.rounds
+                (worse if dearer else better).append(f"{name}, {when}: {_told(was)} -> {_told(cost)}")
+    return Compared(worse, better)
+
+
+def recorded(size: int, folder: Path = HERE) -> Recorded:
+    """The record of a project of so many issues."""
+    read: dict[str, Any] = json.loads((folder / f"{size}.json").read_text("utf-8"))
+    return {name: (told, Cost(*costs[0]), Cost(*costs[-1])) for name, (told, *costs) in read.items()}
+
+
+def record(size: int, found: Mapping[str, Found], folder: Path = HERE) -> None:
+    """Write what was found as the record: a line for each question, with one cost where both are the same."""
+    lines = []
+    for name, one in found.items():
+        costs = dict.fromkeys((one.cold, one.warm))
+        lines.append(f"{_short(name)}:{_short([one.told, *costs])}")
+    (folder / f"{size}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def _short(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _told(cost: Cost) -> str:
+    return f"{cost.units:g} units in {cost.rounds} rounds ({cost.calls})"
