@@ -15,6 +15,7 @@ from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.index.blocks import HEAD
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
 from gridview.index.keyspaces import derived_items, derived_strings
@@ -431,6 +432,58 @@ def test_an_issue_whose_ledger_does_not_fit_an_item_is_poison(table: MemoryTable
     assert work(table.seen_through(too_large), *stream) is None
     assert [(one.key, one.version) for one in work.poison] == [(issue_key(7), 3)]
     assert entries(table, 8) == target(table, document(table, 8))
+
+
+def test_a_block_that_cannot_be_read_keeps_back_those_issues_alone_that_have_a_place_in_it(
+    table: MemoryTable,
+) -> None:
+    """They go to the dead letters, to be redriven after a repair: no retry would help."""
+    work = Consumer()
+    work(table, *(new(num, document(table, num, start="2023-05-01", kind="o1")) for num in (7, 8)))
+    block = keys.block(TENANT, PROJECT, "a1.1", HEAD), keys.directory(TENANT, PROJECT, "a1.1")
+    sound = table.items[block]
+    table.put({**sound, "set": b"\x07"})
+    moved = document(table, 7, 2, start="2023-05-02", kind="o1")
+    kept = document(table, 8, 2, start="2023-05-01", kind="o2")
+    stream = [
+        record(3, document(table, 7, start="2023-05-01", kind="o1"), moved),
+        record(4, document(table, 8, start="2023-05-01", kind="o1"), kept),
+    ]
+    before = ledger(table, 7)
+    assert work(table, *stream) is None
+    assert [(one.key, one.version) for one in work.poison] == [(issue_key(7), 2)]
+    assert block[0] in work.poison[0].error
+    assert ledger(table, 7) == before
+    assert entries(table, 8) == target(table, kept)
+    assert ledger(table, 8).intent is None
+    table.put(sound)
+    assert work(table, *stream) is None
+    assert entries(table, 7) == target(table, moved)
+
+
+def test_lost_definitions_take_nothing_out_of_the_index(table: MemoryTable) -> None:
+    one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2, start="2023-05-02")
+    projects.create_project(table, ADMIN, {"name": "Other", "id": "other"})
+    other = {
+        **document(table, 9),
+        keys.PK: keys.issue(TENANT, "other", 9),
+        keys.SK: keys.project(TENANT, "other"),
+    }
+    work = Consumer()
+    work(table, new(1, one))
+    derived_before, ledger_before = entries(table, 7), ledger(table, 7)
+    key = keys.project(TENANT, PROJECT), keys.CATALOG
+    lost = table.items[key]
+    table.delete(*key)
+    stream = [record(2, one, two), new(3, {**two, keys.PK: issue_key(8), "num": 8}), new(4, other)]
+    assert work(table, *stream) is None
+    assert [(poison.key, poison.version) for poison in work.poison] == [(issue_key(7), 2), (issue_key(8), 2)]
+    assert entries(table, 7) == derived_before
+    assert ledger(table, 7) == ledger_before
+    assert (keys.issue(TENANT, "other", 9), keys.LEDGER) in table.items, "other projects go on"
+    table.put(lost)
+    assert work(table, *stream) is None
+    assert entries(table, 7) == target(table, two)
 
 
 def test_a_lost_permission_is_no_fault_of_an_issue(table: MemoryTable) -> None:

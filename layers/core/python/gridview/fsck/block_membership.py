@@ -88,7 +88,7 @@ class BlockMembership:
             ]
             if places:
                 revisions = {self._issue(num): ledger.revision for num, ledger in ledgers.items()}
-                chains.write(places, still_at(self.table, revisions, intent=False))
+                _raise_first(chains.write(places, still_at(self.table, revisions, intent=False)).failed)
 
     def _examine(
         self, doubts: Sequence[SuspectKey]
@@ -99,7 +99,8 @@ class BlockMembership:
         return chains, list(_wrong(chains, doubts, ledgers)), ledgers
 
     def _read(self, chains: BlockWriter, doubts: Iterable[SuspectKey]) -> None:
-        chains.read(KeyChange(self._issue(one.num), one.family, one.key, present=True) for one in doubts)
+        places = (KeyChange(self._issue(one.num), one.family, one.key, present=True) for one in doubts)
+        _raise_first(chains.read(places))
 
     def _finished(self, numbers: Iterable[int]) -> dict[int, Ledger]:
         """The ledgers that are whole and finished; the empty one of an issue that has none."""
@@ -124,6 +125,11 @@ class BlockMembership:
 
     def _issue(self, num: int) -> str:
         return keys.issue(self.tenant, self.project, num)
+
+
+def _raise_first(failed: Mapping[str, Exception]) -> None:
+    for error in failed.values():
+        raise error
 
 
 def _wrong(

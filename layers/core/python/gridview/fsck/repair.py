@@ -12,7 +12,6 @@ from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import Collection, DifferenceKind, compared, is_entry
-from gridview.index.blocks import Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Underivable, target_of
 from gridview.index.keyspaces import has_entries
@@ -95,10 +94,7 @@ def mend_all(
                 if clock.now() <= one.stale:
                     results[key] = True
                     works.append(one.work)
-        try:
-            results |= carry_out(table, fences, works)
-        except Unreadable as error:
-            results |= {work.key: error for work in works}
+        results |= carry_out(table, fences, works)
         left = [key for key in left if isinstance(results[key], Superseded)]
         if not left:
             break

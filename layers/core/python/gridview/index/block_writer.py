@@ -23,7 +23,7 @@ from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, delete
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index import blocks
-from gridview.index.blocks import HEAD, Block, Change
+from gridview.index.blocks import HEAD, Block, Change, Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.index.ledger import Intent
 from gridview.support import backoff
@@ -55,6 +55,13 @@ class KeyChange(NamedTuple):
     present: bool
 
 
+class Written(NamedTuple):
+    """What came of a write: the issues that another has taken over meanwhile, and those that failed, with why."""
+
+    lost: frozenset[str]
+    failed: dict[str, Exception]
+
+
 class BlockWriter:
     """The chains of one project, for one batch: `read`, then `write`, possibly several times."""
 
@@ -66,60 +73,91 @@ class BlockWriter:
         self._blocks: dict[BlockAddress, Block] = {}
         self._located: dict[tuple[str, str], BlockAddress] = {}
         """The block that covers a key, by its family and the key."""
+        self._unreadable: dict[BlockAddress, Unreadable] = {}
 
-    def read(self, places: Iterable[KeyChange]) -> None:
+    def read(self, places: Iterable[KeyChange]) -> dict[str, Exception]:
         """Read the blocks that cover these places: a strongly consistent read of 4 KB each, and 0.5 units to find one not heard of.
 
-        All of them anew, whatever was read before.
+        All of them anew, whatever was read before. Gives the issues of which some block is Unreadable or Impassable: they alone
+        cannot be written.
         """
-        wanted = {(place.family, place.key) for place in places}
-        self._blocks = {}
+        chosen = list(places)
+        trouble = self._find({(place.family, place.key) for place in chosen})
+        return {
+            place.issue: trouble[place.family, place.key]
+            for place in chosen
+            if (place.family, place.key) in trouble
+        }
+
+    def _find(self, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], Exception]:
+        """Read the blocks that cover keys of families; gives those for which there is none, with why."""
+        self._blocks, self._unreadable = {}, {}
         self._hear_of({family for family, _ in wanted})
         self._located = {(family, key): (family, self._guess(family, key)) for family, key in wanted}
+        asked: set[tuple[str, str]] = set()
         for hop in range(_MAX_HOPS):
-            self._fetch(set(self._located.values()) - self._blocks.keys())
+            self._fetch(self._unfetched())
             onward = {
                 place: following
                 for place, block_key in self._located.items()
                 if (following := self._following(place, block_key)) is not None
             }
-            if not onward:
-                return
-            if hop % _HOPS == _HOPS - 1:
-                self._look_up(onward)
-                onward = {(family, key): (family, self._guess(family, key)) for family, key in onward}
+            stuck = {place for place, at in self._located.items() if at in self._unreadable} - asked
+            if not onward and not stuck:
+                return self._not_read()
+            # A block that cannot be read tells nothing of the next one: the directory does.
+            look_up = stuck | (onward.keys() if hop % _HOPS == _HOPS - 1 else set())
+            if look_up:
+                self._look_up(look_up)
+                asked |= stuck
+                onward |= {(family, key): (family, self._guess(family, key)) for family, key in look_up}
             self._located.update(onward)
-        raise Impassable("Others go on splitting and merging the same blocks; try again.")
+        self._fetch(self._unfetched())
+        error = Impassable("Others go on splitting and merging the same blocks; try again.")
+        return self._not_read() | {
+            (family, key): error
+            for (family, key), at in self._located.items()
+            if at not in self._unreadable and not (at in self._blocks and self._blocks[at].covers(key))
+        }
 
-    def write(self, places: Sequence[KeyChange], still_ours: StillOurs) -> frozenset[str]:
-        """Bring places that were read into their blocks; tells the issues that another has taken over meanwhile.
+    def _unfetched(self) -> set[BlockAddress]:
+        return set(self._located.values()) - self._blocks.keys() - self._unreadable.keys()
 
-        Overloaded when others go on writing the same blocks. A block costs a write unit for each KB, and one in GSI1, however many
-        of the places lie in it; two of its kind and one for each member, read, when it is split.
+    def _not_read(self) -> dict[tuple[str, str], Exception]:
+        return {place: self._unreadable[at] for place, at in self._located.items() if at in self._unreadable}
+
+    def write(self, places: Sequence[KeyChange], still_ours: StillOurs) -> Written:
+        """Bring places that were read into their blocks.
+
+        An issue fails when one of its blocks cannot be read, or others go on writing it. A block costs a write unit for each KB,
+        and one in GSI1, however many of the places lie in it; two of its kind and one for each member, read, when it is split.
         """
         lost: set[str] = set()
+        failed: dict[str, Exception] = {}
         written: dict[BlockAddress, Block] = {}
         remaining = list(places)
         for attempt in range(backoff.ATTEMPTS):
             done = self._put(remaining)
             written |= done
             # All places of an issue in a family go together: a plain block does not tell one key of an issue from another.
-            failed = {
+            again = {
                 (place.issue, place.family)
                 for place in remaining
                 if self._located[place.family, place.key] not in done
             }
-            if not failed:
-                self.tidy(written.values())
-                return frozenset(lost)
+            remaining = [place for place in remaining if (place.issue, place.family) in again]
+            if not remaining:
+                break
             backoff.pause(attempt)
-            remaining = [place for place in remaining if (place.issue, place.family) in failed]
-            self.read(remaining)
-            issues = frozenset(place.issue for place in remaining)
+            failed |= self.read(remaining)
+            issues = frozenset(place.issue for place in remaining) - failed.keys()
             ours = still_ours(issues)
             lost |= issues - ours
             remaining = [place for place in remaining if place.issue in ours]
-        raise Overloaded("Others go on writing the same blocks; try again.")
+        busy = Overloaded("Others go on writing the same blocks; try again.")
+        failed |= {place.issue: busy for place in remaining}
+        self.tidy(written.values())
+        return Written(frozenset(lost), failed)
 
     def covering(self, family: str, key: str) -> Block:
         """The block that covers a key, as it was read."""
@@ -166,12 +204,17 @@ class BlockWriter:
         found = self._table.batch_get(list(by_key), consistent=True).items
         for key, (family, block_id) in by_key.items():
             if key in found:
-                self._blocks[family, block_id] = Block.from_item(found[key])
+                try:
+                    self._blocks[family, block_id] = Block.from_item(found[key])
+                except Unreadable as error:
+                    self._unreadable[family, block_id] = error
             elif block_id == HEAD:
                 self._blocks[family, block_id] = Block.head(family)
 
     def _following(self, place: tuple[str, str], block_key: BlockAddress) -> BlockAddress | None:
-        """Where to look next for the block that covers a key; None when it is this one."""
+        """Where to look next for the block that covers a key; None when it is this one, or cannot be read."""
+        if block_key in self._unreadable:
+            return None
         family, key = place
         directory = self._directory(family)
         block = self._blocks.get(block_key)

@@ -108,7 +108,7 @@ def settle(
     """Bring the derived items of issues to their images; gives what kept that from being done, by issue.
 
     `read` gives issues as they are now, and is asked again for those that others got in between of; an issue that it gives no more
-    is done with. `touch`: as of `work_on`. Overloaded, ItemTooLarge, Underivable, or Superseded by others again and again.
+    is done with. `touch`: as of `work_on`. What `carry_out` gives, Underivable, or Superseded by others again and again.
     """
     failed: dict[str, Exception] = {}
     for attempt in range(backoff.ATTEMPTS):
@@ -138,8 +138,9 @@ def settle(
 def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, Exception]:
     """Write what was planned for issues, each at most once among them; gives what kept it from being done, by issue.
 
-    Superseded: another has written meanwhile. Overloaded and ItemTooLarge: of the table. With n entries to change: 2 writes of the
-    ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks, which all issues share (`chains`).
+    Superseded: another has written meanwhile. Overloaded and ItemTooLarge: of the table. Unreadable: one of its blocks. With n
+    entries to change: 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks, which all issues
+    share (`block_writer`).
     """
     failed: dict[str, Exception] = {}
 
@@ -161,24 +162,26 @@ def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, 
     for work in works:
         if not work.light:
             by_project[work.project].append(work)
-    for project, begun in by_project.items():
-        places = {work.key: list(_places(work)) for work in begun}
+    for project, chosen in by_project.items():
+        places = {work.key: list(_places(work)) for work in chosen}
         chains = BlockWriter(table, *project, fences)
         try:
-            chains.read(place for some in places.values() for place in some)
+            failed |= chains.read(place for some in places.values() for place in some)
+            begun = [work for work in chosen if work.key not in failed]
             all_do(lambda work: _begin(table, work), begun)
             revisions = {work.key: work.planned.done.revision for work in begun if work.key not in failed}
-            lost = chains.write(
+            written = chains.write(
                 [place for key in revisions for place in places[key]],
                 still_at(table, revisions, intent=True),
             )
         except Overloaded as error:
-            failed.update((work.key, error) for work in begun)
+            failed.update((work.key, error) for work in chosen)
             continue
-        failed.update((key, Superseded()) for key in lost)
+        failed |= written.failed
+        failed.update((key, Superseded()) for key in written.lost)
         all_do(
             lambda work: table.put(_done_item(work), _revision_is(work)),
-            [work for work in begun if work.key not in failed],
+            [work for work in chosen if work.key not in failed],
         )
     return failed
 

@@ -13,12 +13,13 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
 from gridview.index import maintainer
+from gridview.index.blocks import Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.index.images import NOT_AN_ISSUE, Image, Poison, Underivable
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.maintainer import Subject, Superseded, current_catalog
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import Catalogs
+from gridview.schema.store import Catalogs, DefinitionsMissing, require_deleted
 from gridview.support.errors import Overloaded
 
 
@@ -38,13 +39,15 @@ def consume(
 ) -> str | None:
     """Derive what a batch of stream records asks for. None when all is done, else the sequence number of the first that is not.
 
-    `send_poison` is given each poison issue, which then counts as done; `fences` are those that this container knows. It takes a
-    strongly consistent read of each ledger and of the projects' epochs, and what `maintainer.carry_out` writes.
+    `send_poison` is given each poison issue, which then counts as done. So is one that has to wait until somebody repairs the
+    table: one of its blocks cannot be read, or the definitions of its project are missing. `fences` are those that this container
+    knows. It takes a strongly consistent read of each ledger and of the projects' epochs, and what `maintainer.carry_out` writes.
     """
     images, poison = fold(records)
     for one in poison:
         send_poison(one)
     by_key = {image.key: image for image in images}
+    undefined: dict[str, DefinitionsMissing] = {}
 
     def read(issues: Sequence[str]) -> Iterator[Subject]:
         """The images of the batch, whatever has become of the issues since: those changes are still to come."""
@@ -52,14 +55,18 @@ def consume(
         current = _catalogs_of(table, catalogs, map(by_key.__getitem__, issues))
         for key in issues:
             image = by_key[key]
-            yield Subject(current[image.project], image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))
+            catalog = current[image.project]
+            if isinstance(catalog, DefinitionsMissing):
+                undefined[key] = catalog
+            else:
+                yield Subject(catalog, image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))
 
     try:
         failed = maintainer.settle(table, fences or Fences(), list(by_key), read)
     except Overloaded:
         return images[0].first
-    for key, error in failed.items():
-        if isinstance(error, ItemTooLarge | Underivable):
+    for key, error in (failed | undefined).items():
+        if isinstance(error, ItemTooLarge | Underivable | Unreadable | DefinitionsMissing):
             send_poison(Poison.of(by_key[key], error))
     return next(
         (image.first for image in images if isinstance(failed.get(image.key), Overloaded | Superseded)), None
@@ -107,8 +114,21 @@ def _image(key: str, event: str, stream: Mapping[str, Any]) -> Arrival:
 
 def _catalogs_of(
     table: Table, catalogs: Catalogs, images: Iterable[Image]
-) -> dict[tuple[str, str], Catalog | None]:
+) -> dict[tuple[str, str], Catalog | DefinitionsMissing | None]:
     return {
-        project: current_catalog(table, catalogs, *project)
+        project: _definitions(table, catalogs, *project)
         for project in dict.fromkeys(image.project for image in images)
     }
+
+
+def _definitions(
+    table: Table, catalogs: Catalogs, tenant: str, project: str
+) -> Catalog | DefinitionsMissing | None:
+    """The current catalog, None for a deleted project. Without this look, lost definitions would clear the index of a project."""
+    catalog = current_catalog(table, catalogs, tenant, project)
+    if catalog is None:
+        try:
+            require_deleted(table, tenant, project)
+        except DefinitionsMissing as error:
+            return error
+    return catalog

@@ -10,7 +10,7 @@ from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.index import maintainer
-from gridview.index.blocks import Block
+from gridview.index.blocks import Block, Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Poison, Underivable
 from gridview.index.keyspaces import NUMBERS
@@ -64,7 +64,7 @@ def pass_over(
     issues = [keys.issue(tenant, project, num) for num in numbers]
     failed = maintainer.settle(table, fences, issues, read, touch=False)
     for issue, error in failed.items():
-        if isinstance(error, ItemTooLarge | Underivable):
+        if isinstance(error, ItemTooLarge | Underivable | Unreadable):
             send_poison(Poison(issue, int(documents[issue]["version"]), str(error)))
     if any(isinstance(error, Overloaded | Superseded) for error in failed.values()):
         raise Overloaded("Others go on changing an issue; try again.")

@@ -1,0 +1,148 @@
+"""Writing blocks of which one cannot be read: whoever has no place in it is not kept from his."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import sort_string
+from gridview.index import block_writer
+from gridview.index.block_writer import BlockWriter, Impassable, KeyChange, Written
+from gridview.index.blocks import FIRST, HEAD, Block, Unreadable, before
+from gridview.index.fence_cache import Fences
+from gridview.support import backoff
+from gridview.support.errors import Overloaded
+
+TENANT, PROJECT, FAMILY = "acme", "bridge", "a1.1"
+DIRECTORY = keys.directory(TENANT, PROJECT, FAMILY)
+LEFT, RIGHT = (
+    KeyChange("issue-1", FAMILY, sort_string("b", 1), True),
+    KeyChange("issue-2", FAMILY, sort_string("x", 2), True),
+)
+"""A place in the first block, and one in the second."""
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    """A chain of two blocks, cut before `m`."""
+    table = MemoryTable()
+    fence = before("m")
+    for block in (
+        Block(FAMILY, HEAD, FIRST, fence, "second", "w1", {}),
+        Block(FAMILY, "second", fence, None, None, "w2", {}),
+    ):
+        table.put(block.to_item(TENANT, PROJECT))
+    return table
+
+
+def chains(table: Table, fences: Fences | None = None) -> BlockWriter:
+    return BlockWriter(table, TENANT, PROJECT, fences or Fences())
+
+
+def spoil(table: MemoryTable, block_id: str) -> None:
+    key = keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY
+    table.put({**table.items[key], "set": b"\x07"})
+
+
+def members(table: MemoryTable, block_id: str) -> list[int]:
+    item = table.items[keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY]
+    return list(Block.from_item(item).members)
+
+
+def all_ours(issues: frozenset[str]) -> frozenset[str]:
+    return issues
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "sound", "whole"), [(HEAD, RIGHT, "second"), ("second", LEFT, HEAD)], ids=["first", "second"]
+)
+def test_an_issue_with_no_place_in_a_block_that_cannot_be_read_is_written(
+    table: MemoryTable, spoilt: str, sound: KeyChange, whole: str
+) -> None:
+    spoil(table, spoilt)
+    writer = chains(table)
+    failed = writer.read([LEFT, RIGHT])
+    assert {issue: type(error) for issue, error in failed.items()} == {
+        place.issue: Unreadable for place in (LEFT, RIGHT) if place is not sound
+    }
+    assert writer.write([sound], all_ours) == Written(frozenset(), {})
+    assert members(table, whole) == [int(sound.issue[-1])]
+
+
+def test_a_block_that_cannot_be_read_is_gone_around_by_a_container_that_knows_no_other(
+    table: MemoryTable,
+) -> None:
+    """Its link cannot be followed, so the directory is asked."""
+    spoil(table, HEAD)
+    fences = Fences()
+    fences.learn(DIRECTORY, [(FIRST, HEAD)])
+    failed = chains(table, fences).read([LEFT, RIGHT])
+    assert set(failed) == {LEFT.issue}
+
+
+def test_an_issue_fails_once_for_all_its_places(table: MemoryTable) -> None:
+    spoil(table, "second")
+    both = [LEFT._replace(issue="issue-3"), RIGHT._replace(issue="issue-3")]
+    assert set(chains(table).read([LEFT, *both])) == {"issue-3"}
+
+
+def overtaking(table: MemoryTable, block_id: str, by: Callable[[], None], times: int = 99) -> Table:
+    """The table, where something happens just before each of so many writes of a block."""
+    left = [True] * times
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes and attempted.key[0] == keys.block(TENANT, PROJECT, FAMILY, block_id) and left:
+            left.pop()
+            by()
+        return perform()
+
+    return table.seen_through(around)
+
+
+def rewrite(table: MemoryTable, block_id: str) -> Callable[[], None]:
+    ids = iter(range(100))
+
+    def again() -> None:
+        key = keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY
+        table.put({**table.items[key], "write_id": f"other{next(ids)}"})
+
+    return again
+
+
+def test_a_block_that_is_spoilt_before_it_is_written_fails_its_issues_alone(table: MemoryTable) -> None:
+    def break_it() -> None:
+        rewrite(table, "second")()
+        spoil(table, "second")
+
+    writer = chains(overtaking(table, "second", break_it, times=1))
+    assert writer.read([LEFT, RIGHT]) == {}
+    written = writer.write([LEFT, RIGHT], all_ours)
+    assert written.lost == frozenset()
+    assert {issue: type(error) for issue, error in written.failed.items()} == {RIGHT.issue: Unreadable}
+    assert members(table, HEAD) == [1]
+
+
+def test_a_block_that_others_go_on_writing_fails_its_issues_alone(table: MemoryTable) -> None:
+    writer = chains(overtaking(table, "second", rewrite(table, "second")))
+    writer.read([LEFT, RIGHT])
+    written = writer.write([LEFT, RIGHT], all_ours)
+    assert {issue: type(error) for issue, error in written.failed.items()} == {RIGHT.issue: Overloaded}
+    assert members(table, HEAD) == [1]
+
+
+def test_a_chain_that_leads_nowhere_fails_those_alone_who_have_to_walk_it(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block_writer, "_MAX_HOPS", 6)
+    table.delete(keys.block(TENANT, PROJECT, FAMILY, "second"), DIRECTORY)
+    failed = chains(table).read([LEFT, RIGHT])
+    assert {issue: type(error) for issue, error in failed.items()} == {RIGHT.issue: Impassable}
