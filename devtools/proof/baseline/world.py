@@ -14,7 +14,7 @@ from gridview.commands.actor import Actor
 from gridview.commands.attributes import create_attribute, update_attribute
 from gridview.commands.composite_indexes import create_composite
 from gridview.commands.projects import create_project
-from gridview.index.maintainer import Poison
+from gridview.index.images import Poison
 from gridview.maintenance.job_worker import Worker
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
