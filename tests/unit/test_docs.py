@@ -5,6 +5,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ PAGES = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(RO
 SEPARATOR = "␁"
 
 README_LINES = 250
+
+WALKS = ("## The life of a write",)
+"""The walks through the code, step by step and function by function."""
 
 
 def text_of(page: str) -> str:
@@ -132,6 +136,14 @@ def test_the_life_of_a_write_names_the_sort_string_that_moves() -> None:
     )
 
 
+def test_the_rooms_are_the_packages_of_the_core() -> None:
+    packages = {path.parent.name for path in (ROOT / "layers/core/python/gridview").glob("*/__init__.py")}
+    rooms = [
+        re.sub(r"^\[(\w+)\].*", r"\1", row[0]) for row in table_in("docs/architecture.md", "## The rooms")
+    ]
+    assert sorted(rooms) == sorted(packages)
+
+
 class Link(NamedTuple):
     """A relative link of a page: its text, the file that it leads to, and the heading in there."""
 
@@ -141,10 +153,15 @@ class Link(NamedTuple):
 
 
 def links_of(page: str) -> Iterator[Link]:
-    prose = re.sub(r"^```.*?^```$", "", text_of(page), flags=re.MULTILINE | re.DOTALL)
-    for text, target in re.findall(r"\[([^\[\]]+)\]\(((?!https?:|mailto:)[^)\s]+)\)", prose):
+    return links_in(page, text_of(page))
+
+
+def links_in(page: str, text: str) -> Iterator[Link]:
+    """The links of a part of a page, but for blocks of code."""
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    for name, target in re.findall(r"\[([^\[\]]+)\]\(((?!https?:|mailto:)[^)\s]+)\)", prose):
         path, _, heading = target.partition("#")
-        yield Link(text, (ROOT / page).parent / path if path else ROOT / page, heading)
+        yield Link(name, (ROOT / page).parent / path if path else ROOT / page, heading)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -207,6 +224,44 @@ def assigned(node: ast.stmt) -> Iterator[str]:
         else []
     )
     yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def steps_of(walk: str) -> list[list[Link]]:
+    """The numbered steps of a walk through the code, each with the names of code that it links, in order."""
+    page = "docs/architecture.md"
+    steps = re.split(r"^\d+\. ", section_of(page, walk), flags=re.MULTILINE)[1:]
+    named = [[link for link in links_in(page, step) if link.file.suffix == ".py"] for step in steps]
+    assert sum(map(len, named)) > len(named) > 3
+    return named
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_a_step_of_a_walk_enters_no_module_twice(walk: str) -> None:
+    """Within one step the walk leaves a module for good."""
+    for number, step in enumerate(steps_of(walk), 1):
+        entered = [file for file, _ in groupby(link.file.resolve() for link in step)]
+        assert len(entered) == len(set(entered)), f"step {number} of {walk}"
+
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_each_function_of_a_walk_is_named_in_the_code_that_the_walk_has_passed(walk: str) -> None:
+    """Who reads on finds the next function where the text says: in a module that they have read. A handler begins anew."""
+    passed: set[Path] = set()
+    for link in (link for step in steps_of(walk) for link in step):
+        file, name = link.file.resolve(), link.text.strip("`").rpartition(".")[2]
+        begins = file.is_relative_to(ROOT / "functions")
+        assert begins or file in passed or any(name in used_in(one) for one in passed), link
+        passed.add(file)
+
+
+def used_in(file: Path) -> set[str]:
+    """Every name and attribute in the code of a module."""
+    nodes = list(ast.walk(ast.parse(file.read_text("utf-8"))))
+    return {
+        *(node.id for node in nodes if isinstance(node, ast.Name)),
+        *(node.attr for node in nodes if isinstance(node, ast.Attribute)),
+        *(node.name for node in nodes if isinstance(node, ast.alias)),
+    }
 
 
 _SEEN_AT_ROOT = (
