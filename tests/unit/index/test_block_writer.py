@@ -1,20 +1,21 @@
-"""Writing blocks of which one cannot be read: whoever has no place in it is not kept from his."""
+"""Writing blocks of which one cannot be read holds up nobody else; removing them goes on where it was stopped."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from devtools.proof.faults.adversary import SerialExecutor
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.index import block_writer
-from gridview.index.block_writer import BlockWriter, Impassable, KeyChange, Written
+from gridview.index.block_writer import BlockWriter, Impassable, KeyChange, Written, remove_family
 from gridview.index.blocks import FIRST, HEAD, Block, Unreadable, before
 from gridview.index.fence_cache import Fences
-from gridview.support import backoff
+from gridview.support import backoff, concurrency
 from gridview.support.errors import Overloaded
 
 TENANT, PROJECT, FAMILY = "acme", "bridge", "a1.1"
@@ -146,3 +147,75 @@ def test_a_chain_that_leads_nowhere_fails_those_alone_who_have_to_walk_it(
     table.delete(keys.block(TENANT, PROJECT, FAMILY, "second"), DIRECTORY)
     failed = chains(table).read([LEFT, RIGHT])
     assert {issue: type(error) for issue, error in failed.items()} == {RIGHT.issue: Impassable}
+
+
+# Removing a family
+
+
+@pytest.fixture
+def long() -> MemoryTable:
+    """A chain of 230 blocks, the last thirty of which the index has not heard of."""
+    table = MemoryTable()
+    ids = [HEAD, *(f"b{place:03d}" for place in range(1, 230))]
+    fences = [FIRST, *(before(f"{place:03d}") for place in range(1, 230)), None]
+    for place, block_id in enumerate(ids):
+        if place == 200:
+            table.lag()
+        following = ids[place + 1] if place + 1 < len(ids) else None
+        lower = fences[place]
+        assert lower is not None
+        block = Block(FAMILY, block_id, lower, fences[place + 1], following, f"w{place}", {})
+        table.put(block.to_item(TENANT, PROJECT))
+    return table
+
+
+def left(table: MemoryTable) -> list[str]:
+    return [pk.rpartition(".")[2] for pk, _ in table.items]
+
+
+def seconds(*told: float) -> Callable[[], float]:
+    clock = iter(told)
+    return lambda: next(clock, 0.0)
+
+
+def test_the_blocks_of_a_family_are_removed_in_rounds_and_not_one_by_one(long: MemoryTable) -> None:
+    table = long.metered()
+    assert remove_family(table, TENANT, PROJECT, FAMILY, lambda: 1.0)
+    assert left(long) == []
+    calls = [call.operation for call in table.meter.calls]
+    assert calls.count("delete_item") == 230
+    # The list, the blocks it names, and the thirty links beyond it.
+    assert len(calls) - 230 <= 1 + 3 + 31
+
+
+def test_a_removal_looks_at_the_clock_and_goes_on_the_next_time(long: MemoryTable) -> None:
+    assert not remove_family(long, TENANT, PROJECT, FAMILY, seconds(1.0, 1.0))
+    stopped = left(long)
+    assert 0 < len(stopped) <= 230 - 30 - 2 * 50
+    assert HEAD in stopped
+    assert not remove_family(long, TENANT, PROJECT, FAMILY, seconds())
+    assert left(long) == stopped
+    assert remove_family(long, TENANT, PROJECT, FAMILY, lambda: 1.0)
+    assert left(long) == []
+
+
+@pytest.mark.parametrize("at", [1, 2, 5, 29, 30, 31, 60, 120, 229])
+def test_a_removal_that_is_killed_leaves_nothing_that_the_next_does_not_find(
+    long: MemoryTable, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    class Killed(BaseException):
+        pass
+
+    deletes = iter(range(1, 1000))
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes and next(deletes) == at:
+            raise Killed
+        return perform()
+
+    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", SerialExecutor)
+    with pytest.raises(Killed):
+        remove_family(long.seen_through(around), TENANT, PROJECT, FAMILY)
+    assert len(left(long)) == 230 - at + 1
+    assert remove_family(long, TENANT, PROJECT, FAMILY)
+    assert left(long) == []

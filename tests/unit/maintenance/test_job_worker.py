@@ -13,7 +13,7 @@ from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
-from gridview.index import maintainer, sort_entries
+from gridview.index import block_writer, maintainer, sort_entries
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Poison
 from gridview.index.keyspaces import derived_strings
@@ -347,6 +347,38 @@ def test_a_job_that_the_table_refuses_waits_a_little(table: MemoryTable, time: P
     assert work(table) == Worked(0, 0)
     time.seconds += 6
     assert work(table).issues == 5
+
+
+@pytest.mark.parametrize("change", [switch_off, delete_project])
+def test_a_removal_that_takes_longer_than_an_invocation_is_gone_on_with(
+    table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch, change: Callable[[Table], None]
+) -> None:
+    """Each call takes a second of an invocation's forty; no lease has to run out before the next."""
+    monkeypatch.setattr(job_worker, "_TURN", 40.0)
+    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", SerialExecutor)
+    monkeypatch.setattr(block_writer, "_REMOVED_AT_ONCE", 1)
+    change(table)
+    interrupted = 0
+    for _ in range(40):
+        time.seconds += SETTLING + 1
+        calls: list[Attempted] = []
+        before = len(block_keys(table))
+
+        def around(attempted: Attempted, perform: Callable[[], Any], calls: list[Attempted] = calls) -> Any:
+            calls.append(attempted)
+            return perform()
+
+        work(table.seen_through(around), remaining=lambda calls=calls: 40.0 - len(calls))  # type: ignore[misc]
+        assert len(calls) < 60, "the clock is looked at"
+        if table.get(PARTITION, keys.JOB) is None:
+            break
+        interrupted += 0 < len(block_keys(table)) < before
+    assert interrupted or change is switch_off
+    check(table, change)
+
+
+def block_keys(table: MemoryTable) -> list[str]:
+    return [partition for partition, _ in table.items if partition.startswith(keys.BLOCK_PREFIX)]
 
 
 def test_a_rate_is_kept(table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,13 +27,16 @@ from gridview.index.blocks import HEAD, Block, Change, Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.index.ledger import Intent
 from gridview.support import backoff
-from gridview.support.concurrency import in_threads
+from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import Overloaded
 
 _HOPS = 2
 """Links that are followed before the directory is asked."""
 
 _MAX_HOPS = 50
+
+_REMOVED_AT_ONCE = 50
+"""Blocks that are deleted between two looks at the clock."""
 
 BlockAddress = tuple[str, str]
 """A family and the id of a block."""
@@ -314,27 +317,46 @@ class BlockWriter:
         self._fences.forget(directory, following.id)
 
 
-def remove_family(table: Table, tenant: str, project: str, family: str) -> None:
-    """Delete the blocks of a family that nobody writes any more, from the last one to the first: a part of it can be done again.
+def remove_family(
+    table: Table, tenant: str, project: str, family: str, remaining: Callable[[], float] = lambda: 1.0
+) -> bool:
+    """Delete the blocks of a family that nobody writes any more; False when the seconds that `remaining` tells were over before.
 
-    The links are followed, since the index may not have heard of what was written last; what it lists besides belongs to no
-    chain. A strongly consistent read of each block, and a write unit for each KB.
+    Called again, it goes on. The index lists what it has heard of until that is gone. What only links lead to, since the index has
+    not heard of it yet, therefore goes first, and no block before the one that it links to. A strongly consistent read of each
+    block, and a write unit for each KB.
     """
+    if remaining() <= 0:
+        return False
     directory = keys.directory(tenant, project, family)
-    chain: list[str] = []
-    block_id: str | None = HEAD
-    while block_id is not None:
-        partition_key = keys.block(tenant, project, family, block_id)
-        item = table.get(partition_key, directory, consistent=True)
-        if item is None:
-            break
-        chain.append(partition_key)
-        block_id = item.get("next")
-    for partition_key in reversed(chain):
-        table.delete(partition_key, directory)
-    for item in table.query_all(directory, index=True, paths=()):
-        if item[keys.PK] not in chain:
-            table.delete(item[keys.PK], directory)
+    listed = [fence_of(item)[1] for item in table.query_all(directory, index=True, paths=())]
+
+    def delete_block(block_id: str) -> None:
+        table.delete(keys.block(tenant, project, family, block_id), directory)
+
+    for block_id in reversed(_linked_alone(table, tenant, project, family, listed)):
+        delete_block(block_id)
+    for some in chunked(reversed(listed), _REMOVED_AT_ONCE):
+        in_threads(delete_block, some)
+        if remaining() <= 0:
+            return False
+    return True
+
+
+def _linked_alone(table: Table, tenant: str, project: str, family: str, listed: Sequence[str]) -> list[str]:
+    """The blocks that the index does not list, each behind those that lead to it."""
+    directory = keys.directory(tenant, project, family)
+    known = set(listed)
+    found: list[str] = []
+    wanted = list(dict.fromkeys([HEAD, *listed]))
+    while wanted:
+        by_key = {(keys.block(tenant, project, family, one), directory): one for one in wanted}
+        stored = table.batch_get(list(by_key), consistent=True, paths=[("next",)]).items
+        found += [one for key, one in by_key.items() if key in stored and one not in known]
+        known |= set(wanted)
+        links = dict.fromkeys(item.get("next") for item in stored.values())
+        wanted = [one for one in links if isinstance(one, str) and one not in known]
+    return found
 
 
 def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> StillOurs:

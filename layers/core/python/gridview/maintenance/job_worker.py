@@ -7,7 +7,7 @@ begins only when nobody can be using the old definitions any more, and the strea
 
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from gridview.schema.store import (
     to_item,
 )
 from gridview.support import clock
-from gridview.support.concurrency import chunked
+from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import NotFound, Overloaded
 
 BATCH = 50
@@ -54,6 +54,15 @@ _RETRY = 5.0
 
 _AT_ONCE = 50
 """Definitions that one transaction changes at most."""
+
+
+_FAMILIES_AT_ONCE = 4
+"""Families whose blocks are removed side by side."""
+
+
+_DEFINITIONS = (keys.ATTRIBUTE_PREFIX, keys.COMPOSITE_PREFIX)
+_DEFINITIONS_AT_ONCE = 10
+"""Definitions that are removed together, with their blocks."""
 
 
 class _Lost(Exception):
@@ -118,7 +127,7 @@ class Worker:
         try:
             job = self._save(partition, stored, replace(stored, holder=holder, due=clock.after(LEASE)))
             while job is not None and self._remaining() > end_of_turn:
-                job = self._step(partition, job)
+                job = self._step(partition, job, lambda: self._remaining() - end_of_turn)
             if job is not None:
                 self._save(partition, job, replace(job, holder="", due=clock.now()))
         except _Lost:
@@ -127,15 +136,15 @@ class Worker:
             self._postpone(partition, holder)
         return True
 
-    def _step(self, partition: str, job: Job) -> Job | None:
-        """One piece of a job: its next state, or None when there is nothing more to do for now."""
+    def _step(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
+        """One piece of a job: its next state, or None when there is nothing more to do for now. `left`: seconds of the turn."""
         try:
             if job.last is None:
                 counter = self._table.get(partition, keys.COUNTER, consistent=True) or {}
                 return self._save(partition, job, replace(job, last=int(counter["last"])))
             if job.next <= job.last:
                 return self._go_on(partition, job, job.last)
-            return self._finish(partition, job)
+            return self._finish(partition, job, left)
         except (_Lost, TransactionFailed) as error:
             current = _stored(self._table, partition)
             if current is None or current.holder != job.holder:
@@ -158,17 +167,17 @@ class Worker:
             self._table, self._catalogs, self._fences, tenant, project, numbers, self._send_poison
         )
 
-    def _finish(self, partition: str, job: Job) -> Job | None:
+    def _finish(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
         """After the last issue: say of the definitions what is true now, and begin another pass if some still are not."""
         tenant, project = keys.parse_project(partition)
         try:
             items = read(self._table, tenant, project)
         except NotFound:
-            self._finish_removal(partition, job)
-            return None
+            return self._finish_removal(partition, job, left)
         catalog = to_catalog(tenant, project, items)
-        for order_id in sorted(order_id for order_id, since in catalog.leaving.items() if since <= job.epoch):
-            self._remove_blocks(tenant, project, order_id)
+        leaving = [order_id for order_id, since in catalog.leaving.items() if since <= job.epoch]
+        if not self._remove_blocks(tenant, project, _families(leaving), left):
+            return self._keep_lease(partition, job)
         settled = list(_settled(items, catalog, job.epoch))[:_AT_ONCE]
         if settled:
             after = replace(job, revision=job.revision + 1)
@@ -181,16 +190,23 @@ class Worker:
             self._table.transact([delete(partition, keys.JOB, unchanged(job))])
         return None
 
-    def _finish_removal(self, partition: str, job: Job) -> None:
+    def _finish_removal(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
         """After the last issue of a deleted project: remove its definitions, and leave its id taken for a while."""
         tenant, project = keys.parse_project(partition)
         require_deleted(self._table, tenant, project)
         own, counter = keys.tenant(tenant), keys.COUNTER
         kept = {own, counter, keys.JOB}
         items = list(self._table.query_all(partition, consistent=True))
-        for order_id in sorted(orders_in(items)):
-            self._remove_blocks(tenant, project, order_id)
-        remove_family(self._table, tenant, project, NUMBERS)
+        builtin = orders_in(())
+        definitions = [item for item in items if item[keys.SK].startswith(_DEFINITIONS)]
+        for group in chunked(definitions, _DEFINITIONS_AT_ONCE):
+            # A definition is removed with its blocks, so the next invocation does not look for them again.
+            if not self._remove_blocks(tenant, project, _families(orders_in(group) - builtin), left):
+                return self._keep_lease(partition, job)
+            self._table.transact([delete(partition, item[keys.SK]) for item in group])
+        if not self._remove_blocks(tenant, project, [*_families(builtin), NUMBERS], left):
+            return self._keep_lease(partition, job)
+        kept |= {item[keys.SK] for item in definitions}
         removed = [delete(partition, item[keys.SK]) for item in items if item[keys.SK] not in kept]
         for some in chunked(removed, _AT_ONCE):
             self._table.transact(some)
@@ -202,10 +218,22 @@ class Worker:
                 delete(partition, keys.JOB, unchanged(job)),
             ]
         )
+        return None
 
-    def _remove_blocks(self, tenant: str, project: str, order_id: str) -> None:
-        for family in (order_id, order_id + TOKENS_SUFFIX):
-            remove_family(self._table, tenant, project, family)
+    def _remove_blocks(
+        self, tenant: str, project: str, families: Iterable[str], left: Callable[[], float]
+    ) -> bool:
+        """Remove the blocks of families that nobody writes any more; False when the turn was over before."""
+        done = in_threads(
+            lambda family: remove_family(self._table, tenant, project, family, left),
+            families,
+            _FAMILIES_AT_ONCE,
+        )
+        return all(done)
+
+    def _keep_lease(self, partition: str, job: Job) -> Job:
+        """Go on with a job whose end takes longer than a turn."""
+        return self._save(partition, job, replace(job, due=clock.after(LEASE)))
 
     def _save(self, partition: str, before: Job, after: Job) -> Job:
         saved = replace(after, revision=before.revision + 1)
@@ -233,6 +261,11 @@ def _due(table: Table) -> Iterator[str]:
     bound = Bound("<=", clock.now())
     page = table.query(keys.JOB, index=True, bound=bound, paths=())
     return (item[keys.PK] for item in page.items)
+
+
+def _families(order_ids: Iterable[str]) -> list[str]:
+    """The families in which orders may have blocks."""
+    return [family for order_id in sorted(order_ids) for family in (order_id, order_id + TOKENS_SUFFIX)]
 
 
 def _stored(table: Table, partition: str) -> Job | None:
