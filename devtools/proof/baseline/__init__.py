@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from devtools.proof.baseline import service, world
-from devtools.proof.baseline.questions import questions
+from devtools.proof.baseline.questions import READ_WHOLE, questions
 from devtools.proof.baseline.service import Cost, Found
 
-SIZES: Final = (1_000, 100_000)
-"""Issues of the projects: the small one is compared in every test run."""
+SIZES: Final = (1_000, READ_WHOLE, 100_000)
+"""Issues of the projects: the smallest is compared in every test run, the others in `./dev prove`."""
 
 HERE: Final = Path(__file__).parent
 
@@ -36,7 +36,7 @@ def check(size: int) -> list[str]:
 def measure(size: int) -> dict[str, Found]:
     """Ask every question of a project of so many issues."""
     with service.running(world.make(size)) as running:
-        return {one.name: running.ask(one) for one in questions()}
+        return {one.name: running.ask(one) for one in questions(size)}
 
 
 def compare(before: Recorded, now: Mapping[str, Found]) -> Compared:

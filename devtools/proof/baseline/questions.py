@@ -96,9 +96,14 @@ _NESTED: Final[dict[str, Json]] = {
 }
 
 
-def questions() -> tuple[Question, ...]:
-    """All of them, none twice."""
-    found = (*_plain(), *_filtered(), *_several_keys(), *_groups(), *_positions())
+READ_WHOLE: Final = 4_000
+"""Issues of the project of which only what may take reading all of them is asked: smaller ones take less, larger ones refuse."""
+
+
+def questions(size: int) -> tuple[Question, ...]:
+    """Those of a project of so many issues, none twice."""
+    every = (_plain, _filtered, _several_keys, _groups, _positions)
+    found = tuple(one for some in ((_whole,) if size == READ_WHOLE else every) for one in some())
     names = [one.name for one in found]
     assert len({*names}) == len(names), "a question has no name of its own"  # noqa: S101
     return found
@@ -209,6 +214,24 @@ def _several_keys() -> Iterator[Question]:
             yield _page(sort, named, share=0.005, moves=">")
 
 
+def _whole() -> Iterator[Question]:
+    """What sets leave open for most issues, and first keys that leave many ties."""
+    open_to_most = ("words without an index", "no index, not", "an index being built")
+    named = [(name, _UNDECIDED[name]) for name in open_to_most]
+    for only in named:
+        for sort in ("num", "-reviewed", "kind, amount"):
+            yield _page(sort, only, count=True)
+            yield _page(sort, only, moves=">><")
+            yield _page(sort, only, share=0.2, count=True)
+        for sort in ("num", "day", "flag, amount"):
+            yield _placed("with_all", sort, only)
+    for sort in ("flag, amount", "-state, reference", "rare, -day", "created, rare"):
+        for filtered in (None, ("99%", _FILTERS["99%"]), named[1]):
+            yield _page(sort, filtered, count=True)
+            yield _page(sort, filtered, share=0.5, moves="<")
+            yield _placed("with_none", sort, filtered)
+
+
 def _groups() -> Iterator[Question]:
     def grouped(by: Sequence[Any], only: str = "", limit: int = 100, **more: Any) -> Question:
         body: Json = {"by": list(by), "limit": limit, **more}
@@ -246,21 +269,13 @@ def _groups() -> Iterator[Question]:
 
 
 def _positions() -> Iterator[Question]:
-    def placed(issue: str, sort: str, named: tuple[str, Json] | None = None) -> Question:
-        body: Json = {"sort": _sort(sort)}
-        said = f"position of {issue} by {sort}"
-        if named is not None:
-            said += f", where {named[0]}"
-            body["filter"] = named[1]
-        return Question(said, "position", body, issue=issue)
-
     sorts: Iterable[str] = (
         "num", "-num", "day", "-amount", "kind", "reviewed", "-reviewed^", "rare", "stage", "labels", "assignee", "summary",
         "reference", "kind, -day", "-kind^, day", "day, amount", "kind, amount", "reviewed, amount", "flag, day", "spent", "later",
     )  # fmt: skip
     for sort in sorts:
         for issue in ("with_all", "with_none", "0.9"):
-            yield placed(issue, sort)
+            yield _placed(issue, sort)
     filters: dict[str, Json] = {
         **_FILTERS,
         **_NESTED,
@@ -270,9 +285,18 @@ def _positions() -> Iterator[Question]:
     }
     for named in filters.items():
         for sort in ("num", "day", "reviewed", "kind, -day", "kind, amount"):
-            yield placed("with_all", sort, named)
-        yield placed("with_none", "reviewed", named)
-    yield placed("2", "day")
+            yield _placed("with_all", sort, named)
+        yield _placed("with_none", "reviewed", named)
+    yield _placed("2", "day")
+
+
+def _placed(issue: str, sort: str, named: tuple[str, Json] | None = None) -> Question:
+    body: Json = {"sort": _sort(sort)}
+    said = f"position of {issue} by {sort}"
+    if named is not None:
+        said += f", where {named[0]}"
+        body["filter"] = named[1]
+    return Question(said, "position", body, issue=issue)
 
 
 def _by_name(by: Any) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from devtools.proof import baseline
 from devtools.proof.baseline import service, world
-from devtools.proof.baseline.questions import Question
+from devtools.proof.baseline.questions import Question, questions
 from devtools.proof.baseline.service import Cost, Found
 from devtools.proof.faults import memory_table
 
@@ -26,6 +26,13 @@ def test_no_query_answers_otherwise_or_costs_more() -> None:
             f"{len(compared.better)} costs are lower than recorded: ./dev python -m devtools.proof.baseline --record",
             stacklevel=1,
         )
+
+
+@pytest.mark.parametrize("size", baseline.SIZES)
+def test_the_record_holds_every_question(size: int) -> None:
+    asked = {one.name for one in questions(size)}
+    assert baseline.recorded(size).keys() == asked
+    assert len(asked) > 50
 
 
 @pytest.mark.parametrize(
