@@ -14,9 +14,10 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.index import block_writer, maintainer, sort_entries
+from gridview.index.blocks import HEAD
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Poison
-from gridview.index.keyspaces import derived_strings
+from gridview.index.keyspaces import NUMBERS, derived_strings
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.maintenance import job_worker
@@ -436,6 +437,40 @@ def test_a_project_whose_definitions_are_missing_is_not_taken_for_a_deleted_one(
     with pytest.raises(DefinitionsMissing):
         work(table)
     assert len([key for key in table.items if key[1] == PARTITION]) == 5
+
+
+def test_a_job_that_fails_holds_up_no_other(table: MemoryTable, time: Passing) -> None:
+    make_project(table, "other")
+    switch_on(table)
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, "other", "cost", {"indexed": True}, None, settling=SETTLING
+    )
+    key = PARTITION, keys.CATALOG
+    lost = table.items[key]
+    table.delete(*key)
+    time.seconds += SETTLING + 1
+    with pytest.raises(DefinitionsMissing):
+        work(table)
+    assert now(table, "other").attributes[0].served is not None
+    assert work(table) == Worked(0, 0), "not again at once"
+    table.put(lost)
+    finish(table, time)
+    check(table, switch_on)
+
+
+def test_a_set_of_numbers_that_cannot_be_read_in_the_middle_of_a_pass_is_built_anew(
+    table: MemoryTable, time: Passing
+) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    work(table, remaining=for_calls(5))
+    stored = table.get(PARTITION, keys.JOB)
+    assert stored is not None
+    assert stored["next_number"] == 3
+    block = keys.block(TENANT, PROJECT, NUMBERS, HEAD), keys.directory(TENANT, PROJECT, NUMBERS)
+    table.put({**table.items[block], "set": b"\x07"})
+    finish(table, time)
+    check(table, switch_on)
 
 
 # The specification of the sort strings

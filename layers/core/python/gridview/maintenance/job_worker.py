@@ -16,6 +16,7 @@ from gridview.dynamodb.expressions import Bound, Write, delete, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.block_writer import remove_family
+from gridview.index.blocks import Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
 from gridview.index.keyspaces import NUMBERS, TOKENS_SUFFIX
@@ -51,6 +52,9 @@ _TURN = 10.0
 
 _RETRY = 5.0
 """Seconds after which a job that the table refused is tried again."""
+
+_BROKEN = LEASE
+"""Seconds after which a job is tried again that failed for a reason of its own: not in the same invocation."""
 
 _AT_ONCE = 50
 """Definitions that one transaction changes at most."""
@@ -103,15 +107,23 @@ class Worker:
         self._fences = fences or Fences()
         self._check = check
         self._issues = 0
+        self._broken: list[Exception] = []
 
     def work(self) -> Worked:
-        """Work on the jobs that are due, by turns, until there is none or the time is over: one Query when there is none."""
+        """Work on the jobs that are due, by turns, until there is none or the time is over: one Query when there is none.
+
+        A job that fails holds up no other: what it raised is raised in the end.
+        """
         worked_on: set[str] = set()
         while self._remaining() > 0:
             attended = {partition for partition in _due(self._table) if self._attend(partition)}
             if not attended:
                 break
             worked_on |= attended
+        if len(self._broken) > 1:
+            raise ExceptionGroup("The jobs of several projects failed.", self._broken)
+        for error in self._broken:
+            raise error
         return Worked(len(worked_on), self._issues)
 
     def _attend(self, partition: str) -> bool:
@@ -133,7 +145,10 @@ class Worker:
         except _Lost:
             pass
         except Overloaded:
-            self._postpone(partition, holder)
+            self._postpone(partition, holder, _RETRY)
+        except Exception as error:
+            self._broken.append(error)
+            self._postpone(partition, holder, _BROKEN)
         return True
 
     def _step(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
@@ -150,6 +165,11 @@ class Worker:
             if current is None or current.holder != job.holder:
                 raise _Lost from error
             return current  # definitions changed; the lease still holds
+        except Unreadable:
+            if job.next == 1:
+                raise
+            # A block of the set of all numbers, which a pass brings right from its beginning on.
+            return self._save(partition, job, replace(job, next=1, due=clock.after(LEASE)))
 
     def _go_on(self, partition: str, job: Job, last: int) -> Job:
         """Pass over the next issues, and then say so: a checkpoint is never ahead of the work."""
@@ -246,12 +266,12 @@ class Worker:
                 raise _Lost from error
         return saved
 
-    def _postpone(self, partition: str, holder: str) -> None:
-        """Let a job wait that the table refuses to go on with; when that is refused too, its lease runs out."""
+    def _postpone(self, partition: str, holder: str, seconds: float) -> None:
+        """Let a job wait that cannot go on; when the table refuses that too, its lease runs out."""
         try:
             job = _stored(self._table, partition)
             if job is not None and job.holder == holder:
-                self._save(partition, job, replace(job, holder="", due=clock.after(_RETRY)))
+                self._save(partition, job, replace(job, holder="", due=clock.after(seconds)))
         except (Overloaded, _Lost):
             return
 
