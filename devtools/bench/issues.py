@@ -12,7 +12,8 @@ from gridview.dynamodb.table import Table
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
-from gridview.schema.store import Catalogs, read, to_catalog
+from gridview.schema.items import to_catalog
+from gridview.schema.store import Catalogs, read
 
 DATE: Final = "due"
 TEXT: Final = "reference"

@@ -19,7 +19,8 @@ from gridview.encoding import keys
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
-from gridview.schema.store import Catalogs, read, to_catalog
+from gridview.schema.items import to_catalog
+from gridview.schema.store import Catalogs, read
 from gridview.support.errors import Conflict
 
 TENANT: Final = "0807"

@@ -16,8 +16,9 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import SPEC_VERSION
 from gridview.schema.catalog import Composite, Definition, Field
+from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import Job
-from gridview.schema.store import Catalogs, ProjectItems, read, to_catalog
+from gridview.schema.store import Catalogs, read
 from gridview.support.errors import NotFound
 from infra.limits import SETTLE_SECONDS
 

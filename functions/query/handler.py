@@ -9,7 +9,7 @@ from gridview.api.config import CursorSource, directory_seconds, required
 from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
 from gridview.api.openapi import document as openapi_document
-from gridview.commands import attributes, composite_indexes, projects
+from gridview.commands import reads
 from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
 from gridview.index.block_cache import BlockCache
@@ -45,32 +45,30 @@ def openapi(_: Request) -> Response:
 def list_projects(request: Request) -> Response:
     """A page of the tenant's projects."""
     return ok(
-        projects.list_projects(table, request.actor, request.parameters, cursor_source.cursors("projects"))
+        reads.list_projects(table, request.actor, request.parameters, cursor_source.cursors("projects"))
     )
 
 
 def get_project(request: Request) -> Response:
     """One project."""
-    found = projects.get_project(table, request.actor, request.path["project"])
+    found = reads.get_project(table, request.actor, request.path["project"])
     return Response(200, found, {"ETag": etag(found["version"])})
 
 
 def get_attribute(request: Request) -> Response:
     """One attribute."""
-    found = attributes.get_attribute(table, request.actor, request.path["project"], request.path["attribute"])
+    found = reads.get_attribute(table, request.actor, request.path["project"], request.path["attribute"])
     return Response(200, found, {"ETag": etag(found["version"])})
 
 
 def list_indexes(request: Request) -> Response:
     """The composite indexes of a project."""
-    return ok(composite_indexes.list_composites(table, request.actor, request.path["project"]))
+    return ok(reads.list_composites(table, request.actor, request.path["project"]))
 
 
 def get_index(request: Request) -> Response:
     """One composite index."""
-    found = composite_indexes.get_composite(
-        table, request.actor, request.path["project"], request.path["index"]
-    )
+    found = reads.get_composite(table, request.actor, request.path["project"], request.path["index"])
     return Response(200, found, {"ETag": etag(found["version"])})
 
 
@@ -143,7 +141,7 @@ def _answered(request: Request, answer: Callable[[Table, Catalog], dict[str, Any
             metered, request.actor.tenant, project, lambda catalog: answer(metered, catalog)
         )
     except IndexNotReady as error:
-        raise composite_indexes.with_progress(table, request.actor, project, error) from error
+        raise reads.with_progress(table, request.actor, project, error) from error
     count_capacity(metrics, metered.meter)
     return ok(page)
 

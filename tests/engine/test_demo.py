@@ -25,7 +25,8 @@ from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve
 from gridview.schema.catalog import Catalog, FieldType
 from gridview.schema.documents import to_json
-from gridview.schema.store import read, to_catalog
+from gridview.schema.items import to_catalog
+from gridview.schema.store import read
 
 NAME = "gridview"
 

@@ -28,7 +28,8 @@ from devtools.local import bulk
 from devtools.local.folder import Folder
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import MAX_AGE, read, to_catalog
+from gridview.schema.items import to_catalog
+from gridview.schema.store import MAX_AGE, read
 
 DATA = paths.ROOT.parent / "shared" / "data"
 TITANIUM = DATA / "titanium_issues.csv"

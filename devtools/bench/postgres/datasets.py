@@ -23,7 +23,8 @@ from gridview.maintenance.job_worker import Worker
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
-from gridview.schema.store import Catalogs, read, to_catalog
+from gridview.schema.items import to_catalog
+from gridview.schema.store import Catalogs, read
 
 ACTOR: Final = Actor("bench", "gridview.bench", Role.ADMIN)
 NYC: Final = paths.ROOT.parent / "shared" / "data" / "nyc_cases.csv.gz"

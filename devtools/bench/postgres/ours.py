@@ -29,7 +29,8 @@ from gridview.query.grid_request import resolve
 from gridview.query.group_request import resolve as resolve_groups
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import read, to_catalog
+from gridview.schema.items import to_catalog
+from gridview.schema.store import read
 
 TABLE: Final = "gridview"
 KEPT: Final = paths.ROOT / ".build" / "bench"

@@ -24,7 +24,8 @@ from gridview.index.images import Poison
 from gridview.index.ledger import ImageVersion
 from gridview.index.stream_consumer import consume
 from gridview.schema.catalog import Catalog, UnknownOption
-from gridview.schema.store import Catalogs, ProjectItems, read, to_catalog
+from gridview.schema.items import ProjectItems, to_catalog
+from gridview.schema.store import Catalogs, read
 from gridview.support.errors import RequestError
 
 TIMEOUT = 60.0

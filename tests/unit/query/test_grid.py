@@ -10,7 +10,7 @@ import pytest
 from devtools.local.bulk import blocks_of
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.commands import attributes, projects
+from gridview.commands import attributes, projects, reads
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
@@ -26,7 +26,8 @@ from gridview.query.page import MAX_PAGE_BYTES
 from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.generations import Index, Indexes, IndexState
-from gridview.schema.store import Catalogs, raise_epoch, read
+from gridview.schema.items import raise_epoch
+from gridview.schema.store import Catalogs, read
 from gridview.support.errors import CursorExpired, InvalidRequest
 from tests.support import reference
 
@@ -58,7 +59,7 @@ class Grid:
 
     def add_attribute(self, **body: Any) -> None:
         attributes.create_attribute(self.table, Catalogs(), ADMIN, PROJECT, body)
-        self.project = projects.get_project(self.table, ADMIN, PROJECT)
+        self.project = reads.get_project(self.table, ADMIN, PROJECT)
 
     def document(self, num: int, version: int = 1, name: str = "n", **fields: Any) -> Item:
         catalog = Catalogs().get(self.table, TENANT, PROJECT)

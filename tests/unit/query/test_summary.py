@@ -13,8 +13,8 @@ from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import parse_datetime
 from gridview.query import aggregate_planner, planner, summary_request
 from gridview.query.counting import summarized
-from gridview.query.grid_request import IndexNotReady
 from gridview.query.summary_request import of_values, resolve, summary_json
+from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.support.errors import InvalidRequest, Unprocessable
 from tests.unit.query.test_grouping import ADMIN, PROJECT, SIZES, Loaded, cut

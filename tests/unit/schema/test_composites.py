@@ -347,7 +347,7 @@ def test_while_options_are_moved_an_issue_may_stand_where_it_stood_before_each_m
         sort_strings.sort_string(sort_strings.composite([KeyPart(one), KeyPart(other)]), 1)
         for one, other in stood
     }
-    settled = [one.settled(6, 7) for one in (first, second)]
+    settled = [one.after_pass(6, 7) for one in (first, second)]
     after = order_of(catalog(settled, Composite("c1", (Part("a1"), Part("a2")), READY)))
     assert not after.moving
     assert present_sort_strings(after, document) == {sort_string(order, document)}

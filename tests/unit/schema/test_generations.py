@@ -22,15 +22,15 @@ def test_a_new_field_has_a_complete_index_or_none() -> None:
 def test_an_index_that_is_switched_on_is_written_and_then_served() -> None:
     building = Indexes().on(4)
     assert (states(building), building.ready, building.pending) == ([(1, BUILDING)], None, 4)
-    ready = building.settled(done=4, epoch=5)
+    ready = building.after_pass(done=4, epoch=5)
     assert (states(ready), ready.pending) == ([(1, READY)], 0)
 
 
 def test_a_pass_under_older_definitions_settles_nothing() -> None:
     building = Indexes().on(4)
-    assert building.settled(done=3, epoch=5) == building
+    assert building.after_pass(done=3, epoch=5) == building
     leaving = Indexes.complete().off(4)
-    assert leaving.settled(done=3, epoch=5) == leaving
+    assert leaving.after_pass(done=3, epoch=5) == leaving
 
 
 def test_an_index_that_is_switched_off_leaves_and_is_never_given_again() -> None:
@@ -38,8 +38,8 @@ def test_an_index_that_is_switched_off_leaves_and_is_never_given_again() -> None
     assert (states(leaving), leaving.written, leaving.pending) == ([(1, LEAVING)], (), 4)
     again = leaving.on(5)
     assert states(again) == [(1, LEAVING), (2, BUILDING)]
-    assert states(again.settled(done=4, epoch=6)) == [(2, BUILDING)]
-    assert states(again.settled(done=5, epoch=6)) == [(2, READY)]
+    assert states(again.after_pass(done=4, epoch=6)) == [(2, BUILDING)]
+    assert states(again.after_pass(done=5, epoch=6)) == [(2, READY)]
 
 
 def test_what_is_switched_the_way_it_is_stays_as_it_is() -> None:
@@ -52,10 +52,12 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete() -> No
     both = Indexes.complete().rebuilt(4)
     assert states(both) == [(1, READY), (2, BUILDING)]
     assert [index.generation for index in both.written] == [1, 2]
-    swapped = both.settled(done=4, epoch=5)
+    swapped = both.after_pass(done=4, epoch=5)
     assert (states(swapped), swapped.pending) == ([(1, LEAVING), (2, READY)], 5)
-    assert states(swapped.settled(done=4, epoch=6)) == states(swapped), "readers may still be on the old one"
-    assert states(swapped.settled(done=5, epoch=6)) == [(2, READY)]
+    assert states(swapped.after_pass(done=4, epoch=6)) == states(swapped), (
+        "readers may still be on the old one"
+    )
+    assert states(swapped.after_pass(done=5, epoch=6)) == [(2, READY)]
 
 
 def test_a_rebuild_of_what_is_being_built_begins_anew() -> None:
@@ -72,7 +74,7 @@ def test_words_are_in_a_new_generation_and_the_present_one_is_served_without_the
     searched = Indexes.complete().searched(4, words=True)
     assert (states(searched), words(searched)) == ([(1, READY), (2, BUILDING)], [False, True])
     assert searched.words
-    swapped = searched.settled(done=4, epoch=5).settled(done=5, epoch=6)
+    swapped = searched.after_pass(done=4, epoch=5).after_pass(done=5, epoch=6)
     assert (states(swapped), words(swapped)) == ([(2, READY)], [True])
     without = swapped.searched(7, words=False)
     assert (states(without), words(without)) == ([(2, READY), (3, BUILDING)], [True, False])
@@ -128,9 +130,9 @@ def test_whatever_happens_one_index_is_served_at_most_and_no_generation_is_given
                 indexes = indexes.searched(epoch, words=step == "searched")
                 assert indexes.words is (step == "searched") or not indexes.written
             case "settled":
-                indexes = indexes.settled(epoch - 1, epoch)
+                indexes = indexes.after_pass(epoch - 1, epoch)
             case _:
-                indexes = indexes.settled(epoch - 3, epoch)
+                indexes = indexes.after_pass(epoch - 3, epoch)
         new = {one.generation for one in indexes.generations} - {one.generation for one in before.generations}
         assert not new & given_out
         given_out |= new

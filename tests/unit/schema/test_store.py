@@ -13,7 +13,8 @@ from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.table import Table
 from gridview.schema import store
 from gridview.schema.catalog import Catalog, UnknownOption
-from gridview.schema.store import MAX_AGE, Catalogs, raise_epoch, read, settle
+from gridview.schema.items import raise_epoch
+from gridview.schema.store import MAX_AGE, Catalogs, read, retry_lost_races
 from gridview.support.errors import Conflict, CursorExpired, InvalidRequest, NotFound, NotReady
 from tests.support import cloud
 
@@ -305,10 +306,10 @@ def test_a_change_that_lost_a_race_is_made_again_and_given_up_at_last() -> None:
             raise TransactionFailed((0,))
         return "made"
 
-    assert settle(change) == "made"
+    assert retry_lost_races(change) == "made"
 
     def never() -> str:
         raise TransactionFailed((0,))
 
     with pytest.raises(Conflict):
-        settle(never)
+        retry_lost_races(never)

@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any
 
 from gridview.commands.actor import Actor
+from gridview.commands.answers import attribute_json, build_json, find_attribute, find_composite
 from gridview.commands.option_usage import options_in_use
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.requests import NO_OPTIONS, NO_WORDS, AttributeCreate, AttributePatch
 from gridview.dynamodb.expressions import ABSENT, Write, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.encoding.values import datetime_json
 from gridview.schema import ids, options
 from gridview.schema.catalog import (
     INDEXED_BY_DEFAULT,
@@ -24,25 +24,16 @@ from gridview.schema.catalog import (
     FieldType,
 )
 from gridview.schema.generations import Indexes
-from gridview.schema.jobs import Job, Progress, save
+from gridview.schema.items import ProjectItems, raise_epoch, to_catalog, to_field, to_item
+from gridview.schema.jobs import Job, save
 from gridview.schema.options import OptionsInput
-from gridview.schema.store import (
-    Catalogs,
-    ProjectItems,
-    raise_epoch,
-    read,
-    settle,
-    to_catalog,
-    to_field,
-    to_item,
-)
+from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
 from gridview.support.concurrency import chunked
 from gridview.support.errors import (
     Conflict,
     FieldError,
     InvalidRequest,
-    NotFound,
     NotReady,
     Unprocessable,
 )
@@ -53,58 +44,6 @@ _AT_ONCE = 50
 _MOVES = 16
 """Changes of the order of options that may wait for their issues to follow."""
 _NOT_INDEXED = "needs an index: say indexed as well"
-
-
-def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
-    """An attribute, or a built-in field, as the API answers it.
-
-    `position` is its place in the display order, from 0 (null for a built-in field); `search` is whether its words are
-    indexed or will be; `build` tells what is being made of it.
-    """
-    order = items.catalog["order"]
-    attribute: dict[str, Any] = {
-        "id": field.id,
-        "name": field.name,
-        "type": field.type.value,
-        "required": field.required,
-        "indexed": field.indexed,
-        "search": field.searched,
-        "build": build_json(items, field, moving=field.moving),
-        "position": None if field.builtin else order.index(field.key),
-        "version": field.version,
-        "created": datetime_json(field.created or items.project["created"]),
-        "updated": datetime_json(field.updated or items.project["created"]),
-    }
-    if field.type.has_options:
-        attribute["options"] = options.options_json(field)
-    return attribute
-
-
-def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> dict[str, Any] | None:
-    """What is being made of a definition in the background, and how far that has come; None when it is as it should be.
-
-    `building` cannot be sorted by yet; while it is `rebuilding` or `reordering` the present order is served; `removing` takes away
-    what an index or a deleted attribute has left. `moving`: the epoch of a move of options that is under way, else 0.
-    """
-    indexes = definition.indexes
-    if definition.deleted:
-        state, since = "removing", definition.deleted
-    elif indexes.building is not None:
-        state, since = "building" if indexes.ready is None else "rebuilding", indexes.building.since
-    elif moving:
-        state, since = "reordering", moving
-    elif indexes.leaving:
-        state, since = "removing", indexes.pending
-    else:
-        return None
-    progress = items.job.progress_of(since, items.numbers) if items.job else Progress(0, items.numbers)
-    return {"state": state, **progress._asdict()}
-
-
-def get_attribute(table: Table, actor: Actor, project: str, attribute: str) -> dict[str, Any]:
-    """The attribute or built-in field as the API answers it, strongly consistent; NotFound."""
-    items = read(table, actor.tenant, project)
-    return attribute_json(items, _find(to_catalog(actor.tenant, project, items), attribute))
 
 
 def create_attribute(
@@ -150,7 +89,7 @@ def create_attribute(
         items.catalog["order"] = order
         return attribute_json(items, field)
 
-    created = settle(change)
+    created = retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
     return created
 
@@ -177,7 +116,7 @@ def update_attribute(
     def change() -> dict[str, Any]:
         items = read(table, actor.tenant, project)
         catalog = to_catalog(actor.tenant, project, items)
-        before = _find(catalog, attribute)
+        before = find_attribute(catalog, attribute)
         check(expected, before.version)
         field = before
         if before.builtin and given - {"indexed"}:
@@ -206,7 +145,7 @@ def update_attribute(
         items.catalog["order"] = order
         return attribute_json(items, field)
 
-    changed = settle(change)
+    changed = retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
     return changed
 
@@ -230,7 +169,7 @@ def delete_attribute(
     def change() -> None:
         items = read(table, actor.tenant, project)
         catalog = to_catalog(actor.tenant, project, items)
-        field = _find(catalog, attribute)
+        field = find_attribute(catalog, attribute)
         if field.builtin:
             raise Conflict("Every issue has this field; it cannot be deleted.")
         check(expected, field.version)
@@ -246,7 +185,7 @@ def delete_attribute(
             [_put(items, catalog, deleted), raise_epoch(items, order=order), wanted(items, settling)]
         )
 
-    settle(change)
+    retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
 
 
@@ -271,8 +210,8 @@ def rebuild(
     chosen: list[Definition] = (
         [*catalog.builtins, *catalog.attributes, *catalog.living_composites]
         if attributes is None and composites is None
-        else [_find(catalog, one) for one in attributes or ()]
-        + [_find_composite(catalog, one) for one in composites or ()]
+        else [find_attribute(catalog, one) for one in attributes or ()]
+        + [find_composite(catalog, one) for one in composites or ()]
     )
     indexed = [one for one in chosen if one.indexes.written]
 
@@ -284,7 +223,7 @@ def rebuild(
         table.transact([*writes, raise_epoch(items), wanted(items, settling, rate)])
 
     for some in chunked(indexed, _AT_ONCE):
-        settle(partial(change, some))
+        retry_lost_races(partial(change, some))
     catalogs.forget(tenant, project)
     return [one.id for one in indexed]
 
@@ -309,20 +248,6 @@ def changed_options(
     if options_in_use(table, catalog, field, change.dropped):
         raise Conflict("An issue uses an option that would be dropped.")
     return change
-
-
-def _find(catalog: Catalog, attribute: str) -> Field:
-    field = catalog.get(attribute)
-    if field is None:
-        raise NotFound("There is no such attribute.")
-    return field
-
-
-def _find_composite(catalog: Catalog, index: str) -> Composite:
-    composite = catalog.composite(index)
-    if composite is None:
-        raise NotFound("There is no such composite index.")
-    return composite
 
 
 def _current(catalog: Catalog, definition: Definition) -> Definition | None:

@@ -4,62 +4,19 @@ from dataclasses import replace
 from typing import Any
 
 from gridview.commands.actor import Actor
-from gridview.commands.attributes import build_json, get_attribute, wanted
+from gridview.commands.answers import composite_json, find_composite
+from gridview.commands.attributes import wanted
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.requests import CompositeCreate, CompositeKey
 from gridview.dynamodb.expressions import ABSENT, put, version_is
 from gridview.dynamodb.table import Table
-from gridview.encoding.values import datetime_json
 from gridview.schema.catalog import MAX_COMPOSITES, NUM, Catalog, Composite, Part, normal_form
-from gridview.schema.generations import Indexes, IndexNotReady
-from gridview.schema.store import Catalogs, ProjectItems, raise_epoch, read, settle, to_catalog, to_item
+from gridview.schema.generations import Indexes
+from gridview.schema.items import raise_epoch, to_catalog, to_item
+from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
-from gridview.support.errors import Conflict, FieldError, InvalidRequest, NotFound, NotReady, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
 from gridview.support.validation import parse
-
-
-def composite_json(items: ProjectItems, catalog: Catalog, composite: Composite) -> dict[str, Any]:
-    """A composite index as the API answers it; `build` tells what is being made of it, as for an attribute."""
-    return {
-        "id": composite.id,
-        "sort": [
-            {
-                "field": catalog.field_of(part.field).id,
-                "direction": "desc" if part.descending else "asc",
-                "nulls": "first" if part.nulls_first else "last",
-            }
-            for part in composite.sort
-        ],
-        "state": "building" if composite.indexes.ready is None else "ready",
-        "build": build_json(items, composite, moving=_moving(catalog, composite)),
-        "version": composite.version,
-        "created": datetime_json(composite.created),
-    }
-
-
-def list_composites(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The project's composite indexes in the order of their making, strongly consistent; NotFound."""
-    items = read(table, actor.tenant, project)
-    catalog = to_catalog(actor.tenant, project, items)
-    found = [composite_json(items, catalog, one) for one in catalog.living_composites]
-    return {"items": found, "next": None}
-
-
-def get_composite(table: Table, actor: Actor, project: str, index: str) -> dict[str, Any]:
-    """The composite index as the API answers it, strongly consistent; NotFound."""
-    items = read(table, actor.tenant, project)
-    catalog = to_catalog(actor.tenant, project, items)
-    return composite_json(items, catalog, _find(catalog, index))
-
-
-def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady) -> NotReady:
-    """The same error with how far the index that it misses has come."""
-    if error.composite is not None:
-        build = get_composite(table, actor, project, error.composite)["build"]
-    else:
-        build = get_attribute(table, actor, project, error.attribute)["build"]
-    told = f"{build['done']:,} of {build['of']:,} issues are done." if build else "It is ready now."
-    return NotReady(f"{error.detail} {told}", members={"build": build})
 
 
 def create_composite(
@@ -96,7 +53,7 @@ def create_composite(
         )
         return composite_json(items, catalog, created)
 
-    made = settle(change)
+    made = retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
     return made
 
@@ -118,7 +75,7 @@ def delete_composite(
 
     def change() -> None:
         items = read(table, actor.tenant, project)
-        composite = _find(to_catalog(actor.tenant, project, items), index)
+        composite = find_composite(to_catalog(actor.tenant, project, items), index)
         check(expected, composite.version)
         epoch = items.next_epoch
         deleted = replace(
@@ -129,7 +86,7 @@ def delete_composite(
             [put(item, version_is(composite.version)), raise_epoch(items), wanted(items, settling)]
         )
 
-    settle(change)
+    retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
 
 
@@ -152,15 +109,3 @@ def _parts(catalog: Catalog, sort: list[CompositeKey]) -> tuple[Part, ...]:
     if errors:
         raise InvalidRequest("The request is not valid.", errors)
     return tuple(parts)
-
-
-def _moving(catalog: Catalog, composite: Composite) -> int:
-    """The epoch with which options of its fields were last moved whose issues may still stand where they stood before."""
-    return max(catalog.field_of(part.field).moving for part in composite.sort)
-
-
-def _find(catalog: Catalog, index: str) -> Composite:
-    composite = catalog.composite(index)
-    if composite is None:
-        raise NotFound("There is no such index.")
-    return composite

@@ -1,83 +1,25 @@
-"""Projects: creating, reading, changing and deleting them."""
+"""Projects: creating, changing and deleting them."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pydantic import Field as ModelField
-
 from gridview.commands.actor import Actor
-from gridview.commands.attributes import attribute_json, changed_options, wanted
+from gridview.commands.answers import project_json
+from gridview.commands.attributes import changed_options, wanted
 from gridview.commands.preconditions import Expected, check
+from gridview.commands.reads import whole_project
 from gridview.commands.requests import ProjectCreate, ProjectPatch
 from gridview.dynamodb.errors import TransactionFailed
-from gridview.dynamodb.expressions import ABSENT, Bound, put, set_attribute, version_is
+from gridview.dynamodb.expressions import ABSENT, put, set_attribute, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
-from gridview.encoding.cursors import Cursors
-from gridview.encoding.values import datetime_json
-from gridview.index.issue_count import issues_in
 from gridview.schema import ids, options
-from gridview.schema.catalog import Catalog, Option
+from gridview.schema.items import raise_epoch, to_catalog
 from gridview.schema.jobs import Job, save
-from gridview.schema.store import Catalogs, ProjectItems, raise_epoch, read, settle, to_catalog
+from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
 from gridview.support.errors import Conflict
-from gridview.support.validation import RequestModel, as_integers, parse
-
-
-def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = None) -> dict[str, Any]:
-    """A project as the API answers it; `issues` is null in a list, where nobody counts them."""
-    states = [Option.from_item(state) for state in item["states"]]
-    return {
-        "id": project_id,
-        "name": item["name"],
-        "states": [state.value for state in states if not state.retired],
-        "issues": issues,
-        "version": item["version"],
-        "created": datetime_json(item["created"]),
-        "updated": datetime_json(item["updated"]),
-        "created_by": item["created_by"],
-        "updated_by": item["updated_by"],
-    }
-
-
-def _whole(table: Table, catalog: Catalog, items: ProjectItems) -> dict[str, Any]:
-    attributes = [attribute_json(items, field) for field in catalog.attributes]
-    issues = issues_in(table, catalog)
-    return {**project_json(catalog.project, items.project, issues), "attributes": attributes}
-
-
-def get_project(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The project with its attributes in display order, strongly consistent, and how many issues it has as of the index; NotFound.
-
-    Two rounds: a read unit for each 4 KB of definitions, and 0.5 for the count.
-    """
-    items = read(table, actor.tenant, project)
-    return _whole(table, to_catalog(actor.tenant, project, items), items)
-
-
-class ListParameters(RequestModel):
-    """GET /v1/projects."""
-
-    limit: int = ModelField(default=100, ge=1, le=500)
-    cursor: str | None = None
-
-
-def list_projects(
-    table: Table, actor: Actor, parameters: Mapping[str, str], cursors: Cursors
-) -> dict[str, Any]:
-    """A page of the tenant's projects in name order, as of the index: one Query."""
-    request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
-    binding = actor.tenant.encode()
-    bound = Bound(">", str(cursors.open(request.cursor, binding))) if request.cursor is not None else None
-    page = table.query(keys.tenant(actor.tenant), index=True, bound=bound, limit=request.limit + 1)
-    shown = page.items[: request.limit]
-    more = len(page.items) > len(shown) or (page.last is not None and len(shown) < request.limit)
-    return {
-        "items": [project_json(keys.parse_project(item[keys.PK])[1], item) for item in shown],
-        "next": cursors.seal(shown[-1][keys.SORT], binding) if more else None,
-    }
+from gridview.support.validation import parse
 
 
 def create_project(table: Table, actor: Actor, body: Any) -> dict[str, Any]:
@@ -111,7 +53,7 @@ def create_project(table: Table, actor: Actor, body: Any) -> dict[str, Any]:
             raise Conflict("The id is taken.") from error
         return {**project_json(project_id, item, issues=0), "attributes": []}
 
-    return settle(change)
+    return retry_lost_races(change)
 
 
 def update_project(
@@ -152,9 +94,9 @@ def update_project(
         if to_catalog(actor.tenant, project, after).state.moving > catalog.state.moving:
             writes.append(wanted(items, settling))
         table.transact(writes)
-        return _whole(table, catalog, after)
+        return whole_project(table, catalog, after)
 
-    changed = settle(change)
+    changed = retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
     return changed
 
@@ -182,7 +124,7 @@ def delete_project(
         removal = save(item[keys.PK], items.job, job)
         table.transact([put(item, version_is(version)), close, raise_epoch(items), removal])
 
-    settle(change)
+    retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
 
 

@@ -128,3 +128,10 @@ class BatchRequest(RequestModel):
     """POST /v1/projects/{project}/issues/batch."""
 
     operations: list[Operation] = ModelField(min_length=1, max_length=MAX_OPERATIONS)
+
+
+class ListParameters(RequestModel):
+    """GET /v1/projects."""
+
+    limit: int = ModelField(default=100, ge=1, le=500)
+    cursor: str | None = None

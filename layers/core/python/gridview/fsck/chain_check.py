@@ -3,7 +3,7 @@
 Each block of an order is compared with the sort entries between its fences: both are in the order of the keys, so it takes no
 memory and no state. The numbers of all issues and the tokens have no entries: there the documents, a slice of numbers at a time,
 tell what has to be in the sets. All of that is read as the index has it, so what differs is only a doubt; strongly consistent reads
-settle it at once (`membership`), since between a ledger and the blocks nothing is on its way unless the ledger says so.
+decide at once (`block_membership`), since between a ledger and the blocks nothing is on its way unless the ledger says so.
 """
 
 from bisect import bisect_right

@@ -1,7 +1,7 @@
 """The visits of a check (`fsck`) to the blocks of projects: what is wrong there, the mending of it, and where to look next.
 
 A visit looks at what is between two positions, of a chain or of a project's issue numbers. `chaincheck` tells what is wrong there;
-the doubts that it raises are settled at once (`membership`), and all is mended if that is asked for (`repairs`).
+what looks wrong is decided at once (`block_membership`), and all is mended if that is asked for (`repairs`).
 """
 
 from collections import defaultdict
@@ -160,9 +160,9 @@ class _Doubtful:
         for family, some in by_family.items():
             # Otherwise the chain is told, and what is in it when that is repaired.
             with suppress(Impassable, Unreadable):
-                self._settle(family, some)
+                self._judge(family, some)
 
-    def _settle(self, family: str, doubts: Sequence[SuspectKey]) -> None:
+    def _judge(self, family: str, doubts: Sequence[SuspectKey]) -> None:
         membership = self._membership
         if self._repair is None:
             self._keep(self.found, family, membership.misplaced(doubts, self._catalog))

@@ -121,7 +121,7 @@ class Check:
         for tenant, project, family in sorted(part.families):
             if self._definitions.of(tenant, project).lacks(family):
                 visits.append(Visit(tenant, project, family))
-        part.settle()
+        part.commit()
         self.tally.visits += [visit for visit in dict.fromkeys(visits) if visit not in self.tally.visits]
         self.tally.issues += issues
         for key, fingerprint in suspects:

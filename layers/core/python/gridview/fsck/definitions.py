@@ -8,7 +8,8 @@ from gridview.encoding import keys
 from gridview.fsck import chain_check
 from gridview.index.keyspaces import families_of
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import read, to_catalog
+from gridview.schema.items import to_catalog
+from gridview.schema.store import read
 from gridview.support import clock
 from gridview.support.errors import NotFound
 

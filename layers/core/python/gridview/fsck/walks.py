@@ -1,6 +1,6 @@
 """The ways of a check (`fsck`) through issues: those of a project by number, or the whole table, part by part.
 
-A part is settled when it has been looked at, not when it was read: so whoever takes up a walk at its position misses nothing.
+A part is committed when it has been looked at, not when it was read: so whoever takes up a walk at its position misses nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -37,13 +37,13 @@ class WalkStep(NamedTuple):
     """
 
     collections: list[tuple[str, list[Item]]]
-    settle: Callable[[], None]
+    commit: Callable[[], None]
     projects: Sequence[tuple[str, str]] = ()
     families: Iterable[tuple[str, str, str]] = ()
 
 
 class IssueWalk(Protocol):
-    """A way through issues, that can be taken up again at its last settled position."""
+    """A way through issues, that can be taken up again at its last committed position."""
 
     @property
     def done(self) -> bool:
@@ -58,7 +58,7 @@ class IssueWalk(Protocol):
         """Whether it comes by every block."""
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
-        """The next part. What was not settled comes again."""
+        """The next part. What was not committed comes again."""
 
 
 class ProjectWalk:
@@ -92,22 +92,22 @@ class ProjectWalk:
         numbers = range(self._next, min(self._next + NUMBERS, max(self.last, 1) + 1))
         found = collections(self._table, pool, [keys.issue(*self._project, num) for num in numbers])
 
-        def settle() -> None:
+        def commit() -> None:
             self._next = numbers.stop
 
         projects = [self._project] if numbers.stop > self.last else []
-        return WalkStep([(key, items) for key, items in found if items], settle, projects)
+        return WalkStep([(key, items) for key, items in found if items], commit, projects)
 
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """A part of the table, and how far it has been looked at: up to the key `settled`, and read up to the key `at`.
+    """A part of the table, and how far it has been looked at: up to the key `committed`, and read up to the key `at`.
 
     `held` are the items of the collection in between, of which more may follow.
     """
 
     number: int
-    settled: Key | None = None
+    committed: Key | None = None
     finished: bool = False
     at: Key | None = None
     held: tuple[Item, ...] = ()
@@ -124,13 +124,13 @@ class _Segment:
         if scanned.last is None:
             return list(grouped.items()), replace(self, finished=True, at=None, held=())
         held = tuple(grouped.pop(scanned.last[0], ()))
-        settled = self.settled
+        committed = self.committed
         if not held:
-            settled = scanned.last
+            committed = scanned.last
         elif grouped:
             last = next(reversed(grouped.values()))[-1]
-            settled = last[keys.PK], last[keys.SK]
-        return list(grouped.items()), replace(self, settled=settled, at=scanned.last, held=held)
+            committed = last[keys.PK], last[keys.SK]
+        return list(grouped.items()), replace(self, committed=committed, at=scanned.last, held=held)
 
 
 class TableWalk:
@@ -159,7 +159,7 @@ class TableWalk:
     @property
     def position(self) -> list[Any]:
         """For each segment the key behind which it goes on, and whether it is over."""
-        return [[list(segment.settled or ()), segment.finished] for segment in self._segments]
+        return [[list(segment.committed or ()), segment.finished] for segment in self._segments]
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
         """A page of each segment."""
@@ -167,7 +167,7 @@ class TableWalk:
         count = len(self._segments)
         pages = list(pool.map(lambda segment: segment.next(self._table, count, self._limit), before))
 
-        def settle() -> None:
+        def commit() -> None:
             for _, segment in pages:
                 self._segments[segment.number] = segment
 
@@ -180,7 +180,7 @@ class TableWalk:
             elif key.startswith(keys.BLOCK_PREFIX):
                 with suppress(ValueError):
                     families.add(keys.parse_block(key)[:3])
-        return WalkStep(issues, settle, projects, families)
+        return WalkStep(issues, commit, projects, families)
 
 
 def collections(

@@ -142,19 +142,19 @@ class BlockReader:
         )
         self.reads.blocks += len(missing)
         self.reads.ranges += len(ranges)
-        unsettled = []
+        stale = []
         for family, entry in missing:
             item = together.items.get(self._key(family, entry.id))
             block = None if item is None else self._kept(item)
             if block is not None and _agrees(block, entry):
                 self._blocks[family, entry] = block
             else:
-                unsettled.append((family, entry))
+                stale.append((family, entry))
         for (family, entry, between), items in zip(ranges, together.spans, strict=True):
             self._found_keys(family, entry, between, [item[keys.SORT] for item in items])
-        if unsettled:
-            self.reads.settled += len(unsettled)
-            self._settle(unsettled)
+        if stale:
+            self.reads.settled += len(stale)
+            self._resolve(stale)
 
     def block(self, family: str, entry: Entry) -> Block:
         """A block that was wanted, with exactly the fences of the entry, and detailed exactly when the entry is."""
@@ -213,7 +213,7 @@ class BlockReader:
 
     # What was split or merged since the directory was read
 
-    def _settle(self, places: Sequence[tuple[str, Entry]]) -> None:
+    def _resolve(self, places: Sequence[tuple[str, Entry]]) -> None:
         """Put together what lies between the fences of entries from the blocks that cover their places now."""
         pieces = self._covering(places)
         by_keys = [place for place in places if not _enough(pieces[place], place[1])]

@@ -97,7 +97,7 @@ class Subject(NamedTuple):
     ledger: Ledger
 
 
-def settle(
+def derive(
     table: Table,
     fences: Fences,
     issues: Sequence[str],

@@ -62,7 +62,7 @@ def consume(
                 yield Subject(catalog, image, Ledger.from_item(ledgers.get((key, keys.LEDGER))))
 
     try:
-        failed = maintainer.settle(table, fences or Fences(), list(by_key), read)
+        failed = maintainer.derive(table, fences or Fences(), list(by_key), read)
     except Overloaded:
         return images[0].first
     for key, error in (failed | undefined).items():

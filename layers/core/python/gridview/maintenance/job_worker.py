@@ -22,18 +22,9 @@ from gridview.index.images import Poison
 from gridview.index.keyspaces import NUMBERS, TOKENS_SUFFIX
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.schema.catalog import Catalog, Field
+from gridview.schema.items import ProjectItems, orders_in, raise_epoch, sort_key, to_catalog, to_item
 from gridview.schema.jobs import Job, save, unchanged
-from gridview.schema.store import (
-    Catalogs,
-    ProjectItems,
-    orders_in,
-    raise_epoch,
-    read,
-    require_deleted,
-    sort_key,
-    to_catalog,
-    to_item,
-)
+from gridview.schema.store import Catalogs, read, require_deleted
 from gridview.support import clock
 from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import NotFound, Overloaded
@@ -198,10 +189,10 @@ class Worker:
         leaving = [order_id for order_id, since in catalog.leaving.items() if since <= job.epoch]
         if not self._remove_blocks(tenant, project, _families(leaving), left):
             return self._keep_lease(partition, job)
-        settled = list(_settled(items, catalog, job.epoch))[:_AT_ONCE]
-        if settled:
+        passed = list(_after_pass(items, catalog, job.epoch))[:_AT_ONCE]
+        if passed:
             after = replace(job, revision=job.revision + 1)
-            self._table.transact([*settled, raise_epoch(items), save(partition, job, job)])
+            self._table.transact([*passed, raise_epoch(items), save(partition, job, job)])
             return after
         if any(catalog.pending()):
             due = clock.after(self._settling)
@@ -293,14 +284,14 @@ def _stored(table: Table, partition: str) -> Job | None:
     return None if item is None else Job.from_item(item)
 
 
-def _settled(items: ProjectItems, catalog: Catalog, done: int) -> Iterator[Write]:
+def _after_pass(items: ProjectItems, catalog: Catalog, done: int) -> Iterator[Write]:
     """The writes that say of the definitions what is true after a pass under those of epoch `done`."""
     for one in catalog.pending():
         if 0 < one.deleted <= done:
             key = sort_key(catalog.tenant, catalog.project, one)
             yield delete(items.project[keys.PK], key, version_is(one.version))
             continue
-        after = one.settled(done, items.next_epoch)
+        after = one.after_pass(done, items.next_epoch)
         builtin = isinstance(one, Field) and one.builtin  # its options are in the project's item
         if after.indexes != one.indexes or (after != one and not builtin):
             yield put(to_item(catalog.tenant, catalog.project, after), version_is(one.version))

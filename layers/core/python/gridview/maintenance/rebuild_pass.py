@@ -62,7 +62,7 @@ def pass_over(
                 yield Subject(catalog, image, Ledger.from_item(found.get((issue, keys.LEDGER))))
 
     issues = [keys.issue(tenant, project, num) for num in numbers]
-    failed = maintainer.settle(table, fences, issues, read, touch=False)
+    failed = maintainer.derive(table, fences, issues, read, touch=False)
     for issue, error in failed.items():
         if isinstance(error, ItemTooLarge | Underivable | Unreadable):
             send_poison(Poison(issue, int(documents[issue]["version"]), str(error)))

@@ -7,7 +7,6 @@ from pyroaring import BitMap
 
 from gridview.query.bitmap_filter import Selection
 from gridview.query.document_scan import span
-from gridview.query.grid_request import IndexNotReady
 from gridview.query.group_blocks import is_indexed
 from gridview.query.plan import Estimate
 from gridview.query.planner import CANDIDATES, MAX_BLOCKS
@@ -15,6 +14,7 @@ from gridview.query.summary import FromBlocks, FromDocuments, Known, Summarize, 
 from gridview.query.summary_columns import OF_VALUES, Column, Piece
 from gridview.query.summary_request import FieldSummary, SummaryQuery
 from gridview.schema.catalog import Catalog, FieldType
+from gridview.schema.generations import IndexNotReady
 from gridview.support.errors import Unprocessable
 
 MAX_DOCUMENTS = 10_000

@@ -16,7 +16,7 @@ from pyroaring import BitMap
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
-from gridview.index.block_reader import Want
+from gridview.index.block_reads import Want
 from gridview.index.directory import Directory
 from gridview.index.keyspaces import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection

@@ -11,7 +11,7 @@ from pyroaring import BitMap
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.option_ranks import RANK_WIDTH
 from gridview.encoding.sort_strings import SEPARATOR, TEXT_WIDTH, body_of, folded_text, number_of
-from gridview.index.block_reader import Want
+from gridview.index.block_reads import Want
 from gridview.index.blocks import Entry
 from gridview.index.directory import Directory, range_of
 from gridview.query.bitmap_filter import Judged

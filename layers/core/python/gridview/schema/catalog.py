@@ -169,13 +169,13 @@ class Field:
         """The epoch of the newest change that is not true of all issues yet; 0 when all are."""
         return max(self.indexes.pending, self.moving, self.deleted)
 
-    def settled(self, done: int, epoch: int) -> "Field":
+    def after_pass(self, done: int, epoch: int) -> "Field":
         """After a pass over all issues under the definitions of epoch `done`; what follows from that holds from `epoch` on."""
         options = tuple(
             replace(option, former=tuple(former for former in option.former if former.until > done))
             for option in self.options
         )
-        return replace(self, indexes=self.indexes.settled(done, epoch), options=options)
+        return replace(self, indexes=self.indexes.after_pass(done, epoch), options=options)
 
     @cached_property
     def live_options(self) -> tuple[Option, ...]:
@@ -331,9 +331,9 @@ class Composite:
         """The epoch of the newest change that is not true of all issues yet; 0 when all are."""
         return max(self.indexes.pending, self.deleted)
 
-    def settled(self, done: int, epoch: int) -> "Composite":
+    def after_pass(self, done: int, epoch: int) -> "Composite":
         """After a pass over all issues under the definitions of epoch `done`; what follows from that holds from `epoch` on."""
-        return replace(self, indexes=self.indexes.settled(done, epoch))
+        return replace(self, indexes=self.indexes.after_pass(done, epoch))
 
 
 Definition = Field | Composite

@@ -5,7 +5,7 @@
     off      READY or BUILDING -> LEAVING -> nothing
 
 What is written and what is served change with the catalog's epoch. A change is known everywhere when the longest function
-timeout and the longest life of a cached catalog have passed; then a pass over the issues (`upkeep`) makes it true, and `settled`
+timeout and the longest life of a cached catalog have passed; then a pass over the issues (`upkeep`) makes it true, and `after_pass`
 says so.
 """
 
@@ -131,7 +131,7 @@ class Indexes:
             epoch, words=self.words if words is None else words
         )
 
-    def settled(self, done: int, epoch: int) -> Self:
+    def after_pass(self, done: int, epoch: int) -> Self:
         """After a pass over all issues under the definitions of epoch `done`; what follows from that holds from `epoch` on."""
         left = [
             index for index in self.generations if index.state is not IndexState.LEAVING or index.since > done

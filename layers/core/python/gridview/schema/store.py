@@ -2,25 +2,17 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from gridview.dynamodb.errors import TransactionFailed
-from gridview.dynamodb.expressions import Condition, Write, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import (
-    BUILTINS,
     Catalog,
-    Composite,
-    Definition,
-    Field,
-    FieldType,
-    Option,
-    Part,
     UnknownOption,
 )
-from gridview.schema.generations import Indexes
+from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import Job
 from gridview.support.errors import Conflict, CursorExpired, InvalidRequest, NotFound, NotReady
 
@@ -35,27 +27,6 @@ Result = TypeVar("Result")
 
 class DefinitionsMissing(Exception):
     """A project has no definitions, though nobody has deleted it: somebody has changed the table by hand."""
-
-
-class ProjectItems(NamedTuple):
-    """A project as it is stored: its own item, its catalog item, its definitions' in any order, its counter and its job."""
-
-    project: dict[str, Any]
-    catalog: dict[str, Any]
-    attributes: tuple[dict[str, Any], ...]
-    composites: tuple[dict[str, Any], ...]
-    numbers: int
-    job: Job | None
-
-    @property
-    def next_epoch(self) -> int:
-        """The epoch with which a change of what was read holds."""
-        return int(self.catalog["epoch"]) + 1
-
-    @property
-    def next_composite(self) -> int:
-        """The number in the id of the next composite index: none is given twice."""
-        return int(self.catalog.get("next_composite", 1))
 
 
 class _Entry(NamedTuple):
@@ -172,125 +143,7 @@ def require_deleted(table: Table, tenant: str, project: str) -> None:
         raise DefinitionsMissing(f"The definitions of {keys.project(tenant, project)} are missing.")
 
 
-def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
-    """The catalog that the stored items make."""
-    by_key = {item["key"]: to_field(item) for item in items.attributes}
-    return Catalog(
-        tenant=tenant,
-        project=project,
-        epoch=items.catalog["epoch"],
-        states=tuple(Option.from_item(option) for option in items.project["states"]),
-        attributes=tuple(by_key[key] for key in items.catalog["order"]),
-        next_key=items.catalog["next_key"],
-        own_builtins={key: field for key, field in by_key.items() if field.builtin},
-        deleting=tuple(field for field in by_key.values() if field.deleted),
-        composites=tuple(sorted(map(to_composite, items.composites), key=lambda one: int(one.key[1:]))),
-    )
-
-
-def to_field(item: Mapping[str, Any]) -> Field:
-    """The attribute, or built-in field, that a stored item defines."""
-    return Field(
-        id=item["id"],
-        key=item["key"],
-        name=item["name"],
-        type=FieldType(item["type"]),
-        options=tuple(Option.from_item(option) for option in item["options"]),
-        required=item["required"],
-        indexes=Indexes.from_item(item),
-        builtin=item["key"] in BUILTINS,
-        version=item["version"],
-        created=item["created"],
-        updated=item["updated"],
-        next_option=item["next_option"],
-        deleted=item.get("deleted", 0),
-    )
-
-
-def to_composite(item: Mapping[str, Any]) -> Composite:
-    """The composite index that a stored item defines."""
-    return Composite(
-        key=item["key"],
-        sort=tuple(Part(*part) for part in item["keys"]),
-        indexes=Indexes.from_item(item),
-        version=item["version"],
-        created=item["created"],
-        deleted=item.get("deleted", 0),
-    )
-
-
-def orders_in(items: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The orders that there may be something of in the index, by the stored items of a project, be it deleted or not."""
-    fields = {**BUILTINS}
-    composites = []
-    for item in items:
-        if item[keys.SK].startswith(keys.ATTRIBUTE_PREFIX):
-            fields[item["key"]] = to_field(item)
-        elif item[keys.SK].startswith(keys.COMPOSITE_PREFIX):
-            composites.append(to_composite(item))
-    definitions: list[Definition] = [*fields.values(), *composites]
-    return {one.order_id_of(index) for one in definitions for index in one.indexes.generations}
-
-
-def sort_key(tenant: str, project: str, definition: Definition) -> str:
-    """Sort key of the item that defines a field or a composite index."""
-    if isinstance(definition, Composite):
-        return keys.composite(tenant, project, definition.id)
-    return keys.attribute(tenant, project, definition.id)
-
-
-def to_item(tenant: str, project: str, definition: Definition) -> dict[str, Any]:
-    """The stored item that defines a field or a composite index."""
-    item = {
-        keys.PK: keys.project(tenant, project),
-        keys.SK: sort_key(tenant, project, definition),
-        **_defined(definition),
-        **definition.indexes.to_items(),
-        "version": definition.version,
-        "created": definition.created,
-    }
-    return {**item, "deleted": definition.deleted} if definition.deleted else item
-
-
-def _defined(definition: Definition) -> dict[str, Any]:
-    if isinstance(definition, Composite):
-        return {"key": definition.key, "keys": [list(part) for part in definition.sort]}
-    field = definition
-    return {
-        "id": field.id,
-        "key": field.key,
-        "name": field.name,
-        "type": field.type.value,
-        # The states' own options are in the project's item.
-        "options": [] if field.builtin else [option.to_item() for option in field.options],
-        "next_option": field.next_option,
-        "required": field.required,
-        "updated": field.updated,
-    }
-
-
-def raise_epoch(
-    items: ProjectItems,
-    *,
-    order: Sequence[str] | None = None,
-    next_key: int | None = None,
-    next_composite: int | None = None,
-) -> Write:
-    """The write that makes a change of definitions known: part of every transaction that changes one.
-
-    Its condition is the epoch that was read, so changes of one project follow each other.
-    """
-    changed = {
-        **items.catalog,
-        "epoch": items.next_epoch,
-        "order": list(items.catalog["order"] if order is None else order),
-        "next_key": items.catalog["next_key"] if next_key is None else next_key,
-        "next_composite": items.next_composite if next_composite is None else next_composite,
-    }
-    return put(changed, Condition("epoch = :epoch", values={":epoch": items.catalog["epoch"]}))
-
-
-def settle(change: Callable[[], Result]) -> Result:
+def retry_lost_races(change: Callable[[], Result]) -> Result:
     """Do a change that reads, checks and writes in one transaction; again from the start when it lost a race; then Conflict."""
     for _ in range(_ATTEMPTS):
         try:

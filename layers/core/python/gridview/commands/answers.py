@@ -1,0 +1,113 @@
+"""Projects, attributes and composite indexes in the form in which the API answers them. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gridview.encoding.values import datetime_json
+from gridview.schema import options
+from gridview.schema.catalog import Catalog, Composite, Definition, Field, Option
+from gridview.schema.items import ProjectItems
+from gridview.schema.jobs import Progress
+from gridview.support.errors import NotFound
+
+
+def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = None) -> dict[str, Any]:
+    """A project as the API answers it; `issues` is null in a list, where nobody counts them."""
+    states = [Option.from_item(state) for state in item["states"]]
+    return {
+        "id": project_id,
+        "name": item["name"],
+        "states": [state.value for state in states if not state.retired],
+        "issues": issues,
+        "version": item["version"],
+        "created": datetime_json(item["created"]),
+        "updated": datetime_json(item["updated"]),
+        "created_by": item["created_by"],
+        "updated_by": item["updated_by"],
+    }
+
+
+def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
+    """An attribute, or a built-in field, as the API answers it.
+
+    `position` is its place in the display order, from 0 (null for a built-in field); `search` is whether its words are
+    indexed or will be; `build` tells what is being made of it.
+    """
+    order = items.catalog["order"]
+    attribute: dict[str, Any] = {
+        "id": field.id,
+        "name": field.name,
+        "type": field.type.value,
+        "required": field.required,
+        "indexed": field.indexed,
+        "search": field.searched,
+        "build": build_json(items, field, moving=field.moving),
+        "position": None if field.builtin else order.index(field.key),
+        "version": field.version,
+        "created": datetime_json(field.created or items.project["created"]),
+        "updated": datetime_json(field.updated or items.project["created"]),
+    }
+    if field.type.has_options:
+        attribute["options"] = options.options_json(field)
+    return attribute
+
+
+def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> dict[str, Any] | None:
+    """What is being made of a definition in the background, and how far that has come; None when it is as it should be.
+
+    `building` cannot be sorted by yet; while it is `rebuilding` or `reordering` the present order is served; `removing` takes away
+    what an index or a deleted attribute has left. `moving`: the epoch of a move of options that is under way, else 0.
+    """
+    indexes = definition.indexes
+    if definition.deleted:
+        state, since = "removing", definition.deleted
+    elif indexes.building is not None:
+        state, since = "building" if indexes.ready is None else "rebuilding", indexes.building.since
+    elif moving:
+        state, since = "reordering", moving
+    elif indexes.leaving:
+        state, since = "removing", indexes.pending
+    else:
+        return None
+    progress = items.job.progress_of(since, items.numbers) if items.job else Progress(0, items.numbers)
+    return {"state": state, **progress._asdict()}
+
+
+def composite_json(items: ProjectItems, catalog: Catalog, composite: Composite) -> dict[str, Any]:
+    """A composite index as the API answers it; `build` tells what is being made of it, as for an attribute."""
+    return {
+        "id": composite.id,
+        "sort": [
+            {
+                "field": catalog.field_of(part.field).id,
+                "direction": "desc" if part.descending else "asc",
+                "nulls": "first" if part.nulls_first else "last",
+            }
+            for part in composite.sort
+        ],
+        "state": "building" if composite.indexes.ready is None else "ready",
+        "build": build_json(items, composite, moving=_moving(catalog, composite)),
+        "version": composite.version,
+        "created": datetime_json(composite.created),
+    }
+
+
+def _moving(catalog: Catalog, composite: Composite) -> int:
+    """The epoch with which options of its fields were last moved whose issues may still stand where they stood before."""
+    return max(catalog.field_of(part.field).moving for part in composite.sort)
+
+
+def find_attribute(catalog: Catalog, attribute: str) -> Field:
+    """The attribute or built-in field of this id; NotFound."""
+    field = catalog.get(attribute)
+    if field is None:
+        raise NotFound("There is no such attribute.")
+    return field
+
+
+def find_composite(catalog: Catalog, index: str) -> Composite:
+    """The composite index of this id; NotFound."""
+    composite = catalog.composite(index)
+    if composite is None:
+        raise NotFound("There is no such index.")
+    return composite
