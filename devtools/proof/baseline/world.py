@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from devtools.local import bulk
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.api.routes import Role
-from gridview.commands.actor import Actor
+from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import create_attribute, update_attribute
 from gridview.commands.composite_indexes import create_composite
 from gridview.commands.projects import create_project

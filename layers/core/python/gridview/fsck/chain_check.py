@@ -44,7 +44,7 @@ _HOPS = 50
 Doubted = Callable[[Sequence[SuspectKey]], None]
 
 
-class Piece(NamedTuple):
+class ChainPiece(NamedTuple):
     """What is wrong with blocks of a chain, but for what is in them; and where the next piece begins, if there is one."""
 
     faults: list[Difference]
@@ -70,7 +70,7 @@ def left(catalog: Catalog) -> frozenset[str]:
     )
 
 
-def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> Piece:
+def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> ChainPiece:
     """Look at the next blocks of a chain, from the lower fence `at` on ("": the first).
 
     A strongly consistent read of each block, and of an order its sort entries, 0.5 units for 25 or so. `doubted` is told of issues
@@ -97,7 +97,7 @@ def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> Piece:
     if has_entries(chain.family):
         covering = found if items else [Block.head(chain.family)]
         _compare_with_entries(chain, covering, doubted)
-    return Piece(faults, following)
+    return ChainPiece(faults, following)
 
 
 def _fault(
