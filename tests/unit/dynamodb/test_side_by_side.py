@@ -1,0 +1,47 @@
+"""Two pieces of work at the same time share their rounds, and their calls are told in the order of these."""
+
+import threading
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.dynamodb.side_by_side import side_by_side
+from gridview.dynamodb.table import Table
+
+
+def read(table: Table, times: int) -> int:
+    for _ in range(times):
+        table.get("a", "b")
+    return times
+
+
+@pytest.mark.parametrize(("own", "other"), [(0, 0), (2, 3), (3, 1), (0, 2), (2, 0)])
+def test_the_longer_of_both_tells_the_rounds(own: int, other: int) -> None:
+    table = MemoryTable()
+    read(table, 2)
+    assert side_by_side(table, lambda: read(table, own), lambda beside: read(beside, other)) == (own, other)
+    assert table.meter.rounds == 2 + max(own, other)
+    rounds = [call.round for call in table.meter.calls]
+    assert rounds == sorted([1, 2, *range(3, 3 + own), *range(3, 3 + other)])
+
+
+def test_both_run_at_the_same_time() -> None:
+    meeting = threading.Barrier(2, timeout=20)
+    assert side_by_side(MemoryTable(), lambda: meeting.wait() >= 0, lambda _: meeting.wait() >= 0) == (
+        True,
+        True,
+    )
+
+
+@pytest.mark.parametrize("fails", ["work", "other"])
+def test_what_one_of_them_raises_is_raised(fails: str) -> None:
+    def work() -> None:
+        if fails == "work":
+            raise LookupError(fails)
+
+    def other(_: Table) -> None:
+        if fails == "other":
+            raise LookupError(fails)
+
+    with pytest.raises(LookupError, match=fails):
+        side_by_side(MemoryTable(), work, other)
