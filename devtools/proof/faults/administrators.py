@@ -3,20 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from devtools.proof.faults.world import IN_FLIGHT, TIMEOUT, Run, World
-from gridview.commands import attributes, projects
+from devtools.proof.faults.lambdas import Functions
+from devtools.proof.faults.world import SETTLING, Run, World
+from gridview.commands import attributes
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.maintenance.job_worker import Worker
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, Overloaded
-
-CATALOG_AGE = 5.0
-"""Seconds for which the core promises to use a catalog at most. Not its own constant: who deploys it trusts in the promise."""
-
-SETTLING = TIMEOUT + CATALOG_AGE + IN_FLIGHT
-"""Seconds after a change of definitions from which on nobody acts on the older ones: none less would do."""
 
 MOST_ATTRIBUTES = 7
 
@@ -26,7 +20,7 @@ _IDS = ("start", "kind", "cost", "tags", "note", "extra", "more")
 Change = Callable[[World, Table], None]
 """A change of definitions, made by a container that has no catalog yet or, in a drawn scenario, by any."""
 
-_Request = Callable[[Table, Catalogs], None]
+_Request = Callable[[Functions], Any]
 
 
 def define(world: World, catalogs: Catalogs) -> Run | None:
@@ -48,7 +42,7 @@ def define(world: World, catalogs: Catalogs) -> Run | None:
         return None
     what, change = chosen
     world.totals["changes of definitions"] += 1
-    return world.command(what, lambda table: change(table, catalogs))
+    return world.command(what, lambda table: change(world.functions(table, catalogs)))
 
 
 def _add(world: World, _: Catalog) -> tuple[str, _Request]:
@@ -62,23 +56,14 @@ def _add(world: World, _: Catalog) -> tuple[str, _Request]:
     if kind in ("enum", "multi_enum"):
         body["options"] = ["a", "b", "c"]
 
-    def change(table: Table, catalogs: Catalogs) -> None:
-        attributes.create_attribute(table, catalogs, world.admin, world.project, body)
-
-    return f"create attribute {body['id']} {kind}", change
+    return f"create attribute {body['id']} {kind}", _asking(world, "POST", "/attributes", body)
 
 
 def _drop(world: World, catalog: Catalog) -> tuple[str, _Request] | None:
     if not catalog.attributes:
         return None
     chosen = world.random.choice(catalog.attributes).id
-
-    def change(table: Table, catalogs: Catalogs) -> None:
-        attributes.delete_attribute(
-            table, catalogs, world.admin, world.project, chosen, None, settling=SETTLING
-        )
-
-    return f"delete attribute {chosen}", change
+    return f"delete attribute {chosen}", _asking(world, "DELETE", f"/attributes/{chosen}")
 
 
 def _switch(world: World, catalog: Catalog) -> tuple[str, _Request] | None:
@@ -100,54 +85,45 @@ def _reorder(world: World, catalog: Catalog) -> tuple[str, _Request] | None:
         options[0]["value"] += "'"
     if not chosen.builtin:
         return _patch(world, chosen, {"options": options})
-
-    def change(table: Table, catalogs: Catalogs) -> None:
-        projects.update_project(
-            table, catalogs, world.admin, world.project, {"states": options}, None, settling=SETTLING
-        )
-
-    return "change the states", change
+    return "change the states", _asking(world, "PATCH", "", {"states": options})
 
 
 def _patch(world: World, field: Field, body: dict[str, Any]) -> tuple[str, _Request]:
-    def change(table: Table, catalogs: Catalogs) -> None:
-        attributes.update_attribute(
-            table, catalogs, world.admin, world.project, field.id, body, None, settling=SETTLING
-        )
-
-    return f"change {field.id}: {body}", change
+    return f"change {field.id}: {body}", _asking(world, "PATCH", f"/attributes/{field.id}", body)
 
 
 def _rebuild(world: World, catalog: Catalog) -> tuple[str, _Request]:
     fields = [field.id for field in (*catalog.builtins, *catalog.attributes)]
     chosen = [world.random.choice(fields)] if world.chance(0.7) else None
 
-    def change(table: Table, catalogs: Catalogs) -> None:
-        attributes.rebuild(table, catalogs, world.tenant, world.project, chosen, rate=0, settling=SETTLING)
+    def change(functions: Functions) -> None:
+        attributes.rebuild(
+            functions.table,
+            functions.catalogs,
+            world.tenant,
+            world.project,
+            chosen,
+            rate=0,
+            settling=SETTLING,
+        )
 
     return f"rebuild {chosen or 'everything'}", change
 
 
 def delete_project(world: World, catalogs: Catalogs) -> Run:
     """A request that deletes the project, whatever is going on in it."""
-
-    def work(table: Table) -> None:
-        projects.delete_project(table, catalogs, world.admin, world.project, None, settling=SETTLING)
-
     world.totals["deleted projects"] += 1
-    return world.command("delete the project", work)
+    change = _asking(world, "DELETE", "")
+    return world.command("delete the project", lambda table: change(world.functions(table, catalogs)))
+
+
+def _asking(world: World, method: str, path: str, body: Any = None) -> _Request:
+    """A request of an administrator, about the project or what is in it."""
+    return lambda functions: functions.request(world.admin, method, f"{world.path}{path}", body)
 
 
 def upkeep(world: World, catalogs: Catalogs) -> Run:
     """An invocation of the upkeep function, as the schedule makes one."""
-    began = world.clock.seconds
-
-    def work(table: Table) -> Any:
-        def remaining() -> float:
-            return began + TIMEOUT - world.clock.seconds
-
-        fences = world.fences_of(catalogs)
-        return Worker(table, catalogs, remaining, world.letter, settling=SETTLING, fences=fences).work()
 
     def ended(run: Run) -> None:
         if not isinstance(
@@ -155,7 +131,7 @@ def upkeep(world: World, catalogs: Catalogs) -> Run:
         ):  # the next one goes on when the lease has run out
             world.check(run)
 
-    return world.start("upkeep", work, ended)
+    return world.start("upkeep", lambda table: world.functions(table, catalogs).upkeep(world.letter), ended)
 
 
 def job_is_left(world: World) -> bool:

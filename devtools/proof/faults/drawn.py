@@ -7,7 +7,7 @@ from devtools.proof.faults import administrators, people, truth
 from devtools.proof.faults.adversary import Verdict
 from devtools.proof.faults.people import Reader, is_spoilt
 from devtools.proof.faults.stream import Shard
-from devtools.proof.faults.world import Difference, Run, World, is_block
+from devtools.proof.faults.world import SETTLING, Difference, Run, World, is_block
 from gridview.dynamodb.expressions import Key
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
@@ -270,7 +270,7 @@ class Drawn:
 
     def wait_long(self) -> None:
         """Until a job is due, or the lease of a killed one runs out."""
-        self.world.pass_time(self.random.choice([20.0, administrators.SETTLING, 130.0]))
+        self.world.pass_time(self.random.choice([20.0, SETTLING, 130.0]))
 
     def work_off(self) -> None:
         """Let the background work come to its end: each invocation undisturbed, when all that went before is over."""

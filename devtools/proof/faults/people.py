@@ -4,28 +4,22 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-import orjson
-
+from devtools.proof.faults.lambdas import Answer, Used
 from devtools.proof.faults.truth import assert_page
 from devtools.proof.faults.world import Run, World
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.errors import ItemTooLarge
-from gridview.dynamodb.expressions import ABSENT, Item
+from gridview.dynamodb.expressions import ABSENT
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.encoding.cursors import Cursors
-from gridview.encoding.json_codec import dumps
 from gridview.fsck.repair import mend
 from gridview.index.images import Underivable
 from gridview.index.maintainer import Superseded
-from gridview.query import grid_request
-from gridview.query.grid import grid_page
 from gridview.schema.catalog import Catalog, Field, FieldType
 from gridview.schema.store import Catalogs
-from gridview.support.errors import RequestError
+from gridview.support.errors import NotFound, RequestError
 
-CURSORS = Cursors([b"a secret of the simulator"], "grid")
 SPOILT = ("o99", "1 May 2023")
 """Stored values from which no sort string can be made."""
 
@@ -75,48 +69,44 @@ def writer(world: World, user: str) -> Actor:
 
 def create(world: World, catalogs: Catalogs) -> Run:
     """A request that makes an issue."""
-    actor = writer(world, "ann")
-
-    def work(table: Table) -> Item:
-        return catalogs.using(
-            table,
-            world.tenant,
-            world.project,
-            lambda catalog: issues.create_issue(table, catalog, actor, body(world.random, catalog, new=True)),
-        )
-
-    return world.command("create", work)
+    return ask(world, catalogs, "create", "ann", "POST", "/issues", wish(world, new=True))
 
 
 def update(world: World, catalogs: Catalogs, num: int) -> Run:
     """A request that changes an issue, as it stands or only at the version that the client has seen."""
-    actor = writer(world, "bob")
     seen = world.documents.get(keys.issue(world.tenant, world.project, num), {}).get("version")
     expected = frozenset({seen}) if seen and world.chance(0.2) else None
-
-    def work(table: Table) -> Item:
-        return catalogs.using(
-            table,
-            world.tenant,
-            world.project,
-            lambda catalog: issues.update_issue(
-                table, catalog, actor, num, body(world.random, catalog, new=False), expected
-            ),
-        )
-
-    return world.command(f"update {num}", work)
+    asked = wish(world, new=False)
+    return ask(world, catalogs, f"update {num}", "bob", "PATCH", f"/issues/{num}", asked, expected)
 
 
 def delete(world: World, catalogs: Catalogs, num: int) -> Run:
     """A request that deletes an issue."""
     seen = world.documents.get(keys.issue(world.tenant, world.project, num), {}).get("version")
     expected = frozenset({seen}) if seen and world.chance(0.3) else None
+    return ask(world, catalogs, f"delete {num}", "bob", "DELETE", f"/issues/{num}", None, expected)
 
-    def work(table: Table) -> None:
-        catalog = catalogs.get(table, world.tenant, world.project)
-        issues.delete_issue(table, catalog, num, expected)
 
-    return world.command(f"delete {num}", work)
+def ask(world: World, catalogs: Catalogs, what: str, user: str, *request: Any) -> Run:
+    """A request of a writer, about what is in the project."""
+    method, path, *rest = request
+
+    def work(table: Table) -> Answer:
+        functions = world.functions(table, catalogs)
+        return functions.request(writer(world, user), method, f"{world.path}{path}", *rest)
+
+    return world.command(what, work)
+
+
+def wish(world: World, *, new: bool) -> dict[str, Any]:
+    """What a request is to make of an issue, by the definitions as they are or as somebody saw them some time ago."""
+    try:
+        now = world.catalog()
+    except NotFound:
+        return {"name": "late"}
+    known = world.known if world.known is not None and world.chance(0.2) else now
+    world.known = now
+    return body(world.random, known, new=new)
 
 
 # Directly in the table
@@ -243,26 +233,25 @@ class Reader:
             asked = {**self._query, "cursor": random.choice(self._cursors)}
         else:
             asked = self._another_query()
-        used: list[Catalog] = []
-
-        def work(table: Table) -> Any:
-            def page_of(catalog: Catalog) -> dict[str, Any]:
-                used[:] = [catalog]
-                return grid_page(table, catalog, grid_request.resolve(catalog, asked), CURSORS)
-
-            return self._catalogs.using(table, world.tenant, world.project, page_of)
+        used = Used(self._catalogs)
 
         def ended(run: Run) -> None:
-            if run.invocation.raised is not None or run.invocation.result is None:
-                world.check_reader(run)
+            world.check_request(run)
+            answer = run.invocation.result
+            if run.invocation.raised is not None or answer.status != 200:
                 return
-            page = orjson.loads(dumps(run.invocation.result))
+            page = answer.body
             world.totals["pages"] += 1
-            assert_page(world, used[0], asked, page)
+            assert_page(world, used.last, asked, page)
             self._query = {name: given for name, given in asked.items() if name != "cursor"}
             self._cursors = [cursor for cursor in (page["next"], page["prev"]) if cursor]
 
-        return world.start("reader", work, ended, str({**asked, "cursor": "cursor" in asked}))
+        return world.start(
+            "reader",
+            lambda table: world.functions(table, used).grid(world.tenant, world.path, asked),
+            ended,
+            str({**asked, "cursor": "cursor" in asked}),
+        )
 
     def _another_query(self) -> dict[str, Any]:
         random = self._world.random

@@ -13,7 +13,7 @@ from devtools.proof.faults.drawn import Drawn, Weather
 from devtools.proof.faults.project import PROJECT, SMALL, in_memory
 from devtools.proof.faults.stream import Shard
 from devtools.proof.faults.virtual import Clock, Constants, virtual
-from devtools.proof.faults.world import Difference, Run, World
+from devtools.proof.faults.world import SETTLING, Difference, Run, World
 from gridview.commands import attributes, issues, projects
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -225,9 +225,9 @@ def _written(world: World, script: Script) -> Shard:
     """The shard when everything has been written, and the first records are settled."""
     if script.bare:
         patched("updated", indexed=False)(world, world.table)
-        world.pass_time(administrators.SETTLING)
+        world.pass_time(SETTLING)
         world.finish(administrators.upkeep(world, Catalogs()))
-        world.pass_time(administrators.SETTLING)
+        world.pass_time(SETTLING)
         world.finish(administrators.upkeep(world, Catalogs()))
     for word, num in script.steps:
         do(world, word, num)
@@ -339,7 +339,7 @@ def patched(attribute: str, **body: object) -> administrators.Change:
             attribute,
             body,
             None,
-            settling=administrators.SETTLING,
+            settling=SETTLING,
         )
 
     return change
@@ -356,7 +356,7 @@ def deleted(attribute: str) -> administrators.Change:
             world.project,
             attribute,
             None,
-            settling=administrators.SETTLING,
+            settling=SETTLING,
         )
 
     return change
@@ -371,15 +371,13 @@ def rebuilt(world: World, table: Table) -> None:
         world.project,
         ["start", "name"],
         rate=0,
-        settling=administrators.SETTLING,
+        settling=SETTLING,
     )
 
 
 def project_deleted(world: World, table: Table) -> None:
     """The project is deleted."""
-    projects.delete_project(
-        table, Catalogs(), world.admin, world.project, None, settling=administrators.SETTLING
-    )
+    projects.delete_project(table, Catalogs(), world.admin, world.project, None, settling=SETTLING)
 
 
 def states_moved(world: World, table: Table) -> None:
@@ -392,7 +390,7 @@ def states_moved(world: World, table: Table) -> None:
         world.project,
         {"states": states[::-1]},
         None,
-        settling=administrators.SETTLING,
+        settling=SETTLING,
     )
 
 
@@ -468,7 +466,7 @@ def _defined(world: World, script: JobScript) -> Drawn:
     for change in script.changes:
         world.clock.seconds += 1
         change(world, world.table)
-    world.pass_time(administrators.SETTLING)
+    world.pass_time(SETTLING)
     return quiet
 
 

@@ -3,7 +3,7 @@
 A race is an invocation, and what happens meanwhile. Its points are the calls that the invocation makes when nothing does.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache, partial
@@ -11,23 +11,18 @@ from itertools import product
 from random import Random
 from typing import Any, NamedTuple
 
-import orjson
-
 from devtools.proof.faults import administrators, people, points, truth
 from devtools.proof.faults.administrators import Change
 from devtools.proof.faults.drawn import Drawn, Weather
+from devtools.proof.faults.lambdas import Used
 from devtools.proof.faults.memory_table import MemoryTable
-from devtools.proof.faults.people import CURSORS
 from devtools.proof.faults.project import PROJECT, SMALL, in_memory
 from devtools.proof.faults.virtual import Clock, Constants, virtual
-from devtools.proof.faults.world import Difference, Run, World, is_block
+from devtools.proof.faults.world import SETTLING, Difference, Run, World, is_block
 from gridview.commands import attributes, issues
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
-from gridview.encoding.json_codec import dumps
 from gridview.index import sort_entries
-from gridview.query import grid_request
-from gridview.query.grid import grid_page
 from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Job
 from gridview.schema.store import Catalogs
@@ -106,7 +101,7 @@ def _pass(world: World, *changes: Change, steps: tuple[tuple[str, int], ...] = _
     quiet = _written(world, *steps)
     for change in changes:
         _change(world, change)
-    world.pass_time(administrators.SETTLING)
+    world.pass_time(SETTLING)
     return Scene(quiet, administrators.upkeep(world, Catalogs()))
 
 
@@ -209,16 +204,9 @@ def _old_command(world: World, container: Catalogs, *, new: bool) -> Scene:
     world.clock.seconds += 4.9
     fields = {"start": "2023-06-01", "kind": "c", "tags": ["y"], "note": "n"}
 
-    def work(table: Table) -> Any:
-        def written(catalog: Catalog) -> Any:
-            actor = people.writer(world, "bob")
-            if new:
-                return issues.create_issue(table, catalog, actor, {"name": "late", "fields": fields})
-            return issues.update_issue(table, catalog, actor, 1, {"fields": fields}, None)
-
-        return container.using(table, world.tenant, world.project, written)
-
-    return Scene(quiet, world.command("write by what was known", work))
+    method, path, name = ("POST", "/issues", {"name": "late"}) if new else ("PATCH", "/issues/1", {})
+    asked = {**name, "fields": fields}
+    return Scene(quiet, people.ask(world, container, "write by what was known", "bob", method, path, asked))
 
 
 def _changed_meanwhile(change: Change, world: World, _run: Run) -> None:
@@ -468,14 +456,11 @@ def _read(field: str, world: World, run: Run) -> None:
     asked = {"limit": 10, "sort": [{"field": field, "direction": direction, "nulls": nulls}]}
     catalog = world.catalog()
 
-    def work(table: Table) -> Any:
-        return grid_page(table, catalog, grid_request.resolve(catalog, asked), CURSORS)
-
-    page = world.start("reader", work, world.check)
+    page = _reader(world, catalog, asked)
     world.step(page)
     world.finish(run)
     world.finish(page)
-    shown = orjson.loads(dumps(page.invocation.result))
+    shown = page.invocation.result.body
     truth.assert_page(world, catalog, asked, shown)
     found = sorted(row["num"] for row in shown["rows"])
     if found != sorted(document["num"] for document in world.documents.values()):
@@ -494,11 +479,17 @@ def _page_with_nulls_first(world: World) -> Scene:
     """A page that shows the issues without a value, and then those with one."""
     quiet = _written(world, *_THREE_ISSUES)
     catalog = world.catalog()
+    return Scene(quiet, _reader(world, catalog, _NULLS_FIRST))
 
-    def work(table: Table) -> Any:
-        return grid_page(table, catalog, grid_request.resolve(catalog, _NULLS_FIRST), CURSORS)
 
-    return Scene(quiet, world.start("reader", work, world.check))
+def _reader(world: World, catalog: Catalog, asked: Mapping[str, Any]) -> Run:
+    """A request of a page, to a container with these definitions."""
+    used = Used(Catalogs(), catalog)
+    return world.start(
+        "reader",
+        lambda table: world.functions(table, used).grid(world.tenant, world.path, asked),
+        world.check,
+    )
 
 
 def _first_value(world: World, page: Run) -> None:
@@ -508,7 +499,7 @@ def _first_value(world: World, page: Run) -> None:
     points.do(world, "back", edited)
     world.drain(Catalogs())
     world.finish(page)
-    shown = orjson.loads(dumps(page.invocation.result))
+    shown = page.invocation.result.body
     truth.assert_page(world, world.catalog(), _NULLS_FIRST, shown)
     found = sorted(row["num"] for row in shown["rows"])
     if found != [1, 2, edited] and not (being_read and found == [1, 2]):
@@ -539,7 +530,7 @@ def _rebuilt_by_the_next_version(world: World) -> Scene:
     quiet.work_off()
     vars(sort_strings)["SPEC_VERSION"] += 1
     _change(world, points.rebuilt)
-    world.pass_time(administrators.SETTLING)
+    world.pass_time(SETTLING)
     return Scene(quiet, administrators.upkeep(world, Catalogs()))
 
 
@@ -575,7 +566,7 @@ def _split_unheard_of(world: World) -> Scene:
         world.memory.lag()
     world.drain(Catalogs())
     _change(world, _off_start)
-    world.pass_time(administrators.SETTLING)
+    world.pass_time(SETTLING)
     if world.memory is not None:
         _hear_of_all_but_blocks(world.memory)
     return Scene(quiet, administrators.upkeep(world, Catalogs()))

@@ -11,26 +11,22 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from devtools.proof.faults import chains_truth
+from devtools.proof.faults.lambdas import Used
 from devtools.proof.faults.world import Difference, World, is_document
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
-from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.fsck.issue_diff import differences
 from gridview.fsck.repair import mend
 from gridview.index.keyspaces import derived_strings, has_entries
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import sort_strings_of
-from gridview.query import grid_request
-from gridview.query.grid import grid_page
 from gridview.schema.catalog import NUM, Catalog, Field, FieldType
 from gridview.schema.documents import to_json
 from gridview.schema.store import Catalogs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-_CURSORS = Cursors([b"a secret of the truth"], "grid")
 
 
 def assert_page(world: World, catalog: Catalog, asked: Mapping[str, Any], page: Mapping[str, Any]) -> None:
@@ -228,10 +224,12 @@ def assert_walk(
     asked: dict[str, Any] = {"sort": [sort], "limit": limit}
     seen: list[int] = []
     cursor = None
+    functions = world.functions(world.engine, Used(Catalogs(), catalog))
     expected = _in_order(catalog, world.documents.values(), field_id, descending, nulls_first)
     while True:
-        query = grid_request.resolve(catalog, asked if cursor is None else {**asked, "cursor": cursor})
-        page = orjson.loads(dumps(grid_page(world.engine, catalog, query, _CURSORS)))
+        page = functions.grid(
+            world.tenant, world.path, asked if cursor is None else {**asked, "cursor": cursor}
+        ).body
         assert_page(world, catalog, asked, page)
         seen += [row["num"] for row in page["rows"]]
         cursor = page["next"]

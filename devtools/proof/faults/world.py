@@ -7,8 +7,9 @@ from functools import lru_cache
 from random import Random
 from typing import Any, NamedTuple
 
-from devtools.local.delivery import Record
+from devtools.local.delivery import Record, sequence_number
 from devtools.proof.faults.adversary import Invocation, Killed, Verdict, refuse_as_too_large
+from devtools.proof.faults.lambdas import Answer, Failed, Functions
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.stream import Shard, Stream, told
 from devtools.proof.faults.virtual import Clock
@@ -22,7 +23,6 @@ from gridview.index.blocks import Block
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
 from gridview.index.ledger import ImageVersion
-from gridview.index.stream_consumer import consume
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.store import Catalogs, read
@@ -33,6 +33,12 @@ TIMEOUT = 60.0
 
 IN_FLIGHT = 10.0
 """Seconds after the end of an invocation for which what it has sent may still arrive."""
+
+CATALOG_AGE = 5.0
+"""Seconds for which a container uses the definitions that it has read."""
+
+SETTLING = TIMEOUT + CATALOG_AGE + IN_FLIGHT
+"""Seconds after a change of definitions when no write made under the old ones can arrive any more."""
 
 
 Chain = dict[str, Block]
@@ -86,6 +92,9 @@ class World:
         """The table with nobody in between but who writes down what becomes of documents."""
         self.tenant, self.project = tenant, project
         self.admin = Actor(tenant, "ada", Role.ADMIN)
+        self.path = f"/v1/projects/{project}"
+        self.known: Catalog | None = None
+        """Definitions that people have heard of, which may be older than those of now."""
         self.stream = Stream(random, shards)
         self.history: dict[str, dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
         """Every document that ever stood under a key, by version."""
@@ -337,9 +346,7 @@ class World:
                 if bisects:
                     shard.most = max(1, len(batch) // 2)
                 return
-            failed = run.invocation.result
-            if failed is not None and failed not in [one["dynamodb"]["SequenceNumber"] for one in batch]:
-                raise Difference(f"{run.name} reports {failed}, which is none of its records")
+            failed = _first_failed(run, batch)
             self.note("{} reports {}", run.name, "all done" if failed is None else f"from {int(failed)} on")
             shard.settle(batch, failed)
 
@@ -348,7 +355,13 @@ class World:
     def deliver_beside(self, batch: Sequence[Record], catalogs: Catalogs) -> Run:
         """An invocation with records that others have, had, or will have; nobody waits for it."""
         self.totals["duplicates"] += 1
-        return self.consumer(batch, catalogs, self.check)
+
+        def ended(run: Run) -> None:
+            self.check(run)
+            if run.invocation.raised is None:
+                _first_failed(run, batch)
+
+        return self.consumer(batch, catalogs, ended)
 
     def abandon(self, run: Run, shard: Shard) -> None:
         """Lambda takes an invocation for dead that is not: the records are delivered again beside it."""
@@ -361,7 +374,7 @@ class World:
         """An invocation of the consumer."""
         return self.start(
             "consumer",
-            lambda table: consume(table, catalogs, batch, self.letter, self.fences_of(catalogs)),
+            lambda table: self.functions(table, catalogs).maintain(batch, self.letter),
             ended,
             told(batch) if self._log is not None else "",
         )
@@ -369,6 +382,13 @@ class World:
     def fences_of(self, catalogs: Catalogs) -> Fences:
         """What the container that keeps these catalogs has heard of where blocks begin."""
         return self._fences.setdefault(catalogs, Fences())
+
+    def functions(self, table: Table, catalogs: Catalogs) -> Functions:
+        """The functions in a container with these definitions, in an invocation that begins now."""
+        began = self.clock.seconds
+        return Functions(
+            table, catalogs, SETTLING, lambda: began + TIMEOUT - self.clock.seconds, self.fences_of(catalogs)
+        )
 
     def letter(self, poison: Poison) -> None:
         """Somebody sends a dead letter."""
@@ -386,6 +406,8 @@ class World:
         raised = run.invocation.raised
         if isinstance(raised, Killed) or run.faults[Verdict.DENIED.name]:
             return
+        if isinstance(raised, Failed):
+            raised = raised.__cause__
         raise Difference(f"{run.name} raised {type(raised).__name__}: {raised}") from raised
 
     # People
@@ -393,18 +415,18 @@ class World:
     def command(self, what: str, work: Callable[[Table], Any]) -> Run:
         """A request. Whatever it answers is right as long as it is an answer."""
 
-        def ended(run: Run) -> None:
-            raised = run.invocation.raised
-            if raised is None or isinstance(raised, (RequestError, UnknownOption)):
-                return
-            self._failed(run)
+        return self.start("command", work, self.check_request, what)
 
-        return self.start("command", work, ended, what)
-
-    def check_reader(self, run: Run) -> None:
-        """A page that could not be shown: that may be an answer, and where documents are spoilt the grid may stumble."""
-        raised = run.invocation.raised
-        if raised is None or isinstance(raised, (RequestError, UnknownOption)):
+    def check_request(self, run: Run) -> None:
+        """A request that was not answered as hoped: that may be an answer, and where documents are spoilt one may stumble."""
+        raised, answer = run.invocation.raised, run.invocation.result
+        if isinstance(raised, Failed):
+            raised = raised.__cause__
+        if raised is None:
+            if isinstance(answer, Answer):
+                self.totals[f"answers {answer.status}"] += 1
+            return
+        if isinstance(raised, (RequestError, UnknownOption)):
             return
         if self.totals["poison"] and isinstance(raised, (ValueError, LookupError, TypeError)):
             return
@@ -436,6 +458,19 @@ class World:
             idle = 0 if shard.settled > before else idle + 1
             if idle > 3:
                 raise Difference("an undisturbed delivery does not get on")
+
+
+def _first_failed(run: Run, batch: Sequence[Record]) -> str | None:
+    """The record from which on a batch is to be delivered again, by the answer that Lambda gets; None when all of it is done."""
+    match run.invocation.result:
+        case {"batchItemFailures": [], **rest} if not rest:
+            return None
+        case {"batchItemFailures": [{"itemIdentifier": str(failed), **more}], **rest} if (
+            not rest and not more
+        ):
+            if failed in map(sequence_number, batch):
+                return failed
+    raise Difference(f"{run.name} answers {run.invocation.result}, which names none of its records")
 
 
 class _Definitions(NamedTuple):

@@ -146,4 +146,4 @@ def test_the_points_of_a_race_are_the_calls_of_its_invocation() -> None:
 
 
 def test_the_time_that_changes_take_to_settle_is_that_of_the_core() -> None:
-    assert administrators.CATALOG_AGE == MAX_AGE
+    assert CATALOG_AGE == MAX_AGE

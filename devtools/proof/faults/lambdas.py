@@ -1,0 +1,176 @@
+"""The functions as Lambda runs them: their real handlers, each invocation with a module of its own, on what a scenario gives it.
+
+A container of Lambda has one invocation at a time, and what a scenario calls a container is what it keeps: the `Catalogs`. The
+module's table, queue and caches are put in before each invocation. Metrics and logs go nowhere but to `Invoked.errors`.
+"""
+
+import importlib
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, NamedTuple, TypeVar
+from unittest import mock
+
+import orjson
+from typing_extensions import override
+
+from devtools.local import gateway
+from gridview.commands.actor import Role
+from gridview.dynamodb.table import Table
+from gridview.encoding.json_codec import dumps
+from gridview.index.block_cache import BlockCache
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
+
+_ENVIRONMENT = {
+    "AWS_REGION": "eu-west-2",
+    "AWS_DEFAULT_REGION": "eu-west-2",
+    "POWERTOOLS_SERVICE_NAME": "faults",
+    "POWERTOOLS_METRICS_NAMESPACE": "gridview",
+    "POWERTOOLS_LOG_LEVEL": "CRITICAL",
+    "TABLE_NAME": "faults",
+    "DEAD_LETTER_QUEUE_URL": "https://queue.invalid",
+    "CURSOR_SECRET": "a secret of the simulator",
+}
+
+_free: dict[tuple[str, float], list[ModuleType]] = defaultdict(list)
+"""Modules that no invocation is using."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What Lambda tells an invocation of itself; `left` gives the seconds that it has."""
+
+    left: Callable[[], float]
+    function_name: str = "faults"
+    memory_limit_in_mb: int = 1024
+    invoked_function_arn: str = "arn:aws:lambda:eu-west-2:123456789012:function:faults"
+    aws_request_id: str = "9c1f0a3e-0d6b-4a55-8f0e-6a2d1e90c1f3"
+
+    def get_remaining_time_in_millis(self) -> int:
+        """As Lambda gives them."""
+        return int(self.left() * 1000)
+
+
+class Letters(NamedTuple):
+    """The queue of poison issues."""
+
+    send: Callable[[Poison], None]
+
+
+class Failed(Exception):
+    """A request was answered with 500. Its cause is what the function logged."""
+
+
+@contextmanager
+def _module(function: str, settling: float) -> Iterator[ModuleType]:
+    free = _free[function, settling]
+    module = free.pop() if free else _loaded(function, settling)
+    try:
+        yield module
+    finally:
+        free.append(module)
+
+
+def _loaded(function: str, settling: float) -> ModuleType:
+    name = f"functions.{function}.handler"
+    environment = mock.patch.dict(os.environ, {**_ENVIRONMENT, "SETTLE_SECONDS": str(settling)})
+    with environment, mock.patch("boto3.client"):
+        sys.modules.pop(name, None)
+        module = importlib.import_module(name)
+        sys.modules.pop(name)
+    module.metrics.add_metric = lambda **_: None
+    module.metrics.provider.flush_metrics = lambda **_: None
+    return module
+
+
+Result = TypeVar("Result")
+
+
+class Used(Catalogs):
+    """Catalogs of a container that tell which of them was used last; `only` in the place of all others, if it is given."""
+
+    def __init__(self, catalogs: Catalogs, only: Catalog | None = None) -> None:
+        vars(self).update(vars(catalogs))
+        self.last: Catalog
+        self._only = only
+
+    @override
+    def using(self, table: Table, tenant: str, project: str, use: Callable[[Catalog], Result]) -> Result:
+        def noting(catalog: Catalog) -> Result:
+            self.last = catalog
+            return use(catalog)
+
+        return noting(self._only) if self._only is not None else super().using(table, tenant, project, noting)
+
+
+class Functions(NamedTuple):
+    """The functions on one table, in a container that knows these definitions."""
+
+    table: Table
+    catalogs: Catalogs
+    settling: float = 0.0
+    left: Callable[[], float] = lambda: 60.0
+    fences: Fences | None = None
+
+    def _invoke(self, function: str, event: Mapping[str, Any], **given: Any) -> Any:
+        with _module(function, self.settling) as module:
+            vars(module).update(table=self.table, catalogs=self.catalogs, **given)
+            return module.handler(event, Context(self.left))
+
+    def maintain(self, records: Any, letter: Callable[[Poison], None]) -> Any:
+        """The answer of the stream consumer to these records."""
+        return self._invoke(
+            "maintain", {"Records": records}, dead_letters=Letters(letter), fences=self.fences or Fences()
+        )
+
+    def upkeep(self, letter: Callable[[Poison], None]) -> Any:
+        """What an invocation of the upkeep function did."""
+        return self._invoke(
+            "upkeep", {"task": "jobs"}, dead_letters=Letters(letter), fences=self.fences or Fences()
+        )
+
+    def request(
+        self,
+        actor: tuple[str, str, Role],
+        method: str,
+        path: str,
+        body: Any = None,
+        versions: frozenset[int] | None = None,
+        **given: Any,
+    ) -> "Answer":
+        """The answer to a request. What was unforeseen is raised, with what the function logged as its cause."""
+        tenant, user, role = actor
+        claims = {"token_use": "id", "sub": user, "custom:tenant": tenant, "custom:role": role.name.lower()}
+        headers = {"content-type": "application/json"}
+        if versions is not None:
+            headers["if-match"] = ", ".join(f'"{version}"' for version in sorted(versions))
+        matched = gateway.match(method, path)
+        request = gateway.Request(method, path, "", headers, b"" if body is None else dumps(body), id="r")
+        event = gateway.event(request, matched, claims)
+        logged: list[BaseException | None] = []
+        with _module(matched.function, self.settling) as module:
+            vars(module).update(table=self.table, catalogs=self.catalogs, **given)
+            module.logger.exception = lambda *_: logged.append(sys.exc_info()[1])
+            raw = module.handler(event, Context(self.left))
+        if raw["statusCode"] == 500:
+            raise Failed(raw["body"]) from (logged or [None])[-1]
+        return Answer(raw["statusCode"], orjson.loads(raw.get("body", "null")))
+
+    def grid(self, tenant: str, project: str, asked: Mapping[str, Any]) -> "Answer":
+        """A page of the grid of a project, by its path, without anything that an earlier page had kept."""
+        viewer = tenant, "eve", Role.VIEWER
+        return self.request(viewer, "POST", f"{project}/grid", asked, cache=BlockCache(0.0))
+
+
+class Answer(NamedTuple):
+    """An HTTP answer."""
+
+    status: int
+    body: Any
