@@ -1,5 +1,6 @@
 """The stream consumer: derives what a batch of changed issues asks for, and reports the first record that could not be done."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from aws_lambda_powertools import Logger, Metrics
@@ -30,6 +31,14 @@ def _send(poison: Poison) -> None:
     dead_letters.send(poison)
 
 
+def _note(records: Sequence[dict[str, Any]]) -> None:
+    """Note how far the index has come. The batch is done, whatever becomes of the note."""
+    try:
+        notes.note(table, records)
+    except Exception:
+        logger.exception("the note failed")
+
+
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
@@ -38,7 +47,7 @@ def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
     metrics.add_metric(name="Records", unit=MetricUnit.Count, value=len(records))
     failed = consume(table, catalogs, records, _send, fences)
     if failed is None:
-        notes.note(table, records)
+        _note(records)
         return {"batchItemFailures": []}
     logger.warning("batch not finished", extra={"first_failed": failed})
     return {"batchItemFailures": [{"itemIdentifier": failed}]}

@@ -24,6 +24,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding.json_codec import dumps
 from gridview.index.block_cache import BlockCache
 from gridview.index.fence_cache import Fences
+from gridview.index.freshness import Notes
 from gridview.index.images import Poison
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
@@ -126,9 +127,9 @@ class Functions(NamedTuple):
 
     def maintain(self, records: Any, letter: Callable[[Poison], None]) -> Any:
         """The answer of the stream consumer to these records."""
-        return self._invoke(
-            "maintain", {"Records": records}, dead_letters=Letters(letter), fences=self.fences or Fences()
-        )
+        fences = self.fences or Fences()
+        given = {"dead_letters": Letters(letter), "fences": fences, "notes": Notes()}
+        return self._invoke("maintain", {"Records": records}, **given)
 
     def upkeep(self, letter: Callable[[Poison], None]) -> Any:
         """What an invocation of the upkeep function did."""

@@ -10,11 +10,12 @@ from functools import cache
 
 import pytest
 
-from devtools.proof.faults import administrators, points, races, scenarios
+from devtools.proof.faults import points, races, scenarios
 from devtools.proof.faults.command import replay, results
 from devtools.proof.faults.project import MEMORY, SMALL
 from devtools.proof.faults.scenarios import RANDOM, Played, play
 from devtools.proof.faults.virtual import Constants
+from devtools.proof.faults.world import CATALOG_AGE
 from gridview.index import blocks
 from gridview.schema.store import MAX_AGE
 

@@ -1,0 +1,141 @@
+"""The stream consumer's handler: what it answers to Lambda, which delivers again from the record that is named."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from devtools.proof.faults.adversary import record
+from devtools.proof.faults.lambdas import Functions
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.project import PROJECT, TENANT, in_memory
+from devtools.proof.faults.watched import Attempted
+from gridview.commands.actor import Role
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.images import Poison
+from gridview.schema.store import Catalogs
+from gridview.support.errors import Overloaded
+
+WRITER = (TENANT, "ann", Role.EDITOR)
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    """Issues 1 to 3, which nothing has been derived from."""
+    made, _ = in_memory(0)
+    assert isinstance(made, MemoryTable)
+    functions = Functions(made, Catalogs())
+    for name in ("one", "two", "three"):
+        assert (
+            functions.request(WRITER, "POST", f"/v1/projects/{PROJECT}/issues", {"name": name}).status == 201
+        )
+    return made
+
+
+def document(table: Table, num: int) -> Item:
+    found = table.get(keys.issue(TENANT, PROJECT, num), keys.project(TENANT, PROJECT))
+    assert found is not None
+    return found
+
+
+def batch(table: Table, *nums: int) -> list[dict[str, Any]]:
+    """A record of each of these issues, in this order; the first has the sequence number 11."""
+    return [record(at, None, document(table, num)) for at, num in enumerate(nums, 11)]
+
+
+def answer(table: Table, records: list[dict[str, Any]], letters: list[Poison] | None = None) -> Any:
+    return Functions(table, Catalogs()).maintain(records, (letters if letters is not None else []).append)
+
+
+def failing(table: MemoryTable, fails: Callable[[Attempted], bool], error: Exception) -> Table:
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if fails(attempted):
+            raise error
+        return perform()
+
+    return table.seen_through(around)
+
+
+def ledger_of(*nums: int) -> Callable[[Attempted], bool]:
+    wanted = {(keys.issue(TENANT, PROJECT, num), keys.LEDGER) for num in nums}
+    return lambda attempted: attempted.writes and bool(wanted & {*attempted.keys})
+
+
+def derived(table: MemoryTable) -> set[int]:
+    return {
+        keys.parse_issue(pk).num
+        for (pk, sk), item in table.items.items()
+        if sk == keys.LEDGER and "intent" not in item
+    }
+
+
+def test_a_batch_that_is_done_has_no_failures(table: MemoryTable) -> None:
+    assert answer(table, batch(table, 1, 2, 3)) == {"batchItemFailures": []}
+    assert derived(table) == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("nums", "failed", "first"),
+    [
+        ((1, 2, 3), (2,), 12),  # one that failed
+        ((1, 2, 3), (3, 2), 12),  # the first of them
+        ((3, 1, 2), (3,), 11),
+        ((1, 2, 1, 2), (2,), 12),  # its first record, not its last
+        ((2, 3, 1), (1, 2, 3), 11),  # all
+    ],
+)
+def test_the_first_record_that_is_not_done_is_named_by_its_sequence_number(
+    table: MemoryTable, nums: tuple[int, ...], failed: tuple[int, ...], first: int
+) -> None:
+    busy = failing(table, ledger_of(*failed), Overloaded("busy"))
+    assert answer(busy, batch(table, *nums)) == {"batchItemFailures": [{"itemIdentifier": f"{first:021d}"}]}
+    assert derived(table) == {*nums} - {*failed}
+
+
+def test_a_table_that_cannot_be_read_fails_the_whole_batch(table: MemoryTable) -> None:
+    busy = failing(table, lambda attempted: attempted.operation == "batch_get", Overloaded("busy"))
+    assert answer(busy, batch(table, 2, 1)) == {"batchItemFailures": [{"itemIdentifier": f"{11:021d}"}]}
+
+
+def test_poison_is_sent_and_is_no_failure(table: MemoryTable) -> None:
+    spoilt = document(table, 2)
+    table.put({**spoilt, "fields": {"a1": "1 May 2023"}})
+    letters: list[Poison] = []
+    assert answer(table, batch(table, 1, 2, 3), letters) == {"batchItemFailures": []}
+    assert [(letter.key, letter.version) for letter in letters] == [(keys.issue(TENANT, PROJECT, 2), 1)]
+    assert derived(table) == {1, 3}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Overloaded("busy"),
+        ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "PutItem"),
+        ValueError("a bug"),
+    ],
+)
+def test_a_note_that_cannot_be_written_does_not_fail_the_batch_before_it(
+    table: MemoryTable, error: Exception
+) -> None:
+    tried: list[Attempted] = []
+
+    def note(attempted: Attempted) -> bool:
+        if attempted.key[1] == keys.LAG:
+            tried.append(attempted)
+        return attempted.key[1] == keys.LAG
+
+    records = batch(table, 1)
+    for one in records:
+        one["dynamodb"]["ApproximateCreationDateTime"] = 1.0
+    assert answer(failing(table, note, error), records) == {"batchItemFailures": []}
+    assert len(tried) == 1
+    assert derived(table) == {1}
+
+
+def test_an_unforeseen_error_is_raised_so_that_lambda_delivers_everything_again(table: MemoryTable) -> None:
+    denied = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "PutItem")
+    with pytest.raises(ClientError):
+        answer(failing(table, ledger_of(2), denied), batch(table, 1, 2))
