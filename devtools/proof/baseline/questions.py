@@ -81,6 +81,9 @@ _UNDECIDED: Final[dict[str, Json]] = {
     "a part of a searched text": {"field": "summary", "op": "contains", "value": "asse riv"},
     "words without an index": {"field": "reference", "op": "has_words", "value": "beam"},
     "a long text": {"field": "summary", "op": "eq", "value": "the same beginning " * 14 + "1"},
+    "a few, besides many": {
+        "or": [_FILTERS["30%"], {"field": "summary", "op": "eq", "value": "the same beginning " * 14 + "1"}]
+    },
     "no index": {"field": "spent", "op": "lt", "value": 20},
     "no index, not": {"not": {"field": "severity", "op": "eq", "value": "Bug"}},
     "no index, few": {"and": [_FILTERS["1%"], {"field": "note", "op": "contains", "value": "be"}]},
@@ -189,6 +192,11 @@ def _filtered() -> Iterator[Question]:
         named = (f"{field} {operator} {json.dumps(value)}", only)
         yield _page("num", named, count=True)
         yield _page("day" if field in ("num", "day") else f"-{field}", named)
+    for moment in ("2015-01-03T18:00:00Z", "2015-06-01T00:00:00Z", "2015-12-01T00:00:00Z"):
+        last = (f"created since {moment}", {"field": "created", "op": "gte", "value": moment})
+        yield _page("updated", last, count=True)  # all that match stand at the end
+        yield _page("-updated", last, moves="><")
+        yield _page("updated, kind", last, share=0.01)
     for group in (_UNDECIDED, _NESTED):
         for named in group.items():
             yield _page("num", named, count=True)

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from devtools.bench.postgres import cluster, compare, datasets
 from devtools.paths import PYTHONPATH, ROOT
+from devtools.proof import baseline
 from devtools.proof.faults import judging, local, mutants, races, scenarios
 from devtools.proof.faults.command import replay as replay_scenario
 from devtools.proof.faults.command import results
@@ -118,6 +119,17 @@ def _tallied(found: Any, replay: Callable[[int], str]) -> Proven:
     return Proven(told, [f"{difference}\n  {replay(seed)}" for seed, difference in sorted(tally.differences)])
 
 
+def hold_to_the_baseline(sizes: Sequence[int], _: int) -> Proven:
+    """Ask the baseline's questions of projects of these sizes."""
+    asked, differences = 0, []
+    for size in sizes:
+        recorded = baseline.recorded(size)
+        asked += len(recorded)
+        worse = baseline.compare(recorded, baseline.measure(size)).worse
+        differences += [f"{size:,} issues: {line}" for line in worse]
+    return Proven(f"{asked:,} queries of projects of up to {max(sizes):,} issues", differences)
+
+
 def run_tests(path: str, _: int) -> Proven:
     """Run the tests of a file."""
     done = subprocess.run(
@@ -188,6 +200,11 @@ PROOFS: tuple[Proof, ...] = (
         "oracle beside writers",
         f"so have {WRITER_SCENARIOS:,} while others write",
         partial(ask_while_others_write, WRITER_SCENARIOS),
+    ),
+    Proof(
+        "baseline",
+        "every kind of query answers as recorded, and takes no more read units or rounds",
+        partial(hold_to_the_baseline, baseline.SIZES[1:]),
     ),
     Proof(
         "benchmark",

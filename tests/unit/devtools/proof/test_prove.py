@@ -9,6 +9,9 @@ from rich.console import Console
 
 from devtools.bench.postgres import cluster
 from devtools.cli import main
+from devtools.proof import baseline
+from devtools.proof.baseline.questions import READ_WHOLE
+from devtools.proof.baseline.service import Found
 from devtools.proof.faults import judging, scenarios
 from devtools.proof.faults.judging import Verdict
 from devtools.proof.faults.project import MEMORY
@@ -116,6 +119,18 @@ def test_queries_are_counted_and_what_differs_is_asked_again_by_one_command(
     monkeypatch.setattr(compare, "ask", differ)
     (difference,) = proofs.ask(1, "generated", "memory", 1).differences
     assert difference.splitlines()[-1].strip() == "./dev oracle --queries 1 --seed 0 --data generated"
+
+
+def test_what_the_baseline_finds_is_told_with_the_size_of_the_project(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record = baseline.recorded(READ_WHOLE)
+    wrong = {name: Found({"status": 500, "type": "internal"}, *costs) for name, (_, *costs) in record.items()}
+    monkeypatch.setattr(baseline, "measure", lambda _: wrong)
+    found = proofs.hold_to_the_baseline([READ_WHOLE], 1)
+    assert found.figures == f"{len(record)} queries of projects of up to 4,000 issues"
+    assert len(found.differences) == len(record)
+    assert all(one.startswith("4,000 issues: ") for one in found.differences)
 
 
 def test_what_this_machine_lacks_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
