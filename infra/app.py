@@ -5,9 +5,9 @@ import sys
 from aws_cdk import App
 
 from infra.checks import add_checks
-from infra.layers import LayerError
 from infra.settings import SettingError, Settings
 from infra.stack import GridviewStack
+from infra.vendor import LayerError
 
 
 def main() -> None:

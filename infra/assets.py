@@ -5,9 +5,6 @@ from pathlib import Path
 from aws_cdk import IgnoreMode
 from aws_cdk import aws_lambda as lambda_
 
-ROOT = Path(__file__).resolve().parents[1]
-"""The repository."""
-
 _NOT_DEPLOYED = ("__pycache__", "*.pyc", ".*")
 """Patterns that every asset leaves out: what running the code locally leaves beside it."""
 

@@ -8,9 +8,10 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from infra.assets import ROOT, code
+from infra.assets import code
 from infra.checks import acknowledge
 from infra.limits import TIMEOUTS
+from infra.paths import ROOT
 from infra.settings import Architecture, Settings, runtime_snaps
 
 

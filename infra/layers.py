@@ -1,45 +1,22 @@
-"""The two layers: our core package as it is, and third-party wheels fetched for the function's platform.
-
-Third-party code is built on first need by pip, without Docker and without compiling anything: only wheels for Lambda's
-Linux, from the lock file, with their hashes checked. The result is kept under `.build/layers`, named by everything that it
-was made from, so that the same lock file gives the same asset and no network is used a second time.
+"""The two layers: our core package as it is, and the third-party packages (`vendor`).
 
 Nothing is built for a stack that only shows its template (one that the context `aws:cdk:bundling-stacks` leaves out: tests,
 `cdk list`, `cdk destroy`). Its layer asset is the folder of the lock file.
 """
 
-import hashlib
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 from aws_cdk import Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra.assets import ROOT, code
+from infra.assets import code
 from infra.function import lambda_architecture, lambda_runtime
-from infra.settings import Architecture, Settings
+from infra.paths import ROOT
+from infra.settings import Settings
+from infra.vendor import VENDOR_LOCK, build_vendor
 
 CORE = ROOT / "layers" / "core"
-VENDOR_LOCK = ROOT / "layers" / "vendor" / "requirements.txt"
-CACHE = ROOT / ".build" / "layers"
-
-_RECIPE = "1"
-"""Raise it with any change in how a layer is made from the lock file."""
-
-_MANYLINUX = {"arm64": "aarch64", "x86_64": "x86_64"}
-_NOT_RUN = ("tests", "__pycache__")
-"""Folders of installed packages that no function runs."""
-_NOT_READ = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
-"""What pip notes beside a package of how it was installed; it would differ from one machine to the next."""
-
-
-class LayerError(RuntimeError):
-    """The third-party layer could not be built; the message says why in one line."""
 
 
 class Layers(Construct):
@@ -70,82 +47,3 @@ def _vendor_folder(stack: Stack, settings: Settings) -> Path:
     if not stack.bundling_required:
         return VENDOR_LOCK.parent
     return build_vendor(python_version=settings.python_version, architecture=settings.architecture)
-
-
-def build_vendor(*, python_version: str, architecture: Architecture, cache: Path = CACHE) -> Path:
-    """The folder of the third-party layer for one platform, built now or found in `cache`.
-
-    Raises:
-        LayerError: pip failed; most likely there is no network, or no wheel for the platform.
-    """
-    made_from = "\n".join((_RECIPE, python_version, architecture, VENDOR_LOCK.read_text("utf-8")))
-    key = hashlib.sha256(made_from.encode()).hexdigest()[:16]
-    # No dot in it: CDK would take the rest of the name for a suffix.
-    built = cache / f"{architecture}-py{python_version.replace('.', '')}-{key}"
-    if built.is_dir():
-        return built
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".building-", dir=cache) as building:
-        folder = Path(building) / "layer"
-        _install(folder / "python", python_version, architecture)
-        strip(folder / "python")
-        # NOTE: a rename is all or nothing; another process that was quicker has made the same.
-        try:
-            folder.rename(built)
-        except OSError:
-            if not built.is_dir():
-                raise
-    return built
-
-
-def strip(packages: Path) -> None:
-    """Remove what no function needs from a folder of installed packages, and what is not the same on every machine."""
-    # The commands that packages bring along name the Python that built the layer.
-    shutil.rmtree(packages / "bin", ignore_errors=True)
-    for name in _NOT_RUN:
-        for folder in sorted(packages.rglob(name)):
-            if folder.is_dir():
-                shutil.rmtree(folder)
-    for name in _NOT_READ:
-        for note in packages.glob(f"*.dist-info/{name}"):
-            note.unlink()
-
-
-def _install(target: Path, python_version: str, architecture: Architecture) -> None:
-    machine = _MANYLINUX[architecture]
-    # From Python 3.12 on Lambda runs on Amazon Linux 2023 (glibc 2.34), before on Amazon Linux 2 (2.26).
-    newer = ["manylinux_2_28"] if int(python_version.partition(".")[2]) >= 12 else []
-    platforms = [f"--platform={name}_{machine}" for name in (*newer, "manylinux2014")]
-    command = [
-        *(
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--no-input",
-            "--no-color",
-            "--disable-pip-version-check",
-        ),
-        *("--only-binary=:all:", "--implementation=cp", f"--python-version={python_version}", *platforms),
-        *(
-            "--require-hashes",
-            "--no-deps",
-            "--no-compile",
-            f"--target={target}",
-            f"--requirement={VENDOR_LOCK}",
-        ),
-    ]
-    print("Fetching the packages of the third-party layer", file=sys.stderr)
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode:
-        raise LayerError(f"The third-party layer could not be built: {_reason(done.stderr)}")
-
-
-def _reason(output: str) -> str:
-    """What pip says of a failure, in one line."""
-    if "NewConnectionError" in output or "ConnectTimeoutError" in output:
-        return "no package registry answers; it needs the network once."
-    errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]
-    return errors[0] if errors else "pip failed."

@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from constructs import Node
+if TYPE_CHECKING:
+    from constructs import Node
 
 Architecture = Literal["arm64", "x86_64"]
 
@@ -67,7 +68,7 @@ class Settings:
         return self.runtime.removeprefix("python")
 
     @staticmethod
-    def from_context(node: Node) -> "Settings":
+    def from_context(node: "Node") -> "Settings":
         """The settings that the context asks for: `stack-name`, `architecture`, and so on with hyphens.
 
         Raises:

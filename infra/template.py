@@ -7,8 +7,8 @@ from typing import Any, cast
 from aws_cdk import App
 from aws_cdk.assertions import Template
 
-from infra.assets import ROOT
 from infra.checks import add_checks
+from infra.paths import ROOT
 from infra.settings import Settings
 from infra.stack import GridviewStack
 

@@ -1,6 +1,7 @@
 """How tests are shared out among processes: a file's stay together, since they share what they stand on (`--dist loadfile`)."""
 
 import gc
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,3 +28,11 @@ def pytest_collection_finish() -> None:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _Scheduling | None:
     """Ours in the place of `loadfile`."""
     return _Scheduling(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.fixture(scope="session")
+def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `npx cdk synth` writes; the tests of the template look at it, and those of the deployment deploy it."""
+    from tests.support.assembly import synthesize_by_command
+
+    return synthesize_by_command(tmp_path_factory.mktemp("cdk"))

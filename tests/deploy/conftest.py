@@ -1,13 +1,11 @@
 """The whole stack, deployed once into MiniStack, which enforces IAM; what cannot be shown there, EMULATORS.md says."""
 
-import itertools
 import json
 import os
-import platform
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -18,15 +16,6 @@ from devtools.deployed import ministack
 from tests.support.commands import cdk
 
 PASSWORD = "Correct-horse-battery-1"
-
-CONTEXT = {
-    # Functions run on the engine's own interpreter, whatever they declare; the layer has to be for that.
-    "runtime": f"python3.{sys.version_info.minor}",
-    "architecture": "arm64" if platform.machine() in {"aarch64", "arm64"} else "x86_64",
-    "snap-start": "false",
-    "protect": "false",
-    "emulator": "true",
-}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -123,16 +112,12 @@ class Users:
 
 
 @pytest.fixture(scope="session")
-def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    """The stack, synthesized once, bootstrapped and deployed."""
-    folder = tmp_path_factory.mktemp("deployment")
+def deployment(assembly: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """The stack, bootstrapped and deployed."""
+    written = tmp_path_factory.mktemp("deployment") / "outputs.json"
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "CDK_"))}
     with ministack.running() as engine:
-        environment = {**kept, **engine.variables()}
-        assembly, written = folder / "cdk.out", folder / "outputs.json"
-        context = itertools.chain.from_iterable(("-c", f"{name}={value}") for name, value in CONTEXT.items())
-        succeed("synth", "--quiet", *context, "--output", str(assembly), env=environment)
-        environment["CDK_APP"] = str(assembly)
+        environment = {**kept, **engine.variables(), "CDK_APP": str(assembly)}
         succeed("bootstrap", f"aws://{ministack.ACCOUNT}/{ministack.REGION}", env=environment)
         succeed("deploy", "--require-approval", "never", "--outputs-file", str(written), env=environment)
         outputs = json.loads(written.read_text("utf-8"))["Gridview"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
-from infra.assets import ROOT
+from infra.paths import ROOT
 from tests.deploy.conftest import Deployment, Users
 from tests.deploy.waiting import until
 from tests.infra.test_alarms import EXPECTED

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.deploy.conftest import CONTEXT, Deployment
+from tests.deploy.conftest import Deployment
+from tests.support.assembly import CONTEXT
 
 PROBE = """\
 import boto3

@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-from infra.alarms import RUNBOOK
-from infra.assets import ROOT
-from infra.settings import Settings
-from infra.template import synthesize
+from infra.paths import ROOT
 from tests.support.templates import only, resources
 
 KIND = "AWS::CloudWatch::Alarm"
@@ -174,9 +171,9 @@ def test_the_topic_is_encrypted_with_a_key_that_alarms_may_use(template: dict[st
     assert allow["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
 
 
-def test_somebody_is_mailed_who_is_named(template: dict[str, Any]) -> None:
+def test_somebody_is_mailed_who_is_named(template: dict[str, Any], chosen_template: dict[str, Any]) -> None:
     assert resources(template, "AWS::SNS::Subscription") == {}
-    subscription = only(synthesize(Settings(alarm_email="ops@example.org")), "AWS::SNS::Subscription")
+    subscription = only(chosen_template, "AWS::SNS::Subscription")
     assert (subscription["Protocol"], subscription["Endpoint"]) == ("email", "ops@example.org")
 
 
@@ -216,6 +213,8 @@ def test_the_page_shows_what_to_compare_them_with(template: dict[str, Any]) -> N
 
 
 def test_the_page_for_operators_tells_of_every_alarm(alarms: dict[str, dict[str, Any]]) -> None:
+    from infra.alarms import RUNBOOK
+
     page = (ROOT / RUNBOOK).read_text("utf-8")
     told = [
         name

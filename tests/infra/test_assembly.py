@@ -2,19 +2,16 @@
 
 import ast
 import hashlib
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App
 
-from infra.assets import ROOT
-from infra.layers import VENDOR_LOCK
-from infra.settings import Settings
-from infra.stack import GridviewStack
+from infra.paths import ROOT
+from infra.vendor import VENDOR_LOCK
+from tests.support.assembly import SETTINGS, vendor
 from tests.support.templates import resources
 
 BUDGET = 50 * 1024 * 1024
@@ -25,17 +22,10 @@ OURS = {"gridview", "handler"}
 
 
 @pytest.fixture(scope="module")
-def written(assembly: Path) -> dict[str, Any]:
-    """The template in the assembly."""
-    template: dict[str, Any] = json.loads((assembly / "Gridview.template.json").read_text("utf-8"))
-    return template
-
-
-@pytest.fixture(scope="module")
-def assets(assembly: Path, written: dict[str, Any]) -> dict[str, Path]:
+def assets(assembly: Path, local_template: dict[str, Any]) -> dict[str, Path]:
     """The folder of each function's and layer's code, found as SAM finds it."""
     found = {}
-    for logical_id, resource in written["Resources"].items():
+    for logical_id, resource in local_template["Resources"].items():
         if resource["Type"] in CODE:
             path = Path(resource["Metadata"]["aws:asset:path"])
             assert not path.is_absolute()
@@ -63,27 +53,27 @@ def test_every_function_and_layer_has_its_code_in_the_assembly(assets: dict[str,
             assert (folder / "python" / "pydantic" / "__init__.py").is_file()
 
 
-def test_layers_and_environment_lead_to_resources_of_the_template(written: dict[str, Any]) -> None:
+def test_layers_and_environment_lead_to_resources_of_the_template(local_template: dict[str, Any]) -> None:
     """SAM resolves references inside the template; anything else would reach the function as an object."""
-    for function in resources(written, "AWS::Lambda::Function").values():
-        kinds = [written["Resources"][layer["Ref"]]["Type"] for layer in function["Layers"]]
+    for function in resources(local_template, "AWS::Lambda::Function").values():
+        kinds = [local_template["Resources"][layer["Ref"]]["Type"] for layer in function["Layers"]]
         assert kinds == ["AWS::Lambda::LayerVersion"] * 2
         for value in function["Environment"]["Variables"].values():
             match value:
                 case str():
                     assert value
                 case {"Ref": logical_id} | {"Fn::GetAtt": [logical_id, _]}:
-                    assert logical_id in written["Resources"]
+                    assert logical_id in local_template["Resources"]
                 case _:
                     pytest.fail(f"SAM cannot resolve {value}")
 
 
-def test_code_is_within_its_budget(written: dict[str, Any], assets: dict[str, Path]) -> None:
+def test_code_is_within_its_budget(local_template: dict[str, Any], assets: dict[str, Path]) -> None:
     sizes = {
         logical_id: sum(path.stat().st_size for path in _files(folder))
         for logical_id, folder in assets.items()
     }
-    for logical_id, function in resources(written, "AWS::Lambda::Function").items():
+    for logical_id, function in resources(local_template, "AWS::Lambda::Function").items():
         layers = (layer["Ref"] for layer in function["Layers"])
         assert sizes[logical_id] + sum(sizes[layer] for layer in layers) < BUDGET
 
@@ -133,20 +123,22 @@ def test_deployed_code_imports_only_what_is_deployed_or_in_the_runtime(assets: d
                 assert missing == set(), path
 
 
-def test_the_layer_of_third_party_packages_was_really_built(assets: dict[str, Path], vendor: Path) -> None:
+def test_the_layer_of_third_party_packages_was_really_built(assets: dict[str, Path]) -> None:
     (deployed,) = (folder for logical_id, folder in assets.items() if logical_id.startswith("LayersVendor"))
     assert {path.relative_to(deployed) for path in _files(deployed)} == {
-        path.relative_to(vendor) for path in _files(vendor)
+        path.relative_to(vendor()) for path in _files(vendor())
     }
     assert not (deployed / VENDOR_LOCK.name).exists()
 
 
-def test_the_same_sources_give_the_same_assets(
-    assembly: Path, assets: dict[str, Path], tmp_path: Path
-) -> None:
+def test_the_same_sources_give_the_same_assets(assets: dict[str, Path], tmp_path: Path) -> None:
     """Wherever and however often: else every deployment would publish new versions of functions that have not changed."""
+    from aws_cdk import App
+
+    from infra.stack import GridviewStack
+
     app = App(outdir=str(tmp_path))
-    GridviewStack(app, settings=Settings())
+    GridviewStack(app, settings=SETTINGS)
     app.synth()
     again = {path.name for path in tmp_path.iterdir() if path.name.startswith("asset.")}
     assert {folder.name for folder in assets.values()} == again

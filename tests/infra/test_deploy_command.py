@@ -9,7 +9,7 @@ import botocore.session  # noqa: F401  (urllib3 tries a socket when it is import
 import pytest
 
 from devtools import cli
-from infra.assets import ROOT
+from infra.paths import ROOT
 
 NPX = "/somewhere/npx"
 

@@ -3,6 +3,7 @@ from typing import Any
 from gridview.api.routes import ROUTES
 from gridview.schema import store
 from infra.limits import CLOCK_MARGIN, SETTLE_SECONDS
+from tests.support.assembly import SETTINGS
 from tests.support.templates import resources
 
 NAMES = {
@@ -100,8 +101,8 @@ def test_functions_behind_the_api_start_from_snapshots(template: dict[str, Any])
 
 def test_another_platform(local_template: dict[str, Any]) -> None:
     for function in resources(local_template, "AWS::Lambda::Function").values():
-        assert function["Runtime"] == "python3.11"
-        assert function["Architectures"] == ["x86_64"]
+        assert function["Runtime"] == SETTINGS.runtime
+        assert function["Architectures"] == [SETTINGS.architecture]
         assert "SnapStart" not in function
     # Callers go through the alias all the same, so that switching snapshots on changes no address.
     assert len(resources(local_template, "AWS::Lambda::Alias")) == 2

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from packaging.markers import Marker
 
-from infra import layers
-from infra.assets import ROOT
-from infra.layers import VENDOR_LOCK, LayerError, build_vendor, strip
+from infra import vendor as building
+from infra.paths import ROOT
+from infra.vendor import VENDOR_LOCK, LayerError, build_vendor, strip
 
 AARCH64 = 0xB7
 """What an ELF header says of a library for arm64 (e_machine)."""
@@ -55,12 +55,12 @@ def test_it_is_the_same_wherever_it_is_built(vendor: Path) -> None:
 
 
 def test_a_second_build_asks_nobody(vendor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layers, "_install", lambda *_: pytest.fail("it was built again"))
+    monkeypatch.setattr(building, "_install", lambda *_: pytest.fail("it was built again"))
     assert build_vendor(python_version="3.13", architecture="arm64") == vendor
 
 
 def test_every_platform_has_a_build_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layers, "_install", lambda target, *_: target.mkdir(parents=True))
+    monkeypatch.setattr(building, "_install", lambda target, *_: target.mkdir(parents=True))
     built = {
         build_vendor(python_version=version, architecture=architecture, cache=tmp_path)
         for version in ("3.12", "3.13")
@@ -76,7 +76,7 @@ def test_a_failed_build_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytes
         target.mkdir(parents=True)
         raise LayerError("no wheel")
 
-    monkeypatch.setattr(layers, "_install", fail)
+    monkeypatch.setattr(building, "_install", fail)
     with pytest.raises(LayerError):
         build_vendor(python_version="3.13", architecture="arm64", cache=tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -87,7 +87,7 @@ def test_a_lock_file_that_cannot_be_installed_is_one_line(
 ) -> None:
     lock = tmp_path / "requirements.txt"
     lock.write_text("not a requirement\n", "utf-8")
-    monkeypatch.setattr(layers, "VENDOR_LOCK", lock)
+    monkeypatch.setattr(building, "VENDOR_LOCK", lock)
     with pytest.raises(LayerError, match=r"^The third-party layer could not be built: [^\n]+$"):
         build_vendor(python_version="3.13", architecture="arm64", cache=tmp_path / "cache")
 

@@ -1,10 +1,11 @@
 import pytest
-from aws_cdk import App
 
 from infra.settings import SettingError, Settings
 
 
 def _from_context(**context: object) -> Settings:
+    from aws_cdk import App
+
     return Settings.from_context(
         App(context={key.replace("_", "-"): value for key, value in context.items()}).node
     )

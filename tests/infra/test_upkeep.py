@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from infra.assets import ROOT
-from infra.settings import Settings
-from infra.template import synthesize
+from infra.paths import ROOT
 from tests.support.templates import only, resources
 
 KIND = "AWS::Events::Rule"
@@ -35,9 +33,8 @@ def test_the_event_files_are_what_the_schedules_send(template: dict[str, Any]) -
         assert json.loads((ROOT / "events" / f"upkeep_{task}.json").read_text("utf-8")) == {"task": task}
 
 
-def test_the_check_may_be_at_another_time() -> None:
-    template = synthesize(Settings(check_schedule="rate(12 hours)"))
-    assert _schedules(template) == {"jobs": "rate(1 minute)", "check": "rate(12 hours)"}
+def test_the_check_may_be_at_another_time(chosen_template: dict[str, Any]) -> None:
+    assert _schedules(chosen_template) == {"jobs": "rate(1 minute)", "check": "rate(12 hours)"}
 
 
 def test_the_next_minute_is_the_retry(template: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The functions in an account of moto's: imported afresh under its environment, on a table made from the synthesized template."""
+"""The functions in an account of moto's: imported afresh under its environment, on a table like the deployed one."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,6 +10,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from devtools.local.table import create_table_input
 from gridview.api.routes import BY_KEY
 from gridview.commands.actor import Role
 from gridview.dynamodb.table import BATCH_WRITE, Table
@@ -18,7 +19,6 @@ from gridview.index.fence_cache import Fences
 from gridview.schema.store import Catalogs
 from tests.support.functions import freshly_imported
 from tests.support.http import Client, Context, Handler, Handlers, claims
-from tests.support.templates import table_input
 
 TABLE = "gridview"
 _ENVIRONMENT = {
@@ -75,7 +75,7 @@ class Cloud:
         """An empty table, and functions that remember nothing of the one before."""
         if TABLE in self.client.list_tables()["TableNames"]:
             self.client.delete_table(TableName=TABLE)
-        self.client.create_table(**table_input(TABLE))
+        self.client.create_table(**create_table_input(TABLE))
         self.forget()
 
     def forget(self) -> None:

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from infra.assets import ROOT
+from infra.paths import ROOT
 
 
 def cdk(

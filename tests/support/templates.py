@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from infra.template import synthesize
-
 if TYPE_CHECKING:
     from types_boto3_dynamodb.type_defs import CreateTableInputTypeDef
 
@@ -13,7 +11,16 @@ if TYPE_CHECKING:
 @cache
 def template() -> dict[str, Any]:
     """The CloudFormation template. Nobody changes it: it is shared."""
-    return synthesize()
+    return synthesized()
+
+
+def synthesized(**settings: Any) -> dict[str, Any]:
+    """The template of a deployment with these settings."""
+    # The CDK takes seconds to import, which every process that collects these tests would spend.
+    from infra.settings import Settings
+    from infra.template import synthesize
+
+    return synthesize(Settings(**settings))
 
 
 def resources(of: Mapping[str, Any], kind: str) -> dict[str, dict[str, Any]]:
