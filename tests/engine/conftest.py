@@ -11,6 +11,7 @@ import pytest
 from devtools.local import engine as engines
 from devtools.local import table
 from devtools.local.environment import local
+from tests.engine.stacks import LocalStack, running_stack
 
 TABLE = "gridview"
 
@@ -41,3 +42,10 @@ def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in local().items():
         if name.startswith("AWS_"):
             monkeypatch.setenv(name, value)
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
+    """A local stack that nobody kills; tests keep apart by project."""
+    with running_stack(tmp_path_factory.mktemp("stack")) as running:
+        yield running

@@ -2,17 +2,10 @@
 
 import csv
 import gzip
-import io
 import json
-import os
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
@@ -23,101 +16,21 @@ import httpx
 import pytest
 
 from devtools import paths
-from devtools.cli import main
 from devtools.local import bulk
-from devtools.local.folder import Folder
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
 from gridview.schema.store import MAX_AGE, read
+from tests.engine.stacks import TENANT, Done, LocalStack, running_stack
 
 DATA = paths.ROOT.parent / "shared" / "data"
 TITANIUM = DATA / "titanium_issues.csv"
 NYC = DATA / "nyc_cases.csv.gz"
-TENANT = "0807"
 SECONDS_TO_INDEX = 240
-MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of this test's own is made in it)
 
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
 
 Key = Callable[[Any], Any]
-
-
-class Done(NamedTuple):
-    """What a subcommand ended with."""
-
-    status: int
-    stdout: str
-    stderr: str
-
-
-class Stack:
-    """A local stack with its own data folder, and what the tests ask of it."""
-
-    def __init__(self, data: Path) -> None:
-        self.data = data
-        self.port = 0
-
-    def up(self) -> None:
-        done = self.dev("up", "--detach", "--empty", "--port", str(self.port))
-        assert done.status == 0, done.stderr
-        self.port = int(self.state.api.rpartition(":")[2])
-
-    def kill(self) -> None:
-        """kill -9 of the supervisor; the engine, the server and the pump die with it."""
-        processes = Folder(self.data).processes()
-        os.kill(self.state.pid, signal.SIGKILL)
-        deadline = time.monotonic() + 20
-        while any(process.lives() for process in processes):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-
-    @property
-    def state(self) -> Any:
-        return Folder(self.data).require_running()
-
-    def dev(self, command: str, *arguments: str) -> "Done":
-        """A subcommand in this process: another one would take a second to import everything."""
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
-            patch.setenv("COLUMNS", "200")
-            patch.setenv("PYTHONPATH", paths.PYTHONPATH)  # for the processes of the stack
-            status = main([command, "--data", str(self.data), *arguments])
-        return Done(status, out.getvalue(), err.getvalue())
-
-    def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
-        """A subcommand in a process of its own, to be killed."""
-        return subprocess.Popen(  # noqa: S603  (the arguments are this file's)
-            [sys.executable, "-m", "devtools", command, "--data", str(self.data), *arguments],
-            env=os.environ | {"PYTHONPATH": paths.PYTHONPATH, "COLUMNS": "200"},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-
-    def client(self) -> httpx.Client:
-        token = self.dev("token", "--tenant", TENANT, "--role", "viewer").stdout.strip()
-        return httpx.Client(base_url=self.state.api, headers={"Authorization": f"Bearer {token}"}, timeout=60)
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """A stack that nobody kills."""
-    with running_stack(tmp_path_factory.mktemp("stack")) as running:
-        yield running
-
-
-@contextmanager
-def running_stack(tmp_path: Path) -> Iterator[Stack]:
-    """In memory where that is possible: the engine waits for the disk at every write, and it is not the disk that is tested."""
-    parent = MEMORY if os.access(MEMORY, os.W_OK) else tmp_path
-    with tempfile.TemporaryDirectory(dir=parent, prefix="gridview-test-") as folder:
-        stack = Stack(Path(folder) / "data")
-        stack.up()
-        try:
-            yield stack
-        finally:
-            stack.dev("down")
 
 
 def walk(client: httpx.Client, project: str, **query: Any) -> list[dict[str, Any]]:
@@ -135,7 +48,7 @@ def walk(client: httpx.Client, project: str, **query: Any) -> list[dict[str, Any
         cursor = {"cursor": page["next"]}
 
 
-def wait_until_indexed(stack: Stack, project: str, expected: Mapping[str, int]) -> Catalog:
+def wait_until_indexed(stack: LocalStack, project: str, expected: Mapping[str, int]) -> Catalog:
     """Wait until each order (by field id) has as many entries as issues have values. Tells nothing about which ones."""
     table = bulk.table_at(stack.state.engine, "gridview")
     catalog = to_catalog(TENANT, project, read(table, TENANT, project))
@@ -213,7 +126,7 @@ class Titanium(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def titanium(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Titanium:
+def titanium(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> Titanium:
     """Imported; the stream is consumed while the tests go on, and the last of them waits for the rest of it."""
     arguments = (
         str(TITANIUM),
@@ -225,14 +138,14 @@ def titanium(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Titanium
     done = stack.dev("import", *arguments)
     with TITANIUM.open(encoding="utf-8", newline="") as file:
         source = {row["key"]: row for row in csv.DictReader(file)}
-    with stack.client() as client:
+    with stack.client("viewer") as client:
         project = client.get("/v1/projects/titanium").json()
     attributes = {attribute["name"]: attribute for attribute in project["attributes"]}
     return Titanium(done, arguments, source, attributes, project["states"])
 
 
 @needs_data
-def test_titanium_arrives_whole_in_the_right_types(stack: Stack, titanium: Titanium) -> None:
+def test_titanium_arrives_whole_in_the_right_types(stack: LocalStack, titanium: Titanium) -> None:
     assert titanium.done.status == 0, titanium.done.stderr
     summary = "2,501 rows read, 2,501 issues created in the project 'titanium', 0 rows refused"
     assert summary in titanium.done.stdout
@@ -250,7 +163,7 @@ def test_titanium_arrives_whole_in_the_right_types(stack: Stack, titanium: Titan
         "text",
         "number",
     ]
-    with stack.client() as client:
+    with stack.client("viewer") as client:
         issues = walk(client, "titanium")
     assert [issue["num"] for issue in issues] == list(range(1, 2502))
     assert {issue["fields"]["key"] for issue in issues} == source.keys()
@@ -264,7 +177,7 @@ def test_titanium_arrives_whole_in_the_right_types(stack: Stack, titanium: Titan
             assert found == comparable(types[column], row[column]), (row["key"], column)
 
 
-def test_refused_rows_are_reported_and_the_exit_code_says_so(stack: Stack, tmp_path: Path) -> None:
+def test_refused_rows_are_reported_and_the_exit_code_says_so(stack: LocalStack, tmp_path: Path) -> None:
     file = tmp_path / "small.csv"
     long = "x" * 1025
     file.write_text(
@@ -273,7 +186,7 @@ def test_refused_rows_are_reported_and_the_exit_code_says_so(stack: Stack, tmp_p
     types = tmp_path / "types.json"
     types.write_text('{"weight": "number"}')
     arguments = (str(file), "--project", "small", "--name-column", "title", "--types", str(types))
-    with stack.client() as client:
+    with stack.client("viewer") as client:
         done = stack.dev("import", *arguments)
         assert done.status == 3, done.stderr
         assert "5 rows read, 2 issues created in the project 'small', 3 rows refused" in done.stdout
@@ -321,7 +234,7 @@ def test_refused_rows_are_reported_and_the_exit_code_says_so(stack: Stack, tmp_p
 def test_without_a_stack_or_a_token_one_sentence_says_so(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("title\nx\n")
-    stack = Stack(tmp_path / "data")
+    stack = LocalStack(tmp_path / "data")
     local = stack.dev("import", str(file))
     assert (local.status, local.stderr.count("\n")) == (1, 1)
     assert "The local stack is not running" in local.stderr
@@ -382,7 +295,7 @@ def test_nothing_is_lost_or_doubled_when_importer_and_stack_are_killed(tmp_path:
             in output
         )
 
-        with stack.client() as client:
+        with stack.client("viewer") as client:
             attributes = client.get("/v1/projects/nyc").json()["attributes"]
             assert {one["id"]: one["type"] for one in attributes} == {
                 "opendate": "date",
@@ -409,7 +322,7 @@ def _batches(progress_file: Path) -> list[int]:
 
 
 @needs_data
-def test_titanium_sorts_by_everything_both_ways(stack: Stack, titanium: Titanium) -> None:
+def test_titanium_sorts_by_everything_both_ways(stack: LocalStack, titanium: Titanium) -> None:
     orders = {
         "name": ("title", key_of("text", [])),
         "state": ("status", key_of("enum", titanium.states)),
@@ -422,7 +335,7 @@ def test_titanium_sorts_by_everything_both_ways(stack: Stack, titanium: Titanium
         for field, (column, _) in orders.items()
     }
     wait_until_indexed(stack, "titanium", filled)
-    with stack.client() as client:
+    with stack.client("viewer") as client:
         issues = walk(client, "titanium", columns=["key"])
         rows = {issue["num"]: titanium.source[issue["fields"]["key"]] for issue in issues}
         for field, (column, key) in orders.items():
@@ -440,7 +353,7 @@ def test_titanium_sorts_by_everything_both_ways(stack: Stack, titanium: Titanium
 
 
 @needs_data
-def test_an_import_that_is_complete_is_not_done_again(stack: Stack, titanium: Titanium) -> None:
+def test_an_import_that_is_complete_is_not_done_again(stack: LocalStack, titanium: Titanium) -> None:
     again = stack.dev("import", *titanium.arguments)
     assert again.status == 0
     assert "This file is in the project 'titanium' already: 2,501 issues" in again.stdout

@@ -23,70 +23,20 @@ from devtools.local import demo, engine, stack
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
 from devtools.local.processes import known, wait_until
+from tests.engine.stacks import SECONDS, LocalStack, dev
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
-SECONDS = 300
-"""How long anything is waited for: far longer than it takes, for machines that are slow or busy."""
-
-
 NOT_RUNNING = dict.fromkeys(("api", "engine", "pid", "queue"))
 
 
-def dev(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(  # noqa: S603
-        [str(paths.ROOT / "dev"), *map(str, arguments)],
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
-
-
-def up(data: Path, *arguments: str) -> dict[str, Any]:
-    started = dev("up", "--detach", "--port", "0", "--data", data, *arguments)
-    assert started.returncode == 0, started.stderr
-    return status(data)
-
-
-def status(data: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(dev("status", "--json", "--data", data).stdout)
-    return told
-
-
-def client(data: Path, role: str = "admin") -> httpx.Client:
-    token = dev("token", "--data", data, "--tenant", "0807", "--role", role).stdout.strip()
-    return httpx.Client(
-        base_url=status(data)["api"], headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
-    )
-
-
-def given_up(data: Path) -> list[Path]:
-    """Files of dead letters and of failed batches."""
-    folder = Folder(data)
-    return [path for path in (folder.dead_letters, *folder.failed_batches.rglob("*")) if path.is_file()]
-
-
-def kill(data: Path) -> None:
-    """kill -9 of everything that the stack runs, at once."""
-    processes = Folder(data).processes()
-    assert len(processes) == 4
-    groups = {os.getpgid(process.pid) for process in processes}
-    assert os.getpgid(0) not in groups
-    for group in groups:
-        os.killpg(group, signal.SIGKILL)
-    assert wait_until(lambda: not any(process.lives() for process in processes), 10)
-
-
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The data folder of a stack without the demo; each test may start and stop it."""
-    folder = tmp_path_factory.mktemp("stack") / "data"
-    yield folder
-    dev("reset", "--data", folder)
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
+    """A stack without the demo; each test may start, stop and kill it."""
+    stack = LocalStack(tmp_path_factory.mktemp("stack") / "data")
+    yield stack
+    stack.dev("reset")
 
 
 def walk(api: httpx.Client, project: str, sort: str) -> list[dict[str, Any]]:
@@ -105,9 +55,18 @@ def walk(api: httpx.Client, project: str, sort: str) -> list[dict[str, Any]]:
 
 
 def test_the_first_start_loads_the_demo_and_prints_a_curl_that_works(tmp_path: Path) -> None:
-    data = tmp_path / "data"
+    """The one test of the stack that types `./dev`; the others call the same code in this process."""
+    own = LocalStack(tmp_path / "data")
     try:
-        started = dev("up", "--detach", "--port", "0", "--data", data)
+        started = subprocess.run(  # noqa: S603
+            [str(paths.ROOT / "dev"), "up", "--detach", "--port", "0", "--data", str(own.data)],
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
         assert started.returncode == 0, started.stderr
         (line,) = [line for line in started.stdout.splitlines() if line.startswith("curl ")]
         curl, *arguments = shlex.split(line)
@@ -119,7 +78,7 @@ def test_the_first_start_loads_the_demo_and_prints_a_curl_that_works(tmp_path: P
         assert len(dates) == 10
         assert dates == sorted(dates)
 
-        with client(data) as api:
+        with own.client() as api:
             assert len(walk(api, demo.PROJECT, "num")) == demo.ISSUES
             # The orders that WORKED-EXAMPLE.md gives.
             for sort, order in (
@@ -129,17 +88,17 @@ def test_the_first_start_loads_the_demo_and_prints_a_curl_that_works(tmp_path: P
                 ("-47e5", [3, 2, 1]),
             ):
                 assert [row["num"] for row in walk(api, "35e9", sort)] == order
-        assert given_up(data) == []
-        assert not stack.memory_folder(Folder(data)).exists()
+        assert own.given_up() == []
+        assert not stack.memory_folder(Folder(own.data)).exists()
     finally:
-        dev("reset", "--data", data)
-    assert not data.exists()
+        own.dev("reset")
+    assert not own.data.exists()
 
 
-def test_a_kill_in_the_middle_of_writes_loses_nothing_and_the_index_catches_up(data: Path) -> None:
-    up(data, "--empty")
+def test_a_kill_in_the_middle_of_writes_loses_nothing_and_the_index_catches_up(own: LocalStack) -> None:
+    own.up("--empty")
     created: dict[int, str | None] = {}
-    with client(data) as api:
+    with own.client() as api:
         api.post("/v1/projects", json={"id": "crash", "name": "Crash"}).raise_for_status()
         attribute = {"id": "due", "name": "Due", "type": "date"}
         api.post("/v1/projects/crash/attributes", json=attribute).raise_for_status()
@@ -165,13 +124,13 @@ def test_a_kill_in_the_middle_of_writes_loses_nothing_and_the_index_catches_up(d
         for writer in writers:
             writer.start()
         assert wait_until(lambda: len(created) >= 200, SECONDS)
-        kill(data)
+        own.kill()
         for writer in writers:
             writer.join()
-    assert status(data) == NOT_RUNNING
+    assert own.status() == NOT_RUNNING
 
-    up(data)
-    with client(data) as api:
+    own.up()
+    with own.client() as api:
         stored = {row["num"]: row["fields"].get("due") for row in walk(api, "crash", "num")}
         assert {num: stored.get(num) for num in created} == created
         expected = sorted(stored, key=lambda num: (stored[num] is None, stored[num] or "", num))
@@ -186,25 +145,25 @@ def test_a_kill_in_the_middle_of_writes_loses_nothing_and_the_index_catches_up(d
         num = answer.raise_for_status().json()["num"]
         assert num > max(stored)
         assert wait_until(lambda: walk(api, "crash", "due")[0]["num"] == num, SECONDS)
-    assert given_up(data) == []
+    assert own.given_up() == []
 
 
-def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed(data: Path) -> None:
-    told = up(data)
+def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed(own: LocalStack) -> None:
+    told = own.up()
     key = {"PK": {"S": "issue-0807.poison.00000001"}, "SK": {"S": "project-0807.poison"}}
     engine.client(told["engine"]).put_item(TableName=stack.TABLE, Item={**key, "fields": {"S": "no map"}})
     deadline = time.monotonic() + SECONDS
     while letters(told) == 0:
         assert time.monotonic() < deadline, "no dead letter came"
         time.sleep(0.1)
-    kill(data)
-    told = up(data)
+    own.kill()
+    told = own.up()
     queue = sqs(told)
     (message,) = queue.receive_message(QueueUrl=told["queue"], MaxNumberOfMessages=10)["Messages"]
     assert json.loads(message["Body"])["key"] == key["PK"]["S"]
     queue.delete_message(QueueUrl=told["queue"], ReceiptHandle=message["ReceiptHandle"])
-    kill(data)
-    assert letters(up(data)) == 0
+    own.kill()
+    assert letters(own.up()) == 0
 
 
 def sqs(told: dict[str, Any]) -> "SQSClient":
@@ -225,50 +184,50 @@ def letters(told: dict[str, Any]) -> int:
     return int(answer["Attributes"][name])
 
 
-def test_a_second_up_finds_the_first(data: Path) -> None:
-    first = up(data)
-    again = dev("up", "--detach", "--data", data)
-    assert again.returncode == 0
+def test_a_second_up_finds_the_first(own: LocalStack) -> None:
+    first = own.up()
+    again = own.dev("up", "--detach")
+    assert again.status == 0
     assert first["api"] in again.stdout
-    assert status(data) == first
-    other = dev("up", "--detach", "--data", data, "--port", "9")
-    assert other.returncode == 1
+    assert own.status() == first
+    other = own.dev("up", "--detach", "--port", "9")
+    assert other.status == 1
     assert re.fullmatch(r"dev: The stack of .* already runs at .*\n", other.stderr)
 
 
-def test_down_stops_everything_and_the_data_are_kept(data: Path) -> None:
-    up(data)
-    with client(data) as api:
+def test_down_stops_everything_and_the_data_are_kept(own: LocalStack) -> None:
+    own.up()
+    with own.client() as api:
         api.post("/v1/projects", json={"id": "kept", "name": "Kept"}).raise_for_status()
-    token = dev("token", "--data", data, "--tenant", "0807", "--role", "viewer").stdout.strip()
-    processes = Folder(data).processes()
-    stopped = dev("down", "--data", data)
-    assert (stopped.returncode, stopped.stderr) == (0, "Stopped.\n")
+    token = own.dev("token", "--tenant", "0807", "--role", "viewer").stdout.strip()
+    processes = Folder(own.data).processes()
+    stopped = own.dev("down")
+    assert (stopped.status, stopped.stderr) == (0, "Stopped.\n")
     assert not any(process.lives() for process in processes)
-    assert dev("down", "--data", data).stderr == "It was not running.\n"
-    assert status(data) == NOT_RUNNING
-    api_again = up(data)["api"]
+    assert own.dev("down").stderr == "It was not running.\n"
+    assert own.status() == NOT_RUNNING
+    api_again = own.up()["api"]
     answer = httpx.get(
         f"{api_again}/v1/projects/kept", headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
     )
     assert answer.status_code == 200
 
 
-def test_a_part_that_ends_takes_the_stack_down(data: Path) -> None:
-    up(data)
-    supervisor, *children = Folder(data).processes()
+def test_a_part_that_ends_takes_the_stack_down(own: LocalStack) -> None:
+    own.up()
+    supervisor, *children = Folder(own.data).processes()
     os.kill(children[-1].pid, signal.SIGKILL)
     assert wait_until(lambda: not any(process.lives() for process in (supervisor, *children)), 20)
-    assert "The stream pump ended by itself" in dev("logs", "--data", data).stdout
+    assert "The stream pump ended by itself" in own.dev("logs").stdout
 
 
-def test_a_taken_port_is_one_sentence(data: Path) -> None:
-    dev("down", "--data", data)
+def test_a_taken_port_is_one_sentence(own: LocalStack) -> None:
+    own.dev("down")
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         for detach in (["--detach"], []):
-            refused = dev("up", *detach, "--data", data, "--port", str(port))
-            assert refused.returncode == 1
+            refused = own.dev("up", *detach, "--port", str(port))
+            assert refused.status == 1
             assert refused.stdout == ""
             assert (
                 refused.stderr
@@ -279,14 +238,14 @@ def test_a_taken_port_is_one_sentence(data: Path) -> None:
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
     refused = dev("up", "--detach", "--data", tmp_path)
-    assert refused.returncode == 1
+    assert refused.status == 1
     assert "not empty" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_everything_listens_on_this_machine_alone(data: Path) -> None:
-    told = up(data)
+def test_everything_listens_on_this_machine_alone(own: LocalStack) -> None:
+    told = own.up()
     addresses = [httpx.URL(told[name]) for name in ("api", "engine", "queue")]
     assert {(address.scheme, address.host) for address in addresses} == {("http", "127.0.0.1")}
     ports = {address.port for address in addresses}
@@ -304,10 +263,10 @@ def test_everything_listens_on_this_machine_alone(data: Path) -> None:
     assert listening
 
 
-def test_in_the_foreground_it_ends_with_an_interrupt(data: Path) -> None:
-    dev("down", "--data", data)
+def test_in_the_foreground_it_ends_with_an_interrupt(own: LocalStack) -> None:
+    own.dev("down")
     with subprocess.Popen(  # noqa: S603
-        [str(paths.ROOT / "dev"), "up", "--port", "0", "--data", str(data)],
+        [str(paths.ROOT / "dev"), "up", "--port", "0", "--data", str(own.data)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -316,7 +275,7 @@ def test_in_the_foreground_it_ends_with_an_interrupt(data: Path) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline().startswith("gridview runs at http://127.0.0.1:")
-        processes = Folder(data).processes()
+        processes = Folder(own.data).processes()
         assert known(process.pid) == processes[0]
         process.send_signal(signal.SIGINT)
         assert process.stderr.read().endswith("Stopped.\n")

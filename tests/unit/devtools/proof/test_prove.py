@@ -14,7 +14,9 @@ from devtools.proof.baseline.questions import READ_WHOLE
 from devtools.proof.baseline.service import Found
 from devtools.proof.faults import judging, scenarios
 from devtools.proof.faults.judging import Verdict
+from devtools.proof.faults.points import job_points, kill_points
 from devtools.proof.faults.project import MEMORY
+from devtools.proof.faults.races import race_points
 from devtools.proof.faults.scenarios import RANDOM, Played
 from devtools.proof.oracle import compare
 from devtools.proof.oracle.compare import Difference
@@ -95,6 +97,12 @@ def test_a_sample_has_points_of_every_kind_and_is_as_large_as_it_says() -> None:
         families = {scenarios.family_of(seed).name for seed in seeds if seed < RANDOM}
         assert {"kill points", "job kill points"} < families
     assert sum(seed >= RANDOM for seed in proofs.sample(100)) >= 50
+
+
+def test_every_point_that_is_enumerated_is_among_the_scenarios() -> None:
+    every = {*kill_points(), *job_points(), *race_points()}
+    assert len(every) == len(kill_points()) + len(job_points()) + len(race_points())
+    assert every < {*scenarios.seeds(proofs.SCENARIOS)}
 
 
 def test_a_mutant_that_lives_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """The scenarios and tests can fail: whatever is spoilt in the core, one of them finds it out."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ def test_a_mutant_has_one_place_in_its_function_and_something_to_find_it_out(mut
 
 
 def test_every_mutant_is_found_out() -> None:
-    verdicts = list(judged(MUTANTS, os.cpu_count() or 1))
+    verdicts = list(judged(MUTANTS, 1))
     assert {verdict.name for verdict in verdicts} == {mutant.name for mutant in MUTANTS}
     assert [verdict.name for verdict in verdicts if verdict.difference is None] == []
     # By something that is wrong, not by waiting in vain.

@@ -1,0 +1,134 @@
+"""Local stacks for tests: started, called and killed as a person does it."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from devtools import paths
+from devtools.cli import main
+from devtools.local.folder import Folder
+from devtools.local.processes import wait_until
+
+SECONDS = 300
+"""How long anything is waited for: far longer than it takes, for machines that are slow or busy."""
+
+TENANT = "0807"
+
+_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of this test's own is made in it)
+_ENVIRONMENT = {"COLUMNS": "200", "PYTHONPATH": paths.PYTHONPATH}
+
+
+class Done(NamedTuple):
+    """What a subcommand ended with."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+def dev(*arguments: str | Path) -> Done:
+    """A subcommand in this process: another one would take a second to import everything."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
+        for name, value in _ENVIRONMENT.items():  # for the processes of the stack
+            patch.setenv(name, value)
+        status = main([*map(str, arguments)])
+    return Done(status, out.getvalue(), err.getvalue())
+
+
+class LocalStack:
+    """A local stack with its own data folder."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self._port = 0
+
+    def dev(self, command: str, *arguments: str) -> Done:
+        """A subcommand about this stack."""
+        return dev(command, *arguments, "--data", self.data)
+
+    def start(self, command: str, *arguments: str) -> subprocess.Popen[str]:
+        """A subcommand in a process of its own, to be killed."""
+        return subprocess.Popen(  # noqa: S603  (the arguments are those of the tests)
+            [sys.executable, "-m", "devtools", command, *arguments, "--data", str(self.data)],
+            env=os.environ | _ENVIRONMENT | {"PYTHONUNBUFFERED": "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def up(self, *arguments: str) -> dict[str, Any]:
+        """Start it, on the same port each time; what `status` says then."""
+        done = self.dev("up", "--detach", "--port", str(self._port), *arguments)
+        assert done.status == 0, done.stderr
+        told = self.status()
+        self._port = int(told["api"].rpartition(":")[2])
+        return told
+
+    def status(self) -> dict[str, Any]:
+        """What `status` says."""
+        told: dict[str, Any] = json.loads(self.dev("status", "--json").stdout)
+        return told
+
+    @property
+    def state(self) -> Any:
+        """Where everything of it is."""
+        return Folder(self.data).require_running()
+
+    def kill(self) -> None:
+        """kill -9 of everything that it runs, at once."""
+        processes = Folder(self.data).processes()
+        assert len(processes) == 4
+        groups = {os.getpgid(process.pid) for process in processes}
+        assert os.getpgid(0) not in groups
+        for group in groups:
+            os.killpg(group, signal.SIGKILL)
+        assert wait_until(lambda: not any(process.lives() for process in processes), 20)
+
+    def client(self, role: str = "admin") -> httpx.Client:
+        """The API as a person of this role sees it."""
+        token = self.dev("token", "--tenant", TENANT, "--role", role).stdout.strip()
+        return httpx.Client(
+            base_url=self.state.api, headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
+        )
+
+    def given_up(self) -> list[Path]:
+        """Files of dead letters and of failed batches."""
+        folder = Folder(self.data)
+        return [path for path in (folder.dead_letters, *folder.failed_batches.rglob("*")) if path.is_file()]
+
+
+@contextmanager
+def running_stack(folder: Path) -> Iterator[LocalStack]:
+    """An empty stack that runs.
+
+    In memory where that is possible: the engine waits for the disk at every write, and it is not the disk that is tested.
+    """
+    parent = _MEMORY if os.access(_MEMORY, os.W_OK) else folder
+    with tempfile.TemporaryDirectory(dir=parent, prefix="gridview-test-") as made:
+        stack = LocalStack(Path(made) / "data")
+        stack.up("--empty")
+        try:
+            yield stack
+        finally:
+            stack.dev("down")
+
+
+def until(holds: Any) -> None:
+    """Wait for something that comes to pass behind the API."""
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
