@@ -19,11 +19,9 @@ from infra.dead_letters import DeadLetters
 from infra.function import GridFunction
 from infra.ingress import Ingress
 from infra.limits import TIMEOUTS
+from infra.paths import RUNBOOK
 from infra.settings import Settings
 from infra.table import GridTable
-
-RUNBOOK = "docs/operating.md"
-"""The page that says more on each."""
 
 LAG_SECONDS = 300
 """How far the grid's orders may be behind the issues. An import is seconds behind; minutes are a stuck shard, or too little

@@ -1,27 +1,76 @@
-"""How tests are shared out among processes: a file's stay together, since they share what they stand on (`--dist loadfile`)."""
+"""How tests are shared out among processes, what all of them share, and what a run says at its end."""
 
 import gc
+import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
-_TOGETHER = ("tests/deploy/", "tests/infra/")
+from devtools import paths
+
+_GROUPS = {
+    "tests/deploy/": "deployment",
+    "tests/infra/": "deployment",
+    "tests/engine/test_dlq.py": "stack",
+    "tests/engine/test_import.py": "stack",
+    "tests/engine/test_local_stack.py": "stacks",
+    "tests/engine/": "engine",
+}
+"""Tests that stand on the same thing, which takes long to stand, run in one process; others stay together by file."""
+
+_FIRST = (
+    *_GROUPS,
+    # Each process is given two groups at the beginning; these take no time.
+    "tests/unit/encoding/test_json_codec.py",
+    "tests/unit/encoding/test_cursors.py",
+    "tests/unit/encoding/test_attribute_values.py",
+    "tests/unit/devtools/proof/",
+    "tests/unit/functions/",
+    "tests/unit/fsck/",
+)
+"""What takes long begins, so that all processes end together."""
 
 
 class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
-    """The tests of the deployed stack and those of the synthesized one stay together too: each is one, and takes long to stand."""
+    """By file, and by `_GROUPS`."""
 
     def _split_scope(self, nodeid: str) -> str:
-        suite = next((suite for suite in _TOGETHER if nodeid.startswith(suite)), None)
-        return suite or str(super()._split_scope(nodeid))
+        group = next((name for start, name in _GROUPS.items() if nodeid.startswith(start)), None)
+        return group or str(super()._split_scope(nodeid))
+
+
+def pytest_sessionstart() -> None:
+    """CI proves everything, or fails."""
+    if os.environ.get("CI") and not paths.DATA.is_dir():
+        raise pytest.UsageError(f"CI needs the shared data, and {paths.DATA} is missing.")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The order in which groups are shared out."""
+
+    def place(item: pytest.Item) -> int:
+        return next((at for at, start in enumerate(_FIRST) if item.nodeid.startswith(start)), len(_FIRST))
+
+    items.sort(key=place)
 
 
 def pytest_collection_finish() -> None:
     """What was imported and collected stays: the garbage collector need not look at it again and again."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What was not proven, and why."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", ())
+    )
+    for reason, count in reasons.items():
+        terminalreporter.write_line(f"Not proven here: {count} tests did not run, since {reason}.")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from devtools.bench.postgres import cluster, compare, datasets, enginefile, ours, report
+from devtools.bench.postgres import compare, datasets, enginefile, ours, report
 from devtools.bench.postgres.report import ALL_KEPT, COLD, SETS_KEPT, THEIRS, Section
 from devtools.local import bulk, engine, table
 from gridview.dynamodb.expressions import Item
+from tests.support import needs
 
 SIZES = (400, 600)
-needs_postgres = pytest.mark.skipif(cluster.find_programs() is None, reason="PostgreSQL is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def sections(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Section]
         yield found
 
 
-@needs_postgres
+@needs.postgres
 def test_every_question_is_answered_by_all_sides_within_four_calls_in_sequence(
     sections: list[Section],
 ) -> None:
@@ -48,7 +48,7 @@ def test_every_question_is_answered_by_all_sides_within_four_calls_in_sequence(
             assert all(cost.milliseconds > 0 for cost in line.costs.values())
 
 
-@needs_postgres
+@needs.postgres
 def test_the_table_and_the_json_tell_every_figure(sections: list[Section]) -> None:
     grown = report.growth(sections)
     output = io.StringIO()

@@ -22,13 +22,11 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
 from gridview.schema.store import MAX_AGE, read
 from tests.engine.stacks import TENANT, Done, LocalStack, running_stack
+from tests.support import needs
 
-DATA = paths.ROOT.parent / "shared" / "data"
-TITANIUM = DATA / "titanium_issues.csv"
-NYC = DATA / "nyc_cases.csv.gz"
+TITANIUM = paths.DATA / "titanium_issues.csv"
+NYC = paths.DATA / "nyc_cases.csv.gz"
 SECONDS_TO_INDEX = 240
-
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
 
 Key = Callable[[Any], Any]
 
@@ -144,7 +142,7 @@ def titanium(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> Tit
     return Titanium(done, arguments, source, attributes, project["states"])
 
 
-@needs_data
+@needs.data
 def test_titanium_arrives_whole_in_the_right_types(stack: LocalStack, titanium: Titanium) -> None:
     assert titanium.done.status == 0, titanium.done.stderr
     summary = "2,501 rows read, 2,501 issues created in the project 'titanium', 0 rows refused"
@@ -247,7 +245,7 @@ KILLED_ROWS = 1_500
 """Three batches."""
 
 
-@needs_data
+@needs.data
 def test_nothing_is_lost_or_doubled_when_importer_and_stack_are_killed(tmp_path: Path) -> None:
     types = tmp_path / "types.json"
     kept = ("unique_key", "opendate", "zip", "days_open")
@@ -321,7 +319,7 @@ def _batches(progress_file: Path) -> list[int]:
     return [index for first, last in acknowledged for index in range(first, last + 1)]
 
 
-@needs_data
+@needs.data
 def test_titanium_sorts_by_everything_both_ways(stack: LocalStack, titanium: Titanium) -> None:
     orders = {
         "name": ("title", key_of("text", [])),
@@ -352,7 +350,7 @@ def test_titanium_sorts_by_everything_both_ways(stack: LocalStack, titanium: Tit
             assert walked == sorted(walked, key=lambda row: (datetime.fromisoformat(row[field]), row["num"]))
 
 
-@needs_data
+@needs.data
 def test_an_import_that_is_complete_is_not_done_again(stack: LocalStack, titanium: Titanium) -> None:
     again = stack.dev("import", *titanium.arguments)
     assert again.status == 0

@@ -8,8 +8,9 @@ from devtools.local import bulk
 from devtools.local.engine import Engine
 from devtools.proof.oracle import compare, world
 from devtools.proof.oracle.compare import Player
-from devtools.proof.oracle.real import TITANIUM, titanium
+from devtools.proof.oracle.real import titanium
 from gridview.dynamodb.table import Table
+from tests.support import needs
 
 GENERATED = 270
 REAL = 30
@@ -25,7 +26,7 @@ def test_generated_projects_are_answered_as_by_sqlite(table: Table) -> None:
     assert sum(player.play(5_000 + seed).rows for seed in range(GENERATED)) > GENERATED
 
 
-@pytest.mark.skipif(not TITANIUM.exists(), reason="the shared data are not here")
+@needs.data
 def test_a_real_tracker_is_answered_as_by_sqlite(table: Table, tenant: str) -> None:
     """All its columns and rows, with blocks as large as when deployed."""
     project = titanium("real")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from infra.paths import ROOT
+from infra.paths import ROOT, RUNBOOK
 from tests.support.templates import only, resources
 
 KIND = "AWS::CloudWatch::Alarm"
@@ -213,8 +213,6 @@ def test_the_page_shows_what_to_compare_them_with(template: dict[str, Any]) -> N
 
 
 def test_the_page_for_operators_tells_of_every_alarm(alarms: dict[str, dict[str, Any]]) -> None:
-    from infra.alarms import RUNBOOK
-
     page = (ROOT / RUNBOOK).read_text("utf-8")
     told = [
         name

@@ -27,7 +27,7 @@ from gridview.schema.items import to_catalog
 from gridview.schema.store import Catalogs, read
 
 ACTOR: Final = Actor("bench", "gridview.bench", Role.ADMIN)
-NYC: Final = paths.ROOT.parent / "shared" / "data" / "nyc_cases.csv.gz"
+NYC: Final = paths.DATA / "nyc_cases.csv.gz"
 
 _SECONDS: Final = 60.0
 

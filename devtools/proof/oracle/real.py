@@ -7,11 +7,11 @@ from pathlib import Path
 from devtools.importer.inference import profile
 from devtools.importer.plan import make_plan
 from devtools.importer.source import open_source
-from devtools.paths import ROOT
+from devtools.paths import DATA
 from devtools.proof.oracle.world import Project
 from gridview.encoding.json_codec import loads
 
-TITANIUM = ROOT.parent / "shared" / "data" / "titanium_issues.csv"
+TITANIUM = DATA / "titanium_issues.csv"
 
 
 def titanium(limits: str) -> Project:

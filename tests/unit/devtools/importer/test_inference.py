@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
 from devtools.failure import Failure
 from devtools.importer.inference import Profile, profile, to_bool, to_datetime, to_list, to_number
 from devtools.importer.source import MAX_COLUMNS, Cell, Row, open_source
+from devtools.paths import DATA
 from gridview.schema.catalog import MAX_OPTIONS, FieldType
-
-DATA = Path(__file__).parents[4].parent / "shared" / "data"
+from tests.support import needs
 
 
 def observed(cells: Iterable[Cell], column: str = "c") -> Profile:
@@ -123,7 +122,7 @@ def test_conversions() -> None:
     assert to_list("b; a;;b") == ["b", "a"]
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+@needs.data
 def test_types_of_the_titanium_issues() -> None:
     count, profiles = profile(open_source(DATA / "titanium_issues.csv").rows())
     types = {column: found.type.value for column, found in profiles.items()}
@@ -156,7 +155,7 @@ def test_types_of_the_titanium_issues() -> None:
     assert "None" in profiles["priority"].options(FieldType.ENUM)
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are not here")
+@needs.data
 def test_types_of_the_nyc_cases() -> None:
     _, profiles = profile(open_source(DATA / "nyc_cases.csv.gz").rows(20_000))
     assert {column: found.type.value for column, found in profiles.items()} == {

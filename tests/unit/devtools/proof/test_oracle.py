@@ -1,6 +1,5 @@
 """The differential test: random queries, answered by the grid over a table in memory and by SQLite over the same issues."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -9,21 +8,16 @@ from random import Random
 from typing import Any
 
 import pytest
-from moto import mock_aws
 from pyroaring import BitMap
 
 from devtools.cli import main
-from devtools.local.table import create_table_input
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.oracle import compare, limits, refusals, world
 from devtools.proof.oracle.command import Tally, tallies
 from devtools.proof.oracle.compare import Asked, Difference, Player
 from devtools.proof.oracle.plans import PLANS
-from devtools.proof.oracle.real import TITANIUM
 from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Question
-from gridview.dynamodb import client
-from gridview.dynamodb.table import Table
 from gridview.index.directory import Directory, Range
 from gridview.query import (
     bitmap_filter,
@@ -39,21 +33,16 @@ from gridview.query.key_ranges import Without
 from gridview.query.operators import OPERATORS
 from gridview.query.sort_order import Place
 from gridview.support.errors import Unprocessable
+from tests.support import needs
 
-QUERIES = 1_000
-"""Of which 40 are about the tracker's issues."""
-
-MOTO_QUERIES = range(3 * compare.QUESTIONS_A_PROJECT, 4 * compare.QUESTIONS_A_PROJECT)
-"""Of a project of 60 issues."""
-
-CORES = os.cpu_count() or 1
+QUERIES = 960
+"""Of generated projects; `./dev prove` asks 48,000."""
 
 
 @pytest.fixture(scope="module")
 def tally() -> Tally:
     found = Tally()
-    data = "both" if TITANIUM.exists() else "generated"
-    for some in tallies(range(QUERIES), MemoryTable, data, tuple(limits.LIMITS), CORES):
+    for some in tallies(range(QUERIES), MemoryTable, "generated", tuple(limits.LIMITS), 1):
         found.update(some)
     return found
 
@@ -79,15 +68,13 @@ def test_no_answer_takes_more_than_four_calls_in_sequence(tally: Tally) -> None:
     assert {plan: rounds for plan, rounds in tally.rounds.items() if rounds > planner.ROUNDS} == {}
 
 
-def test_over_moto_the_answers_are_the_same() -> None:
-    """With the real storage module, which the table in memory takes the place of."""
-    with mock_aws():
-        table = Table("gridview", client.connect())
-        table._client.create_table(**create_table_input("gridview"))
-        player = Player(table.metered, data="generated")
-        asked = [player.play(seed) for seed in MOTO_QUERIES]
-    assert {one.question.kind for one in asked} == {"walk", "offset", "groups", "position", "summary"}
-    assert sum(one.rows for one in asked) > 5 * len(MOTO_QUERIES)
+@needs.data
+def test_a_real_tracker_is_answered_as_by_sqlite() -> None:
+    tally = Tally()
+    for some in tallies(range(compare.QUESTIONS_A_PROJECT), MemoryTable, "titanium", tuple(limits.LIMITS), 1):
+        tally.update(some)
+    assert tally.differences == []
+    assert tally.questions == compare.QUESTIONS_A_PROJECT
 
 
 def conditions(node: Any) -> list[dict[str, Any]]:

@@ -1,0 +1,9 @@
+"""What some tests need that a machine may lack. The closing lines of a run say what did not run for want of it."""
+
+import pytest
+
+from devtools import paths
+from devtools.bench.postgres import cluster
+
+data = pytest.mark.skipif(not paths.DATA.is_dir(), reason="../shared/data is missing")
+postgres = pytest.mark.skipif(cluster.find_programs() is None, reason="PostgreSQL is not installed")
