@@ -7,23 +7,28 @@ from typing import Any
 
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
+from gridview.fsck.nightly import PATIENCE
+from gridview.support import clock
 from infra.paths import ROOT
 from tests.deploy.conftest import Deployment, Users
 from tests.deploy.waiting import until
 from tests.infra.test_alarms import EXPECTED
 
 
-def test_a_check_begins_and_jobs_go_on_with_it(deployment: Deployment) -> None:
+def test_a_check_begins_and_jobs_go_on_with_it(deployment: Deployment, users: Users) -> None:
     """With the function's own role, layers and environment: an import that fails, or a right that it lacks, is an error here."""
+    _make_issue(users, "checked")
+    _set_kind(deployment, "checked", "o99", version=2)
     assert _upkeep(deployment, "check") == {"begun": True}
+    assert _upkeep(deployment, "check") == {"begun": False}
     _upkeep(deployment, "jobs")
     check = deployment.client("dynamodb").get_item(
         TableName=deployment.outputs["TableName"],
         Key={"PK": {"S": keys.CHECK}, "SK": {"S": keys.JOB}},
         ConsistentRead=True,
-    )
-    # It is over, or waits for what may yet come right; 1 is what it begins with.
-    assert "Item" not in check or int(check["Item"]["revision"]["N"]) > 1
+    )["Item"]
+    # It has come to the spoilt issue, and waits since that may yet come right.
+    assert check[keys.SORT]["S"] > clock.after(PATIENCE / 2)
 
 
 def test_upkeep_builds_sweeps_and_removes_with_its_own_role(deployment: Deployment, users: Users) -> None:
@@ -115,14 +120,8 @@ def test_the_bucket_of_failed_batches_is_the_mappings_destination(deployment: De
 
 def test_an_operators_commands_work_on_a_deployed_stack(deployment: Deployment, users: Users) -> None:
     """A document is made underivable by hand, goes to the dead letters, is mended by hand and redriven; then all is right."""
-    with users.api("operated", "admin") as api:
-        api.post("/v1/projects", json={"id": "kept", "name": "Kept"}).raise_for_status()
-        kind = {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]}
-        api.post("/v1/projects/kept/attributes", json=kind).raise_for_status()
-        api.post(
-            "/v1/projects/kept/issues", json={"name": "Girder", "fields": {"kind": "a"}}
-        ).raise_for_status()
-    _set_kind(deployment, "o99", version=2)
+    _make_issue(users, "operated")
+    _set_kind(deployment, "operated", "o99", version=2)
     listed = until(
         lambda: _dev(deployment, "dlq", "list"), lambda told: "issue-operated.kept.00000001" in told
     )
@@ -132,7 +131,7 @@ def test_an_operators_commands_work_on_a_deployed_stack(deployment: Deployment, 
     wrong = _dev(deployment, "fsck", "--tenant", "operated", "--project", "kept", "--patience", "1", status=1)
     assert "underivable" in wrong
 
-    _set_kind(deployment, "o2", version=3)
+    _set_kind(deployment, "operated", "o2", version=3)
     assert "1 redriven, 0 left" in _dev(deployment, "dlq", "redrive", letter.split()[0])
     assert "issue-operated" not in _dev(deployment, "dlq", "list")
     right = _dev(deployment, "fsck", "--tenant", "operated", "--project", "kept", "--patience", "1")
@@ -142,11 +141,21 @@ def test_an_operators_commands_work_on_a_deployed_stack(deployment: Deployment, 
     assert "operated/kept: waits until" in _dev(deployment, "jobs")
 
 
-def _set_kind(deployment: Deployment, option: str, *, version: int) -> None:
+def _make_issue(users: Users, tenant: str) -> None:
+    """A project with one issue, of which one field is indexed."""
+    with users.api(tenant, "admin") as api:
+        api.post("/v1/projects", json={"id": "kept", "name": "Kept"}).raise_for_status()
+        kind = {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]}
+        api.post("/v1/projects/kept/attributes", json=kind).raise_for_status()
+        issue = {"name": "Girder", "fields": {"kind": "a"}}
+        api.post("/v1/projects/kept/issues", json=issue).raise_for_status()
+
+
+def _set_kind(deployment: Deployment, tenant: str, option: str, *, version: int) -> None:
     """Change the issue's value in the table, past the API."""
     deployment.client("dynamodb").update_item(
         TableName=deployment.outputs["TableName"],
-        Key={"PK": {"S": "issue-operated.kept.00000001"}, "SK": {"S": "project-operated.kept"}},
+        Key={"PK": {"S": keys.issue(tenant, "kept", 1)}, "SK": {"S": keys.project(tenant, "kept")}},
         UpdateExpression="SET #fields.a1 = :option, #version = :version",
         ExpressionAttributeNames={"#fields": "fields", "#version": "version"},
         ExpressionAttributeValues={":option": {"S": option}, ":version": {"N": str(version)}},

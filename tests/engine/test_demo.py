@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from devtools.failure import Failure
-from devtools.local import bulk, demo, engine, table
+from devtools.local import bulk, demo
+from devtools.local.engine import Engine
+from devtools.local.table import create_table_input
 from gridview.commands import issues
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
@@ -28,29 +30,32 @@ from gridview.schema.documents import to_json
 from gridview.schema.items import to_catalog
 from gridview.schema.store import read
 
-NAME = "gridview"
+NAME = "demo"
+"""Of a table of its own, since the tenants of the demo are the same each time."""
 
 
 @pytest.fixture(scope="module")
-def loaded() -> Iterator[Table]:
+def loaded(engine: Engine) -> Iterator[Table]:
     """A table that loads were killed on, among the documents and among the blocks, and that was then loaded."""
-    with engine.running(in_memory=True) as running:
-        table.ensure(running.client(), NAME)
-        stored = bulk.table_at(running.endpoint, NAME)
-        document = keys.issue("0807", demo.PROJECT, 1_000)
-        directory = keys.directory("0807", demo.PROJECT, "state.1")
-        for deadly in (
-            lambda item: item[keys.PK] == document,
-            lambda item: item[keys.SK] == directory and item[keys.SORT] == FIRST,
-        ):
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(bulk, "in_transactions", _dying(bulk.in_transactions, deadly))
-                with pytest.raises(KeyboardInterrupt):
-                    demo.load(running.endpoint, NAME)
-            assert 0 < len(_all(stored, "0807", demo.PROJECT)) < demo.ISSUES
-        assert _partition(stored, directory)
-        demo.load(running.endpoint, NAME)
-        yield stored
+    asked = create_table_input(NAME)
+    del asked["StreamSpecification"]  # a second stream slows the engine down
+    engine.client().create_table(**asked)
+    stored = bulk.table_at(engine.endpoint, NAME)
+    document = keys.issue("0807", demo.PROJECT, 1_000)
+    directory = keys.directory("0807", demo.PROJECT, "state.1")
+    for deadly in (
+        lambda item: item[keys.PK] == document,
+        lambda item: item[keys.SK] == directory and item[keys.SORT] == FIRST,
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bulk, "in_transactions", _dying(bulk.in_transactions, deadly))
+            with pytest.raises(KeyboardInterrupt):
+                demo.load(engine.endpoint, NAME)
+        assert 0 < len(_all(stored, "0807", demo.PROJECT)) < demo.ISSUES
+    assert _partition(stored, directory)
+    demo.load(engine.endpoint, NAME)
+    yield stored
+    engine.client().delete_table(TableName=NAME)
 
 
 def _dying(write: bulk.Write, deadly: Callable[[Item], bool]) -> bulk.Write:
