@@ -1,4 +1,7 @@
-"""The functions in an account of moto's: imported afresh under its environment, on a table like the deployed one."""
+"""The functions in an account: imported afresh under its environment, on the table in memory, with a queue of moto's.
+
+That the table in memory answers as DynamoDB does, and that the real one does in moto, `tests/unit/dynamodb/test_table.py` proves.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,11 +13,11 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from devtools.local.table import create_table_input
+from devtools.proof.faults.memory_table import MemoryTable
 from gridview.api.routes import BY_KEY
 from gridview.commands.actor import Role
-from gridview.dynamodb.table import BATCH_WRITE, Table
 from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_from_wire, item_to_wire
 from gridview.index.fence_cache import Fences
 from gridview.schema.store import Catalogs
 from tests.support.functions import freshly_imported
@@ -42,9 +45,7 @@ class Cloud:
 
     modules: Mapping[str, ModuleType]
     queue_url: str
-    client: Any
-    """A DynamoDB client of the tests' own."""
-    table: Table
+    table: MemoryTable
     """The table, for what the API cannot do."""
 
     @property
@@ -73,9 +74,7 @@ class Cloud:
 
     def reset(self) -> None:
         """An empty table, and functions that remember nothing of the one before."""
-        if TABLE in self.client.list_tables()["TableNames"]:
-            self.client.delete_table(TableName=TABLE)
-        self.client.create_table(**create_table_input(TABLE))
+        self.table.clear()
         self.forget()
 
     def forget(self) -> None:
@@ -87,14 +86,11 @@ class Cloud:
 
     def items(self) -> list[dict[str, Any]]:
         """Everything in the table, in wire form."""
-        found: list[dict[str, Any]] = self.client.scan(TableName=TABLE)["Items"]
-        return sorted(found, key=lambda item: (item["PK"]["S"], item["SK"]["S"]))
+        return [item_to_wire(item) for item in self.table.items.values()]
 
     def put(self, items: list[dict[str, Any]]) -> None:
         """Put items in wire form into the table."""
-        for at in range(0, len(items), BATCH_WRITE):
-            requests = [{"PutRequest": {"Item": item}} for item in items[at : at + BATCH_WRITE]]
-            self.client.batch_write_item(RequestItems={TABLE: requests})
+        self.table.batch_put(map(item_from_wire, items))
 
     def derive(self) -> None:
         """Hand every issue's newest image, and the removal of each that is gone, to the stream consumer."""
@@ -140,7 +136,7 @@ def _record(kind: str, partition_key: Any, images: Mapping[str, Any]) -> dict[st
 
 @contextmanager
 def running() -> Iterator[Cloud]:
-    """The account, without a table yet. Other tests' modules of the same names stay as they were."""
+    """The account, with an empty table. Other tests' modules of the same names stay as they were."""
     with pytest.MonkeyPatch.context() as patch, mock_aws():
         for name, value in _ENVIRONMENT.items():
             patch.setenv(name, value)
@@ -148,9 +144,7 @@ def running() -> Iterator[Cloud]:
             patch.delenv(name, raising=False)
         queue_url = boto3.client("sqs").create_queue(QueueName="dead-letters")["QueueUrl"]
         patch.setenv("DEAD_LETTER_QUEUE_URL", queue_url)
-        yield Cloud(
-            modules=freshly_imported(),
-            queue_url=queue_url,
-            client=boto3.client("dynamodb"),
-            table=Table(TABLE),
-        )
+        table, modules = MemoryTable(), freshly_imported()
+        for module in modules.values():
+            module.table = table.metered()  # type: ignore[attr-defined]
+        yield Cloud(modules, queue_url, table)

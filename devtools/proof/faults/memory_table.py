@@ -77,6 +77,10 @@ class _Store:
         other.index = {sk: dict(items) for sk, items in self.index.items()}
         return other
 
+    def clear(self) -> None:
+        for held in (self.partitions, self.index, self.in_order, self.waiting, self.past, self.shown):
+            held.clear()
+
     def stored(self, key: Key) -> Stored | None:
         return self.partitions.get(key[0], {}).get(key[1])
 
@@ -161,6 +165,10 @@ class MemoryTable(Table):
             for pk, items in sorted(self._store.partitions.items())
             for sk, item in sorted(items.items())
         }
+
+    def clear(self) -> None:
+        """Forget all items."""
+        self._store.clear()
 
     # What DynamoDB may do
 

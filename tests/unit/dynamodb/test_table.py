@@ -670,6 +670,14 @@ def test_an_item_that_is_too_large_is_told_apart() -> None:
     table, _ = scripted(refused("ValidationException", "Item size has exceeded the maximum allowed size"))
     with pytest.raises(ItemTooLarge):
         table.put(item("a", "s"))
+    answer = refused("TransactionCanceledException")
+    answer.response["CancellationReasons"] = [
+        {"Code": "None"},
+        {"Code": "ValidationError", "Message": "Item size to update has exceeded it"},
+    ]
+    table, _ = scripted(answer)
+    with pytest.raises(ItemTooLarge):
+        table.transact([expressions.put(item("a", "s")), expressions.put(item("b", "s"))])
 
 
 def test_a_transaction_that_meets_another_fails_though_all_its_conditions_hold() -> None:

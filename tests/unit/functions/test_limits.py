@@ -4,14 +4,14 @@ import json
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
 from gridview.commands import issues
+from gridview.dynamodb.errors import ItemTooLarge
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.index import blocks
 from gridview.index.keyspaces import NUMBERS
-from tests.support.cloud import TABLE, Cloud
+from tests.support.cloud import Cloud
 from tests.support.http import Client
 
 FACES = "\U0001f600" * 1024
@@ -162,13 +162,9 @@ def test_a_project_that_has_deleted_issues_goes_on_past_a_million_numbers(
 
 
 def numbers_given(account: Cloud, last: int) -> None:
-    account.client.update_item(
-        TableName=TABLE,
-        Key={"PK": {"S": keys.project("0807", "plain")}, "SK": {"S": keys.COUNTER}},
-        UpdateExpression="SET #last = :last",
-        ExpressionAttributeNames={"#last": "last"},
-        ExpressionAttributeValues={":last": {"N": str(last)}},
-    )
+    counter = account.table.get(keys.project("0807", "plain"), keys.COUNTER)
+    assert counter is not None
+    account.table.put({**counter, "last": last})
 
 
 def issues_there(account: Cloud, count: int) -> None:
@@ -191,17 +187,8 @@ def test_definitions_larger_than_400_kb_are_refused(api: Client, account: Cloud,
 def test_a_transaction_that_dynamodb_refuses_for_the_size_of_an_item_is_no_error_of_the_server(
     api: Client, account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(**_: Any) -> None:
-        reasons = [
-            {"Code": "None"},
-            {"Code": "ValidationError", "Message": "Item size to update has exceeded it"},
-        ]
-        answer: Any = {
-            "Error": {"Code": "TransactionCanceledException", "Message": "refused"},
-            "CancellationReasons": reasons,
-        }
-        raise ClientError(answer, "TransactWriteItems")
+    def refuse(_: Any) -> None:
+        raise ItemTooLarge("The item would be larger than 400 KB.")
 
-    client = account.modules["command"].table._client
-    monkeypatch.setattr(client, "transact_write_items", refuse)
+    monkeypatch.setattr(account.modules["command"].table, "transact", refuse)
     assert api.patch(project, {"name": "x"}).kind == (422, "unprocessable")
