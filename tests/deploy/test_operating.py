@@ -5,6 +5,7 @@ import subprocess
 import sys
 from typing import Any
 
+from devtools.paths import PYTHONPATH
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
 from gridview.fsck.nightly import PATIENCE
@@ -167,7 +168,7 @@ def _dev(deployment: Deployment, *arguments: str, status: int = 0) -> str:
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-P", "-m", "devtools", *arguments, "--deployed"],
         cwd=ROOT,
-        env={**deployment.environment, "COLUMNS": "200"},
+        env={**deployment.environment, "COLUMNS": "200", "PYTHONPATH": PYTHONPATH},
         capture_output=True,
         text=True,
         timeout=120,
