@@ -191,6 +191,31 @@ def test_a_name_of_a_class_is_defined_once() -> None:
     assert twice.keys() == NAMED_TWICE, twice
 
 
+KEYS_TAKEN_APART = {
+    "query.bitmap_filter",
+    "query.buckets",
+    "query.group_blocks",
+    "query.key_ranges",
+    "query.summary_columns",
+}
+"""Modules of `query` that still know how a key is made. To be emptied."""
+
+
+def test_only_the_encoding_knows_how_a_key_is_made() -> None:
+    parts = {"ESCAPE", "NUMBER_WIDTH", "SEPARATOR"}
+    cuts = re.compile(r"""\.(?:r?partition|r?split)\(['"]\.['"]""")
+    knowing = set()
+    for name, path in FILES.items():
+        tree = ast.parse(path.read_text("utf-8"))
+        used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        used |= {
+            alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+        }
+        if used & parts or any(one.endswith("_PREFIX") for one in used) or cuts.search(ast.unparse(tree)):
+            knowing.add(name)
+    assert {name for name in knowing if not name.startswith("encoding.")} == KEYS_TAKEN_APART
+
+
 @pytest.mark.parametrize("path", HANDLERS, ids=lambda path: path.parent.name)
 def test_a_handler_imports_the_core_and_powertools_alone(path: Path) -> None:
     assert tops(path) - sys.stdlib_module_names == {"gridview", "aws_lambda_powertools"}

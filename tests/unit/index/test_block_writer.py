@@ -10,10 +10,11 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.encoding.fences import before
 from gridview.encoding.sort_strings import sort_string
 from gridview.index import block_writer
 from gridview.index.block_writer import BlockWriter, Impassable, KeyChange, Written, remove_family
-from gridview.index.blocks import FIRST, HEAD, Block, Unreadable, before
+from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.support import backoff, concurrency
 from gridview.support.errors import Overloaded

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pyroaring import BitMap
 
 from gridview.encoding import keys
+from gridview.encoding.fences import after, before, body_between
 from gridview.encoding.sort_strings import body_of, number_of, sort_string, text
 from gridview.index import blocks
 from gridview.index.blocks import (
@@ -19,9 +20,6 @@ from gridview.index.blocks import (
     Block,
     Change,
     Entry,
-    after,
-    before,
-    body_between,
     build,
     changed,
     entry_of,

@@ -6,8 +6,9 @@ from random import Random
 import pytest
 from pyroaring import BitMap
 
+from gridview.encoding.fences import after, before
 from gridview.encoding.sort_strings import sort_string
-from gridview.index.blocks import FIRST, HEAD, Entry, after, before, entry_of
+from gridview.index.blocks import FIRST, HEAD, Entry, entry_of
 from gridview.index.directory import WHOLE, Directory, Range, chained, keys_in, members_in, range_of
 from tests.support import chains
 

@@ -6,11 +6,10 @@ from typing import Any
 from gridview.dynamodb.expressions import Bound, Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.encoding.sort_strings import SEPARATOR
+from gridview.encoding.fences import after, before
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
 from gridview.index.block_reads import Want
-from gridview.index.blocks import after, before
 from gridview.index.directory import Range
 from gridview.index.keyspaces import tokens_family
 from gridview.schema.catalog import Catalog, Field, FieldType, Option
@@ -32,7 +31,7 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
     if field.served is not None and field.type is FieldType.ENUM:
         order = keys.order(catalog.tenant, catalog.project, field.served.order_id)
         return any(
-            table.query(order, index=True, bound=Bound("begins_with", rank + SEPARATOR), limit=1).items
+            table.query(order, index=True, bound=Bound("begins_with", before(rank)), limit=1).items
             for option in chosen
             for rank in option.ranks
         )

@@ -13,6 +13,7 @@ from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, put, set_attribute, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
+from gridview.encoding.fences import before
 from gridview.schema import ids, options
 from gridview.schema.items import raise_epoch, to_catalog
 from gridview.schema.jobs import Job, save
@@ -130,4 +131,4 @@ def delete_project(
 
 def _sort(name: str, project_id: str) -> str:
     """The projects of a tenant sort by folded name, then id."""
-    return sort_strings.text(name) + sort_strings.SEPARATOR + project_id
+    return before(sort_strings.text(name)) + project_id

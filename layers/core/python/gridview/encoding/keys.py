@@ -20,6 +20,8 @@ GSI1 = "GSI1"
 TTL_ATTRIBUTE = "ttl"
 
 ISSUE_PREFIX = "issue-"
+ISSUES = (ISSUE_PREFIX, "issue.")
+"""From the first partition key of an issue up to what no longer is one: `.` follows `-`."""
 PROJECT_PREFIX = "project-"
 
 TENANT_SELF = "*"
@@ -109,6 +111,8 @@ def order(tenant_id: str, project_id: str, order_id: str) -> str:
 
 
 BLOCK_PREFIX = "block-"
+BLOCKS = (BLOCK_PREFIX, "block.")
+"""As `ISSUES`, of the partition keys of blocks."""
 DIRECTORY_PREFIX = "blocks-"
 
 
@@ -157,3 +161,44 @@ def parse_block(partition_key: str) -> BlockKey:
     tenant_id, project_id, rest = partition_key.removeprefix(BLOCK_PREFIX).split(".", 2)
     family_id, _, block_id = rest.rpartition(".")
     return BlockKey(tenant_id, project_id, family_id, block_id)
+
+
+def parse_block_id(partition_key: str) -> str:
+    """The id of a block, of its partition key."""
+    return partition_key.rpartition(".")[2]
+
+
+def is_issue(partition_key: str) -> bool:
+    """Whether this is the partition key of an issue, as far as its type tells."""
+    return partition_key.startswith(ISSUE_PREFIX)
+
+
+def is_project(key: str) -> bool:
+    """Whether this is the partition key of a project, or the sort key of an issue's document."""
+    return key.startswith(PROJECT_PREFIX)
+
+
+def is_block(partition_key: str) -> bool:
+    """Whether this is the partition key of a block, as far as its type tells."""
+    return partition_key.startswith(BLOCK_PREFIX)
+
+
+def is_attribute(sort_key: str) -> bool:
+    """Whether this is the sort key of an attribute's definition."""
+    return sort_key.startswith(ATTRIBUTE_PREFIX)
+
+
+def is_composite(sort_key: str) -> bool:
+    """Whether this is the sort key of a composite index's definition."""
+    return sort_key.startswith(COMPOSITE_PREFIX)
+
+
+def is_order(sort_key: str) -> bool:
+    """Whether this is the sort key of a sort entry, of whichever project."""
+    return sort_key.startswith(ORDER_PREFIX)
+
+
+def parse_order_id(sort_key: str, tenant_id: str, project_id: str) -> str | None:
+    """The order that a sort entry of this project belongs to; None when this is no sort key of one."""
+    prefix = order(tenant_id, project_id, "")
+    return sort_key.removeprefix(prefix) if sort_key.startswith(prefix) else None

@@ -80,6 +80,16 @@ def body_of(sort_string: str) -> str:
     return sort_string[: _ending(sort_string).start()]
 
 
+def joined(bodies: Iterable[str]) -> str:
+    """Return several bodies as one, in order; `joined_in` takes them apart again."""
+    return SEPARATOR.join(sorted(bodies))
+
+
+def joined_in(body: str) -> list[str]:
+    """Return the bodies that `joined` made one of."""
+    return body.split(SEPARATOR)
+
+
 def fold(text: str) -> str:
     """Return the text as it is compared: NFKD, marks of a combining class other than 0 dropped, casefolded.
 

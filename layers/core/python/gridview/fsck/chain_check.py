@@ -16,7 +16,8 @@ from pyroaring import BitMap
 from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.encoding.sort_strings import SEPARATOR, body_of, issue_number, sort_string
+from gridview.encoding.fences import behind
+from gridview.encoding.sort_strings import body_of, issue_number, sort_string
 from gridview.fsck.block_membership import Misplaced, SuspectKey
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.issue_diff import Difference, DifferenceKind
@@ -172,7 +173,7 @@ class _Structure:
             limit=1,
             paths=(),
         )
-        before = self._read(page.items[0][keys.PK].rpartition(".")[2] if page.items else HEAD)
+        before = self._read(keys.parse_block_id(page.items[0][keys.PK]) if page.items else HEAD)
         for _ in range(_HOPS):
             if before is None or (before.next, before.upper) == (block.id, block.lower):
                 return False
@@ -228,7 +229,7 @@ def _entries(chain: Chain, lower: str, upper: str | None) -> Iterator[Sequence[I
         yield page.items
         if page.last is None:
             return
-        lower = page.last + SEPARATOR  # behind it, and before the next: no key begins with another
+        lower = behind(page.last)
 
 
 FamilySets = Mapping[str, Mapping[str, BitMap]]
@@ -304,7 +305,7 @@ def _documents(table: Table, catalog: Catalog, lower: str, upper: str) -> Iterat
         yield from page.items
         if page.last is None:
             return
-        lower = page.last + SEPARATOR
+        lower = behind(page.last)
 
 
 def told(chain: Chain, misplaced: Misplaced) -> Difference:

@@ -114,7 +114,7 @@ class Check:
         issues, suspects = 0, []
         for key, items in part.collections:
             fingerprint, found = self._compare(key, items)
-            issues += any(item[keys.SK].startswith(keys.PROJECT_PREFIX) for item in items)
+            issues += any(keys.is_project(item[keys.SK]) for item in items)
             if found:
                 suspects.append((key, fingerprint))
         visits = [Visit(*project) for project in part.projects]

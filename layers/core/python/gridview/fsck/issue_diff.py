@@ -85,12 +85,12 @@ class Collection:
         """From the stored items; ValueError when the key is none of an issue."""
         issue = keys.parse_issue(key)
         partition = keys.project(issue.tenant, issue.project)
-        prefix = keys.order(issue.tenant, issue.project, "")
         collection = cls(key, issue)
         for item in items:
             sort_key = item[keys.SK]
-            if sort_key.startswith(prefix):
-                collection.entries[sort_key.removeprefix(prefix)] = item
+            order_id = keys.parse_order_id(sort_key, issue.tenant, issue.project)
+            if order_id is not None:
+                collection.entries[order_id] = item
             elif sort_key == keys.LEDGER:
                 collection.ledger = item
             elif sort_key == partition:
@@ -165,7 +165,7 @@ class Collection:
 
 def is_entry(item: Item) -> bool:
     """Whether an item is a sort entry or a tombstone of one, be it of another project."""
-    return str(item[keys.SK]).startswith(keys.ORDER_PREFIX)
+    return keys.is_order(item[keys.SK])
 
 
 def _highest(entries: Mapping[str, Item], attribute: str) -> int:

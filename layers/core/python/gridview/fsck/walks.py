@@ -20,14 +20,14 @@ NUMBERS = 128
 _CHECKED = Condition(
     "PK >= :issue AND PK < :issues_end OR PK >= :block AND PK < :blocks_end OR SK = :catalog",
     values={
-        ":issue": keys.ISSUE_PREFIX,
-        ":issues_end": "issue.",
-        ":block": keys.BLOCK_PREFIX,
-        ":blocks_end": "block.",
+        ":issue": keys.ISSUES[0],
+        ":issues_end": keys.ISSUES[1],
+        ":block": keys.BLOCKS[0],
+        ":blocks_end": keys.BLOCKS[1],
         ":catalog": keys.CATALOG,
     },
 )
-"""Of the table's items those of issues, blocks, and one of each project: `.` follows `-`."""
+"""Of the table's items those of issues, blocks, and one of each project."""
 
 
 class WalkStep(NamedTuple):
@@ -173,11 +173,11 @@ class TableWalk:
 
         issues, projects, families = [], [], set()
         for key, items in (one for page, _ in pages for one in page):
-            if key.startswith(keys.ISSUE_PREFIX):
+            if keys.is_issue(key):
                 issues.append((key, items))
-            elif key.startswith(keys.PROJECT_PREFIX):
+            elif keys.is_project(key):
                 projects.append(keys.parse_project(key))
-            elif key.startswith(keys.BLOCK_PREFIX):
+            elif keys.is_block(key):
                 with suppress(ValueError):
                     families.add(keys.parse_block(key)[:3])
         return WalkStep(issues, commit, projects, families)

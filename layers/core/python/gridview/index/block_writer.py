@@ -16,6 +16,7 @@ membership: when one is lost, the next to write the block does it.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
@@ -25,7 +26,7 @@ from gridview.encoding import keys
 from gridview.index import blocks
 from gridview.index.blocks import HEAD, Block, Change, Unreadable
 from gridview.index.fence_cache import Fences
-from gridview.index.ledger import Intent
+from gridview.index.ledger import STANDING, paths_of, stands_at, strings_in
 from gridview.support import backoff
 from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import Overloaded
@@ -293,8 +294,7 @@ class BlockWriter:
         They are read after the block, so whoever changes one meanwhile will find the block written.
         """
         wanted = [(keys.issue(self._tenant, self._project, num), keys.LEDGER) for num in block.members]
-        paths = [("applied", block.family), ("intent", block.family)]
-        ledgers = self._table.batch_get(wanted, consistent=True, paths=paths).items
+        ledgers = self._table.batch_get(wanted, consistent=True, paths=paths_of(block.family)).items
         for ledger in ledgers.values():
             yield from _key_within(block, ledger)
 
@@ -367,12 +367,11 @@ def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> Sti
 
     def ask(issues: frozenset[str]) -> frozenset[str]:
         wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
-        found = table.batch_get(wanted, consistent=True, paths=[("revision",), ("intent",)]).items
-        ledgers = {issue: found.get((issue, keys.LEDGER), {}) for issue in issues}
+        found = table.batch_get(wanted, consistent=True, paths=STANDING).items
         return frozenset(
             issue
-            for issue, ledger in ledgers.items()
-            if ledger.get("revision", 0) == revisions[issue] and ("intent" in ledger) is intent
+            for issue in issues
+            if stands_at(found.get((issue, keys.LEDGER)), revisions[issue], intent=intent)
         )
 
     return ask
@@ -380,7 +379,7 @@ def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> Sti
 
 def fence_of(item: Item) -> tuple[str, str]:
     """The lower fence and the id of a block that a directory lists."""
-    return item[keys.SORT], item[keys.PK].rpartition(".")[2]
+    return item[keys.SORT], keys.parse_block_id(item[keys.PK])
 
 
 def unchanged(block: Block) -> Condition:
@@ -392,13 +391,4 @@ def unchanged(block: Block) -> Condition:
 
 def _key_within(block: Block, ledger: Mapping[str, Any]) -> Iterator[str]:
     """The key that an issue has in a plain block by its ledger: the one intended, or if that lies elsewhere one it may have had."""
-    applied = ledger.get("applied", {}).get(block.family)
-    intended = ledger.get("intent", {}).get(block.family)
-    candidates = [applied]
-    if intended is not None:
-        intent = Intent.from_item(intended)
-        candidates = [intent.to, applied, *intent.left]
-    for derived in candidates:
-        if derived is not None and block.covers(derived):
-            yield derived
-            return
+    yield from islice(filter(block.covers, strings_in(ledger, block.family)), 1)

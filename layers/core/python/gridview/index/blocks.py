@@ -24,18 +24,11 @@ from typing import Any, NamedTuple, Self
 from pyroaring import BitMap
 
 from gridview.encoding import keys
-from gridview.encoding.sort_strings import (
-    ESCAPE,
-    NUMBER_WIDTH,
-    SEPARATOR,
-    body_of,
-    issue_number,
-    number_of,
-    sort_string,
-)
+from gridview.encoding.fences import after, before, body_between, fence_at
+from gridview.encoding.sort_strings import body_of, number_of, sort_string
 from gridview.index.keyspaces import KeyspaceKind, kind_of
 
-FIRST = SEPARATOR
+FIRST = before("")
 """The lower fence of every chain: no key comes before it."""
 HEAD = "0"
 """The id of the first block of every chain, which is never merged into another."""
@@ -76,24 +69,6 @@ class Unreadable(Exception):
 
 Sets = Mapping[str, BitMap]
 """Body -> numbers of the issues with it. Never changed once made."""
-
-
-def after(body: str) -> str:
-    """The fence behind every key of a body, and before every key of a greater one."""
-    return body + ESCAPE
-
-
-def before(body: str) -> str:
-    """The fence before every key of a body, and behind every key of a smaller one."""
-    return body + SEPARATOR
-
-
-def body_between(lower: str, upper: str | None) -> str | None:
-    """The body of every key between two fences, when there can only be one; None otherwise."""
-    body, separator, _ = lower.partition(SEPARATOR)
-    if not separator or upper is None or not (upper == after(body) or upper.startswith(before(body))):
-        return None
-    return body
 
 
 @dataclass(frozen=True)
@@ -157,7 +132,7 @@ class Block:
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """From the stored item; Unreadable."""
-        family, _, block_id = item[keys.PK].split(".", 2)[2].rpartition(".")
+        family, block_id = keys.parse_block(item[keys.PK])[2:]
         try:
             sets, rest = _decode(item["set"])
             return cls(
@@ -198,7 +173,7 @@ class Entry(NamedTuple):
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """From the item in GSI1."""
         return cls(
-            item[keys.PK].rpartition(".")[2],
+            keys.parse_block_id(item[keys.PK]),
             item[keys.SORT],
             item.get("upper"),
             item.get("next"),
@@ -299,7 +274,7 @@ def oversize(block: Block) -> bool:
 
 def some_key(block: Block, body: str | None, num: int) -> str | None:
     """A key of an issue between the fences of a block, one of `body` if that is given; None when there is none."""
-    key = (block.lower + SEPARATOR if body is None else before(body)) + issue_number(num)
+    key = sort_string(block.lower if body is None else body, num)
     return key if block.covers(key) else None
 
 
@@ -393,7 +368,7 @@ def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> It
             last = block.upper is None or block.upper == after(body)
             for chunk in _chunks(numbers, size, int(MAX_BYTES * (_FULL if last else _HALF)), even=not last):
                 yield _Piece(begins, {body: chunk})
-                begins = f"{before(body)}{chunk.max() + 1:0{NUMBER_WIDTH}d}"
+                begins = fence_at(body, chunk.max() + 1)
             lower, sets, cost = after(body), {}, _Cost(kind)
             continue
         if sets and cost.with_(body, len(numbers)) > limit:

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from pyroaring import BitMap
 
+from gridview.encoding.fences import first_number
 from gridview.encoding.sort_strings import sort_string
-from gridview.index.blocks import FIRST, HEAD, Entry, Sets, before
+from gridview.index.blocks import FIRST, HEAD, Entry, Sets
 
 
 class Range(NamedTuple):
@@ -141,9 +142,9 @@ def _beside_gap(last: Entry | None) -> set[str]:
 def members_in(sets: Sets, between: Range) -> Iterator[tuple[str, BitMap]]:
     """Of a detailed block the bodies, in order, and the numbers of each whose keys are in a range."""
     for body, numbers in sorted(sets.items()):
-        begin, end = _first_number(body, between.lower), None
+        begin, end = first_number(body, between.lower), None
         if between.upper is not None:
-            end = _first_number(body, between.upper)
+            end = first_number(body, between.upper)
         if begin is None or (end is not None and end <= begin):
             continue
         if begin == 0 and end is None:
@@ -165,12 +166,3 @@ def keys_in(sets: Sets, between: Range) -> Iterator[str]:
 
 _BEHIND_ALL = 2**32
 """More than any issue number."""
-
-
-def _first_number(body: str, fence: str) -> int | None:
-    """The first number of an issue whose key with this body does not come before a fence: 0 when none does, None when all do."""
-    if fence <= before(body):
-        return 0
-    if not fence.startswith(before(body)):
-        return None
-    return int(fence[len(before(body)) :])

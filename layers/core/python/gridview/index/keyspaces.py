@@ -15,7 +15,6 @@ from enum import Enum
 from typing import Any
 
 from gridview.encoding import keys, sort_strings
-from gridview.encoding.sort_strings import SEPARATOR
 from gridview.encoding.tokenizer import words
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import sort_entry, sort_strings_of
@@ -74,7 +73,7 @@ def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, 
     for order in catalog.orders:
         family_id = tokens_family(order)
         if isinstance(order, FieldOrder) and family_id is not None and order.order_id in derived:
-            found = SEPARATOR.join(sorted(tokens(order, document)))
+            found = sort_strings.joined(tokens(order, document))
             if found:
                 derived[family_id] = sort_strings.sort_string(found, num)
     return derived
@@ -102,7 +101,8 @@ def keys_of(family_id: str, derived: str) -> frozenset[str]:
         return frozenset((derived,))
     num = sort_strings.number_of(derived)
     return frozenset(
-        sort_strings.sort_string(token, num) for token in sort_strings.body_of(derived).split(SEPARATOR)
+        sort_strings.sort_string(token, num)
+        for token in sort_strings.joined_in(sort_strings.body_of(derived))
     )
 
 

@@ -116,6 +116,40 @@ class Ledger:
         )
 
 
+STANDING = (("revision",), ("intent",))
+"""The paths of a stored ledger that `stands_at` looks at."""
+
+
+def stands_at(item: Mapping[str, Any] | None, revision: int, *, intent: bool) -> bool:
+    """Whether a stored ledger (None: there is none, revision 0) is at this revision, with an intent or without."""
+    stored = item or {}
+    return bool(stored.get("revision", 0) == revision and ("intent" in stored) is intent)
+
+
+def paths_of(family: str) -> tuple[tuple[str, ...], ...]:
+    """The paths of a stored ledger that `strings_in` looks at."""
+    return ("applied", family), ("intent", family)
+
+
+def strings_in(item: Mapping[str, Any], family: str) -> tuple[str, ...]:
+    """The strings that an issue may have in a family by its stored ledger, the likeliest first: the one intended, the one
+    applied, those that unfinished plans may have left.
+    """
+    applied = item.get("applied", {}).get(family)
+    intended = item.get("intent", {}).get(family)
+    found = [applied]
+    if intended is not None:
+        intent = Intent.from_item(intended)
+        found = [intent.to, applied, *intent.left]
+    return tuple(one for one in found if one is not None)
+
+
+def applied_in(item: Mapping[str, Any] | None) -> Mapping[str, str]:
+    """Family -> string, of what a stored ledger says was applied; nothing when there is no ledger."""
+    found: Mapping[str, str] = (item or {}).get("applied", {})
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Write `intent`, then put and clear the entries, then write `done`: in this order, each under its condition.

@@ -83,7 +83,7 @@ def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Pois
     for record in records:
         stream = record["dynamodb"]
         key, sort_key = stream["Keys"][keys.PK]["S"], stream["Keys"][keys.SK]["S"]
-        if not key.startswith(keys.ISSUE_PREFIX) or not sort_key.startswith(keys.PROJECT_PREFIX):
+        if not (keys.is_issue(key) and keys.is_project(sort_key)):
             continue
         try:
             image = _image(key, record["eventName"], stream)

@@ -55,7 +55,6 @@ _FAMILIES_AT_ONCE = 4
 """Families whose blocks are removed side by side."""
 
 
-_DEFINITIONS = (keys.ATTRIBUTE_PREFIX, keys.COMPOSITE_PREFIX)
 _DEFINITIONS_AT_ONCE = 10
 """Definitions that are removed together, with their blocks."""
 
@@ -209,7 +208,9 @@ class Worker:
         kept = {own, counter, keys.JOB}
         items = list(self._table.query_all(partition, consistent=True))
         builtin = orders_in(())
-        definitions = [item for item in items if item[keys.SK].startswith(_DEFINITIONS)]
+        definitions = [
+            item for item in items if keys.is_attribute(item[keys.SK]) or keys.is_composite(item[keys.SK])
+        ]
         for group in chunked(definitions, _DEFINITIONS_AT_ONCE):
             # A definition is removed with its blocks, so the next invocation does not look for them again.
             if not self._remove_blocks(tenant, project, _families(orders_in(group) - builtin), left):

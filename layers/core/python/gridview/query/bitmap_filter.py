@@ -10,9 +10,10 @@ from typing import NamedTuple, Protocol
 
 from pyroaring import BitMap
 
+from gridview.encoding.fences import body_between
 from gridview.encoding.sort_strings import NUMBER_WIDTH
 from gridview.index.block_reads import Want
-from gridview.index.blocks import Block, Entry, body_between
+from gridview.index.blocks import Block, Entry
 from gridview.index.directory import Directory, Range, members_in
 from gridview.index.keyspaces import NUMBERS, KeyspaceKind, kind_of
 from gridview.query import key_ranges

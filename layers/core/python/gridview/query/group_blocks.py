@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 from pyroaring import BitMap
 
 from gridview.encoding import sort_strings
+from gridview.encoding.fences import before
 from gridview.encoding.sort_strings import ESCAPE, SEPARATOR, SPEC_VERSION, TEXT_WIDTH
-from gridview.index.blocks import FIRST, Entry, before
+from gridview.index.blocks import FIRST, Entry
 from gridview.index.keyspaces import NUMBERS, tokens_family
 from gridview.query.group_request import WITHOUT, Dimension, Order, instants
 from gridview.query.operators import body as body_of_value

@@ -13,9 +13,10 @@ from math import ceil, floor
 from typing import Any, NamedTuple
 
 from gridview.encoding import sort_strings
+from gridview.encoding.fences import after, before
 from gridview.encoding.sort_strings import NUMBER_WIDTH, SPEC_VERSION, TEXT_WIDTH
 from gridview.encoding.tokenizer import folded, inner_words, words
-from gridview.index.blocks import FIRST, after, before
+from gridview.index.blocks import FIRST
 from gridview.index.directory import WHOLE, Range
 from gridview.index.keyspaces import NUMBERS, TOKEN_WIDTH, TOKENS_SUFFIX
 from gridview.index.sort_entries import SPECS

@@ -83,9 +83,9 @@ def orders_in(items: Iterable[Mapping[str, Any]]) -> set[str]:
     fields = {**BUILTINS}
     composites = []
     for item in items:
-        if item[keys.SK].startswith(keys.ATTRIBUTE_PREFIX):
+        if keys.is_attribute(item[keys.SK]):
             fields[item["key"]] = to_field(item)
-        elif item[keys.SK].startswith(keys.COMPOSITE_PREFIX):
+        elif keys.is_composite(item[keys.SK]):
             composites.append(to_composite(item))
     definitions: list[Definition] = [*fields.values(), *composites]
     return {one.order_id_of(index) for one in definitions for index in one.indexes.generations}

@@ -116,9 +116,9 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
     found: dict[str, dict[str, Any]] = {}
     attributes, composites = [], []
     for item in table.query_all(keys.project(tenant, project), consistent=True):
-        if item[keys.SK].startswith(keys.ATTRIBUTE_PREFIX):
+        if keys.is_attribute(item[keys.SK]):
             attributes.append(item)
-        elif item[keys.SK].startswith(keys.COMPOSITE_PREFIX):
+        elif keys.is_composite(item[keys.SK]):
             composites.append(item)
         else:
             found[item[keys.SK]] = item
