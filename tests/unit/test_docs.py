@@ -295,3 +295,15 @@ def test_every_command_that_is_shown_is_one_of_dev() -> None:
 
     shown = {name for page in PAGES for name in re.findall(r"\./dev ([a-z]\w*)", text_of(page))}
     assert shown <= {*COMMANDS, "python"}
+
+
+def test_the_glossary_says_each_term_once_and_links_the_module_that_owns_it() -> None:
+    rows = re.findall(
+        r"^\| ([^|]+) \| ([^|]+) \| \[`\w+`\]\(([^)]+)\) \|$", text_of("docs/glossary.md"), re.MULTILINE
+    )
+    terms = [term for term, _, _ in rows]
+    assert len(rows) == text_of("docs/glossary.md").count("\n| ") - 1  # besides the heading
+    assert terms == sorted(set(terms))
+    for term, meaning, module in rows:
+        assert (ROOT / "docs" / module).is_file(), term
+        assert len(re.findall(r"[.?](?: |$)", meaning)) <= 3, term
