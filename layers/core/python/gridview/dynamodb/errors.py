@@ -1,24 +1,24 @@
-"""What a write to the table may meet."""
+"""The errors of writes to the table."""
 
 from gridview.dynamodb.expressions import Item
 from gridview.support.errors import Unprocessable
 
 
 class ConditionFailed(Exception):
-    """A conditional write found something else than it asked for; `item` is what stands there (None: nothing)."""
+    """The condition failed; `item` is the stored item (None: there is none)."""
 
     def __init__(self, item: Item | None = None) -> None:
-        super().__init__("the condition of a write does not hold")
+        super().__init__("the condition failed")
         self.item = item
 
 
 class ItemTooLarge(Unprocessable):
-    """DynamoDB takes 400 KB as one item."""
+    """DynamoDB stores at most 400 KB in one item."""
 
 
 class TransactionFailed(Exception):
-    """A transaction lost a race; `failed` are the places of the writes whose conditions do not hold."""
+    """A transaction lost a race; `failed` are the positions of the writes whose conditions failed."""
 
     def __init__(self, failed: tuple[int, ...]) -> None:
-        super().__init__("a condition of a transaction does not hold")
+        super().__init__("a condition of the transaction failed")
         self.failed = failed

@@ -50,7 +50,7 @@ class Finding(NamedTuple):
 @dataclass(slots=True)
 class Tally:
     """How far a check has come: issues looked at, those found wrong and in how many places, repaired, and left for the next run
-    because they were written all the time; the suspects, the one that is due first first; and what of blocks is to be looked at."""
+    because they were written all the time; the suspects, ordered by due time; and which blocks are still to be looked at."""
 
     issues: int = 0
     wrong: int = 0

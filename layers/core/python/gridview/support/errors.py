@@ -1,4 +1,4 @@
-"""What can go wrong with a request, and the one table that says how each is answered (RFC 9457)."""
+"""The errors of requests, and the one table that says how each is answered (RFC 9457)."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -12,9 +12,9 @@ class FieldError(NamedTuple):
 
 
 class RequestError(Exception):
-    """A request that is answered with a problem; `detail` is for a person, `errors` name what is wrong with which field.
+    """A request that is answered with a problem document. `detail` is for people; `errors` name the fields that are wrong.
 
-    `members` are what the problem document holds besides.
+    `members` are further members of the problem document.
     """
 
     def __init__(
@@ -31,11 +31,11 @@ class InvalidRequest(RequestError):
 
 
 class CursorExpired(RequestError):
-    """The cursor belongs to an index that was rebuilt meanwhile."""
+    """The cursor belongs to an index that has been rebuilt since."""
 
 
 class Unauthenticated(RequestError):
-    """There is no token, or none that is accepted here."""
+    """The token is missing or not accepted."""
 
 
 class Forbidden(RequestError):
@@ -43,23 +43,23 @@ class Forbidden(RequestError):
 
 
 class NotFound(RequestError):
-    """The thing does not exist, or belongs to another tenant: the answer is the same."""
+    """The resource does not exist, or belongs to another tenant: the answer is the same."""
 
 
 class Conflict(RequestError):
-    """The request contradicts what is there."""
+    """The request contradicts the current state."""
 
 
 class NotReady(Conflict):
-    """What the request asks for is being made in the background; `members` tell how far that has come."""
+    """What the request needs is being built in the background; `members` tell the progress."""
 
 
 class VersionMismatch(RequestError):
-    """The thing was changed since the version that the client names."""
+    """The resource has changed since the version that the client names."""
 
 
 class TooLarge(RequestError):
-    """The request is larger than what can be answered or taken."""
+    """The request, or its answer, is too large."""
 
 
 class Unprocessable(RequestError):
@@ -67,11 +67,11 @@ class Unprocessable(RequestError):
 
 
 class InProgress(RequestError):
-    """The same request, by its Idempotency-Key, is being worked on; asked for again later it will have been answered."""
+    """A request with the same Idempotency-Key is in progress. A later retry gets its answer."""
 
 
 class Overloaded(RequestError):
-    """The table refuses calls for now; the same request may go through later."""
+    """DynamoDB refuses calls for now. The same request may succeed later."""
 
 
 class ProblemType(NamedTuple):
@@ -83,21 +83,21 @@ class ProblemType(NamedTuple):
 
 
 PROBLEMS: dict[type[RequestError], ProblemType] = {
-    InvalidRequest: ProblemType(400, "invalid-request", "The request is not valid"),
-    CursorExpired: ProblemType(400, "cursor-expired", "The cursor has expired"),
-    Unauthenticated: ProblemType(401, "unauthenticated", "A valid token is needed"),
-    Forbidden: ProblemType(403, "forbidden", "The role does not allow this"),
-    NotFound: ProblemType(404, "not-found", "There is no such thing"),
-    Conflict: ProblemType(409, "conflict", "The request contradicts what is there"),
-    NotReady: ProblemType(409, "not-ready", "It is not ready yet"),
-    VersionMismatch: ProblemType(412, "version-mismatch", "It was changed meanwhile"),
+    InvalidRequest: ProblemType(400, "invalid-request", "Invalid request"),
+    CursorExpired: ProblemType(400, "cursor-expired", "Cursor expired"),
+    Unauthenticated: ProblemType(401, "unauthenticated", "Authentication required"),
+    Forbidden: ProblemType(403, "forbidden", "Insufficient role"),
+    NotFound: ProblemType(404, "not-found", "Not found"),
+    Conflict: ProblemType(409, "conflict", "Conflict with the current state"),
+    NotReady: ProblemType(409, "not-ready", "Not ready"),
+    VersionMismatch: ProblemType(412, "version-mismatch", "Version mismatch"),
     TooLarge: ProblemType(413, "too-large", "Too large"),
-    Unprocessable: ProblemType(422, "unprocessable", "This cannot be done"),
-    InProgress: ProblemType(429, "in-progress", "The same request is being worked on"),
-    Overloaded: ProblemType(503, "overloaded", "Try again later"),
+    Unprocessable: ProblemType(422, "unprocessable", "Unprocessable request"),
+    InProgress: ProblemType(429, "in-progress", "Request in progress"),
+    Overloaded: ProblemType(503, "overloaded", "Service busy"),
 }
 
-INTERNAL = ProblemType(500, "internal", "Something went wrong here")
+INTERNAL = ProblemType(500, "internal", "Internal error")
 
 
 def problem(error: RequestError) -> dict[str, object]:
