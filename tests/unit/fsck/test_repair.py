@@ -31,6 +31,7 @@ from gridview.support.errors import Overloaded
 from tests.support import damage
 from tests.support.block_truth import assert_chains
 from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, Planted, catalog_of, collection, key_of
+from tests.support.depth import one_of
 
 KEY = key_of(1)
 
@@ -308,8 +309,9 @@ def test_an_index_that_is_being_built_is_written_too(table: MemoryTable) -> None
 
 
 def test_killed_at_any_call_it_leaves_what_the_next_one_repairs(pristine: MemoryTable) -> None:
-    for planted in (one for one in PLANTED if not one.remains):
-        calls = 0
+    step = one_of(4)
+    for place, planted in enumerate(one for one in PLANTED if not one.remains):
+        calls = place % step
         while True:
             table, made = pristine.copy(), 0
             planted.inflict(table, KEY)
@@ -324,9 +326,9 @@ def test_killed_at_any_call_it_leaves_what_the_next_one_repairs(pristine: Memory
             try:
                 mended(table.seen_through(around))
             except KilledError:
-                calls += 1
                 mended(table)
                 assert wrong(table) == [], (planted.name, calls)
+                calls += step
             else:
                 break
         assert calls > 4

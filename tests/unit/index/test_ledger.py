@@ -25,6 +25,7 @@ from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from gridview.support import backoff, concurrency
 from tests.support.block_truth import assert_chains
+from tests.support.depth import one_of
 
 TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
@@ -358,8 +359,9 @@ def test_an_invocation_may_die_before_any_call_and_that_call_land_later(
     played = 0
     for batches in batches_of(len(stream)):
         for dies_at in count():
-            # A third of the points for each, another third for the next.
-            for lands_at in (-1, *range(dies_at % 3, 1_000, 3)):
+            # Some of the points for each, others for the next.
+            step = one_of(12, thorough=3)
+            for lands_at in (-1, *range(dies_at % step, 1_000, step)):
                 table = Scenario(*batches, dies_at, lands_at).play(stream)
                 if table is None:
                     break

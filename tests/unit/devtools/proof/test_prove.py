@@ -153,9 +153,9 @@ def test_what_this_machine_lacks_is_said(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_tests_that_fail_are_a_difference(tmp_path: Any) -> None:
     failing = tmp_path / "test_it.py"
     failing.write_text("def test_it():\n    assert 1 == 2\n")
-    found = proofs.run_tests(str(failing), 1)
+    found = proofs.run_tests([str(failing)], 1)
     assert "1 failed" in found.figures
     (told,) = found.differences
     assert "assert 1 == 2" in told
     failing.write_text("def test_it():\n    assert 1 == 1\n")
-    assert proofs.run_tests(str(failing), 1).differences == []
+    assert proofs.run_tests([str(failing)], 1).differences == []
