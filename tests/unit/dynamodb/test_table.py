@@ -19,6 +19,8 @@ from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge, TransactionF
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Span, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.index import blocks
+from gridview.index.blocks import Block, Change
 from gridview.support.errors import Overloaded
 
 NAME = "gridview"
@@ -109,6 +111,20 @@ def test_conditions(
                     write()
                 assert failed.value.item == old
                 assert table.get("a", "b") == old
+
+
+def test_a_repeat_of_the_very_same_write_is_told_from_a_lost_race(table: Table) -> None:
+    block = blocks.changed(Block.head("a1.1"), Change(frozenset({"x\x0100000001", "y\x0100000002"})))
+    stored = block.to_item("acme", "bridge")
+    table.put(stored, ABSENT)
+    with pytest.raises(ConditionFailed) as failed:
+        table.put(stored, ABSENT)
+    assert failed.value.is_repeat_of(stored)
+    assert not failed.value.is_repeat_of(blocks.touched(block).to_item("acme", "bridge"))
+    table.delete(stored[keys.PK], stored[keys.SK])
+    with pytest.raises(ConditionFailed) as gone:
+        table.put(stored, PRESENT)
+    assert not gone.value.is_repeat_of(stored)
 
 
 def test_adding_counts_and_keeps_the_rest(table: Table) -> None:

@@ -102,7 +102,7 @@ def write_new(
         table.put(document, ABSENT)
     except ConditionFailed as error:
         found = error.item or {}
-        if found != document and (mark is None or found.get("mark") != mark):
+        if not error.is_repeat_of(document) and (mark is None or found.get("mark") != mark):
             raise Conflict("The number is taken.") from error
         return found
     return document
@@ -132,8 +132,7 @@ def update_issue(
         try:
             table.put(document, version_is(found["version"]))
         except ConditionFailed as error:
-            # The SDK repeats a request whose answer was lost: what it then finds in the way may be this very document.
-            if error.item == document:
+            if error.is_repeat_of(document):
                 return document
             continue
         return document

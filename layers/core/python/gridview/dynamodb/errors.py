@@ -11,6 +11,10 @@ class ConditionFailed(Exception):
         super().__init__("the condition failed")
         self.item = item
 
+    def is_repeat_of(self, item: Item) -> bool:
+        """Whether the very item that was to be written is stored: the SDK repeated a request whose answer was lost."""
+        return self.item == item
+
 
 class ItemTooLarge(Unprocessable):
     """DynamoDB stores at most 400 KB in one item."""

@@ -105,8 +105,7 @@ def _save(table: Table, before: Item, changes: Item) -> Item:
     try:
         table.put(after, _unchanged(before))
     except ConditionFailed as error:
-        # The SDK repeats a request whose answer was lost: what it then finds in the way may be its own.
-        if error.item != after:
+        if not error.is_repeat_of(after):
             raise
     return after
 

@@ -252,8 +252,7 @@ class BlockWriter:
             try:
                 self._table.put(item, unchanged(read))
             except ConditionFailed as error:
-                # The SDK repeats a request whose answer was lost: what it then finds in the way may be its own.
-                if error.item is None or error.item.get("write_id") != after.write_id:
+                if not error.is_repeat_of(item):
                     return None
             return after
 

@@ -253,8 +253,7 @@ class Worker:
         try:
             self._table.put(item, unchanged(before))
         except ConditionFailed as error:
-            # The SDK repeats a request whose answer was lost: what it then finds in the way may be its own.
-            if error.item != item:
+            if not error.is_repeat_of(item):
                 raise _Lost from error
         return saved
 
