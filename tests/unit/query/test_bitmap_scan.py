@@ -274,6 +274,12 @@ def test_random_positions_are_those_of_all_documents(
 # Plans
 
 
+def nodes_of(tree: Any) -> Iterator[Any]:
+    yield tree
+    for child in tree.get("children", ()):
+        yield from nodes_of(child)
+
+
 def explained(project: Project, **body: Any) -> str:
     return " ".join(project.page(**body, explain=True)["explain"]["plan"])
 
@@ -321,10 +327,19 @@ def test_what_sets_leave_open_for_too_many_is_read_whole(
 
 def test_explain_tells_the_rounds_and_how_far_the_index_is_behind(project: Project) -> None:
     found = project.page(filter=OPEN, sort=[{"field": "note"}], limit=5, explain=True)["explain"]
-    assert [one["round"] for one in found["rounds"]] == list(range(1, found["sequential_calls"] + 1))
-    assert all(one["title"] and one["calls"] for one in found["rounds"])
-    assert sum(one["calls"] for one in found["rounds"]) == len(found["calls"])
+    nodes = list(nodes_of(found["tree"]))
+    assert {at for node in nodes for at in node["rounds"]} == set(range(1, found["sequential_calls"] + 1))
+    assert all(node["sentence"].endswith(".") for node in nodes)
+    assert sum(node["read_units"] for node in nodes) == pytest.approx(found["read_units"])
+    assert {node["sentence"] for node in nodes} <= set(found["plan"])
     assert "index" in found["plan"][-1]
+
+
+def test_estimates_say_whether_the_directories_had_been_read(project: Project) -> None:
+    found = project.page(filter=OPEN, sort=[{"field": "note"}], limit=5, explain=True)["explain"]
+    made = {node["node"]: node["estimated"]["directories"] for node in nodes_of(found["tree"]) if node["estimated"]}
+    assert made["page"] == made["directories"] == made["freshness"] == "before"
+    assert made["bitmap scan"] == made["bucket scan"] == "after"
 
 
 def test_a_query_that_takes_too_many_blocks_is_refused(

@@ -13,6 +13,7 @@ from gridview.query.counting import grouped_counts
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.schema.store import Catalogs
 from gridview.support.errors import CursorExpired, InvalidRequest, Unprocessable
+from tests.unit.query.test_bitmap_scan import nodes_of
 from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid, flat, nums
 
 OPEN: dict[str, Any] = {"filter": {"field": "bare", "op": "eq", "value": 1}}
@@ -38,13 +39,8 @@ def nothing_is_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_page_is_directories_sets_the_issues_side_by_side_and_the_documents(few: Grid) -> None:
     found = few.page(**OPEN, **BY_DAY, limit=3, explain=True)
     assert nums(found) == [3, 8, 1]
-    rounds = [(one["round"], one["title"]) for one in found["explain"]["rounds"]]
-    assert [title.split(":")[0] for _, title in rounds] == [
-        "Directories",
-        "Sets of issues",
-        "All issues that may match, by ranges of numbers",
-        "Documents of the page",
-    ]
+    rounds = {node["node"]: node["rounds"] for node in nodes_of(found["explain"]["tree"]) if node["rounds"]}
+    assert rounds == {"freshness": [1], "directories": [1], "matching": [2], "bitmap scan": [2], "full scan": [3], "page": [4]}
     assert found["explain"]["sequential_calls"] == 4
     calls = [
         (call["operation"], call["items_read"]) for call in found["explain"]["calls"] if call["round"] == 3
@@ -56,11 +52,15 @@ def test_the_plan_reads_well(few: Grid) -> None:
     found = few.page(
         **OPEN, sort=[{"field": "day", "direction": "desc"}, {"field": "num"}], count=True, explain=True
     )
-    assert found["explain"]["plan"][:-1] == [
-        "The request asks for a filter that the index leaves open for many issues, and the project has 9 issues, 10,000 at most: "
-        "read all that may match, in ranges of numbers side by side.",
-        "Keep those that match: bare is the value given. Sort by day descending, then num ascending, in memory.",
-        "Fetch the page's documents, and leave out a row whose document no longer passes or stands elsewhere by now.",
+    assert found["explain"]["plan"][:-2] == [
+        "Read the directories: which blocks the indexes have, and how many issues stand in each.",
+        "Choose the way to the rows by the sizes that the directories tell.",
+        "Keep what matches: bare is the value given. By the sets of the index 0 issues do, and 9 may.",
+        "Choose how to sort what matches by how many do, and by the blocks of the order where they should be.",
+        "The request asks for a filter that the index leaves open for many issues, and the project has 9 issues: read all that "
+        "may match, in ranges of numbers side by side, and judge and sort them in memory.",
+        "Show 100 rows at most: fetch the documents that were not read yet, and leave out rows whose documents no longer pass or "
+        "stand elsewhere by now.",
     ]
 
 

@@ -8,7 +8,7 @@ from gridview.encoding.sort_strings import sort_string
 from gridview.index.blocks import build, entry_of
 from gridview.index.directory import Directory
 from gridview.query import planner
-from gridview.query.buckets import Line, Station
+from gridview.query.buckets import Bucket, BucketOrder
 from gridview.query.grid_request import resolve
 from gridview.query.sort_order import Place, Spot
 from gridview.schema.catalog import Catalog
@@ -19,11 +19,11 @@ FILTER = {"field": "num", "op": "gt", "value": 1}
 BY_NAME: dict[str, Any] = {"sort": [{"field": "name"}]}
 
 
-def line(issues: int = 20_000, bodies: int = 20_000, **body: Any) -> Line:
+def line(issues: int = 20_000, bodies: int = 20_000, **body: Any) -> BucketOrder:
     """An order with this many bodies, evenly."""
     keys = (sort_string(f"{num % bodies:06d}", num) for num in range(1, issues + 1))
     chain = build("name.1", sorted(keys))
-    return Line(
+    return BucketOrder(
         resolve(CATALOG, body or BY_NAME).keys, Directory("name.1", tuple(map(entry_of, chain))), issues
     )
 
@@ -54,7 +54,7 @@ def test_a_page_that_begins_without_a_value_is_no_walk() -> None:
 
 
 def test_blocks_tell_a_page_where_they_are_few_and_tell_their_order() -> None:
-    few, many = line(20_000, 20).stations[1:], line(20_000, 20_000).stations
+    few, many = line(20_000, 20).buckets[1:], line(20_000, 20_000).buckets
     assert planner.tell_a_page(few, 101, begun=False)
     assert planner.tell_a_page(few, 1_000, begun=False)
     assert not planner.tell_a_page(many, 101, begun=False)
@@ -64,22 +64,22 @@ def test_blocks_tell_a_page_where_they_are_few_and_tell_their_order() -> None:
     assert planner.tell_a_page(few, 101, begun=True)
     # To the end of the order it may be fewer rows; behind the values the walk goes on by itself.
     assert planner.tell_a_page(few[-2:], 2_001, begun=False)
-    assert not planner.tell_a_page([few[0], Station((), 5)], 1_001, begun=False)
+    assert not planner.tell_a_page([few[0], Bucket((), 5)], 1_001, begun=False)
     assert not planner.tell_a_page([], 1, begun=False)
 
 
 def test_as_many_blocks_are_read_as_the_page_should_take_and_some_more() -> None:
     by_name = line(60_000, 60_000)
-    in_all = len(by_name.stations)
-    tenth = planner.first_stations(by_name, by_name.stations, 101, 15_000, 60_000)
-    hundredth = planner.first_stations(by_name, by_name.stations, 1_001, 15_000, 60_000)
+    in_all = len(by_name.buckets)
+    tenth = planner.first_buckets(by_name, by_name.buckets, 101, 15_000, 60_000)
+    hundredth = planner.first_buckets(by_name, by_name.buckets, 1_001, 15_000, 60_000)
     assert 4 <= tenth < hundredth <= in_all
-    assert planner.first_stations(by_name, by_name.stations, 15_001, 15_000, 60_000) == in_all
+    assert planner.first_buckets(by_name, by_name.buckets, 15_001, 15_000, 60_000) == in_all
 
 
 def test_of_what_is_little_no_block_is_read_and_all_is_fetched() -> None:
     by_name = line()
-    assert planner.first_stations(by_name, by_name.stations, 101, 20, 20_000) == 0
+    assert planner.first_buckets(by_name, by_name.buckets, 101, 20, 20_000) == 0
     assert planner.sorts_all(20, 101, 0, 0.0)
     assert planner.sorts_all(120, 101, 0, 10.0)
     assert not planner.sorts_all(150, 101, 0, 10.0)
@@ -88,11 +88,11 @@ def test_of_what_is_little_no_block_is_read_and_all_is_fetched() -> None:
 
 
 def test_sort_entries_are_read_where_they_cost_less_than_documents() -> None:
-    station = line().stations[0]
-    assert not planner.reads_entries(station, 18, 0)
-    assert planner.reads_entries(station, 900, 100)
-    assert not planner.reads_entries(station, 100, 100), "the page takes these documents anyway"
-    assert not planner.reads_entries(line(bodies=3).stations[1], 900, 0), "the block tells its body"
+    bucket = line().buckets[0]
+    assert not planner.reads_entries(bucket, 18, 0)
+    assert planner.reads_entries(bucket, 900, 100)
+    assert not planner.reads_entries(bucket, 100, 100), "the page takes these documents anyway"
+    assert not planner.reads_entries(line(bodies=3).buckets[1], 900, 0), "the block tells its body"
 
 
 def test_rows_without_a_value_are_looked_for_among_all_documents_where_there_are_many() -> None:

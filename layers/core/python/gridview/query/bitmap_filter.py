@@ -50,6 +50,7 @@ class Selection:
     """A filter over the sets; without one, all issues."""
 
     def __init__(self, only: Filter | None, catalog: Catalog) -> None:
+        self.only = only
         self._catalog = catalog
         self._conditions = [] if only is None else list(_conditions(only))
         self._access = EVERYTHING if only is None else _access(only)

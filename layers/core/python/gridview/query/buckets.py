@@ -1,10 +1,10 @@
-"""An order over the blocks of its first key: the stations along it, and the issues that stand together at each. Pure.
+"""An order over the blocks of its first key: the buckets along it, and the issues that stand together in each. Pure.
 
     closed | open 1..900 | open 901..1700 | waiting, done ... | without a value
-    one station for each block, or for each run of blocks that one body spans where the issues of a body are sorted together
+    one bucket for each block, or for each run of blocks that one body spans where the issues of a body are sorted together
 
-A *unit* is a set of issues at one station whose order is known: those of one body stand in number order, unless there are further
-keys to sort by. Those of a block that does not tell its bodies apart are a unit whose order only their documents tell.
+A *tie group* is a set of issues in one bucket whose order is known: those of one body stand in number order, unless there are
+further keys to sort by. Those of a block that does not tell its bodies apart are a tie group whose order only their documents tell.
 """
 
 import re
@@ -31,14 +31,14 @@ _INSIDE_A_BODY = re.compile(rf"{SEPARATOR}[0-9]{{{NUMBER_WIDTH}}}\Z")
 """What a fence ends with that has keys of one body on both sides."""
 
 
-class Station(NamedTuple):
+class Bucket(NamedTuple):
     """Neighbouring blocks whose issues are sorted together; without blocks: the issues that have no value. `size`: how many."""
 
     entries: tuple[Entry, ...]
     size: int
 
 
-class Unit(NamedTuple):
+class TieGroup(NamedTuple):
     """Issues that stand together. `body`: what the first key compares of all of them; None where they have no value.
 
     `told`: whether that is known. If not, they are issues of several bodies, and only their documents tell which.
@@ -49,7 +49,7 @@ class Unit(NamedTuple):
     told: bool = True
 
 
-class Line:
+class BucketOrder:
     """An order over the blocks of its first key, in the order of its rows.
 
     `directory`: of the first key's order, or of the issue numbers; `total`: all issues of the project.
@@ -68,19 +68,19 @@ class Line:
         self.moving = first.order is not None and first.order.moving
         """Whether options are being moved: an issue's document does not tell then at which of its places the index has it."""
         valued = [
-            Station(tuple(run), sum(entry.size for entry in run))
+            Bucket(tuple(run), sum(entry.size for entry in run))
             for run in (([entry] for entry in directory.entries) if self.straight else _runs(directory))
         ]
-        self._lowers = [station.entries[0].lower for station in valued]
+        self._lowers = [bucket.entries[0].lower for bucket in valued]
         if first.descending:
             valued.reverse()
-        without = [Station((), max(total - directory.total, 0))] if first.nullable else []
-        self.stations = [*without, *valued] if first.nulls_first else [*valued, *without]
+        without = [Bucket((), max(total - directory.total, 0))] if first.nullable else []
+        self.buckets = [*without, *valued] if first.nulls_first else [*valued, *without]
         self.nulls_at = (0 if first.nulls_first else len(valued)) if without else None
-        """The place of the station of the issues without a value, where there may be such."""
+        """The place of the bucket of the issues without a value, where there may be such."""
 
     def at(self, spot: Spot) -> int:
-        """The place of the station that a spot lies in or beside."""
+        """The place of the bucket that a spot lies in or beside."""
         body, num = spot.place.parts[0], spot.place.num
         if body is None:
             return self.nulls_at or 0
@@ -90,10 +90,10 @@ class Line:
             place = max(len(self._lowers) - 1 - place, 0)
         return place + (1 if self.nulls_at == 0 else 0)
 
-    def units(
+    def tie_groups(
         self, blocks: Sequence[Block], keys: Iterable[str] | None, matching: BitMap | None
-    ) -> list[Unit]:
-        """The units of a station's blocks in the order of the rows, of those issues that match (None: all do).
+    ) -> list[TieGroup]:
+        """The tie groups of a bucket's blocks in the order of the rows, of those issues that match (None: all do).
 
         `keys`: the sort strings of the members of those blocks that do not tell them, where they are known.
         """
@@ -111,41 +111,41 @@ class Line:
             untold = BitMap()
         if untold:
             members = BitMap.union(untold, *told.values())
-            return _nonempty([Unit(members, None, told=False)], matching)
-        found = [Unit(told[body], body) for body in sorted(told, reverse=self.keys[0].descending)]
+            return _nonempty([TieGroup(members, None, told=False)], matching)
+        found = [TieGroup(told[body], body) for body in sorted(told, reverse=self.keys[0].descending)]
         return _nonempty(found, matching)
 
-    def places(self, unit: Unit, begin: int, end: int) -> list[Place]:
-        """The places of a unit's rows from one on and up to another, where issues of one body stand in number order."""
-        numbers = unit.numbers
+    def places(self, group: TieGroup, begin: int, end: int) -> list[Place]:
+        """The places of a group's rows from one on and up to another, where issues of one body stand in number order."""
+        numbers = group.numbers
         if not self.keys[-1].descending:
             chosen = list(numbers[begin:end])
         else:
             size = len(numbers)
             chosen = list(numbers[max(size - end, 0) : max(size - begin, 0)])[::-1]
-        return [self.place(unit.body, num) for num in chosen]
+        return [self.place(group.body, num) for num in chosen]
 
     def place(self, body: str | None, num: int) -> Place:
         """Where an issue of this body stands, as far as body and number tell."""
         parts = (issue_number(num) if key.order is None else body for key in self.keys)
         return Place(tuple(parts), num)
 
-    def side(self, unit: Unit, spot: Spot) -> int:
-        """-1 where all of a unit comes before a spot at its station, 1 where all comes after it, 0 where they share a body."""
+    def side(self, group: TieGroup, spot: Spot) -> int:
+        """-1 where all of a group comes before a spot in its bucket, 1 where all comes after it, 0 where they share a body."""
         body = spot.place.parts[0]
-        if self.by_number or unit.body is None or body is None or unit.body == body:
+        if self.by_number or group.body is None or body is None or group.body == body:
             return 0
-        return -1 if (unit.body < body) != self.keys[0].descending else 1
+        return -1 if (group.body < body) != self.keys[0].descending else 1
 
-    def rows_before(self, unit: Unit, spot: Spot) -> int:
-        """How many of a unit's rows come before a spot at the same station, where issues of one body stand in number order."""
-        num, size = spot.place.num, len(unit.numbers)
-        side = self.side(unit, spot)
+    def rows_before(self, group: TieGroup, spot: Spot) -> int:
+        """How many of a group's rows come before a spot in the same bucket, where issues of one body stand in number order."""
+        num, size = spot.place.num, len(group.numbers)
+        side = self.side(group, spot)
         if side:
             return size if side < 0 else 0
         if self.keys[-1].descending:
-            return size - unit.numbers.rank(num - 1 if spot.after else num)
-        return int(unit.numbers.rank(num if spot.after else num - 1))
+            return size - group.numbers.rank(num - 1 if spot.after else num)
+        return int(group.numbers.rank(num if spot.after else num - 1))
 
 
 def _runs(directory: Directory) -> list[list[Entry]]:
@@ -170,7 +170,7 @@ def _one_body(block: Block) -> str | None:
     return Entry(block.id, block.lower, block.upper, block.next, block.write_id, block.size).body
 
 
-def _nonempty(units: Iterable[Unit], matching: BitMap | None) -> list[Unit]:
+def _nonempty(groups: Iterable[TieGroup], matching: BitMap | None) -> list[TieGroup]:
     if matching is not None:
-        units = (unit._replace(numbers=unit.numbers & matching) for unit in units)
-    return [unit for unit in units if unit.numbers]
+        groups = (group._replace(numbers=group.numbers & matching) for group in groups)
+    return [group for group in groups if group.numbers]

@@ -6,21 +6,21 @@ the blocks of all in another, everything else side by side with them.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
+from gridview.schema.document_store import get_issue
 from gridview.dynamodb.expressions import Item, Key
-from gridview.dynamodb.table import Page, Table
+from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
 from gridview.index import freshness
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
-from gridview.index.block_reads import Reads
 from gridview.index.ledger import Ledger
 from gridview.query.plan import Node
 from gridview.query.reads import (
     Documents,
+    Listed,
     ReadBlocks,
     ReadDirectories,
     ReadDocuments,
@@ -31,31 +31,10 @@ from gridview.query.reads import (
     ReadRanges,
 )
 from gridview.query.steps import Ask, AtHand, Steps, Told
+from gridview.query.trace import Trace, Usage
 from gridview.schema.catalog import Catalog
-from gridview.schema.document_store import get_issue
 
 Result = TypeVar("Result")
-
-
-@dataclass(slots=True)
-class Usage:
-    """What was used for a node. A call for several nodes counts for each by its share of what was read."""
-
-    units: float = 0.0
-    rounds: set[int] = field(default_factory=set)
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """What has been done: what each node used, and what came out of it. Only the executor writes it.
-
-    `reads`: of blocks; `age`: seconds since the oldest directory was read.
-    """
-
-    usage: Mapping[Node, Usage]
-    facts: Mapping[Node, Mapping[str, Any]]
-    reads: Reads
-    age: float
 
 
 class _Batch(NamedTuple):
@@ -193,12 +172,13 @@ class Executor:
                 return self._documents(table, read)
             case ReadRange(family, bound, forward, limit, paths, only):
                 partition = self._project if family is None else keys.order(tenant, project, family)
-                found: Page = table.query(
+                page = table.query(
                     partition, index=True, bound=bound, forward=forward, limit=limit, only=only, paths=paths
                 )
-                return found
+                return Listed(page.items, page.last)
             case ReadRanges(bounds, paths):
-                return table.query_ranges(self._project, bounds, paths=paths)
+                pages = table.query_ranges(self._project, bounds, paths=paths)
+                return [Listed(page.items, page.last) for page in pages]
             case ReadIssue(num):
                 return get_issue(table, self._catalog, num)
             case ReadLedger(num):

@@ -1,8 +1,4 @@
-"""A page of the grid: the plan of a query, carried out with as few sequential calls as it needs.
-
-A walk along one index (`readwalk`) where that answers the query; else by sets of issues (`readblocks`); a small project is read
-whole (`readwhole`) for what these leave open.
-"""
+"""A page of the grid, as the API answers it: its rows, its cursors and its counts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,16 +8,13 @@ import orjson
 from gridview.dynamodb.table import Table
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
-from gridview.index import freshness
 from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import BlockReader
 from gridview.query import planner
-from gridview.query.bitmap_scan import BlocksReader
-from gridview.query.explain import explanation
-from gridview.query.full_scan import WholeReader
+from gridview.query.answer import carried_out
 from gridview.query.grid_request import GridQuery
-from gridview.query.index_scan import WalkReader
-from gridview.query.page import MAX_PAGE_BYTES, Reader, Reading, Row
+from gridview.query.page import MAX_PAGE_BYTES, Row, Rows
+from gridview.query.page_steps import read_page
+from gridview.query.plan import Page
 from gridview.query.sort_order import Place, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
@@ -43,26 +36,11 @@ def grid_page(
     """
     binding = query.binding(catalog.tenant, catalog.project)
     spot, backward = (None, False) if query.cursor is None else _opened(query, cursors, binding)
-    cache = cache or BlockCache(0.0)
-    behind_by = ""
-    if query.explain:
-        (reader, reading), late = freshness.read_beside(
-            table, catalog, lambda: _read(table, catalog, query, cache, spot, backward=backward)
-        )
-        behind_by = late.sentence()
-    else:
-        reader, reading = _read(table, catalog, query, cache, spot, backward=backward)
-    rows, taken = _encoded(catalog, query, reading.rows[: query.limit])
-    end = (
-        Spot(reading.rows[taken - 1].place, after=not backward)
-        if taken < len(reading.rows)
-        else reading.stopped_at
+    plan = planner.plan_page(catalog, query, spot, backward=backward)
+    found, explained = carried_out(
+        plan, read_page(plan, catalog), table, catalog, cache, explain=query.explain
     )
-    start = Spot(reading.rows[0].place, after=backward) if taken else reading.behind
-    ahead, behind = end, start if reading.behind is not None else None
-    if backward:
-        rows.reverse()
-        ahead, behind = start, end
+    rows, end, start = _shown(plan, catalog, found)
 
     def sealed(place: Spot | None, *, backward: bool) -> str | None:
         if place is None:
@@ -70,44 +48,28 @@ def grid_page(
         (parts, num), after = place
         return cursors.seal([_CURSOR_VERSION, _arrangements(query), backward, after, parts, num], binding)
 
-    page: dict[str, Any] = {
+    counts = {"total": found.total, "matched": found.matched} if query.count else {}
+    return {
         "rows": rows,
-        "next": sealed(ahead, backward=False),
-        "prev": sealed(behind, backward=True),
+        "next": sealed(start if backward else end, backward=False),
+        "prev": sealed(end if backward else start, backward=True),
         "offset": query.offset if query.cursor is None else None,
+        **counts,
+        **explained,
     }
-    if query.count:
-        page.update(reading.counts)
-    if query.explain:
-        page["explain"] = explanation([*reader.plan(), behind_by], table.meter, reader.steps)
-    return page
 
 
-def _read(
-    table: Table, catalog: Catalog, query: GridQuery, cache: BlockCache, spot: Spot | None, *, backward: bool
-) -> tuple[Reader, Reading]:
-    """The rows of a page by the plan that answers the query, and who has read them."""
-    blocks = BlockReader(table, catalog, cache)
-    reader = BlocksReader(table, catalog, query, blocks)
-    if planner.walks(query, spot) and not reader.is_near(spot, backward=backward):
-        walker = WalkReader(table, catalog, query, cache)
-        return walker, walker.read(spot, backward=backward)
-    try:
-        return reader, reader.read(spot, backward=backward)
-    except planner.Undecided as found:
-        if reader.numbers.total > planner.WHOLE:
-            raise found.refusal from None
-        whole = WholeReader(
-            table,
-            catalog,
-            query,
-            blocks,
-            reader.numbers,
-            among=found.among,
-            reason=found.reason,
-            steps=reader.steps,
-        )
-        return whole, whole.read(spot, backward=backward)
+def _shown(
+    plan: Page, catalog: Catalog, found: Rows
+) -> tuple[list[orjson.Fragment], Spot | None, Spot | None]:
+    """The rows of the answer in the order of the grid, and the spots ahead of them and behind them."""
+    query, backward = plan.query, plan.backward
+    rows, taken = _encoded(catalog, query, found.rows[: query.limit])
+    ahead = (
+        Spot(found.rows[taken - 1].place, after=not backward) if taken < len(found.rows) else found.stopped_at
+    )
+    behind = Spot(found.rows[0].place, after=backward) if taken else found.behind
+    return (rows[::-1] if backward else rows), ahead, behind if backward or found.behind is not None else None
 
 
 def _opened(query: GridQuery, cursors: Cursors, binding: bytes) -> tuple[Spot, bool]:

@@ -1,188 +1,98 @@
-"""A page read along one index.
+"""A page along one index: documents in number order, or the sort entries of a field and then the documents that they name. Pure.
 
-by number            Query (documents)                                                     1 round
-by a field           Query (sort entries), BatchGetItem (documents)                        2 rounds
+by number            documents                                                             1 round
+by a field           sort entries, documents                                               2 rounds
 into the issues      the same, with the directories beside the documents; then the         4 rounds
-without a value      blocks of the order and the documents of the rest (`readblocks`)
+without a value      blocks of the order and the documents of the rest (`bucket_scan`)
 """
 
-from gridview.dynamodb.expressions import Bound, Item, Key
-from gridview.dynamodb.side_by_side import side_by_side
-from gridview.dynamodb.table import Fetched, Table
-from gridview.encoding import keys, sort_strings
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gridview.dynamodb.expressions import Bound
+from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
-from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import BlockReader
-from gridview.index.keyspaces import NUMBERS
-from gridview.query.bitmap_scan import BlocksReader
-from gridview.query.explain import Steps
-from gridview.query.grid_request import GridQuery, in_words
-from gridview.query.page import MAX_PAGE_BYTES, Reading, Row, belongs, fetch, fills_a_page, page_paths
-from gridview.query.sort_order import Place, Spot
-from gridview.query.walk import Gap, Stretch, Walk
+from gridview.encoding.sort_strings import body_of, issue_number, number_of, sort_string
+from gridview.query import bucket_scan, planner
+from gridview.query.bucket_walk import Known
+from gridview.query.page import MAX_PAGE_BYTES, Row, Rows, fills_a_page, page_paths, rows_of
+from gridview.query.plan import IndexScan, NumberScan, Page
+from gridview.query.reads import Documents, Listed, ReadDirectories, ReadDocuments, ReadRange, Snapshot
+from gridview.query.sort_order import Place, Spot, bound_at
+from gridview.query.steps import Ask, Steps, ask, ask_all, tell
 from gridview.schema.catalog import Catalog
 
 
-class WalkReader:
-    """Reads along the order of the query's only key, from a place among the issues with a value on."""
-
-    def __init__(self, table: Table, catalog: Catalog, query: GridQuery, cache: BlockCache) -> None:
-        self.steps = Steps(table.meter)
-        self._table = table
-        self._catalog = catalog
-        self._query = query
-        self._cache = cache
-        self._project = keys.project(catalog.tenant, catalog.project)
-        (self._key,) = query.keys
-        self._order = self._key.order
-        self._partition = (
-            keys.order(catalog.tenant, catalog.project, self._order.order_id)
-            if self._order is not None
-            else self._project
+def number_scan(scan: NumberScan, page: Page, catalog: Catalog) -> Steps[Rows]:
+    """The rows of a page and one more if there is one, in number order: the index holds the documents."""
+    (key,) = page.query.keys
+    ascending, bound = key.descending == page.backward, None
+    if page.spot is not None:
+        bound = bound_at(
+            issue_number(page.spot.place.num), page.spot, ascending=ascending, backward=page.backward
         )
-        self._limit = query.limit
-        self._walk = Walk(self._key.descending, self._key.nulls_first, self._key.nullable)
-        self._paths = page_paths(catalog, query)
-        self._tail: BlocksReader | None = None
-
-    def read(self, spot: Spot | None, *, backward: bool) -> Reading:
-        """The rows of a page and one row more if there is one, with their counts if they were asked for. Unprocessable."""
-        self._walk = self._walk._replace(backward=backward)
-        if not self._query.count:
-            return self._read(spot)
-        reading, directories = side_by_side(
-            self._table,
-            lambda: self._read(spot),
-            lambda own: BlockReader(own, self._catalog, self._cache).directories([NUMBERS]),
+    found, size = Rows(behind=page.spot), 0
+    while True:
+        missing = page.query.limit + 1 - len(found.rows)
+        read: Listed = yield from ask(
+            scan, ReadRange(None, bound, ascending, missing, page_paths(catalog, page.query))
         )
-        total = directories[NUMBERS].total
-        reading.counts = {"total": total, "matched": total}
-        return reading
-
-    def plan(self) -> list[str]:
-        """What was done, for people."""
-        order = in_words(self._query.sort)
-        if self._order is None:
-            plan = [f"Read the issues in number order, {order}: the index holds the documents."]
-        else:
-            plan = [
-                f"Read the sort entries of {self._order.id} from the page's place on, which stand in the order {order}.",
-                "Fetch the page's documents, and leave out a row whose document no longer gives the entry's sort string.",
-            ]
-        if self._query.count:
-            plan.append("Count the issues by the sizes of the blocks that hold their numbers.")
-        if self._tail is not None:
-            plan.append(
-                "The entries ended on this page. The issues without a value come next, in number order: all that are in no "
-                "block of the index."
+        found = found.adding(
+            Row(Place((item[keys.SORT],), int(item[keys.SORT])), item) for item in read.items
+        )
+        if read.last is None or len(read.items) >= missing:
+            return found
+        size += sum(map(item_size, read.items))
+        if size > MAX_PAGE_BYTES:
+            return replace(
+                found, stopped_at=Spot(Place((read.last,), int(read.last)), after=not page.backward)
             )
-        return plan
+        bound = _onward(read.last, ascending=ascending)
 
-    def _read(self, spot: Spot | None) -> Reading:
-        reading = Reading(behind=spot)
-        bound = next(
-            bound for stretch, bound in self._walk.ranges_from(self._gap(spot)) if stretch is Stretch.VALUES
-        )
-        if self._order is None:
-            self._read_documents(reading, bound)
-        else:
-            self._read_entries(reading, bound)
-        return reading
 
-    def _gap(self, spot: Spot | None) -> Gap:
-        if spot is None:
-            return self._walk.beginning
-        (body,), num = spot.place
-        if self._order is None or body is None:
-            return Gap(Stretch.VALUES, sort_strings.issue_number(num), spot.after)
-        return Gap(Stretch.VALUES, sort_strings.sort_string(body, num), spot.after)
-
-    def _read_entries(self, reading: Reading, bound: Bound | None) -> None:
-        wanted = self._limit + 1
-        entries: list[Item] = []
-        with self.steps.titled("sort entries of the index, in its order"):
-            while True:
-                page = self._table.query(
-                    self._partition,
-                    index=True,
-                    bound=bound,
-                    forward=self._walk.ascending_keys,
-                    limit=wanted - len(entries),
-                    paths=(),
-                )
-                entries += page.items
-                if page.last is None or len(entries) == wanted:
-                    break
-                bound = self._onward(page.last)
-        strings = [entry[keys.SORT] for entry in entries]
-        places = [Place((sort_strings.body_of(sort),), sort_strings.number_of(sort)) for sort in strings]
-        shown = places[: self._limit]
-        if len(entries) < wanted and self._goes_on_without_value:
-            self._tail = BlocksReader(
-                self._table, self._catalog, self._query, BlockReader(self._table, self._catalog, self._cache)
-            )
-        asked, fetched = self._documents(shown)
-        for place, key in zip(shown, asked, strict=True):
-            if key in fetched.left:
-                reading.stopped_at = self._beyond(reading)
-                return
-            document = fetched.items.get(key)
-            reading.rows.append(Row(place, document, belongs(self._query.keys, None, document, place)))
-        reading.rows += [Row(place, None) for place in places[len(shown) :]]
-        if self._tail is not None:
-            if fills_a_page(asked, fetched.items):
-                reading.stopped_at = self._beyond(reading)  # no need to read on behind the values
-            else:
-                self._tail.add_rest(reading, self.steps, backward=self._walk.backward)
-
-    @property
-    def _goes_on_without_value(self) -> bool:
-        """Whether the issues without a value lie behind the others in the direction of travel."""
-        return self._walk.nullable and self._walk.nulls_first == self._walk.backward
-
-    def _documents(self, places: list[Place]) -> tuple[list[Key], Fetched]:
-        """The documents at these places, and the directories at the same time where the page goes on behind them."""
-
-        def documents(table: Table) -> tuple[list[Key], Fetched]:
-            return fetch(table, self._catalog, (place.num for place in places), self._paths)
-
-        tail = self._tail
-        if tail is None:
-            with self.steps.titled("documents of the page"):
-                return documents(self._table)
-        with self.steps.titled("documents of the page; directories: how many issues have no value"):
-            _, found = side_by_side(self._table, tail.read_directories, documents)
+def index_scan(scan: IndexScan, page: Page, catalog: Catalog) -> Steps[Rows]:
+    """The rows of a page and one more if there is one, along the sort entries of a field."""
+    limit = page.query.limit
+    places = yield from _entries(scan, page)
+    shown = places[:limit]
+    (key,) = page.query.keys
+    goes_on = len(places) <= limit and key.nullable and key.nulls_first == page.backward
+    asks = [
+        Ask(page, ReadDocuments([one.num for one in shown], page_paths(catalog, page.query), MAX_PAGE_BYTES))
+    ]
+    rest = planner.rest_directories(page) if goes_on else None
+    if rest is not None:
+        asks.append(Ask(rest, ReadDirectories(rest.families)))
+    answers = yield from ask_all(asks)
+    documents: Documents = answers[0]
+    found = rows_of(page, Rows(behind=page.spot), places, documents.found, limit, documents.left)
+    if rest is None or found.stopped_at is not None:
         return found
+    if fills_a_page(shown, documents.found):
+        return replace(found, stopped_at=Spot(found.rows[-1].place, after=not page.backward))
+    snapshot: Snapshot = answers[1]
+    order = planner.bucket_order(page.query.keys, snapshot)
+    behind = planner.rest_behind(page, rest, order)
+    yield from tell(scan, chosen=behind)
+    return (yield from bucket_scan.rest_rows(behind, page, catalog, Known(order, snapshot), found))
 
-    def _read_documents(self, reading: Reading, bound: Bound | None) -> None:
-        """Documents in number order."""
-        size = 0
-        with self.steps.titled("documents of the issues, in number order"):
-            while True:
-                missing = self._limit + 1 - len(reading.rows)
-                page = self._table.query(
-                    self._project,
-                    index=True,
-                    bound=bound,
-                    forward=self._walk.ascending_keys,
-                    limit=missing,
-                    paths=self._paths,
-                )
-                for item in page.items:
-                    number = item[keys.SORT]
-                    reading.rows.append(Row(Place((number,), int(number)), item))
-                if page.last is None or len(page.items) >= missing:
-                    return
-                size += sum(map(item_size, page.items))
-                if size > MAX_PAGE_BYTES:
-                    reading.stopped_at = Spot(
-                        Place((page.last,), int(page.last)), after=not self._walk.backward
-                    )
-                    return
-                bound = self._onward(page.last)
 
-    def _beyond(self, reading: Reading) -> Spot:
-        return Spot(reading.rows[-1].place, after=not self._walk.backward)
+def _entries(scan: IndexScan, page: Page) -> Steps[Sequence[Place]]:
+    (key,) = page.query.keys
+    ascending, bound, wanted = key.descending == page.backward, None, page.query.limit + 1
+    if page.spot is not None:
+        body, num = page.spot.place.parts[0] or "", page.spot.place.num
+        bound = bound_at(sort_string(body, num), page.spot, ascending=ascending, backward=page.backward)
+    found: list[str] = []
+    while True:
+        read: Listed = yield from ask(
+            scan, ReadRange(planner.family_of(page.query.keys), bound, ascending, wanted - len(found), ())
+        )
+        found += [entry[keys.SORT] for entry in read.items]
+        if read.last is None or len(found) == wanted:
+            return [Place((body_of(sort),), number_of(sort)) for sort in found]
+        bound = _onward(read.last, ascending=ascending)
 
-    def _onward(self, last: str) -> Bound:
-        return Bound(">" if self._walk.ascending_keys else "<", last)
+
+def _onward(last: str, *, ascending: bool) -> Bound:
+    return Bound(">" if ascending else "<", last)

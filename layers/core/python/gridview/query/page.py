@@ -1,20 +1,19 @@
-"""What all ways of reading a page give, and how they get the page's documents."""
+"""The rows of a page: what they are, how they are cut out of an order, and the documents that they show. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import field as attribute
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from gridview.dynamodb.expressions import Item, Key
-from gridview.dynamodb.table import Fetched, Table
-from gridview.encoding import keys
+from gridview.dynamodb.expressions import Item
 from gridview.encoding.attribute_values import item_size
 from gridview.encoding.sort_strings import sort_string
 from gridview.index.sort_entries import present_sort_strings
-from gridview.query.explain import Steps
 from gridview.query.grid_request import GridQuery
+from gridview.query.plan import Page
 from gridview.query.predicates import Filter
+from gridview.query.reads import Documents, Paths, ReadDocuments
 from gridview.query.sort_order import Keys, Place, Spot, rows_before
+from gridview.query.steps import Steps, ask
 from gridview.schema.catalog import Catalog, Field
 
 MAX_PAGE_BYTES = 5_000_000
@@ -22,8 +21,6 @@ MAX_PAGE_BYTES = 5_000_000
 
 _MAX_PROJECTED = 100
 """Fields up to which DynamoDB is asked for these alone: an expression may have 4 KB."""
-
-Paths = list[tuple[str, ...]] | None
 
 
 class Row(NamedTuple):
@@ -34,43 +31,32 @@ class Row(NamedTuple):
     belongs: bool = True
 
 
-@dataclass(slots=True)
-class Reading:
+@dataclass(frozen=True, slots=True)
+class Rows:
     """Rows in the direction of travel. `stopped_at`: where reading was broken off before the order ended.
 
-    `behind`: where reading began, if rows may lie behind that. `counts`: `total` and `matched`, where the reading tells them.
+    `behind`: where reading began, if rows may lie behind that. `total`, `matched`: how many issues there are, and match.
     """
 
-    rows: list[Row] = attribute(default_factory=list)
+    rows: tuple[Row, ...] = ()
     stopped_at: Spot | None = None
     behind: Spot | None = None
-    counts: Mapping[str, int] = attribute(default_factory=dict)
+    total: int | None = None
+    matched: int | None = None
+
+    def adding(self, rows: Iterable[Row]) -> "Rows":
+        """The same with more rows."""
+        return replace(self, rows=(*self.rows, *rows))
 
 
-class Reader(Protocol):
-    """One way of reading along an order of a project."""
-
-    steps: Steps
-    """What each round of its calls was for."""
-
-    def read(self, spot: Spot | None, *, backward: bool) -> Reading:
-        """The rows of a page from a spot on (None: from the beginning, or the offset asked for), and one more if there is one."""
-        ...
-
-    def plan(self) -> list[str]:
-        """What was done, for people."""
-        ...
-
-
-def cut(
-    order: Keys, places: Sequence[Place], spot: Spot | None, offset: int, limit: int, *, backward: bool
-) -> tuple[list[Place], Spot | None]:
+def cut(page: Page, places: Sequence[Place]) -> tuple[list[Place], Spot | None]:
     """Of places in order those of a page, in the direction of travel and one more if there is one; and what lies behind it."""
-    at = min(offset, len(places)) if spot is None else rows_before(order, places, spot)
-    behind = Spot(places[at - 1], after=True) if spot is None and at > 0 else spot
-    if backward:
-        return list(places[max(0, at - limit - 1) : at][::-1]), behind
-    return list(places[at : at + limit + 1]), behind
+    query = page.query
+    at = min(query.offset, len(places)) if page.spot is None else rows_before(query.keys, places, page.spot)
+    behind = Spot(places[at - 1], after=True) if page.spot is None and at > 0 else page.spot
+    if page.backward:
+        return list(places[max(0, at - query.limit - 1) : at][::-1]), behind
+    return list(places[at : at + query.limit + 1]), behind
 
 
 def belongs(order: Keys, only: Filter | None, document: Item | None, place: Place) -> bool:
@@ -86,69 +72,54 @@ def belongs(order: Keys, only: Filter | None, document: Item | None, place: Plac
     return all(key.part(document) == part for key, part in zip(others, place.parts[1:], strict=True))
 
 
-def fetch_all(table: Table, catalog: Catalog, numbers: Iterable[int], paths: Paths) -> dict[int, Item]:
-    """The documents of all these issues that exist, by number: 0.5 read units each for 4 KB, in one round."""
-    project = keys.project(catalog.tenant, catalog.project)
-    wanted = [(keys.issue(catalog.tenant, catalog.project, num), project) for num in numbers]
-    return {item["num"]: item for item in table.batch_get(wanted, paths=paths).items.values()}
+def add_rows(
+    page: Page,
+    catalog: Catalog,
+    found: Rows,
+    places: Sequence[Place],
+    at_hand: Mapping[int, Item | None],
+    limit: int,
+) -> Steps[Rows]:
+    """Add the rows at these places, up to the limit with their documents: 0.5 read units for each that is not at hand."""
+    room = max(limit - len(found.rows), 0)
+    missing = [place.num for place in places[:room] if place.num not in at_hand]
+    fetched = Documents({})
+    if missing:
+        fetched = yield from ask(
+            page, ReadDocuments(missing, page_paths(catalog, page.query), MAX_PAGE_BYTES)
+        )
+    return rows_of(page, found, places, {**fetched.found, **at_hand}, limit, fetched.left)
 
 
-def fetch(table: Table, catalog: Catalog, numbers: Iterable[int], paths: Paths) -> tuple[list[Key], Fetched]:
-    """The documents of these issues by number, as many as fill a page: 0.5 read units each for 4 KB, in one round."""
-    project = keys.project(catalog.tenant, catalog.project)
-    wanted: list[Key] = [(keys.issue(catalog.tenant, catalog.project, num), project) for num in numbers]
-    return wanted, table.batch_get(wanted, paths=paths, enough=lambda found: fills_a_page(wanted, found))
+def rows_of(
+    page: Page,
+    found: Rows,
+    places: Sequence[Place],
+    documents: Mapping[int, Item | None],
+    limit: int,
+    left: frozenset[int] = frozenset(),
+) -> Rows:
+    """Rows with those at these places, as many as are shown with documents. It stops at one whose document was left out."""
+    query = page.query
+    room = max(limit - len(found.rows), 0)
+    rows = list(found.rows)
+    for place in places[:room]:
+        if place.num in left:
+            return replace(found, rows=tuple(rows), stopped_at=Spot(rows[-1].place, after=not page.backward))
+        document = documents.get(place.num)
+        rows.append(Row(place, document, belongs(query.keys, query.filter, document, place)))
+    rows += [Row(place, None) for place in places[room:]]
+    return replace(found, rows=tuple(rows))
 
 
-def fills_a_page(wanted: Sequence[Key], found: Mapping[Key, Item]) -> bool:
+def fills_a_page(places: Iterable[Place], documents: Mapping[int, Item]) -> bool:
     """Whether the documents at the head of the list that have come already fill an answer."""
     size = 0
-    for key in wanted:
-        if key not in found:
+    for place in places:
+        if place.num not in documents:
             break
-        size += item_size(found[key])
+        size += item_size(documents[place.num])
     return size > MAX_PAGE_BYTES
-
-
-class PageRows:
-    """The documents of a page's rows: those fetched to judge or sort them, and the others, once their places are known."""
-
-    def __init__(self, table: Table, catalog: Catalog, query: GridQuery) -> None:
-        self.paths = page_paths(catalog, query)
-        """What of a document is needed to show it."""
-        self._table = table
-        self._catalog = catalog
-        self._query = query
-        self._documents: dict[int, Item | None] = {}
-
-    def keep(self, numbers: Iterable[int], documents: Mapping[int, Item]) -> None:
-        """The documents of these issues are at hand, read with `paths`; those that are missing have gone."""
-        self._documents.update(dict.fromkeys(numbers))
-        self._documents.update(documents)
-
-    def add(
-        self, places: Sequence[Place], reading: Reading, limit: int, steps: Steps, *, backward: bool
-    ) -> None:
-        """Add the rows at these places, up to the limit with their documents: 0.5 read units for each that is not at hand."""
-        room = max(limit - len(reading.rows), 0)
-        missing = [place.num for place in places[:room] if place.num not in self._documents]
-        left: set[int] = set()
-        if missing:
-            with steps.titled("documents of the page"):
-                wanted, fetched = fetch(self._table, self._catalog, missing, self.paths)
-            for num, key in zip(missing, wanted, strict=True):
-                self._documents[num] = fetched.items.get(key)
-                if key in fetched.left:
-                    left.add(num)
-        for place in places[:room]:
-            if place.num in left:
-                reading.stopped_at = Spot(reading.rows[-1].place, after=not backward)
-                return
-            document = self._documents[place.num]
-            reading.rows.append(
-                Row(place, document, belongs(self._query.keys, self._query.filter, document, place))
-            )
-        reading.rows += [Row(place, None) for place in places[room:]]
 
 
 def page_paths(catalog: Catalog, query: GridQuery) -> Paths:
@@ -156,13 +127,13 @@ def page_paths(catalog: Catalog, query: GridQuery) -> Paths:
     if query.columns is None:
         return None
     columns = (catalog.get(column) for column in sorted(query.columns))
-    return projection([*(field for field in columns if field is not None), *judged(query)])
+    return projection([*(field for field in columns if field is not None), *judged(query.keys, query.filter)])
 
 
-def judged(query: GridQuery) -> list[Field]:
+def judged(keys: Keys, only: Filter | None) -> tuple[Field, ...]:
     """The fields that decide whether an issue passes, and where it stands."""
-    sorted_by = [field for key in query.keys for field in key.fields]
-    return [*sorted_by, *(query.filter.fields() if query.filter is not None else ())]
+    sorted_by = (field for key in keys for field in key.fields)
+    return (*sorted_by, *(only.fields() if only is not None else ()))
 
 
 def projection(fields: Iterable[Field]) -> Paths:

@@ -1,22 +1,53 @@
-"""How a query is answered: choices made from the request, the directories and what has been read so far, and their budgets. Pure.
+"""The planner: which nodes answer a query, by rules over the request, the directories and what has been read so far. Pure.
 
-walk      along one index (or the issue numbers), from the place asked for on: its price does not depend on the project's size
-number    in number order under a filter: the set of the issues that match is in that order already
-all       everything that matches is fetched and sorted in memory: where little does
-blocks    along the blocks of the first key's order, as far as the page takes, skipping what the filter's set misses
-whole     the fields that it takes of all issues, judged and sorted in memory: small projects, for what sets cannot decide
+NumberScan, IndexScan   along one index (or the issue numbers), from the place asked for on, at a price that does not depend on the
+                        project's size
+SetOrder                in number order under a filter: the set of the issues that match is in that order already
+TopN                    everything that matches is fetched and sorted in memory: where little does
+BucketScan, RestScan    along the blocks of the first key's order, as far as the page takes, skipping what the filter's set misses
+FullScan                the fields that it takes of all issues, judged and sorted in memory: small projects, for what sets cannot
+                        decide
 
 The price is counted in read units: half a unit for a document or a block of up to 4 KB.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pyroaring import BitMap
 
 from gridview.encoding.json_codec import dumps
-from gridview.query.buckets import Line, Station
+from gridview.index.directory import Directory, Range
+from gridview.index.keyspaces import NUMBERS
+from gridview.query.bitmap_filter import Judged, Selection
+from gridview.query.bucket_walk import Ahead, Known
+from gridview.query.buckets import Bucket, BucketOrder
 from gridview.query.grid_request import GridQuery, parts_of
+from gridview.query.page import judged as judged_fields
+from gridview.query.plan import (
+    BitmapScan,
+    BucketCount,
+    BucketScan,
+    Directories,
+    Estimate,
+    Freshness,
+    FullScan,
+    IndexScan,
+    Matching,
+    Node,
+    NumberScan,
+    Page,
+    PageByBlocks,
+    PlainPage,
+    Recheck,
+    RestScan,
+    RowNumber,
+    SetOrder,
+    TopN,
+    Total,
+)
+from gridview.query.predicates import Filter
+from gridview.query.reads import Snapshot
 from gridview.query.sort_order import Keys, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
@@ -47,18 +78,249 @@ _AT_LEAST = 16
 """Blocks of an order that are read at once at least: of what lies unevenly, more has to be known before its order is asked for."""
 
 
-class Undecided(Exception):
-    """Only reading the whole project can tell: the sets leave too many issues open, or too many stand at one place of the order.
+# Rules for pages, in the order in which they apply
 
-    `refusal`: what is said where the project is too large for that; `reason`: what takes it, for people; `among`: the issues that
-    may match, where that is known.
-    """
 
-    def __init__(self, refusal: RequestError, reason: str, among: BitMap | None = None) -> None:
-        super().__init__(reason)
-        self.refusal = refusal
-        self.reason = reason
-        self.among = among
+def plan_page(catalog: Catalog, query: GridQuery, spot: Spot | None, *, backward: bool) -> Page:
+    """The plan of a page, from the request alone."""
+    selection = Selection(query.filter, catalog) if query.filter is not None else None
+    source: Node
+    if not walks(query, spot):
+        source = page_by_blocks(query.keys, selection)
+    elif query.keys[0].order is None:
+        source = _plain_scan(query)
+    else:
+        source = PlainPage(
+            question="Read the page by blocks if their directories are at hand and tell it for less than sort entries would"
+        )
+    return Page(
+        query=query,
+        selection=selection,
+        spot=spot,
+        backward=backward,
+        source=source,
+        estimate=Estimate(0.0 if isinstance(source, NumberScan) else query.limit * _ITEM_UNITS),
+    )
+
+
+def page_by_blocks(keys: Keys, selection: Selection | None) -> PageByBlocks:
+    """The way to any page."""
+    asked = selection.families() if selection is not None else set()
+    return PageByBlocks(
+        question="Choose the way to the rows by the sizes that the directories tell",
+        directories=read_directories(keys, asked),
+    )
+
+
+def read_directories(keys: Keys, families: Iterable[str] = ()) -> Directories:
+    """The directories that an order and a filter take."""
+    wanted = tuple(dict.fromkeys((NUMBERS, family_of(keys), *families)))
+    return Directories(families=wanted, estimate=Estimate(len(wanted) * _ITEM_UNITS))
+
+
+def plain_page(page: Page, snapshot: Snapshot | None) -> IndexScan | NumberScan | PageByBlocks:
+    """How to read a page that one index answers. `snapshot`: where the directories are at hand."""
+    if snapshot is not None:
+        ahead = all_ahead(page, bucket_order(page.query.keys, snapshot))
+        if tell_a_page(ahead.buckets, page.query.limit + 1, begun=ahead.spot is not None):
+            return page_by_blocks(page.query.keys, None)
+    return _plain_scan(page.query)
+
+
+def without_filter(page: Page, known: Known, ahead: Ahead) -> BucketScan:
+    """How to go on from a place in the order of all issues; what the scan's children read comes first."""
+    order, missing = known.order, page.query.limit + 1
+    reached = ahead.passing_over(known.known_hits)
+    estimate = walking(order, reach(known, reached, missing), order.total, order.total)
+    rest: RestScan | None = None
+    if missing > 1 and order.straight and ahead.rest_next:
+        without = ahead.buckets[0].size
+        if queries_rest(
+            missing, without, order.total, len(order.directory.entries) + len(known.numbers.entries)
+        ):
+            examined = documents_to_find(missing, without, order.total)
+            units = Estimate(examined * _LISTED_UNITS, informed=True)
+            rest = RestScan(query=page.query, without=without, examined=examined, estimate=units)
+            estimate = 0.0
+    return BucketScan(query=page.query, rest=rest, estimate=Estimate(estimate, informed=True))
+
+
+def with_filter(page: Page, selection: Selection, known: Known, ahead: Ahead) -> Matching:
+    """What to read to find out which issues match: the filter's sets, and the first blocks of the order."""
+    directories = directories_of(selection, known.snapshot)
+    order, rows = known.order, page.query.offset + page.query.limit + 1
+    matching = selection.estimate(directories)
+    first = 0 if order.by_number else first_buckets(order, ahead.buckets, rows, matching, order.total)
+    scan = scan_bitmaps(selection, known.snapshot)
+    blocks = sum(len(one.entries) for one in ahead.buckets[:first])
+    return Matching(
+        question="Choose how to sort what matches by how many do, and by the blocks of the order where they should be",
+        first=ahead.buckets[:first],
+        bitmaps=scan,
+        estimate=Estimate(blocks * _ITEM_UNITS, informed=True),
+    )
+
+
+def scan_bitmaps(selection: Selection, snapshot: Snapshot) -> BitmapScan:
+    """The sets of a filter."""
+    wants = selection.wants(directories_of(selection, snapshot))
+    return BitmapScan(selection=selection, estimate=Estimate(len(wants) * _ITEM_UNITS, informed=True))
+
+
+def with_sets(
+    page: Page, catalog: Catalog, known: Known, ahead: Ahead, judged: Judged
+) -> SetOrder | TopN | BucketScan | FullScan:
+    """How to sort what matches, once the sets have been read. `known`: among those that match for sure."""
+    query, order, undecided = page.query, known.order, judged.undecided
+    if len(undecided) > CANDIDATES:
+        refusal = too_wide(page.selection.undecidable() if page.selection else (), len(undecided))
+        return full_scan(page, order.total, refusal, _OPEN, judged.maybe)
+    recheck = recheck_of(query.filter, undecided)
+    if order.by_number:
+        return SetOrder(query=query, recheck=recheck, estimate=Estimate(0.0, informed=True))
+    further = reach(known, ahead, query.limit + 1)
+    walk = walking(order, further, len(judged.maybe), order.total)
+    if sorts_all(len(judged.maybe), query.offset + query.limit + 1, len(undecided), walk):
+        return top_n(judged)
+    if not order.simple and order.total <= WHOLE and len(judged.maybe) > CANDIDATES:
+        # Going on along the order would only find out later whether too many stand in one place.
+        return instead_of_ties(page, catalog, order.total, len(judged.maybe), judged.maybe)
+    return BucketScan(query=query, first=further, recheck=recheck, estimate=Estimate(walk, informed=True))
+
+
+def recheck_of(only: Filter | None, undecided: BitMap) -> Recheck | None:
+    """The documents that decide, where any have to."""
+    if only is None or not undecided:
+        return None
+    return Recheck(
+        only=only, issues=undecided, estimate=Estimate(len(undecided) * _ITEM_UNITS, informed=True)
+    )
+
+
+def top_n(judged: Judged) -> TopN:
+    """All that may match."""
+    units = len(judged.maybe) * _ITEM_UNITS
+    return TopN(candidates=judged.maybe, sure=judged.sure, estimate=Estimate(units, informed=True))
+
+
+def instead_of_ties(page: Page, catalog: Catalog, total: int, count: int, among: BitMap | None) -> FullScan:
+    """What is done where too many issues would have to be sorted together; the refusal on large projects."""
+    return full_scan(page, total, too_many_ties(catalog, page.query.keys, count), _TIES, among)
+
+
+def full_scan(page: Page, total: int, refusal: RequestError, reason: str, among: BitMap | None) -> FullScan:
+    """Read the whole project, or refuse where it is too large for that."""
+    if total > WHOLE:
+        raise refusal
+    count = total if among is None else len(among)
+    return FullScan(
+        fields=judged_fields(page.query.keys, page.query.filter),
+        among=among,
+        reason=reason,
+        project=total,
+        estimate=Estimate(count * _LISTED_UNITS, informed=True),
+    )
+
+
+def rest_directories(page: Page) -> Directories:
+    """What is read beside a page's documents when its order goes on with the issues without a value."""
+    return read_directories(page.query.keys)
+
+
+def rest_behind(page: Page, directories: Directories, order: BucketOrder) -> BucketScan:
+    """The issues without a value, behind the last of the others."""
+    units = len(order.directory.entries) * _ITEM_UNITS
+    return BucketScan(query=page.query, directories=directories, estimate=Estimate(units, informed=True))
+
+
+def freshness() -> Freshness:
+    """How far the index is behind, read beside anything."""
+    return Freshness(estimate=Estimate(1.0))
+
+
+_OPEN = "a filter that the index leaves open for many issues"
+_TIES = "several sort keys, of which the first leaves many ties"
+
+
+def _plain_scan(query: GridQuery) -> IndexScan | NumberScan:
+    total = Total(estimate=Estimate(_ITEM_UNITS)) if query.count else None
+    if query.keys[0].order is None:
+        units = max(query.limit * _LISTED_UNITS, _ITEM_UNITS)
+        return NumberScan(query=query, total=total, estimate=Estimate(units))
+    units = max(query.limit * _ENTRY_UNITS, _ITEM_UNITS)
+    return IndexScan(query=query, total=total, estimate=Estimate(units))
+
+
+# What lies ahead
+
+
+def family_of(keys: Keys) -> str:
+    """The family along which an order goes."""
+    return NUMBERS if keys[0].order is None else keys[0].order.order_id
+
+
+def bucket_order(keys: Keys, snapshot: Snapshot) -> BucketOrder:
+    """The order over the blocks of its first key. It takes as long as the directory is."""
+    return BucketOrder(keys, snapshot.directory(family_of(keys)), snapshot.directory(NUMBERS).total)
+
+
+def directories_of(selection: Selection, snapshot: Snapshot) -> dict[str, Directory]:
+    """The directories that a filter takes."""
+    return {family: snapshot.directory(family) for family in {NUMBERS, *selection.families()}}
+
+
+def all_ahead(page: Page, order: BucketOrder) -> Ahead:
+    """All that lies ahead of a page's spot."""
+    if page.spot is None:
+        return Ahead(_confined(page, order, order.buckets), page.query.offset)
+    at = order.at(page.spot)
+    ahead = order.buckets[at::-1] if page.backward else order.buckets[at:]
+    confined = _confined(page, order, ahead)
+    return Ahead(confined, spot=page.spot if confined[:1] == ahead[:1] else None)
+
+
+def from_the_end(page: Page, order: BucketOrder) -> Ahead:
+    """All rows, from the last one back."""
+    return Ahead(_confined(page, order, order.buckets[::-1]))
+
+
+def reach(known: Known, ahead: Ahead, missing: int) -> Sequence[Bucket]:
+    """The next buckets that have as many rows as are missing by what is known of them, or else all."""
+    needed = ahead.skip + missing
+    for count, bucket in enumerate(ahead.buckets, 1):
+        if not known.counts(bucket):
+            return ahead.buckets
+        # How much of the first one lies ahead of the spot is not known.
+        needed -= 0 if count == 1 and ahead.spot is not None else known.hits(bucket)
+        if needed <= 0:
+            return ahead.buckets[:count]
+    return ahead.buckets
+
+
+def takes_entries(known: Known, bucket: Bucket, shown: int, rounds_left: int) -> bool:
+    """Whether to have the sort entries tell the order inside a bucket's blocks, and not the documents of its issues."""
+    if known.order.moving:
+        return entries_units(bucket) > 0
+    return rounds_left > 1 and reads_entries(bucket, known.hits(bucket), shown if known.order.simple else 0)
+
+
+def _confined(page: Page, order: BucketOrder, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
+    """The buckets in which an issue may match, by what the filter says of the field that is sorted by."""
+    family = order.directory.family
+    ranges = page.selection.confined(family) if page.selection is not None else None
+    if ranges is None:
+        return buckets
+    return [
+        bucket
+        for bucket in buckets
+        if bucket.entries
+        and any(
+            not Range(bucket.entries[0].lower, bucket.entries[-1].upper).overlap(one).empty for one in ranges
+        )
+    ]
+
+
+# What the ways cost
 
 
 def walks(query: GridQuery, spot: Spot | None) -> bool:
@@ -71,17 +333,17 @@ def walks(query: GridQuery, spot: Spot | None) -> bool:
     return spot.place.parts[0] is not None
 
 
-def tell_a_page(stations: Sequence[Station], rows: int, *, begun: bool) -> bool:
-    """Whether the stations ahead tell this many rows, or all to the end, for less than the sort entries of these rows take.
+def tell_a_page(buckets: Sequence[Bucket], rows: int, *, begun: bool) -> bool:
+    """Whether the buckets ahead tell this many rows, or all to the end, for less than the sort entries of these rows take.
 
     `begun`: how many rows of the first one are left is not known.
     """
     found, blocks = 0, 0
-    for place, station in enumerate(stations):
-        if not station.entries or entries_units(station):
+    for place, bucket in enumerate(buckets):
+        if not bucket.entries or entries_units(bucket):
             return False
-        blocks += len(station.entries)
-        found += 0 if begun and place == 0 else station.size
+        blocks += len(bucket.entries)
+        found += 0 if begun and place == 0 else bucket.size
         if found >= rows:
             break
     return 0 < blocks * _ITEM_UNITS <= max(rows * _ENTRY_UNITS, _ITEM_UNITS)
@@ -98,37 +360,37 @@ def queries_rest(rows: int, without: int, total: int, blocks: int) -> bool:
     return without >= rows and among <= (blocks + rows) * _ITEM_UNITS
 
 
-def blocks_ahead(stations: Sequence[Station], rows: int, matching: float, total: int, *, nulls: bool) -> int:
-    """How many of the stations ahead should have this many rows, if the matching issues lie evenly among all.
+def blocks_ahead(buckets: Sequence[Bucket], rows: int, matching: float, total: int, *, nulls: bool) -> int:
+    """How many of the buckets ahead should have this many rows, if the matching issues lie evenly among all.
 
     `nulls`: the rows lie among those without a value, so that it takes all.
     """
     if nulls or not total:
-        return len(stations)
+        return len(buckets)
     share = max(matching / total, 1e-9)
     found = 0.0
-    for count, station in enumerate(stations, 1):
-        found += station.size * share
+    for count, bucket in enumerate(buckets, 1):
+        found += bucket.size * share
         if found >= rows:
             return count
-    return len(stations)
+    return len(buckets)
 
 
-def first_stations(line: Line, ahead: Sequence[Station], rows: int, matching: int, total: int) -> int:
-    """How many stations of the order to read with the sets of the filter, before anything is known of them.
+def first_buckets(order: BucketOrder, ahead: Sequence[Bucket], rows: int, matching: int, total: int) -> int:
+    """How many buckets of the order to read with the sets of the filter, before anything is known of them.
 
     None where it will be cheaper to fetch everything that matches, if the estimate is right.
     """
-    needed = blocks_ahead(ahead, rows, matching, total, nulls=_begins_without_value(line, ahead))
+    needed = blocks_ahead(ahead, rows, matching, total, nulls=_begins_without_value(order, ahead))
     if matching <= CANDIDATES and fetching_all(matching, rows) <= walking(
-        line, ahead[:needed], matching, total
+        order, ahead[:needed], matching, total
     ):
         return 0
     return min(needed * _MARGIN + _AT_LEAST, len(ahead))
 
 
-def _begins_without_value(line: Line, ahead: Sequence[Station]) -> bool:
-    return bool(ahead) and not ahead[0].entries and bool(line.directory.entries)
+def _begins_without_value(order: BucketOrder, ahead: Sequence[Bucket]) -> bool:
+    return bool(ahead) and not ahead[0].entries and bool(order.directory.entries)
 
 
 def fetching_all(matching: int, rows: int) -> float:
@@ -136,35 +398,35 @@ def fetching_all(matching: int, rows: int) -> float:
     return max(matching - rows, 0) * _ITEM_UNITS
 
 
-def walking(line: Line, stations: Sequence[Station], matching: int, total: int) -> float:
-    """Read units of reading these stations' blocks and settling the order at the last, besides the page's documents."""
-    blocks = len(line.directory.entries) if any(not one.entries for one in stations) else 0
-    blocks = max(blocks, sum(len(one.entries) for one in stations))
+def walking(order: BucketOrder, buckets: Sequence[Bucket], matching: int, total: int) -> float:
+    """Read units of reading these buckets' blocks and settling the order at the last, besides the page's documents."""
+    blocks = len(order.directory.entries) if any(not one.entries for one in buckets) else 0
+    blocks = max(blocks, sum(len(one.entries) for one in buckets))
     share = matching / max(total, 1)
-    settled = max((settling(line, one, math.ceil(one.size * share)) for one in stations[-1:]), default=0.0)
+    settled = max((settling(order, one, math.ceil(one.size * share)) for one in buckets[-1:]), default=0.0)
     return blocks * _ITEM_UNITS + settled
 
 
-def settling(line: Line, station: Station, hits: int) -> float:
-    """Read units of finding out the order of this many issues at a station, besides its blocks."""
-    if not line.simple:
+def settling(order: BucketOrder, bucket: Bucket, hits: int) -> float:
+    """Read units of finding out the order of this many issues in a bucket, besides its blocks."""
+    if not order.simple:
         return hits * _ITEM_UNITS
-    if all(one.detailed or one.body is not None for one in station.entries):
+    if all(one.detailed or one.body is not None for one in bucket.entries):
         return 0.0
-    return min(hits * _ITEM_UNITS, entries_units(station))
+    return min(hits * _ITEM_UNITS, entries_units(bucket))
 
 
-def entries_units(station: Station) -> float:
-    """Read units of the sort entries of those blocks of a station that do not tell their bodies."""
-    return sum(one.size for one in station.entries if not one.detailed and one.body is None) * _ENTRY_UNITS
+def entries_units(bucket: Bucket) -> float:
+    """Read units of the sort entries of those blocks of a bucket that do not tell their bodies."""
+    return sum(one.size for one in bucket.entries if not one.detailed and one.body is None) * _ENTRY_UNITS
 
 
-def reads_entries(station: Station, hits: int, shown: int) -> bool:
-    """Whether the order at a station is told more cheaply by its sort entries than by the documents of the issues that match there.
+def reads_entries(bucket: Bucket, hits: int, shown: int) -> bool:
+    """Whether the order in a bucket is told more cheaply by its sort entries than by the documents of the issues that match there.
 
     `shown`: how many of these documents the page takes anyway.
     """
-    units = entries_units(station)
+    units = entries_units(bucket)
     return 0 < units < max(hits - shown, 0) * _ITEM_UNITS
 
 
@@ -210,7 +472,63 @@ def too_many_ties(catalog: Catalog, order: Keys, count: int) -> RequestError:
     )
 
 
-def undecided_ties(catalog: Catalog, order: Keys, count: int, among: BitMap | None) -> Undecided:
-    """What is raised where too many issues would have to be sorted together."""
-    refusal = too_many_ties(catalog, order, count)
-    return Undecided(refusal, "several sort keys, of which the first leaves many ties", among)
+# Rules for row numbers
+
+
+def plan_row_number(catalog: Catalog, num: int, keys: Keys, only: Filter | None) -> RowNumber:
+    """The plan of a row number, from the request alone."""
+    selection = Selection(only, catalog) if only is not None else None
+    families = selection.families() if selection is not None else ()
+    return RowNumber(
+        question="Count the rows before the issue in the way that the blocks of the order and of the filter allow",
+        num=num,
+        keys=keys,
+        only=only,
+        selection=selection,
+        directories=read_directories(keys, families),
+        estimate=Estimate(_ITEM_UNITS * 3),
+    )
+
+
+def count_buckets(known: Known, buckets: Sequence[Bucket], recheck: Recheck | None = None) -> BucketCount:
+    """Count the issues in these buckets that come before the issue."""
+    blocks = sum(len(one.entries or known.order.directory.entries) for one in buckets)
+    units = Estimate(blocks * _ITEM_UNITS, informed=True)
+    return BucketCount(keys=known.order.keys, recheck=recheck, estimate=units)
+
+
+def count_matching(selection: Selection, snapshot: Snapshot) -> Matching:
+    """What to read to find out which issues match: the filter's sets."""
+    return Matching(
+        question="Choose how to count what matches by how many do, and by the blocks of the order before and behind the issue",
+        bitmaps=scan_bitmaps(selection, snapshot),
+        first=(),
+    )
+
+
+def row_number_with_sets(
+    plan: RowNumber, known: Known, buckets: Sequence[Bucket], judged: Judged
+) -> BucketCount | TopN | FullScan:
+    """How to count what matches before an issue. `buckets`: those that would have to be read; `judged`: the other issues."""
+    undecided = judged.undecided
+    if len(undecided) > CANDIDATES:
+        refusal = too_wide(plan.selection.undecidable() if plan.selection else (), len(undecided))
+        return count_whole(plan, known, refusal, judged.maybe)
+    if not known.order.by_number:
+        walk = walking(known.order, buckets, len(judged.maybe), known.order.total)
+        if sorts_all(len(judged.maybe), 0, len(undecided), walk):
+            return top_n(judged)
+    return count_buckets(known, () if known.order.by_number else buckets, recheck_of(plan.only, undecided))
+
+
+def count_whole(plan: RowNumber, known: Known, refusal: RequestError, among: BitMap | None) -> FullScan:
+    """Count among the documents of all issues, or refuse where the project is too large for that."""
+    if known.order.total > WHOLE:
+        raise refusal
+    count = known.order.total if among is None else len(among)
+    return FullScan(
+        fields=judged_fields(plan.keys, plan.only),
+        among=among,
+        reason="a position",
+        estimate=Estimate(count * _LISTED_UNITS, informed=True),
+    )

@@ -59,9 +59,16 @@ class ReadDocuments:
     enough: int | None = None
 
 
+class Listed(NamedTuple):
+    """What one Query gave; `last`: the sort string up to which it read, if there may be more behind it."""
+
+    items: list[Item]
+    last: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class ReadRange:
-    """One Query of GSI1: the sort entries of a family, or the documents in number order (`family` None). The answer: a Page."""
+    """One Query of GSI1: the sort entries of a family, or the documents in number order (`family` None). The answer: Listed."""
 
     family: str | None
     bound: Bound | None
@@ -73,7 +80,7 @@ class ReadRange:
 
 @dataclass(frozen=True, slots=True)
 class ReadRanges:
-    """The documents in each of these ranges of numbers, a Query each, side by side. The answer: a list of Pages."""
+    """The documents in each of these ranges of numbers, a Query each, side by side. The answer: a list of Listed."""
 
     bounds: tuple[Bound, ...]
     paths: Paths

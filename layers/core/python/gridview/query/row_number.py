@@ -1,4 +1,4 @@
-"""The row number of an issue in an order.
+"""The row number of an issue in an order, as the API answers it.
 
 the issue and its ledger, directories       1st round
 the filter's sets                           2nd, under a filter
@@ -6,30 +6,42 @@ blocks of the order, undecided documents    3rd
 documents, where several keys need them     4th at most
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyroaring import BitMap
 
 from gridview.dynamodb.expressions import Item
-from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
 from gridview.index.block_cache import BlockCache
-from gridview.index.block_reader import BlockReader
-from gridview.index.directory import Directory
 from gridview.index.keyspaces import NUMBERS
+from gridview.index.ledger import Ledger
 from gridview.query import planner
-from gridview.query.bitmap_filter import Selection
-from gridview.query.buckets import Line, Station, Unit
-from gridview.query.full_scan import all_numbers, matching_places, read_whole
-from gridview.query.page import fetch_all, projection
+from gridview.query.answer import carried_out
+from gridview.query.bitmap_filter import Judged, Selection
+from gridview.query.bitmap_scan import bitmap_scan, recheck
+from gridview.query.bucket_scan import TooManyTies
+from gridview.query.bucket_walk import Known
+from gridview.query.buckets import Bucket, BucketOrder, TieGroup
+from gridview.query.full_scan import full_scan, matching_places
+from gridview.query.page import judged as judged_fields
+from gridview.query.page import projection
+from gridview.query.plan import BucketCount, FullScan, Node, RowNumber, TopN
 from gridview.query.predicates import Filter
+from gridview.query.reads import (
+    Documents,
+    ReadBlocks,
+    ReadDirectories,
+    ReadDocuments,
+    ReadIssue,
+    ReadLedger,
+    Snapshot,
+)
 from gridview.query.sort_order import Keys, Spot, in_order, place_of, rows_before
-from gridview.query.stations import Stations
+from gridview.query.steps import Ask, Steps, ask, side_by_side, tell
 from gridview.schema.catalog import Catalog
-from gridview.schema.document_store import get_issue
-from gridview.support.errors import RequestError
 
 
 def position(
@@ -39,169 +51,181 @@ def position(
     order: Keys,
     only: Filter | None,
     cache: BlockCache | None = None,
+    *,
+    explain: bool = False,
 ) -> dict[str, Any]:
     """`position`: how many rows come before an issue in an order, null when it does not match the filter; NotFound.
 
     The issue itself is read strongly consistent, all others as of the index. Read units: half of one for the block in which the
     issue stands, and under a filter for all blocks before it (or behind it, where these are fewer) and the filter's sets.
     """
-    return {"position": _Placing(table, catalog, num, order, only, cache or BlockCache(0.0)).find()}
+    plan = planner.plan_row_number(catalog, num, order, only)
+    found, explained = carried_out(plan, count_rows(plan, catalog), table, catalog, cache, explain=explain)
+    return {"position": found, **explained}
 
 
-class _Ties(Exception):
-    """Too many issues have what the first key compares of the issue."""
+@dataclass(frozen=True)
+class _Issue:
+    """The issue, and what is known of the order in which it stands."""
 
-    def __init__(self, count: int) -> None:
-        super().__init__(count)
-        self.count = count
+    plan: RowNumber
+    catalog: Catalog
+    known: Known
+    spot: Spot
 
+    @property
+    def order(self) -> BucketOrder:
+        """The order."""
+        return self.known.order
 
-class _Placing:
-    """Where one issue stands."""
+    @property
+    def at(self) -> int:
+        """The place of its bucket."""
+        return self.order.at(self.spot)
 
-    def __init__(
-        self, table: Table, catalog: Catalog, num: int, order: Keys, only: Filter | None, cache: BlockCache
-    ) -> None:
-        self._table = table
-        self._catalog = catalog
-        self._num = num
-        self._order = order
-        self._filter = only
-        self._only = Selection(only, catalog) if only is not None else None
-        self._blocks = BlockReader(table, catalog, cache)
-        first = order[0].order
-        self._family = NUMBERS if first is None else first.order_id
-        judged = [field for key in order for field in key.fields]
-        self._fields = [*judged, *(only.fields() if only is not None else ())]
+    @property
+    def here(self) -> Sequence[Bucket]:
+        """Its bucket, if there is one."""
+        return self.order.buckets[self.at : self.at + 1]
 
-    def find(self) -> int | None:
-        """How many rows come before the issue."""
-        families = [NUMBERS, self._family, *(self._only.families() if self._only is not None else ())]
-        directories, (document, ledger) = side_by_side(
-            self._table, lambda: self._blocks.directories(families), self._issue
-        )
-        if self._filter is not None and not self._filter.matches(document):
-            return None
-        spot = Spot(place_of(self._order, document), after=False)
-        line = Line(self._order, directories[self._family], directories[NUMBERS].total)
-        stations = Stations(line, self._blocks, directories[NUMBERS])
-        try:
-            if self._only is None:
-                return self._among_all(line, stations, spot, ledger)
-            return self._among_matching(self._only, directories, line, stations, spot)
-        except _Ties as found:
-            refusal = planner.too_many_ties(self._catalog, self._order, found.count)
-            return self._whole(stations.matching, line.total, refusal, spot)
-
-    def _issue(self, table: Table) -> tuple[Item, Item | None]:
-        """The issue and its ledger, which tells where the index has it."""
-        key = keys.issue(self._catalog.tenant, self._catalog.project, self._num)
-        return side_by_side(
-            table, lambda: get_issue(table, self._catalog, self._num), lambda own: own.get(key, keys.LEDGER)
-        )
-
-    def _among_all(self, line: Line, stations: Stations, spot: Spot, ledger: Item | None) -> int:
-        at = line.at(spot)
-        before = sum(station.size for station in line.stations[:at])
-        here = line.stations[at : at + 1]
-        self._check_ties(line, stations, here)
-        self._blocks.read(stations.wants(here, keys=True))
-        return before - self._counted_before(line, at, ledger) + self._inside(line, stations, here, spot)
-
-    def _check_ties(self, line: Line, stations: Stations, here: list[Station]) -> None:
-        """Refuse early what only documents can put in order, where they are known to be of one body, and too many."""
-        if not line.simple and all(entry.body is not None for station in here for entry in station.entries):
-            self._check_count(sum(stations.hits(station) for station in here))
-
-    def _check_count(self, count: int) -> None:
-        if count > planner.CANDIDATES:
-            raise _Ties(count)
-
-    def _counted_before(self, line: Line, at: int, ledger: Item | None) -> int:
-        """1 if the index has the issue itself, as it was, at a station before; else 0."""
-        applied = (ledger or {}).get("applied", {})
-        if NUMBERS not in applied or line.by_number:
-            return 0
-        key = applied.get(self._family)
-        if key is None and line.nulls_at is None:
-            return 0
-        former = line.place(None if key is None else body_of(key), self._num)
-        return int(line.at(Spot(former, after=False)) < at)
-
-    def _among_matching(
-        self,
-        only: Selection,
-        directories: dict[str, Directory],
-        line: Line,
-        stations: Stations,
-        spot: Spot,
-    ) -> int:
-        self._blocks.read(only.wants(directories))
-        sure, maybe = only.evaluate(directories, self._blocks)
-        itself = BitMap((self._num,))
-        undecided = maybe - sure - itself
-        candidates = maybe - itself
-        total = directories[NUMBERS].total
-        if len(undecided) > planner.CANDIDATES:
-            return self._whole(candidates, total, planner.too_wide(only.undecidable(), len(undecided)), spot)
-        if line.by_number:
-            return line.rows_before(Unit((sure - itself) | self._passing(undecided, self._table), ""), spot)
-        at = line.at(spot)
-        before, here, behind = line.stations[:at], line.stations[at : at + 1], line.stations[at + 1 :]
-        fewer = before if _blocks(before) <= _blocks(behind) else behind
-        walk = planner.walking(line, [*fewer, *here], len(candidates), total)
-        if planner.sorts_all(len(candidates), 0, len(undecided), walk):
-            documents = fetch_all(self._table, self._catalog, candidates, projection(self._fields))
-            return rows_before(
-                self._order, matching_places(documents.values(), self._order, self._filter), spot
-            )
-        wants = [*stations.wants(fewer), *stations.wants(here, keys=True)]
-        _, passing = side_by_side(
-            self._table, lambda: self._blocks.read(wants), lambda table: self._passing(undecided, table)
-        )
-        matching = (sure - itself) | passing
-        stations.among(matching)
-        counted = sum(stations.hits(station) for station in fewer)
-        if fewer is not before:
-            counted = len(matching) - counted - sum(stations.hits(station) for station in here)
-        return counted + self._inside(line, stations, here, spot)
-
-    def _passing(self, undecided: BitMap, table: Table) -> BitMap:
-        """Which of these issues match by their documents."""
-        if not undecided or self._filter is None:
-            return BitMap()
-        documents = fetch_all(table, self._catalog, undecided, projection(self._filter.fields()))
-        return BitMap(num for num, document in documents.items() if self._filter.matches(document))
-
-    def _inside(self, line: Line, stations: Stations, here: list[Station], spot: Spot) -> int:
-        """Rows at the issue's own station before it. The sets and sort entries must have been read."""
-        counted = 0
-        itself = BitMap((self._num,))
-        for unit in (unit for station in here for unit in stations.units(station)):
-            others = unit._replace(numbers=unit.numbers - itself)
-            if line.simple or line.side(others, spot):
-                counted += line.rows_before(others, spot)
-            else:
-                counted += self._tied(others.numbers, spot)
-        return counted
-
-    def _tied(self, numbers: BitMap, spot: Spot) -> int:
-        """How many of the issues that share what the first key compares come before the issue, by their documents."""
-        self._check_count(len(numbers))
-        documents = fetch_all(self._table, self._catalog, numbers, projection(self._fields))
-        places = in_order(self._order, (place_of(self._order, one) for one in documents.values()))
-        return rows_before(self._order, places, spot)
-
-    def _whole(self, among: BitMap | None, total: int, refusal: RequestError, spot: Spot) -> int:
-        """By the documents of all issues in question (None: all of the project), where these are few enough."""
-        if total > planner.WHOLE:
-            raise refusal
-        if among is None:
-            among = all_numbers(self._blocks, self._blocks.directories([NUMBERS])[NUMBERS])
-        others = among - BitMap((self._num,))
-        documents = read_whole(self._table, self._catalog, self._fields, others, "a position")
-        return rows_before(self._order, matching_places(documents, self._order, self._filter), spot)
+    @property
+    def itself(self) -> BitMap:
+        """The issue as a set."""
+        return BitMap((self.plan.num,))
 
 
-def _blocks(stations: list[Station]) -> int:
-    return sum(len(station.entries) for station in stations)
+def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[int | None]:
+    """How many rows come before the issue; None when it does not match."""
+    snapshot: Snapshot
+    document: Item
+    ledger: Ledger
+    snapshot, document, ledger = yield from side_by_side(
+        ask(plan.directories, ReadDirectories(plan.directories.families)),
+        ask(plan, ReadIssue(plan.num)),
+        ask(plan, ReadLedger(plan.num)),
+    )
+    if plan.only is not None and not plan.only.matches(document):
+        return None
+    known = Known(planner.bucket_order(plan.keys, snapshot), snapshot)
+    issue = _Issue(plan, catalog, known, Spot(place_of(plan.keys, document), after=False))
+    if plan.selection is None:
+        return (yield from _among_all(issue, ledger))
+    return (yield from _among_matching(issue, plan.selection))
+
+
+def _among_all(issue: _Issue, ledger: Ledger) -> Steps[int]:
+    here, known = issue.here, issue.known
+    scan = planner.count_buckets(known, here)
+    yield from tell(issue.plan, chosen=scan)
+    known_ties = not known.order.simple and all(
+        entry.body is not None for bucket in here for entry in bucket.entries
+    )
+    ties = sum(known.hits(bucket) for bucket in here)
+    if known_ties and ties > planner.CANDIDATES:
+        return (yield from _whole(issue, scan, known, TooManyTies(ties)))
+    to_read = known.reading((), by_keys=here)
+    planner.check_blocks(to_read.blocks)
+    yield from ask(scan, ReadBlocks(to_read.wants))
+    inside = yield from _inside(issue, scan, to_read.known)
+    if isinstance(inside, TooManyTies):
+        return (yield from _whole(issue, scan, known, inside))
+    before = sum(bucket.size for bucket in known.order.buckets[: issue.at])
+    return before - _counted_before(issue, ledger) + inside
+
+
+def _counted_before(issue: _Issue, ledger: Ledger) -> int:
+    """1 if the index has the issue itself, as it was, in a bucket before; else 0."""
+    order = issue.order
+    if NUMBERS not in ledger.applied or order.by_number:
+        return 0
+    key = ledger.applied.get(order.directory.family)
+    if key is None and order.nulls_at is None:
+        return 0
+    former = order.place(None if key is None else body_of(key), issue.plan.num)
+    return int(order.at(Spot(former, after=False)) < issue.at)
+
+
+def _among_matching(issue: _Issue, selection: Selection) -> Steps[int]:
+    plan, known, order = issue.plan, issue.known, issue.order
+    matching = planner.count_matching(selection, known.snapshot)
+    yield from tell(plan, chosen=matching)
+    sets = yield from bitmap_scan(matching.bitmaps, known.snapshot)
+    others = Judged(sets.sure - issue.itself, sets.maybe - issue.itself)
+    before, behind = order.buckets[: issue.at], order.buckets[issue.at + 1 :]
+    fewer = before if _blocks(before) <= _blocks(behind) else behind
+    way = planner.row_number_with_sets(plan, known, [*fewer, *issue.here], others)
+    yield from tell(matching, chosen=way)
+    match way:
+        case FullScan():
+            return (yield from _count_whole(issue, way))
+        case TopN():
+            return (yield from _count_documents(issue, way, list(way.candidates)))
+        case BucketCount():
+            return (yield from _count_buckets(issue, way, others, fewer, from_behind=fewer is not before))
+
+
+def _count_buckets(
+    issue: _Issue, scan: BucketCount, others: Judged, fewer: Sequence[Bucket], *, from_behind: bool
+) -> Steps[int]:
+    """Count what matches in the buckets before the issue's, or behind it, where these are fewer; and in its own."""
+    order, here = issue.order, issue.here
+    if order.by_number:
+        passing = yield from recheck(scan.recheck)
+        return order.rows_before(TieGroup(others.sure | passing, ""), issue.spot)
+    to_read = issue.known.reading(fewer, by_keys=here)
+    planner.check_blocks(to_read.blocks)
+    passing = yield from recheck(scan.recheck, beside=Ask(scan, ReadBlocks(to_read.wants)))
+    matching = others.sure | passing
+    known = to_read.known.among(matching)
+    counted = sum(known.hits(bucket) for bucket in fewer)
+    if from_behind:
+        counted = len(matching) - counted - sum(known.hits(bucket) for bucket in here)
+    inside = yield from _inside(issue, scan, known)
+    if isinstance(inside, TooManyTies):
+        return (yield from _whole(issue, scan, known, inside))
+    return counted + inside
+
+
+def _inside(issue: _Issue, scan: Node, known: Known) -> Steps[int | TooManyTies]:
+    """Rows in the issue's own bucket before it. The sets and sort entries must have been read."""
+    order, counted = known.order, 0
+    for group in (group for bucket in issue.here for group in known.tie_groups(bucket)):
+        others = group._replace(numbers=group.numbers - issue.itself)
+        if order.simple or order.side(others, issue.spot):
+            counted += order.rows_before(others, issue.spot)
+        elif len(others.numbers) > planner.CANDIDATES:
+            return TooManyTies(len(others.numbers))
+        else:
+            documents: Documents = yield from ask(scan, _fields_of(issue, list(others.numbers)))
+            places = in_order(order.keys, (place_of(order.keys, one) for one in documents.found.values()))
+            counted += rows_before(order.keys, places, issue.spot)
+    return counted
+
+
+def _whole(issue: _Issue, scan: Node, known: Known, ties: TooManyTies) -> Steps[int]:
+    """By the documents of all issues in question."""
+    refusal = planner.too_many_ties(issue.catalog, issue.plan.keys, ties.issues)
+    whole = planner.count_whole(issue.plan, known, refusal, known.matching)
+    yield from tell(scan, chosen=whole)
+    return (yield from _count_whole(issue, whole))
+
+
+def _count_whole(issue: _Issue, scan: FullScan) -> Steps[int]:
+    documents = yield from full_scan(scan, issue.known.snapshot)
+    others = (one for one in documents if one["num"] != issue.plan.num)
+    return rows_before(issue.plan.keys, matching_places(others, issue.plan.keys, issue.plan.only), issue.spot)
+
+
+def _count_documents(issue: _Issue, scan: Node, numbers: Sequence[int]) -> Steps[int]:
+    """By the documents of all issues that may match."""
+    plan = issue.plan
+    documents: Documents = yield from ask(scan, _fields_of(issue, numbers))
+    return rows_before(plan.keys, matching_places(documents.found.values(), plan.keys, plan.only), issue.spot)
+
+
+def _fields_of(issue: _Issue, numbers: Sequence[int]) -> ReadDocuments:
+    return ReadDocuments(numbers, projection(judged_fields(issue.plan.keys, issue.plan.only)))
+
+
+def _blocks(buckets: Sequence[Bucket]) -> int:
+    return sum(len(bucket.entries) for bucket in buckets)

@@ -9,6 +9,7 @@ from functools import cmp_to_key
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+from gridview.dynamodb.expressions import Bound
 from gridview.encoding import sort_strings
 from gridview.index.sort_entries import sort_body
 from gridview.schema.catalog import NUM, Field, Order
@@ -68,6 +69,13 @@ class Spot(NamedTuple):
 
 
 Keys = tuple[OrderKey, ...]
+
+
+def bound_at(key: str, spot: Spot, *, ascending: bool, backward: bool) -> Bound:
+    """What lies ahead of a spot whose row has this key. `ascending`: whether keys rise in the direction of travel."""
+    if spot.after == backward:  # the row itself lies ahead
+        return Bound(">=" if ascending else "<=", key)
+    return Bound(">" if ascending else "<", key)
 
 
 def place_of(keys: Keys, document: Mapping[str, Any]) -> Place:

@@ -1,0 +1,168 @@
+"""How the plan of a page is carried out: from its source to its rows. Pure.
+
+the directories                                     1st round
+the filter's sets, first blocks of the order        2nd
+further blocks, sort entries, undecided documents   3rd, where it takes them
+documents                                           the last, the 4th at most
+"""
+
+from dataclasses import replace
+
+from pyroaring import BitMap
+
+from gridview.index.keyspaces import NUMBERS
+from gridview.query import planner
+from gridview.query.bitmap_filter import Selection
+from gridview.query.bitmap_scan import bitmap_scan, recheck
+from gridview.query.bucket_scan import TooManyTies, page_rows, rest_scan
+from gridview.query.bucket_walk import Ahead, Known
+from gridview.query.full_scan import full_scan, matching_places
+from gridview.query.grid_request import MAX_LIMIT
+from gridview.query.index_scan import index_scan, number_scan
+from gridview.query.page import Rows, add_rows, cut, judged, page_paths, projection
+from gridview.query.plan import (
+    BucketScan,
+    FullScan,
+    IndexScan,
+    Node,
+    NumberScan,
+    Page,
+    PageByBlocks,
+    PlainPage,
+    SetOrder,
+    TopN,
+    Total,
+)
+from gridview.query.reads import Documents, ReadBlocks, ReadDirectories, ReadDocuments, Snapshot
+from gridview.query.sort_order import in_order, place_of
+from gridview.query.steps import Ask, AtHand, Steps, ask, side_by_side, tell
+from gridview.schema.catalog import Catalog
+
+
+def read_page(page: Page, catalog: Catalog) -> Steps[Rows]:
+    """The rows of a page, and one more if there is one. Unprocessable for what takes too much."""
+    source = page.source
+    if isinstance(source, PlainPage):
+        at_hand = yield AtHand(
+            [Ask(source, ReadDirectories(planner.read_directories(page.query.keys).families))]
+        )
+        choice, source = source, planner.plain_page(page, at_hand[0] if at_hand else None)
+        yield from tell(choice, chosen=source)
+    if isinstance(source, PageByBlocks):
+        return (yield from _by_blocks(source, page, catalog))
+    if isinstance(source, NumberScan | IndexScan):
+        return (yield from _plain(source, page, catalog))
+    raise TypeError(source)
+
+
+def _plain(source: NumberScan | IndexScan, page: Page, catalog: Catalog) -> Steps[Rows]:
+    """Along one index, with the total beside it if that is asked for."""
+    rows = (
+        number_scan(source, page, catalog)
+        if isinstance(source, NumberScan)
+        else index_scan(source, page, catalog)
+    )
+    if source.total is None:
+        return (yield from rows)
+    found: Rows
+    found, total = yield from side_by_side(rows, _total(source.total))
+    return replace(found, total=total, matched=total)
+
+
+def _total(node: Total) -> Steps[int]:
+    snapshot: Snapshot = yield from ask(node, ReadDirectories((NUMBERS,)))
+    return snapshot.directory(NUMBERS).total
+
+
+def _by_blocks(choice: PageByBlocks, page: Page, catalog: Catalog) -> Steps[Rows]:
+    """By the directories first."""
+    snapshot: Snapshot = yield from ask(choice.directories, ReadDirectories(choice.directories.families))
+    known = Known(planner.bucket_order(page.query.keys, snapshot), snapshot)
+    ahead = planner.all_ahead(page, known.order)
+    if page.selection is None:
+        return (yield from _all_issues(choice, page, catalog, known, ahead))
+    return (yield from _matching(choice, page, page.selection, catalog, known, ahead))
+
+
+def _all_issues(
+    choice: PageByBlocks, page: Page, catalog: Catalog, known: Known, ahead: Ahead
+) -> Steps[Rows]:
+    total = known.order.total
+    scan = planner.without_filter(page, known, ahead)
+    yield from tell(choice, chosen=scan)
+    found = Rows(behind=page.spot, total=total, matched=total)
+    if scan.rest is not None:
+        rows, ahead = yield from rest_scan(scan.rest, page, catalog, known.order, ahead)
+        found = found.adding(rows)
+    return (yield from _along(scan, page, catalog, known, ahead, found))
+
+
+def _matching(
+    choice: PageByBlocks, page: Page, selection: Selection, catalog: Catalog, known: Known, ahead: Ahead
+) -> Steps[Rows]:
+    """What matches, sorted by the way that costs least."""
+    matching = planner.with_filter(page, selection, known, ahead)
+    yield from tell(choice, chosen=matching)
+    first = known.reading(matching.first)
+    planner.check_blocks(first.blocks)
+    judged_sets = yield from bitmap_scan(
+        matching.bitmaps, known.snapshot, beside=Ask(matching, ReadBlocks(first.wants))
+    )
+    known = first.known.among(judged_sets.sure)
+    way = planner.with_sets(page, catalog, known, ahead, judged_sets)
+    yield from tell(matching, chosen=way)
+    match way:
+        case FullScan():
+            return (yield from _whole(way, page, catalog, known))
+        case TopN():
+            return (yield from _top(way, page, catalog, known))
+        case SetOrder():
+            passing = yield from recheck(way.recheck)
+            known = known.among(judged_sets.sure | passing)
+            ahead = ahead.opening_set(known.order, known.matching or BitMap(), backward=page.backward)
+            scan: Node = way
+        case BucketScan():
+            further = known.reading(way.first)
+            planner.check_blocks(further.blocks)
+            passing = yield from recheck(way.recheck, beside=Ask(way, ReadBlocks(further.wants)))
+            known = further.known.among(judged_sets.sure | passing)
+            scan = way
+    found = Rows(behind=page.spot, total=known.order.total, matched=len(known.matching or ()))
+    return (yield from _along(scan, page, catalog, known, ahead, found))
+
+
+def _along(scan: Node, page: Page, catalog: Catalog, known: Known, ahead: Ahead, found: Rows) -> Steps[Rows]:
+    """Along the order; the whole project, where too many issues stand in one place."""
+    done = yield from page_rows(scan, page, catalog, known, ahead, found)
+    if not isinstance(done, TooManyTies):
+        return done
+    total = known.order.total
+    whole = planner.instead_of_ties(page, catalog, total, done.issues, known.matching)
+    yield from tell(scan, chosen=whole)
+    return (yield from _whole(whole, page, catalog, known))
+
+
+def _top(scan: TopN, page: Page, catalog: Catalog, known: Known) -> Steps[Rows]:
+    """Everything that matches, sorted in memory."""
+    query = page.query
+    shown = (
+        len(scan.candidates) <= MAX_LIMIT
+    )  # in one batch, so that the page's rows need not be fetched again
+    paths = page_paths(catalog, query) if shown else projection(judged(query.keys, query.filter))
+    documents: Documents = yield from ask(scan, ReadDocuments(list(scan.candidates), paths))
+    passing = [one for one in documents.found.values() if query.filter is None or query.filter.matches(one)]
+    places, behind = cut(page, in_order(query.keys, (place_of(query.keys, one) for one in passing)))
+    matched = len(scan.sure | BitMap(one["num"] for one in passing))
+    found = Rows(behind=behind, total=known.order.total, matched=matched)
+    at_hand = {**dict.fromkeys(scan.candidates), **documents.found} if shown else {}
+    return (yield from add_rows(page, catalog, found, places, at_hand, query.limit))
+
+
+def _whole(scan: FullScan, page: Page, catalog: Catalog, known: Known) -> Steps[Rows]:
+    """All issues in question, judged and sorted in memory."""
+    query = page.query
+    documents = yield from full_scan(scan, known.snapshot)
+    in_all = matching_places(documents, query.keys, query.filter)
+    places, behind = cut(page, in_all)
+    found = Rows(behind=behind, total=known.order.total, matched=len(in_all))
+    return (yield from add_rows(page, catalog, found, places, {}, query.limit))

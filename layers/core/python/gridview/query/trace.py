@@ -1,0 +1,28 @@
+"""What was done to carry out a plan: what each node used, and what came out of it. Only the executor writes it. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gridview.index.block_reads import Reads
+from gridview.query.plan import Node
+
+Facts = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Usage:
+    """What was used for a node. A call for several nodes counts for each by its share of what was read."""
+
+    units: float = 0.0
+    rounds: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Usage and facts of the nodes that have any. `reads`: of blocks; `age`: seconds since the oldest directory was read."""
+
+    usage: Mapping[Node, Usage]
+    facts: Mapping[Node, Facts]
+    reads: Reads
+    age: float
