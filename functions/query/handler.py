@@ -126,14 +126,14 @@ def position(request: Request) -> Response:
     body = grid_request.from_parameters(request.parameters)
 
     def found(metered: Table, catalog: Catalog) -> dict[str, Any]:
-        order, only = grid_request.resolve_position(catalog, body)
-        return position_in(metered, catalog, int(request.path["num"]), order, only, cache)
+        query = grid_request.resolve_position(catalog, body)
+        return position_in(metered, catalog, int(request.path["num"]), query, cache)
 
     return _answered(request, found)
 
 
 def _answered(request: Request, answer: Callable[[Table, Catalog], dict[str, Any]]) -> Response:
-    """What a query over the current catalog gives, its price published."""
+    """What a query over the current catalog gives; its price is published, also when it is refused."""
     metered = table.metered()
     project = request.path["project"]
     try:
@@ -142,7 +142,8 @@ def _answered(request: Request, answer: Callable[[Table, Catalog], dict[str, Any
         )
     except IndexNotReady as error:
         raise reads.with_progress(table, request.actor, project, error) from error
-    count_capacity(metrics, metered.meter)
+    finally:
+        count_capacity(metrics, metered.meter)
     return ok(page)
 
 

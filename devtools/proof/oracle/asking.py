@@ -38,8 +38,7 @@ def summarized(table: Table, catalog: Catalog, body: Json, cache: BlockCache) ->
 
 def position(table: Table, catalog: Catalog, num: int, body: Json, cache: BlockCache) -> Any:
     """The position of an issue."""
-    order, only = resolve_position(catalog, body)
-    return _read(find_position(table.metered(), catalog, num, order, only, cache))
+    return _read(find_position(table.metered(), catalog, num, resolve_position(catalog, body), cache))
 
 
 def _read(answer: Any) -> Any:

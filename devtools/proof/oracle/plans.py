@@ -1,34 +1,48 @@
-"""Which plan an answer was found by, told from its explanation."""
+"""Which plan an answer was found by, told by the nodes of its explanation."""
 
 import re
+from collections.abc import Iterator
 
 from devtools.proof.oracle.world import Json
 
-_PLANS = {
+_WORDS = {
     "summary from blocks": r"Tell the functions of .* by the blocks",
     "summary from documents": r"work the functions out in memory",
     "groups by documents": r"group them by .* in memory",
     "groups by the sizes of blocks": r"Group by .*: its index has",
     "groups by sets": r"Intersect .*the sets of",
-    "whole": r"The request asks for",
-    "number order, from sets": r"a set of issues is in that order already",
-    "all that match, sorted in memory": r"They are few enough",
-    "blocks of a composite index": r"Go along the blocks of c\d+, ",
-    "blocks, several keys": r"Go along the blocks of .*Sort those of one",
-    "blocks under a filter": r"Keep what matches.*Go along the blocks of",
-    "blocks, from a row on": r"Go along the blocks of .*is found by adding up",
-    "blocks": r"Go along the blocks of",
-    "sort entries, and the rows without a value behind them": r"Read the sort entries of .*The entries ended on this page",
-    "sort entries": r"Read the sort entries of",
-    "documents in number order": r"Read the issues in number order",
 }
-"""Name -> what its explanation has and none of those before it."""
+"""Name -> what the words of its explanation have."""
 
-PLANS = frozenset(_PLANS)
+_PAGES: dict[str, tuple[frozenset[str], str]] = {
+    "whole": (frozenset({"full scan"}), ""),
+    "number order, from sets": (frozenset({"set order"}), ""),
+    "all that match, sorted in memory": (frozenset({"top n"}), ""),
+    "sort entries, and the rows without a value behind them": (frozenset({"index scan", "bucket scan"}), ""),
+    "blocks of a composite index": (frozenset({"bucket scan"}), r"Go along the blocks of c\d+, "),
+    "blocks, several keys": (frozenset({"bucket scan"}), r"Sort those of one"),
+    "blocks under a filter": (frozenset({"bucket scan", "bitmap scan"}), ""),
+    "blocks, from a row on": (frozenset({"bucket scan"}), r"is found by adding up"),
+    "blocks": (frozenset({"bucket scan"}), ""),
+    "sort entries": (frozenset({"index scan"}), ""),
+    "documents in number order": (frozenset({"number scan"}), ""),
+}
+"""Name -> the nodes and the words that its explanation has, and none of those before it."""
+
+PLANS = frozenset({*_WORDS, *_PAGES})
 
 
 def plan_of(explain: Json) -> str:
     """The name of the plan."""
-    told = " ".join(explain["plan"])
-    found = (name for name, pattern in _PLANS.items() if re.search(pattern, told, re.DOTALL))
-    return next(found, told)
+    told, nodes = " ".join(explain["plan"]), set(_nodes(explain["tree"]))
+    found = [name for name, pattern in _WORDS.items() if re.search(pattern, told)]
+    found += [
+        name for name, (needed, pattern) in _PAGES.items() if needed <= nodes and re.search(pattern, told)
+    ]
+    return (found or [told])[0]
+
+
+def _nodes(tree: Json) -> Iterator[str]:
+    yield tree["node"]
+    for child in tree.get("children", ()):
+        yield from _nodes(child)

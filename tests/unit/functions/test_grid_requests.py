@@ -1,7 +1,7 @@
 """What a grid request may ask, and how an answer looks. (The orders themselves are walked by other tests.)"""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -104,19 +104,46 @@ def test_columns_choose_what_is_shown_beside_number_and_version(
             assert row == expected
 
 
+def nodes_of(tree: Any) -> Iterator[Any]:
+    yield tree
+    for child in tree.get("children", ()):
+        yield from nodes_of(child)
+
+
+def test_explain_is_the_same_for_a_position(api: Client) -> None:
+    path = f"{worked_example.PATH}/issues/2/position"
+    without = api.get(path).body
+    found = api.get(path, query={"explain": "true"}).body
+    assert without.keys() == {"position"}
+    assert found["position"] == without["position"]
+    told = found["explain"]
+    assert [node["node"] for node in nodes_of(told["tree"])] == [
+        "row number",
+        "directories",
+        "bucket count",
+        "freshness",
+    ]
+    assert sum(node["read_units"] for node in nodes_of(told["tree"])) == pytest.approx(
+        float(told["read_units"])
+    )
+
+
 def test_explain_tells_the_plan_the_calls_and_what_they_cost(api: Client) -> None:
     for sort, calls in (([], 1), ([{"field": "name"}], 2)):
         assert api.post(PATH, {"sort": sort}).status == 200  # the catalog is known from here on
         explained = api.post(PATH, {"sort": sort, "explain": True}).body["explain"]
         assert explained.keys() == {
             "plan",
-            "rounds",
+            "tree",
             "calls",
             "sequential_calls",
             "items_read",
             "read_units",
         }
-        assert explained["sequential_calls"] == len(explained["rounds"]) == calls
+        assert explained["sequential_calls"] == calls
+        assert {at for node in nodes_of(explained["tree"]) for at in node["rounds"]} == set(
+            range(1, calls + 1)
+        )
         # How far the index is behind is asked for beside the first call.
         assert [call["round"] for call in explained["calls"]] == [1, *range(1, calls + 1)]
         assert Decimal(str(explained["read_units"])) > 0

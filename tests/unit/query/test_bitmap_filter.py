@@ -167,9 +167,6 @@ def check(loaded: Loaded, only: Filter) -> Judged:
     if not doubts:
         assert judged.sure == judged.maybe
     assert bool(selection.undecidable()) == bool(doubts)
-    counted = selection.count(directories)
-    if counted is not None:
-        assert counted == len(truth)
     assert selection.estimate(directories) >= 0
     return judged
 
@@ -237,52 +234,6 @@ def project() -> Iterator[Loaded]:
 
 def condition(name: str, op: str, value: Any = None) -> dict[str, Any]:
     return {"field": name, "op": op} | ({} if value is None else {"value": value})
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        None,
-        condition("state", "eq", "open"),
-        {"not": condition("state", "eq", "open")},
-        condition("state", "ne", "open"),
-        condition("state", "in", ["open", "closed"]),
-        condition("level", "is_empty"),
-        condition("level", "is_not_empty"),
-        condition("level", "eq", "low"),
-        condition("labels", "has_any", ["b"]),
-        condition("labels", "has_none", ["b"]),
-        condition("title", "has_words", "rust"),
-        condition("num", "gte", 1),
-        condition("amount", "between", [3, 2]),
-    ],
-    ids=str,
-)
-def test_one_condition_is_counted_from_the_directory_alone(project: Loaded, given: Any) -> None:
-    only = None if given is None else project.parse(given)
-    selection = Selection(only, project.catalog)
-    reader = project.reader()
-    counted = selection.count(reader.directories(selection.families()))
-    assert counted == (COUNT if only is None else len(project.matching(only)))
-    assert reader._table.meter.rounds == 1
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        condition("level", "eq", "never"),
-        condition("amount", "lt", 77),
-        condition("labels", "has_any", ["a", "b"]),
-        condition("title", "contains", "ust"),
-        condition("secret", "eq", "secret 1"),
-        condition("num", "lt", 50),
-        {"and": [condition("state", "eq", "open"), condition("level", "eq", "low")]},
-    ],
-    ids=str,
-)
-def test_what_a_directory_does_not_tell_is_not_guessed(project: Loaded, given: Any) -> None:
-    selection = Selection(project.parse(given), project.catalog)
-    assert selection.count(project.reader().directories(selection.families())) is None
 
 
 @pytest.mark.parametrize(

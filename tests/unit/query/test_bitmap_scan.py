@@ -121,8 +121,8 @@ class Project:
 
     def position(self, num: int, **body: Any) -> int | None:
         metered = self.table.metered()
-        order, only = resolve_position(self.catalog, body)
-        found: int | None = position(metered, self.catalog, num, order, only, self.cache)["position"]
+        query = resolve_position(self.catalog, body)
+        found: int | None = position(metered, self.catalog, num, query, self.cache)["position"]
         assert metered.meter.rounds <= planner.ROUNDS
         return found
 
@@ -337,7 +337,11 @@ def test_explain_tells_the_rounds_and_how_far_the_index_is_behind(project: Proje
 
 def test_estimates_say_whether_the_directories_had_been_read(project: Project) -> None:
     found = project.page(filter=OPEN, sort=[{"field": "note"}], limit=5, explain=True)["explain"]
-    made = {node["node"]: node["estimated"]["directories"] for node in nodes_of(found["tree"]) if node["estimated"]}
+    made = {
+        node["node"]: node["estimated"]["directories"]
+        for node in nodes_of(found["tree"])
+        if node["estimated"]
+    }
     assert made["page"] == made["directories"] == made["freshness"] == "before"
     assert made["bitmap scan"] == made["bucket scan"] == "after"
 

@@ -8,7 +8,7 @@ import pytest
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import SPEC_VERSION
 from gridview.index import blocks
-from gridview.query import counting, full_scan, group_request, planner
+from gridview.query import counting, document_scan, group_request, planner
 from gridview.query.counting import grouped_counts
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.schema.store import Catalogs
@@ -33,14 +33,21 @@ def few() -> Grid:
 def nothing_is_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that what sets leave open takes reading the whole project."""
     monkeypatch.setattr(planner, "CANDIDATES", 0)
-    monkeypatch.setattr(full_scan, "_LEAST", 2)
+    monkeypatch.setattr(document_scan, "_LEAST", 2)
 
 
 def test_a_page_is_directories_sets_the_issues_side_by_side_and_the_documents(few: Grid) -> None:
     found = few.page(**OPEN, **BY_DAY, limit=3, explain=True)
     assert nums(found) == [3, 8, 1]
     rounds = {node["node"]: node["rounds"] for node in nodes_of(found["explain"]["tree"]) if node["rounds"]}
-    assert rounds == {"freshness": [1], "directories": [1], "matching": [2], "bitmap scan": [2], "full scan": [3], "page": [4]}
+    assert rounds == {
+        "freshness": [1],
+        "directories": [1],
+        "matching": [2],
+        "bitmap scan": [2],
+        "full scan": [3],
+        "page": [4],
+    }
     assert found["explain"]["sequential_calls"] == 4
     calls = [
         (call["operation"], call["items_read"]) for call in found["explain"]["calls"] if call["round"] == 3
@@ -75,10 +82,10 @@ def test_issues_that_are_too_large_to_be_read_whole_are_refused(
     few: Grid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few.fill(few.document(num, note="x" * 300_000, bare=1) for num in range(10, 30))
-    monkeypatch.setattr(full_scan, "_MAX_CALLS", 4)
+    monkeypatch.setattr(document_scan, "_MAX_CALLS", 4)
     with pytest.raises(Unprocessable, match="open for many issues: more than 4 MB"):
         few.page(**OPEN)
-    monkeypatch.setattr(full_scan, "_MAX_CALLS", 40)
+    monkeypatch.setattr(document_scan, "_MAX_CALLS", 40)
     assert few.page(**OPEN, count=True)["matched"] == 29
 
 

@@ -26,9 +26,8 @@ def few() -> Grid:
 
 def place(grid: Grid, num: int, **body: Any) -> Any:
     catalog = Catalogs().get(grid.table, TENANT, PROJECT)
-    order, only = resolve_position(catalog, body)
     metered = grid.table.metered()
-    found = position(metered, catalog, num, order, only)
+    found = position(metered, catalog, num, resolve_position(catalog, body))
     grid.operations = [(call.operation, call.items) for call in metered.meter.calls]
     assert metered.meter.rounds <= planner.ROUNDS
     return found["position"]

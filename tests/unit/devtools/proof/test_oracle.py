@@ -21,17 +21,19 @@ from devtools.proof.oracle.world import Question
 from gridview.index.directory import Directory, Range
 from gridview.query import (
     bitmap_filter,
-    bitmap_scan,
-    buckets,
+    bucket_walk,
     grouping,
+    page_steps,
     planner,
     predicates,
     sort_order,
-    stations,
 )
+from gridview.query.buckets import BucketOrder, TieGroup
 from gridview.query.key_ranges import Without
 from gridview.query.operators import OPERATORS
+from gridview.query.plan import Recheck
 from gridview.query.sort_order import Place
+from gridview.query.steps import Ask, Steps, ask_all
 from gridview.support.errors import Unprocessable
 from tests.support import needs
 
@@ -147,46 +149,48 @@ def no_complement(self: Any, found: Any) -> Any:
     return self.judged(found.part) if isinstance(found, Without) else judged
 
 
-def the_undecided_match(self: Any, undecided: BitMap, _: Any) -> BitMap:
-    return undecided
+def the_undecided_match(node: Recheck | None, *, beside: Ask | None = None) -> Steps[BitMap]:
+    yield from ask_all([] if beside is None else [beside])
+    return BitMap() if node is None else node.issues
 
 
-def the_undecided_do_not_match(self: Any, undecided: BitMap, _: Any) -> BitMap:
+def the_undecided_do_not_match(node: Recheck | None, *, beside: Ask | None = None) -> Steps[BitMap]:
+    yield from ask_all([] if beside is None else [beside])
     return BitMap()
 
 
-def ties_ascend(self: buckets.Line, unit: buckets.Unit, begin: int, end: int) -> list[Place]:
-    return [self.place(unit.body, num) for num in list(unit.numbers)[begin:end]]
+def ties_ascend(self: BucketOrder, group: TieGroup, begin: int, end: int) -> list[Place]:
+    return [self.place(group.body, num) for num in list(group.numbers)[begin:end]]
 
 
-def a_row_too_far(self: buckets.Line, unit: buckets.Unit, spot: Any) -> int:
-    return min(ROWS_BEFORE(self, unit, spot) + 1, len(unit.numbers))
+def a_row_too_far(self: BucketOrder, group: TieGroup, spot: Any) -> int:
+    return min(ROWS_BEFORE(self, group, spot) + 1, len(group.numbers))
 
 
-def those_with_a_value_too(self: stations.Stations) -> BitMap:
+def those_with_a_value_too(self: bucket_walk.Known) -> BitMap:
     return self.matching if self.matching is not None else WITHOUT_VALUE(self)
 
 
 OVERLAPPING = Directory.overlapping
 JUDGED = bitmap_filter._Evaluation.judged
-ROWS_BEFORE = buckets.Line.rows_before
-WITHOUT_VALUE = stations.Stations._without_value
+ROWS_BEFORE = BucketOrder.rows_before
+WITHOUT_VALUE = bucket_walk.Known._without_value
 
 SPOILT: dict[str, tuple[Any, str, Any]] = {
     "no value passes": (predicates.Condition, "matches", everything_without_a_value_passes),
     "or is and": (predicates.Some, "matches", predicates.Every.matches),
     "not is ignored": (predicates.Not, "matches", not_is_ignored),
     "cursors look at numbers alone": (sort_order, "_compare", by_number_alone),
-    "no order": (bitmap_scan, "in_order", in_number_order),
+    "no order": (page_steps, "in_order", in_number_order),
     "a range ends a block early": (Directory, "overlapping", without_the_last_block),
     "blocks at borders count as whole": (Directory, "whole", borders_count_as_whole),
     "sets of a union are intersected": (bitmap_filter, "_union", an_intersection_for_a_union),
     "complements are forgotten": (bitmap_filter._Evaluation, "judged", no_complement),
-    "what is undecided matches": (bitmap_scan.BlocksReader, "_passing", the_undecided_match),
-    "what is undecided does not match": (bitmap_scan.BlocksReader, "_passing", the_undecided_do_not_match),
-    "ties ascend whatever the direction": (buckets.Line, "places", ties_ascend),
-    "a cursor goes a row too far": (buckets.Line, "rows_before", a_row_too_far),
-    "those with a value have none, too": (stations.Stations, "_without_value", those_with_a_value_too),
+    "what is undecided matches": (page_steps, "recheck", the_undecided_match),
+    "what is undecided does not match": (page_steps, "recheck", the_undecided_do_not_match),
+    "ties ascend whatever the direction": (BucketOrder, "places", ties_ascend),
+    "a cursor goes a row too far": (BucketOrder, "rows_before", a_row_too_far),
+    "those with a value have none, too": (bucket_walk.Known, "_without_value", those_with_a_value_too),
 }
 
 
@@ -199,10 +203,10 @@ def test_spoilt_code_is_found_out(spoilt: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_refusal_without_a_reason_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Any, *_: Any, **__: Any) -> None:
+    def refuse(*_: Any) -> None:
         raise Unprocessable("That is too much.")
 
-    monkeypatch.setattr(bitmap_scan.BlocksReader, "read", refuse)
+    monkeypatch.setattr(planner, "all_ahead", refuse)
     with pytest.raises(Difference, match="refused without a reason"):
         play_all(Player(MemoryTable, limits=("real",)), 40)
 

@@ -285,22 +285,39 @@ ANSWERS: dict[str, Schema] = {
                 "type": ["integer", "null"],
                 "minimum": 0,
                 "description": "Rows before the issue; null when it does not match the filter.",
-            }
-        }
+            },
+            "explain": _ref("Explanation"),
+        },
+        optional=frozenset({"explain"}),
+    ),
+    "PlanNode": _object(
+        {
+            "node": {**_TEXT, "description": "Its kind, such as `bucket scan`."},
+            "sentence": {**_TEXT, "description": "What it did, in plain words."},
+            "estimated": {
+                "oneOf": [
+                    _object(
+                        {
+                            "read_units": {"type": "number"},
+                            "directories": {
+                                "enum": ["before", "after"],
+                                "description": "Whether the estimate was made before or after the directories were read.",
+                            },
+                        }
+                    ),
+                    {"type": "null"},
+                ]
+            },
+            "read_units": {"type": "number", "description": "What it used, of shared calls its share."},
+            "rounds": {**_list(_NUMBER), "description": "The rounds in which it read."},
+            "children": _list(_ref("PlanNode")),
+        },
+        optional=frozenset({"children"}),
     ),
     "Explanation": _object(
         {
             "plan": _list({**_TEXT, "description": "What was done, in words."}),
-            "rounds": _list(
-                _object(
-                    {
-                        "round": _NUMBER,
-                        "title": {**_TEXT, "description": "What its calls were for."},
-                        "calls": _COUNT,
-                        "read_units": {"type": "number"},
-                    }
-                )
-            ),
+            "tree": {**_ref("PlanNode"), "description": "The plan that was carried out."},
             "calls": _list(
                 _object(
                     {
@@ -405,7 +422,7 @@ _QUERY_SCHEMAS: dict[str, dict[str, Schema]] = {
         "count": {"type": "boolean"},
         "explain": {"type": "boolean"},
     },
-    "position": {"sort": _SORT, "filter": _FILTER},
+    "position": {"sort": _SORT, "filter": _FILTER, "explain": {"type": "boolean"}},
 }
 
 

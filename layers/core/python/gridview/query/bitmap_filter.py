@@ -15,7 +15,7 @@ from gridview.encoding.sort_strings import NUMBER_WIDTH
 from gridview.index.block_reads import Want
 from gridview.index.blocks import Block, Entry
 from gridview.index.directory import Directory, Range, members_in
-from gridview.index.keyspaces import NUMBERS, KeyspaceKind, kind_of
+from gridview.index.keyspaces import NUMBERS
 from gridview.query import key_ranges
 from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without
 from gridview.query.predicates import Condition, Every, Filter, Not, Some
@@ -81,10 +81,6 @@ class Selection:
     def confined(self, family: str) -> tuple[Range, ...] | None:
         """The ranges of a family outside of which no issue matches; None where they are not told."""
         return _confined(self._access, family)
-
-    def count(self, directories: Directories) -> int | None:
-        """Exactly how many match, when the directories tell: for one condition whose ranges are whole blocks, or its `not`."""
-        return _count(self._access, directories)
 
     def estimate(self, directories: Directories) -> int:
         """About how many may match."""
@@ -221,22 +217,6 @@ def _union(sets: Iterable[BitMap]) -> BitMap:
 def _intersection(sets: Iterable[BitMap]) -> BitMap:
     # The smallest first: what is intersected gets no larger.
     return reduce(lambda one, other: one & other, sorted(sets, key=len))
-
-
-def _count(found: Access, directories: Directories) -> int | None:
-    match found:
-        case Within(family, ranges, doubt):
-            # An issue stands once among the keys of an order, under many among tokens.
-            if doubt or (len(ranges) > 1 and kind_of(family) is KeyspaceKind.TOKENS):
-                return None
-            directory = directories[family]
-            covering = list(_covering(found, directory))
-            if all(directory.whole(between, entry) for between, entry in covering):
-                return sum(entry.size for _, entry in covering)
-        case Without(part):
-            counted = _count(part, directories)
-            return None if counted is None else directories[NUMBERS].total - counted
-    return None
 
 
 _BODIES = 32

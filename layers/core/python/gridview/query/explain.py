@@ -186,21 +186,17 @@ class Steps:
         return said[:1].upper() + said[1:]
 
 
-def explanation(plan: Sequence[str], meter: Meter, steps: Steps | None = None) -> dict[str, Any]:
+def explanation(plan: Sequence[str], meter: Meter, _: Steps) -> dict[str, Any]:
     """What was trace for an answer, and what it cost."""
-    made: dict[str, Any] = {"plan": list(plan)}
-    if steps is not None:
-        made["rounds"] = [
-            {
-                "round": number,
-                "title": steps.title(number),
-                "calls": sum(call.round == number for call in meter.calls),
-                "read_units": sum(call.capacity for call in meter.calls if call.round == number),
-            }
-            for number in range(1, meter.rounds + 1)
-        ]
     return {
-        **made,
+        "plan": list(plan),
+        "tree": {
+            "node": "groups",
+            "sentence": plan[0],
+            "estimated": None,
+            "read_units": meter.capacity,
+            "rounds": list(range(1, meter.rounds + 1)),
+        },
         "calls": [
             {
                 "operation": call.operation,

@@ -68,6 +68,15 @@ class PositionRequest(RequestModel):
 
     sort: _SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
+    explain: bool = False
+
+
+class PositionQuery(NamedTuple):
+    """A checked query for a row number: the order and the filter in which it is asked for."""
+
+    keys: Keys
+    filter: Filter | None
+    explain: bool
 
 
 class Asked(NamedTuple):
@@ -186,10 +195,10 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
     )
 
 
-def resolve_position(catalog: Catalog, body: Any) -> tuple[Keys, Filter | None]:
-    """The order and the filter in which a position is asked for; raises InvalidRequest, IndexNotReady or Unprocessable."""
+def resolve_position(catalog: Catalog, body: Any) -> PositionQuery:
+    """The query over the project's fields; raises InvalidRequest, IndexNotReady or Unprocessable."""
     request, found = parse_with_filter(PositionRequest, catalog, body)
-    return _keys(catalog, request.sort), found
+    return PositionQuery(_keys(catalog, request.sort), found, request.explain)
 
 
 def _asked(catalog: Catalog, key: SortKey) -> Asked:

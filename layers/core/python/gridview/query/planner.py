@@ -22,7 +22,7 @@ from gridview.index.keyspaces import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.bucket_walk import Ahead, Known
 from gridview.query.buckets import Bucket, BucketOrder
-from gridview.query.grid_request import GridQuery, parts_of
+from gridview.query.grid_request import GridQuery, PositionQuery, parts_of
 from gridview.query.page import judged as judged_fields
 from gridview.query.plan import (
     BitmapScan,
@@ -475,17 +475,17 @@ def too_many_ties(catalog: Catalog, order: Keys, count: int) -> RequestError:
 # Rules for row numbers
 
 
-def plan_row_number(catalog: Catalog, num: int, keys: Keys, only: Filter | None) -> RowNumber:
+def plan_row_number(catalog: Catalog, num: int, query: PositionQuery) -> RowNumber:
     """The plan of a row number, from the request alone."""
-    selection = Selection(only, catalog) if only is not None else None
+    selection = Selection(query.filter, catalog) if query.filter is not None else None
     families = selection.families() if selection is not None else ()
     return RowNumber(
         question="Count the rows before the issue in the way that the blocks of the order and of the filter allow",
         num=num,
-        keys=keys,
-        only=only,
+        keys=query.keys,
+        only=query.filter,
         selection=selection,
-        directories=read_directories(keys, families),
+        directories=read_directories(query.keys, families),
         estimate=Estimate(_ITEM_UNITS * 3),
     )
 

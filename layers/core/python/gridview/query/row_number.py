@@ -26,10 +26,10 @@ from gridview.query.bucket_scan import TooManyTies
 from gridview.query.bucket_walk import Known
 from gridview.query.buckets import Bucket, BucketOrder, TieGroup
 from gridview.query.full_scan import full_scan, matching_places
+from gridview.query.grid_request import PositionQuery
 from gridview.query.page import judged as judged_fields
 from gridview.query.page import projection
 from gridview.query.plan import BucketCount, FullScan, Node, RowNumber, TopN
-from gridview.query.predicates import Filter
 from gridview.query.reads import (
     Documents,
     ReadBlocks,
@@ -39,7 +39,7 @@ from gridview.query.reads import (
     ReadLedger,
     Snapshot,
 )
-from gridview.query.sort_order import Keys, Spot, in_order, place_of, rows_before
+from gridview.query.sort_order import Spot, in_order, place_of, rows_before
 from gridview.query.steps import Ask, Steps, ask, side_by_side, tell
 from gridview.schema.catalog import Catalog
 
@@ -48,19 +48,18 @@ def position(
     table: Table,
     catalog: Catalog,
     num: int,
-    order: Keys,
-    only: Filter | None,
+    query: PositionQuery,
     cache: BlockCache | None = None,
-    *,
-    explain: bool = False,
 ) -> dict[str, Any]:
-    """`position`: how many rows come before an issue in an order, null when it does not match the filter; NotFound.
+    """`position`: how many rows come before an issue in an order, null when it does not match the filter; `explain` if asked for.
 
-    The issue itself is read strongly consistent, all others as of the index. Read units: half of one for the block in which the
-    issue stands, and under a filter for all blocks before it (or behind it, where these are fewer) and the filter's sets.
+    The issue itself is read strongly consistent, all others as of the index; NotFound. Read units: half of one for the block in
+    which the issue stands, and under a filter for all blocks before it (or behind it, where these are fewer) and the filter's sets.
     """
-    plan = planner.plan_row_number(catalog, num, order, only)
-    found, explained = carried_out(plan, count_rows(plan, catalog), table, catalog, cache, explain=explain)
+    plan = planner.plan_row_number(catalog, num, query)
+    found, explained = carried_out(
+        plan, count_rows(plan, catalog), table, catalog, cache, explain=query.explain
+    )
     return {"position": found, **explained}
 
 
