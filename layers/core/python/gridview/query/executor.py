@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, TypeVar
 
-from gridview.schema.document_store import get_issue
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -33,6 +32,7 @@ from gridview.query.reads import (
 from gridview.query.steps import Ask, AtHand, Steps, Told
 from gridview.query.trace import Trace, Usage
 from gridview.schema.catalog import Catalog
+from gridview.schema.document_store import get_issue
 
 Result = TypeVar("Result")
 

@@ -19,6 +19,7 @@ from gridview.query.reads import ReadBlocks, Snapshot
 from gridview.query.sort_order import Keys, Place, in_order, place_of
 from gridview.query.steps import Steps, ask, tell
 
+
 def full_scan(scan: FullScan, snapshot: Snapshot) -> Steps[list[Item]]:
     """The documents of all issues in question, as of the index, in number order; Unprocessable when they are too large for that.
 
