@@ -36,14 +36,12 @@ _BUDGETS: Mapping[str, Limits] = {
     "": {},
     "dear": {
         "query.planner._ITEM_UNITS": 20.0,
-        "query.grouping._ITEM_UNITS": 20.0,
         "query.aggregate_planner._ITEM_UNITS": 20.0,
     },
     "few": {"query.planner.CANDIDATES": 25},
     "poor": {
         "query.planner.WHOLE": 30,
         "query.planner.CANDIDATES": 25,
-        "query.grouping.MAX_DOCUMENTS": 40,
         "query.aggregate_planner.MAX_DOCUMENTS": 40,
     },
 }
@@ -81,7 +79,6 @@ def budgets(name: str) -> Mapping[str, int]:
     constants = (
         "query.planner.WHOLE",
         "query.planner.CANDIDATES",
-        "query.grouping.MAX_DOCUMENTS",
         "query.aggregate_planner.MAX_DOCUMENTS",
     )
     return {constant: LIMITS[name].get(constant) or _real(constant) for constant in constants}

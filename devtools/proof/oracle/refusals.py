@@ -45,7 +45,7 @@ def _of_rows(project: Project, oracle: Oracle, body: Json, budgets: Mapping[str,
 
 def _of_groups(project: Project, oracle: Oracle, body: Json, budgets: Mapping[str, int]) -> Iterator[str]:
     unknown = partial(undecidable, project)
-    if oracle.possible(body, unknown) <= budgets["query.grouping.MAX_DOCUMENTS"]:
+    if oracle.possible(body, unknown) <= budgets["query.aggregate_planner.MAX_DOCUMENTS"]:
         return
     if body["aggregates"]:
         yield "aggregates of more issues than may be read"

@@ -18,6 +18,8 @@ from devtools.proof.oracle import world
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.metering import Meter
+from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import sort_string
@@ -25,10 +27,11 @@ from gridview.encoding.values import parse_datetime
 from gridview.index import blocks
 from gridview.index.block_cache import BlockCache
 from gridview.index.blocks import Entry
-from gridview.query import group_blocks, group_request, grouping
+from gridview.query import aggregate_planner, group_blocks, group_request, grouping
 from gridview.query.counting import grouped_counts
+from gridview.query.executor import Executor
 from gridview.query.group_blocks import Division
-from gridview.query.grouping import GroupsReader
+from gridview.query.group_request import GroupsQuery
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
@@ -73,17 +76,30 @@ class Loaded:
         new = {**self.issue(num, fields=fields), "version": old["version"] + 1}
         self.table.put(new)
 
-    def ask(self, **body: Any) -> tuple[list[tuple[Any, ...]], "GroupsReader", int]:
-        """The groups shown, what read them, and the rounds that it took."""
+    def ask(self, **body: Any) -> tuple[list[tuple[Any, ...]], list[str], Meter]:
+        """The groups shown, the plan in words, and the meter of what it took."""
         metered = self.table.metered()
         query = group_request.resolve(self.catalog, body)
-        reader = GroupsReader(metered, self.catalog, query, BlockCache(0.0))
-        found = reader.read()
+        found, said = carried_out(metered, self.catalog, query)
         shown = found.groups[: query.limit]
-        return [(*one.shown, one.count) for one in shown], reader, metered.meter.rounds
+        return [(*one.shown, one.count) for one in shown], said, metered.meter
 
     def groups(self, **body: Any) -> list[tuple[Any, ...]]:
         return self.ask(**body)[0]
+
+
+def carried_out(table: Table, catalog: Catalog, query: GroupsQuery) -> tuple[grouping.Found, list[str]]:
+    """The groups found, and the plan in words."""
+    executor = Executor(table, catalog, BlockCache(0.0))
+    plan = aggregate_planner.groups(catalog, query)
+    found = executor.run(grouping.run(plan))
+    said = []
+    node = executor.trace.facts[plan]["chosen"]
+    while node is not None:
+        facts = executor.trace.facts.get(node, {})
+        said.append(node.said(facts))
+        node = facts.get("chosen")
+    return found, said
 
 
 @pytest.fixture
@@ -134,23 +150,22 @@ def test_groups_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, size
         catalog = loaded.catalog
         for _ in range(QUESTIONS):
             # Which is cheaper is a matter of price; each is to be right at any.
-            monkeypatch.setattr(grouping, "_ENTRY_UNITS", random.choice((0.0, 0.02, 0.2)))
-            monkeypatch.setattr(grouping, "_WHOLE_UNITS", random.choice((0.125, 0.5)))
+            monkeypatch.setattr(aggregate_planner, "_ENTRY_UNITS", random.choice((0.0, 0.02, 0.2)))
+            monkeypatch.setattr(aggregate_planner, "_WHOLE_UNITS", random.choice((0.125, 0.5)))
             body = asked(random, loaded, project)
             query = group_request.resolve(catalog, body)
             expected = group_request.grouped(query, loaded.documents)
             metered = loaded.table.metered()
-            reader = GroupsReader(metered, catalog, query, BlockCache(0.0))
-            found = reader.read()
+            found, said = carried_out(metered, catalog, query)
             ours, theirs = (
                 dumps([group_request.group_json(query, one) for one in some[: query.limit]])
                 for some in (found.groups, expected)
             )
-            assert json.loads(ours) == json.loads(theirs), (seed, body, reader.plan)
+            assert json.loads(ours) == json.loads(theirs), (seed, body, said)
             assert (found.more or len(found.groups) > query.limit) == (len(expected) > query.limit), body
-            assert metered.meter.rounds <= MAX_ROUNDS, (seed, body, reader.plan)
+            assert metered.meter.rounds <= MAX_ROUNDS, (seed, body, said)
             rounds[metered.meter.rounds] += 1
-            plans.update(kind for line in reader.plan for kind in KINDS if kind in line)
+            plans.update(kind for line in said for kind in KINDS if kind in line)
     assert plans.keys() == set(KINDS)
     assert max(rounds) <= MAX_ROUNDS
 
@@ -169,10 +184,10 @@ KINDS = (
 def test_a_field_of_few_values_is_counted_by_the_directory_alone(small: None) -> None:
     loaded = Loaded([])
     loaded.fill(loaded.issue(num, state="open" if num % 3 else "closed") for num in range(1, 61))
-    found, reader, rounds = loaded.ask(by=["state"])
+    found, plan, meter = loaded.ask(by=["state"])
     assert found == [("open", 40), ("closed", 20)]
-    assert rounds == 1
-    (said,) = reader.plan
+    assert meter.rounds == 1
+    (said,) = plan
     assert "count by their size; 0 are read" in said
 
 
@@ -181,11 +196,12 @@ def test_the_first_groups_of_many_take_the_first_blocks_alone(monkeypatch: pytes
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": num * 7 % 311}) for num in range(1, 301))
     directory = len(list(loaded.table.query(keys.directory("acme", PROJECT, "a1.1"), index=True).items))
-    found, reader, rounds = loaded.ask(by=["cost"], limit=5)
+    found, plan, meter = loaded.ask(by=["cost"], limit=5)
     assert found == [(num, 1) for num in sorted(num * 7 % 311 for num in range(1, 301))[:5]]
-    assert rounds == 2
+    assert meter.rounds == 2
     assert directory > 5
-    assert reader._reader.reads.ranges <= 2
+    entries = [call for call in meter.calls if call.round == 2 and call.operation == "query"]
+    assert len(entries) <= 2
 
 
 def test_issues_without_a_value_are_what_is_missing_to_all(small: None) -> None:
@@ -227,7 +243,7 @@ def test_texts_that_begin_alike_are_told_apart_by_their_documents(
         (f"{long}A", "closed", 4),
     ]
     assert loaded.groups(by=["note", "state"], limit=3)[2] == (f"{long}B", "closed", 4)
-    monkeypatch.setattr(grouping, "MAX_DOCUMENTS", 11)
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 11)
     with pytest.raises(Unprocessable, match="12 issues have texts that begin alike"):
         loaded.ask(by=["note"])
 
@@ -245,7 +261,7 @@ def test_issues_under_a_rank_of_several_options_are_told_apart_by_their_document
     assert loaded.groups(by=["kind"]) == [("b", 10), ("a", 10)]
     state_too = loaded.ask(by=["kind", "state"])
     assert state_too[0] == [("b", "open", 10), ("a", "open", 10)]
-    assert state_too[2] <= MAX_ROUNDS
+    assert state_too[2].rounds <= MAX_ROUNDS
 
 
 def test_aggregates_take_the_documents_and_have_their_limit(
@@ -255,7 +271,7 @@ def test_aggregates_take_the_documents_and_have_their_limit(
     loaded.fill(loaded.issue(num, fields={"cost": num}) for num in range(1, 31))
     total = {"by": ["state"], "aggregates": [{"field": "cost", "function": "sum"}]}
     some = {"filter": {"field": "cost", "op": "lte", "value": 10}}
-    monkeypatch.setattr(grouping, "MAX_DOCUMENTS", 10)
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 10)
     assert loaded.groups(**total, **some) == [("open", 10)]
     more = {"filter": {"field": "cost", "op": "lte", "value": 11}}
     for body, count in ((total, 30), ({**total, **more}, 11)):
@@ -272,7 +288,7 @@ def test_a_field_without_an_index_takes_the_documents_or_says_how_to_get_one(
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "text", "indexed": False}])
     loaded.fill(loaded.issue(num, fields={"kind": "ab"[num % 2]}) for num in range(1, 31))
     assert loaded.groups(by=["kind"]) == [("a", 15), ("b", 15)]
-    monkeypatch.setattr(grouping, "MAX_DOCUMENTS", 29)
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
     with pytest.raises(Unprocessable, match=r'PATCH /v1/projects/bridge/attributes/kind \{"indexed": true\}'):
         loaded.ask(by=["kind"])
 
@@ -286,7 +302,7 @@ def test_a_field_whose_index_is_being_built_is_not_ready_where_documents_are_too
         loaded.table, Catalogs(), ADMIN, PROJECT, "kind", {"indexed": True}, None, settling=0
     )
     assert loaded.groups(by=["kind"]) == [("a", 15), ("b", 15)]
-    monkeypatch.setattr(grouping, "MAX_DOCUMENTS", 29)
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
     with pytest.raises(IndexNotReady):
         loaded.ask(by=["kind"])
 
@@ -298,9 +314,9 @@ def test_a_filter_that_sets_cannot_decide_says_what_would_help(
     loaded.fill(loaded.issue(num, name=f"rust {num}") for num in range(1, 31))
     part = {"filter": {"field": "name", "op": "contains", "value": "us"}}
     assert loaded.groups(by=["state"], **part) == [("open", 30)]
-    monkeypatch.setattr(grouping, "CANDIDATES", 29)
+    monkeypatch.setattr(aggregate_planner, "CANDIDATES", 29)
     assert loaded.groups(by=["state"], **part) == [("open", 30)]
-    monkeypatch.setattr(grouping, "MAX_DOCUMENTS", 29)
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 29)
     with pytest.raises(Unprocessable, match="name contains the value given"):
         loaded.ask(by=["state"], **part)
 
@@ -317,11 +333,11 @@ def test_sets_have_a_budget_behind_which_documents_are_read_and_these_have_their
     by = {"by": ["cost", "num"], "limit": 500}
     expected = loaded.groups(**by)
     assert len(expected) == 60
-    monkeypatch.setattr(grouping, limit, value)
-    found, reader, _ = loaded.ask(**by)
+    monkeypatch.setattr(aggregate_planner, limit, value)
+    found, plan, _ = loaded.ask(**by)
     assert found == expected
-    assert "in memory" in reader.plan[-1]
-    monkeypatch.setattr(grouping, "MAX_DOCUMENTS", 59)
+    assert "in memory" in plan[-1]
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 59)
     with pytest.raises(Unprocessable, match=said):
         loaded.ask(**by)
 
@@ -331,10 +347,10 @@ def test_many_plain_blocks_are_not_read_by_their_sort_entries(
 ) -> None:
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": num}) for num in range(1, 101))
-    monkeypatch.setattr(grouping, "MAX_QUERIES", 2)
+    monkeypatch.setattr(aggregate_planner, "MAX_QUERIES", 2)
     by = {"by": ["cost"], "limit": 500}
     assert len(loaded.groups(**by)) == 100
-    monkeypatch.setattr(grouping, "MAX_DOCUMENTS", 99)
+    monkeypatch.setattr(aggregate_planner, "MAX_DOCUMENTS", 99)
     with pytest.raises(Unprocessable, match="sort entries of more than 2 blocks"):
         loaded.ask(**by)
 
@@ -346,7 +362,10 @@ def test_explain_tells_the_plan_the_rounds_and_how_far_the_index_is_behind(small
     answer = grouped_counts(loaded.table.metered(), loaded.catalog, query)
     assert json.loads(dumps(answer["groups"])) == [{"values": ["open"], "count": 20}]
     assert answer["explain"]["sequential_calls"] == 1
-    assert answer["explain"]["rounds"][0]["title"] == "The directories of blocks"
+    tree = answer["explain"]["tree"]
+    assert [tree["node"], *(one["node"] for one in tree["children"])] == [
+        "grouping", "directories", "groups by sizes", "freshness",
+    ]  # fmt: skip
     *_, lag = answer["explain"]["plan"]
     assert (
         lag

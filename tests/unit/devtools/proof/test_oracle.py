@@ -20,9 +20,9 @@ from devtools.proof.oracle.sql import Oracle
 from devtools.proof.oracle.world import Question
 from gridview.index.directory import Directory, Range
 from gridview.query import (
+    aggregate_planner,
     bitmap_filter,
     bucket_walk,
-    grouping,
     page_steps,
     planner,
     predicates,
@@ -258,7 +258,7 @@ def test_a_composite_index_answers_both_directions() -> None:
 @pytest.mark.parametrize("name", limits.LIMITS)
 def test_limits_are_held_everywhere_and_given_back(name: str) -> None:
     def held() -> list[Any]:
-        return [vars(module)["CANDIDATES"] for module in (planner, grouping)]
+        return [vars(module)["CANDIDATES"] for module in (planner, aggregate_planner)]
 
     before = held()
     with limits.held_to(name):

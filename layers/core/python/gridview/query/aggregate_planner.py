@@ -1,19 +1,34 @@
 """How groups and summaries are answered: choices by the directories and what has been read so far, and their budgets. Pure."""
 
-from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NoReturn, Protocol, TypeVar
 
 from pyroaring import BitMap
 
-from gridview.query.bitmap_filter import Selection
+from gridview.index.blocks import Entry
+from gridview.index.directory import Directory
+from gridview.index.keyspaces import NUMBERS
+from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import span
-from gridview.query.group_blocks import is_indexed
-from gridview.query.plan import Estimate
+from gridview.query.group_blocks import Division, is_indexed, tokens_of, valued_family
+from gridview.query.group_request import GroupsQuery
+from gridview.query.grouping import (
+    Beyond,
+    Grouping,
+    GroupsByDocuments,
+    GroupsBySets,
+    GroupsBySizes,
+    GroupsWay,
+    Plain,
+    entries_of,
+    in_words,
+)
+from gridview.query.plan import Directories, Estimate
 from gridview.query.planner import CANDIDATES, MAX_BLOCKS
-from gridview.query.summary import FromBlocks, FromDocuments, Known, Summarize, Way
-from gridview.query.summary_columns import OF_VALUES, Column, Piece
+from gridview.query.summary import FromBlocks, FromDocuments, Statistics, Summarize, SummaryWay
+from gridview.query.summary_columns import OF_VALUES, Column, PlainPiece, is_told_by_blocks
 from gridview.query.summary_request import FieldSummary, SummaryQuery
-from gridview.schema.catalog import Catalog, FieldType
+from gridview.schema.catalog import Catalog, Field, FieldType
 from gridview.schema.generations import IndexNotReady
 from gridview.support.errors import Unprocessable
 
@@ -22,6 +37,9 @@ MAX_DOCUMENTS = 10_000
 
 MAX_QUERIES = 64
 """Plain blocks whose sort entries are read at most for one answer."""
+
+MAX_WORK = 200_000
+"""Intersections of sets for one answer: about half a second."""
 
 _ITEM_UNITS = 0.5
 _ENTRY_UNITS = 0.02
@@ -36,15 +54,181 @@ def reads_ranges(numbers: BitMap) -> bool:
     return len(numbers) * _ITEM_UNITS > span(numbers) * _WHOLE_UNITS
 
 
+def groups(catalog: Catalog, query: GroupsQuery) -> Grouping:
+    """The plan of groups."""
+    selection = Selection(query.filter, catalog)
+    indexed = all(is_indexed(one.field) for one in query.by)
+    divisions = tuple(map(Division, query.by)) if indexed else ()
+    families = {NUMBERS, *selection.families()}
+    families |= {family for one in divisions for family in (one.family, one.valued)}
+    directories = _directories(families)
+    return Grouping(
+        question=f"Group by {in_words(query)} by what costs least: sizes of blocks, their sets, or documents",
+        query=query,
+        selection=selection,
+        directories=directories,
+        divisions=divisions,
+        rule=GroupsRule(catalog, query, selection, divisions),
+    )
+
+
+def _directories(families: Iterable[str]) -> Directories:
+    wanted = tuple(sorted(families))
+    return Directories(families=wanted, estimate=Estimate(len(wanted) * _ITEM_UNITS))
+
+
+class GroupsRule:
+    """The choices of groups."""
+
+    def __init__(
+        self, catalog: Catalog, query: GroupsQuery, selection: Selection, divisions: Sequence[Division]
+    ) -> None:
+        self._catalog = catalog
+        self._query = query
+        self._selection = selection
+        self._divisions = divisions
+
+    @property
+    def work(self) -> int:
+        """Intersections of sets for one answer."""
+        return MAX_WORK
+
+    def way(self, directories: Mapping[str, Directory]) -> GroupsWay:
+        """By documents what no index tells, or has a price above theirs; one field without a filter by sizes; else by sets."""
+        query = self._query
+        estimate = self._selection.estimate(directories)
+        documents = GroupsByDocuments(query=query, estimate=Estimate(estimate * _ITEM_UNITS, informed=True))
+        if not self._divisions or query.measures:
+            return documents
+        if query.filter is None and len(query.by) == 1 and not self._divisions[0].numbered:
+            return GroupsBySizes(division=self._divisions[0])
+        blocks = sum(len(entries_of(one, directories)) for one in self._divisions)
+        if query.filter is not None and estimate < blocks:
+            return documents
+        return GroupsBySets(
+            query=query, blocks=blocks, estimate=Estimate(blocks * _ITEM_UNITS, informed=True)
+        )
+
+    def instead(self, beyond: Beyond) -> GroupsByDocuments:
+        """The documents, of up to 10,000 issues."""
+        return GroupsByDocuments(query=self._query, reason=beyond.reason)
+
+    def beyond_blocks(self, blocks: int) -> Beyond | None:
+        """Up to 3,000 blocks are read."""
+        if blocks <= MAX_BLOCKS:
+            return None
+        return Beyond(f"more than {MAX_BLOCKS:,} blocks would have to be read")
+
+    def beyond_entries(self, blocks: int) -> Beyond | None:
+        """Sort entries of up to 64 blocks are read."""
+        if blocks <= MAX_QUERIES:
+            return None
+        return Beyond(
+            f"the sort entries of more than {MAX_QUERIES} blocks would have to be read to group by {in_words(self._query)}"
+        )
+
+    def beyond_documents(self, issues: int, field_id: str | None) -> Beyond | None:
+        """Documents of up to 10,000 issues are read to tell their groups."""
+        if issues <= MAX_DOCUMENTS:
+            return None
+        if field_id is None:
+            return Beyond(f"the groups of {issues:,} issues are told by their documents alone")
+        return Beyond(
+            f"{issues:,} issues would have to be read to tell their values of {field_id}, among them those of options that are "
+            "being moved"
+        )
+
+    def beyond_candidates(self, judged: Judged) -> Beyond | None:
+        """Up to 2,000 candidates are judged by their documents."""
+        return Beyond("") if len(judged.undecided) > CANDIDATES else None
+
+    def beyond_work(self) -> Beyond:
+        """Up to 200,000 intersections are made."""
+        return Beyond(
+            f"grouping by {in_words(self._query)} would take more than {MAX_WORK:,} intersections of sets"
+        )
+
+    def by_entries(self, plain: Sequence[Plain]) -> list[Plain]:
+        """Those whose sort entries cost less than their documents, those of most issues first."""
+        return _by_entries(plain)
+
+    def untold(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        """Up to 64 plain blocks are read ahead."""
+        return entries[:MAX_QUERIES]
+
+    def in_ranges(self, numbers: BitMap) -> bool:
+        """Whether ranges of these issues cost less than one after the other."""
+        return reads_ranges(numbers)
+
+    def check_alike(self, issues: int) -> None:
+        """Texts of up to 10,000 issues are told apart."""
+        if issues > MAX_DOCUMENTS:
+            raise Unprocessable(
+                f"{issues:,} issues have texts that begin alike for 240 characters, and at most {MAX_DOCUMENTS:,} are "
+                "read to tell them apart. A filter that fewer issues match would do."
+            )
+
+    def check(self, issues: int, judged: Judged | None, reason: str) -> None:
+        """Say why the documents would have to be read, and what would help, where they are more than 10,000."""
+        if issues <= MAX_DOCUMENTS:
+            return
+        said = [f"{issues:,} issues would have to be read for this, and at most {MAX_DOCUMENTS:,} are"]
+        said += _switched_on(
+            self._catalog, [one.field for one in self._query.by if not is_indexed(one.field)]
+        )
+        if self._query.measures:
+            said.append("aggregates are exact, so each issue that matches has to be read for them")
+        if reason:
+            said.append(reason)
+        if judged is not None and len(judged.undecided) > CANDIDATES:
+            said += self._selection.undecidable()
+        raise Unprocessable(f"{'; '.join(said)}. A filter that fewer issues match would do, too.")
+
+
+class _Members(Protocol):
+    """Issues in a plain block."""
+
+    @property
+    def entry(self) -> Entry: ...
+
+    @property
+    def members(self) -> BitMap: ...
+
+
+_Some = TypeVar("_Some", bound=_Members)
+
+
+def _by_entries(plain: Sequence[_Some]) -> list[_Some]:
+    """Those whose sort entries cost less than their documents, those of most issues first."""
+    dear = [one for one in plain if len(one.members) * _ITEM_UNITS > one.entry.size * _ENTRY_UNITS]
+    return sorted(dear, key=lambda one: len(one.members), reverse=True)[:MAX_QUERIES]
+
+
+def _switched_on(catalog: Catalog, fields: Iterable[Field]) -> Iterator[str]:
+    """How fields without an index get one; IndexNotReady where it is being built."""
+    for field in dict.fromkeys(fields):
+        if field.indexed:
+            raise IndexNotReady(field.id)
+        yield (
+            f"{field.id} is not indexed; an administrator can switch its index on: PATCH "
+            f'/v1/projects/{catalog.project}/attributes/{field.id} {{"indexed": true}}'
+        )
+
+
 def summary(catalog: Catalog, query: SummaryQuery) -> Summarize:
     """The plan of a summary."""
     selection = Selection(query.filter, catalog)
-    rule = SummaryRule(catalog, query, selection)
+    families = {NUMBERS, *selection.families()}
+    for one in query.summaries:
+        if is_told_by_blocks(one):
+            families |= {valued_family(one.field), tokens_of(one.field) or NUMBERS}
+    directories = _directories(families)
     return Summarize(
-        question="do the blocks of the fields tell the functions, or the documents?",
+        question="Tell the functions by the blocks of the fields, or by documents where these cost less",
         query=query,
         selection=selection,
-        rule=rule,
+        directories=directories,
+        rule=SummaryRule(catalog, query, selection),
     )
 
 
@@ -56,7 +240,7 @@ class SummaryRule:
         self._query = query
         self._selection = selection
 
-    def way(self, known: Known) -> Way:
+    def way(self, known: Statistics) -> SummaryWay:
         """By documents what no index tells or has a price above theirs, of up to 10,000 issues; else by blocks."""
         if not self._takes_documents(known):
             return FromBlocks(
@@ -72,7 +256,7 @@ class SummaryRule:
             )
         return FromDocuments(estimate=Estimate(known.matching * _ITEM_UNITS, informed=True))
 
-    def _takes_documents(self, known: Known) -> bool:
+    def _takes_documents(self, known: Statistics) -> bool:
         if known.without or known.undecided > CANDIDATES or known.blocks > MAX_BLOCKS:
             return True
         if self._query.filter is None:
@@ -82,14 +266,13 @@ class SummaryRule:
         # What sets tell is told by them, however few match.
         return known.plain > 0 and known.matching < known.blocks
 
-    def by_entries(self, pieces: Sequence[Piece], candidates: BitMap) -> list[Piece]:
+    def by_entries(self, pieces: Sequence[PlainPiece], candidates: BitMap) -> list[PlainPiece]:
         """The pieces whose sort entries cost less than their documents, those of most issues first."""
-        dear = [one for one in pieces if len(one.members) * _ITEM_UNITS > one.entry.size * _ENTRY_UNITS]
-        chosen = sorted(dear, key=lambda one: len(one.members), reverse=True)[:MAX_QUERIES]
+        chosen = _by_entries(pieces)
         fetched = [one for one in pieces if one not in chosen]
         numbers = BitMap.union(candidates, *(one.members for one in fetched))
         if len(numbers) > MAX_DOCUMENTS:
-            functions = {one.gathered.column.asked: one.functions for one in fetched}
+            functions = {one.of.column.asked: one.functions for one in fetched}
             raise Unprocessable(
                 f"{_named((asked, functions[asked]) for asked in functions)} would take the documents of {len(numbers):,} issues, "
                 f"and at most {MAX_DOCUMENTS:,} are read, besides the sort entries of {MAX_QUERIES} blocks. {_HELP}"
@@ -106,7 +289,7 @@ class SummaryRule:
                 f"are read to tell them apart. {_HELP}"
             )
 
-    def _refuse(self, known: Known) -> NoReturn:
+    def _refuse(self, known: Statistics) -> NoReturn:
         """Say which functions take the documents, why, and what would help."""
         asked = known.without or self._query.summaries
         takes_sets = bool(known.without) or known.undecided > CANDIDATES
@@ -117,18 +300,12 @@ class SummaryRule:
         said = [
             f"{_named(functions)} would take the documents of {known.matching:,} issues, and at most {MAX_DOCUMENTS:,} are read"
         ]
-        for field in dict.fromkeys(one.field for one in known.without):
-            if is_indexed(field):
-                said.append(
-                    f"the options of {field.id} are still being moved to their new places; ask again when that is done"
-                )
-            elif field.indexed:
-                raise IndexNotReady(field.id)
-            else:
-                said.append(
-                    f"{field.id} is not indexed; an administrator can switch its index on: PATCH "
-                    f'/v1/projects/{self._catalog.project}/attributes/{field.id} {{"indexed": true}}'
-                )
+        moving = [one.field.id for one in known.without if is_indexed(one.field)]
+        if moving:
+            said.append(
+                f"the options of {', '.join(moving)} are being moved to their new places; ask again when that is done"
+            )
+        said += _switched_on(self._catalog, [one.field for one in known.without if not is_indexed(one.field)])
         if known.undecided > CANDIDATES:
             said += self._selection.undecidable()
         elif known.blocks > MAX_BLOCKS:

@@ -1,5 +1,6 @@
 """From a plan to an answer: it is carried out, and explained if that is asked for."""
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gridview.dynamodb.table import Table
@@ -23,10 +24,12 @@ def carried_out(
     cache: BlockCache | None,
     *,
     explain: bool,
+    issues: Callable[[Result], int] | None = None,
 ) -> tuple[Result, dict[str, Any]]:
     """What the steps of a plan give, and `explain` if that is asked for. They raise what refuses the request.
 
-    `cache`: what the container keeps. How far the index is behind is read beside the first round, for `explain` alone.
+    `cache`: what the container keeps. How far the index is behind is read beside the first round, for `explain` alone; `issues`
+    tells how many there are in the index, where the result does.
     """
     executor = Executor(table, catalog, cache or BlockCache(0.0))
     if not explain:
@@ -39,4 +42,6 @@ def carried_out(
 
     result: Result
     result, _ = executor.run(side_by_side(steps, beside()))
+    if issues is not None:
+        executor.run(tell(freshness, issues=issues(result)))
     return result, {"explain": explanation_of(plan, freshness, executor.trace, table.meter)}

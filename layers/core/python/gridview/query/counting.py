@@ -1,5 +1,6 @@
 """Grouped counts and summaries, as the API answers them."""
 
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -7,15 +8,10 @@ import orjson
 from gridview.dynamodb.table import Table
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.block_cache import BlockCache
-from gridview.index.freshness import read_beside
-from gridview.query import aggregate_planner, summary
-from gridview.query.executor import Executor
-from gridview.query.explain import Steps, explanation
+from gridview.query import aggregate_planner, grouping, summary
+from gridview.query.answer import carried_out
 from gridview.query.grid import MAX_RESPONSE_BYTES
 from gridview.query.group_request import GroupsQuery, group_json
-from gridview.query.grouping import GroupsReader
-from gridview.query.reads import ReadFreshness
-from gridview.query.steps import ask, side_by_side
 from gridview.query.summary_request import SummaryQuery, summary_json
 from gridview.schema.catalog import Catalog
 
@@ -28,11 +24,10 @@ def grouped_counts(
     Read units: `explain` and README tell. `cache`: what the container keeps. Unprocessable where it would take more than its
     budget, IndexNotReady.
     """
-    reader = GroupsReader(table, catalog, query, cache or BlockCache(0.0))
-    if query.explain:
-        found, lag = read_beside(table, catalog, reader.read)
-    else:
-        found, lag = reader.read(), None
+    plan = aggregate_planner.groups(catalog, query)
+    found, explained = carried_out(
+        plan, grouping.run(plan), table, catalog, cache, explain=query.explain, issues=attrgetter("issues")
+    )
     shown: list[orjson.Fragment] = []
     size = 0
     for group in found.groups[: query.limit]:
@@ -41,11 +36,7 @@ def grouped_counts(
         if size > MAX_RESPONSE_BYTES:
             break
         shown.append(orjson.Fragment(encoded))
-    answer: dict[str, Any] = {"groups": shown, "more": found.more or len(shown) < len(found.groups)}
-    if lag is not None:
-        plan = [*reader.plan, lag.sentence(reader.issues)]
-        answer["explain"] = explanation(plan, table.meter, reader.steps)
-    return answer
+    return {"groups": shown, "more": found.more or len(shown) < len(found.groups), **explained}
 
 
 def summarized(
@@ -56,14 +47,8 @@ def summarized(
     Read units: `explain` and README tell. `cache`: what the container keeps. Unprocessable where it would take more than its
     budget, IndexNotReady.
     """
-    executor = Executor(table, catalog, cache or BlockCache(0.0))
     plan = aggregate_planner.summary(catalog, query)
-    steps = summary.run(plan)
-    if not query.explain:
-        found = executor.run(steps)
-        return summary_json(found.matched, found.told)
-    found, lag = executor.run(side_by_side(steps, ask(plan, ReadFreshness())))
-    answer = summary_json(found.matched, found.told)
-    way = executor.trace.facts[plan]["chosen"]
-    said = [way.said(executor.trace.facts.get(way, {})), lag.sentence(found.issues)]
-    return {**answer, "explain": explanation(said, table.meter, Steps(table.meter))}
+    found, explained = carried_out(
+        plan, summary.run(plan), table, catalog, cache, explain=query.explain, issues=attrgetter("issues")
+    )
+    return {**summary_json(found.matched, found.told), **explained}

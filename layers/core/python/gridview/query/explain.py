@@ -1,7 +1,6 @@
 """What `explain` tells: the plan that was carried out, as a tree of nodes with a plain sentence each, and what it cost. Pure."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from gridview.dynamodb.metering import Meter
@@ -85,6 +84,8 @@ def _name(node: Node) -> str:
 def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each kind of node)
     """A node in plain words, by what came out of it."""
     match node:
+        case plan.Said():
+            return node.said(facts)
         case plan.Choice(question=question):
             return f"{question}."
         case plan.Directories():
@@ -160,54 +161,3 @@ def _to_the_offset(query: Any) -> str:
 
 def _issues(count: int) -> str:
     return "1 issue" if count == 1 else f"{count:,} issues"
-
-
-# Of groups, until their plan has nodes
-
-
-class Steps:
-    """The titles of the rounds of calls that are metered from now on."""
-
-    def __init__(self, meter: Meter) -> None:
-        self._meter = meter
-        self._titles: dict[int, list[str]] = {}
-
-    @contextmanager
-    def titled(self, title: str) -> Iterator[None]:
-        """The rounds of calls that are made meanwhile are for this."""
-        before = self._meter.rounds
-        yield
-        for number in range(before + 1, self._meter.rounds + 1):
-            self._titles.setdefault(number, []).append(title)
-
-    def title(self, number: int) -> str:
-        """What a round was for."""
-        said = "; ".join(self._titles.get(number, ()))
-        return said[:1].upper() + said[1:]
-
-
-def explanation(plan: Sequence[str], meter: Meter, _: Steps) -> dict[str, Any]:
-    """What was trace for an answer, and what it cost."""
-    return {
-        "plan": list(plan),
-        "tree": {
-            "node": "groups",
-            "sentence": plan[0],
-            "estimated": None,
-            "read_units": meter.capacity,
-            "rounds": list(range(1, meter.rounds + 1)),
-        },
-        "calls": [
-            {
-                "operation": call.operation,
-                "target": call.target,
-                "round": call.round,
-                "items_read": call.items,
-                "read_units": call.capacity,
-            }
-            for call in meter.calls
-        ],
-        "sequential_calls": meter.rounds,
-        "items_read": sum(call.items for call in meter.calls),
-        "read_units": meter.capacity,
-    }

@@ -5,7 +5,6 @@ all of them          documents by ranges of numbers, side by side       1 round,
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from pyroaring import BitMap
 
@@ -38,14 +37,3 @@ def full_scan(scan: FullScan, snapshot: Snapshot) -> Steps[list[Item]]:
 def matching_places(documents: Iterable[Item], order: Keys, only: Filter | None) -> list[Place]:
     """Where those stand that pass the filter, in order."""
     return in_order(order, (place_of(order, one) for one in documents if only is None or only.matches(one)))
-
-
-def read_whole(table: Any, catalog: Any, fields: Any, among: BitMap, reason: str) -> list[Item]:
-    """For groups, until their plan has nodes."""
-    from gridview.index.block_cache import BlockCache
-    from gridview.query.executor import Executor
-
-    running = Executor(table, catalog, BlockCache(0.0))
-    scan = FullScan(fields=tuple(fields), among=among, reason=reason)
-    nothing: Any = None
-    return running.run(full_scan(scan, nothing))

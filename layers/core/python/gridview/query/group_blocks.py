@@ -17,9 +17,11 @@ from pyroaring import BitMap
 from gridview.encoding import sort_strings
 from gridview.encoding.fences import before
 from gridview.encoding.sort_strings import ESCAPE, SEPARATOR, SPEC_VERSION, TEXT_WIDTH
+from gridview.index.block_reads import Want
 from gridview.index.blocks import FIRST, Entry
+from gridview.index.directory import range_of
 from gridview.index.keyspaces import NUMBERS, tokens_family
-from gridview.query.group_request import WITHOUT, Dimension, Order, instants
+from gridview.query.group_request import WITHOUT, Dimension, GroupOrder, instants
 from gridview.query.operators import body as body_of_value
 from gridview.schema.catalog import NUM, Field, FieldType, Option
 
@@ -42,7 +44,7 @@ class Label(NamedTuple):
     `several`: texts that begin alike, which documents tell apart.
     """
 
-    order: Order
+    order: GroupOrder
     shown: Any
     spelled: bool = True
     several: bool = False
@@ -67,6 +69,16 @@ def tokens_of(field: Field) -> str | None:
     return tokens_family(field.served) if field.served and field.type is FieldType.MULTI_ENUM else None
 
 
+def is_plain(entry: Entry) -> bool:
+    """Whether only sort entries tell the bodies of a block."""
+    return not entry.detailed and entry.body is None
+
+
+def keys_of(family: str, entry: Entry) -> Want:
+    """The sort entries of a plain block."""
+    return Want(family, entry, range_of(entry), members=False)
+
+
 def stored_value(field: Field, body: str) -> Any:
     """The stored value that has this body, or None when there is not exactly one. Not of texts, users and lists."""
     match field.type:
@@ -78,9 +90,18 @@ def stored_value(field: Field, body: str) -> Any:
         case FieldType.BOOL:
             return body == "1"
         case FieldType.ENUM:
-            options = [option for option in field.options if body in option.ranks]
+            options = options_by_rank(field).get(body, ())
             return options[0].id if len(options) == 1 else None
     return body
+
+
+def options_by_rank(field: Field) -> Mapping[str, Sequence[Option]]:
+    """Rank -> the options whose issues may stand under it."""
+    found: dict[str, list[Option]] = {}
+    for option in field.options:
+        for rank in option.ranks:
+            found.setdefault(rank, []).append(option)
+    return found
 
 
 class Division:
@@ -89,19 +110,11 @@ class Division:
     def __init__(self, dimension: Dimension) -> None:
         self.dimension = dimension
         self._field = dimension.field
-        order = self._field.served
         self.numbered = self._field.id == NUM
-        self.valued = NUMBERS if self.numbered else order.order_id if order else ""
+        self.valued = valued_family(self._field)
         """The family in which each issue with a value has one key."""
-        tokens = tokens_family(order) if order and self._field.type is FieldType.MULTI_ENUM else None
-        self.family = tokens or self.valued
+        self.family = tokens_of(self._field) or self.valued
         """The family whose bodies tell the groups."""
-
-    @staticmethod
-    def possible(dimension: Dimension) -> bool:
-        """Whether the field has an index that is complete, in the form that is known here."""
-        served = dimension.field.served
-        return dimension.field.id == NUM or (served is not None and served.index.spec == SPEC_VERSION)
 
     @property
     def field_id(self) -> str:
@@ -140,29 +153,17 @@ class Division:
 
     def _value(self, body: str) -> Any:
         """The stored value that has this body, or a list of its one option; None when there is not exactly one."""
-        match self._field.type:
-            case FieldType.NUMBER:
-                number = sort_strings.number_value(body)
-                # As documents have it: see `wire`.
-                whole = number == number.to_integral_value() and -(2**63) <= number < 2**63
-                return int(number) if whole else number
-            case FieldType.BOOL:
-                return body == "1"
-            case FieldType.ENUM:
-                options = self._options.get(body, ())
-                return options[0].id if len(options) == 1 else None
-            case FieldType.MULTI_ENUM:
-                return [body]
-        return body
+        if self._field.type is FieldType.MULTI_ENUM:
+            return [body]
+        if self._field.type is FieldType.ENUM:
+            options = self._options.get(body, ())
+            return options[0].id if len(options) == 1 else None
+        return stored_value(self._field, body)
 
     @cached_property
     def _options(self) -> Mapping[str, Sequence[Option]]:
         """Rank -> the options whose issues may stand under it."""
-        found: dict[str, list[Option]] = {}
-        for option in self._field.options:
-            for rank in option.ranks:
-                found.setdefault(rank, []).append(option)
-        return found
+        return options_by_rank(self._field)
 
     def label_of(self, entry: Entry) -> Label | None:
         """The group of all keys between the fences of a block, when that is known without reading it."""
@@ -249,9 +250,9 @@ def _value_of_fence(fence: str) -> str:
 class Gathered:
     """Groups of one field, as far as they have been found. `unsettled` are issues whose groups their documents tell."""
 
-    labels: dict[Order, Label] = attribute(default_factory=dict)
-    members: dict[Order, BitMap] = attribute(default_factory=dict)
-    sizes: dict[Order, int] = attribute(default_factory=dict)
+    labels: dict[GroupOrder, Label] = attribute(default_factory=dict)
+    members: dict[GroupOrder, BitMap] = attribute(default_factory=dict)
+    sizes: dict[GroupOrder, int] = attribute(default_factory=dict)
     unsettled: BitMap = attribute(default_factory=BitMap)
 
     def add(self, label: Label | None, members: BitMap) -> None:
@@ -266,6 +267,12 @@ class Gathered:
         """So many other issues of a group, whose numbers nobody needs."""
         self.labels[label.order] = label
         self.sizes[label.order] = self.sizes.get(label.order, 0) + size
+
+    def settle(self, told: Mapping[Label, BitMap]) -> None:
+        """Put the unsettled issues into these groups."""
+        for label, members in told.items():
+            self.add(label, members)
+        self.unsettled = BitMap()
 
     def keep(self, matching: BitMap, complete: Callable[[Label], bool]) -> None:
         """Keep of the groups that are complete what matches."""
@@ -303,7 +310,7 @@ class Combined(NamedTuple):
         return self.labels[: first + 1]
 
 
-class TooMuchWork(Exception):
+class _TooMuchWork(Exception):
     """Groups of several fields would take too many intersections of sets."""
 
 
@@ -325,26 +332,6 @@ class Divided:
             yield label, members & among
 
 
-def combined(divided: Sequence[Divided], among: BitMap, work: int) -> Iterator[Combined]:
-    """The combinations of groups that any issue is in, in order; TooMuchWork after so many intersections."""
-    done = 0
-
-    def combine(at: int, labels: tuple[Label, ...], members: BitMap) -> Iterator[Combined]:
-        nonlocal done
-        for label, part in divided[at].split(members):
-            done += 1
-            if done > work:
-                raise TooMuchWork
-            if not part:
-                continue
-            if at + 1 == len(divided):
-                yield Combined((*labels, label), len(part), part)
-            else:
-                yield from combine(at + 1, (*labels, label), part)
-
-    return combine(0, (), among)
-
-
 def first_of(groups: Iterable[Combined], limit: int) -> tuple[list[Combined], bool]:
     """The first groups, more than `limit` if there are, and whether those are all.
 
@@ -356,3 +343,32 @@ def first_of(groups: Iterable[Combined], limit: int) -> tuple[list[Combined], bo
             return found, False
         found.append(group)
     return found, True
+
+
+def first_combined(
+    divided: Sequence[Divided], among: BitMap, limit: int, work: int
+) -> tuple[list[Combined], bool] | None:
+    """The first combinations of groups that any issue is in, as `first_of`; None when that takes more intersections than `work`."""
+    try:
+        return first_of(_combined(divided, among, work), limit)
+    except _TooMuchWork:
+        return None
+
+
+def _combined(divided: Sequence[Divided], among: BitMap, work: int) -> Iterator[Combined]:
+    done = 0
+
+    def combine(at: int, labels: tuple[Label, ...], members: BitMap) -> Iterator[Combined]:
+        nonlocal done
+        for label, part in divided[at].split(members):
+            done += 1
+            if done > work:
+                raise _TooMuchWork
+            if not part:
+                continue
+            if at + 1 == len(divided):
+                yield Combined((*labels, label), len(part), part)
+            else:
+                yield from combine(at + 1, (*labels, label), part)
+
+    return combine(0, (), among)

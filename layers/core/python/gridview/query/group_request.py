@@ -36,9 +36,9 @@ _ROUNDED = Context(prec=38)
 _GREGORIAN_CYCLE = 400
 """Years after which the calendar repeats itself to the day."""
 
-Function = Literal["sum", "min", "max", "avg"]
-Unit = Literal["day", "month", "year"]
-Order = tuple[bool, str, str]
+AggregateFunction = Literal["sum", "min", "max", "avg"]
+PeriodUnit = Literal["day", "month", "year"]
+GroupOrder = tuple[bool, str, str]
 """Where a group stands among those of its field, and what makes it the same group: without a value; body; identity."""
 
 
@@ -46,7 +46,7 @@ class GroupBy(RequestModel):
     """A field to group by; `unit` of a date or datetime, `timezone` (IANA, default UTC) of the unit of a datetime."""
 
     field: FieldId
-    unit: Unit | None = None
+    unit: PeriodUnit | None = None
     timezone: str | None = None
 
 
@@ -54,7 +54,7 @@ class Aggregate(RequestModel):
     """What to tell of a number field in each group."""
 
     field: FieldId
-    function: Function
+    function: AggregateFunction
 
 
 def _spelled_out(one: Any) -> Any:
@@ -76,7 +76,7 @@ class GroupsRequest(RequestModel):
 class Member(NamedTuple):
     """What an issue has of one field: where its group stands, what makes it the same group, and what is shown of it."""
 
-    order: Order
+    order: GroupOrder
     shown: Any
 
 
@@ -90,7 +90,7 @@ class Dimension:
 
     field: Field
     members: Callable[[Any], Iterable[Member]]
-    unit: Unit | None = None
+    unit: PeriodUnit | None = None
     zone: tzinfo = UTC
 
     def of(self, document: Mapping[str, Any]) -> Iterable[Member]:
@@ -104,7 +104,7 @@ class Measure:
     """One aggregate of a number field."""
 
     field: Field
-    function: Function
+    function: AggregateFunction
 
     def of(self, numbers: list[Decimal]) -> Decimal | None:
         """The aggregate of the numbers that a group has; None when it has none."""
@@ -164,7 +164,7 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
 
 def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[Group]:
     """All groups of the documents that pass, in the order of the fields; Unprocessable when issues have too many groups."""
-    groups: dict[tuple[Order, ...], Group] = {}
+    groups: dict[tuple[GroupOrder, ...], Group] = {}
     memberships = 0
     for document in documents:
         if query.filter is not None and not query.filter.matches(document):

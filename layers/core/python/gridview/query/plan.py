@@ -4,8 +4,10 @@ A node is itself and no other: two that look alike are two. Facts that come out 
 (`steps.tell`), never written into it.
 """
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 from pyroaring import BitMap
 
@@ -36,6 +38,14 @@ class Node:
         """The nodes whose results it takes: those among its fields."""
         found = (getattr(self, one.name) for one in fields(self))
         return tuple(one for one in found if isinstance(one, Node))
+
+
+class Said(Node):
+    """A node that puts itself into words."""
+
+    @abstractmethod
+    def said(self, facts: Mapping[str, Any]) -> str:
+        """What was done, in a sentence, by what came out of it."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

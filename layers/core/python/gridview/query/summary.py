@@ -21,29 +21,27 @@ from gridview.index.directory import Directory
 from gridview.index.keyspaces import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import in_ranges, one_by_one
-from gridview.query.group_blocks import tokens_of, valued_family
+from gridview.query.group_blocks import is_plain, keys_of
 from gridview.query.page import projection
-from gridview.query.plan import Choice, Node
+from gridview.query.plan import Choice, Directories, Said
 from gridview.query.reads import ReadBlocks, ReadDirectories, ReadDocuments, ReadRange, Snapshot
 from gridview.query.steps import Ask, Steps, ask, ask_all, tell
 from gridview.query.summary_columns import (
     Column,
-    Gathered,
-    Piece,
-    is_plain,
+    ColumnValues,
+    PlainPiece,
     is_told_by_blocks,
-    keys_of,
 )
 from gridview.query.summary_request import (
+    FieldAnswer,
     FieldSummary,
     SummaryQuery,
-    Told,
     of_values,
 )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FromBlocks(Node):
+class FromBlocks(Said):
     """A summary from the blocks of the orders of `fields`."""
 
     fields: tuple[str, ...]
@@ -59,7 +57,7 @@ class FromBlocks(Node):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class FromDocuments(Node):
+class FromDocuments(Said):
     """A summary from the documents of all issues that may match; `in_ranges`: which lie so close that ranges of them are read."""
 
     in_ranges: bool = False
@@ -70,10 +68,10 @@ class FromDocuments(Node):
         return f"Fetch the documents of the {facts['issues']:,} issues that may match, {how}, and work the functions out in memory."
 
 
-Way = FromBlocks | FromDocuments
+SummaryWay = FromBlocks | FromDocuments
 
 
-class Known(NamedTuple):
+class Statistics(NamedTuple):
     """What a way is chosen by.
 
     `matching`: how many issues may match, by an estimate until the sets tell which (`maybe`); `undecided`: of how many of them only
@@ -91,13 +89,13 @@ class Known(NamedTuple):
     by_documents: bool = False
 
 
-class Rule(Protocol):
+class SummaryChoices(Protocol):
     """The choices of a summary: a rule of `planner`, which refuses what passes its budgets."""
 
-    def way(self, known: Known) -> Way:
+    def way(self, known: Statistics) -> SummaryWay:
         """What the summary is told by."""
 
-    def by_entries(self, pieces: Sequence[Piece], candidates: BitMap) -> list[Piece]:
+    def by_entries(self, pieces: Sequence[PlainPiece], candidates: BitMap) -> list[PlainPiece]:
         """Those of the pieces whose sort entries are read; of the others the documents are."""
 
     def tell_apart(self, numbers: BitMap, columns: Sequence[Column]) -> None:
@@ -110,14 +108,15 @@ class Summarize(Choice):
 
     query: SummaryQuery
     selection: Selection
-    rule: Rule
+    directories: Directories
+    rule: SummaryChoices
 
 
 class Summary(NamedTuple):
     """How many issues match, and what is told of each field; `issues`: how many there are."""
 
     matched: int
-    told: list[Told]
+    told: list[FieldAnswer]
     issues: int
 
 
@@ -126,13 +125,10 @@ class Summary(NamedTuple):
 
 def run(plan: Summarize) -> Steps[Summary]:
     """The summary; what passes its budgets is refused by the rule."""
-    query, selection = plan.query, plan.selection
+    query = plan.query
     indexed = [one for one in query.summaries if is_told_by_blocks(one)]
-    families = {NUMBERS, *selection.families()}
-    for one in indexed:
-        families |= {valued_family(one.field), tokens_of(one.field) or NUMBERS}
-    snapshot: Snapshot = yield from ask(plan, ReadDirectories(tuple(sorted(families))))
-    directories = {family: snapshot.directory(family) for family in families}
+    snapshot: Snapshot = yield from ask(plan.directories, ReadDirectories(plan.directories.families))
+    directories = {family: snapshot.directory(family) for family in plan.directories.families}
     columns = [Column(one, directories) for one in indexed]
     known = _known(plan, directories, columns)
     way = plan.rule.way(known)
@@ -151,8 +147,8 @@ def run(plan: Summarize) -> Steps[Summary]:
 
 
 def _judge(
-    plan: Summarize, way: Way, known: Known, snapshot: Snapshot, columns: Sequence[Column]
-) -> Steps[tuple[Way, Judged]]:
+    plan: Summarize, way: SummaryWay, known: Statistics, snapshot: Snapshot, columns: Sequence[Column]
+) -> Steps[tuple[SummaryWay, Judged]]:
     """Which issues match, as far as sets tell, and how to go on. The sets of the fields are read with those of the filter."""
     wants = plan.selection.wants(known.directories)
     if isinstance(way, FromBlocks):
@@ -172,7 +168,7 @@ def _judge(
     return (way if type(further) is FromBlocks and isinstance(way, FromBlocks) else further), judged
 
 
-def _known(plan: Summarize, directories: Mapping[str, Directory], columns: Sequence[Column]) -> Known:
+def _known(plan: Summarize, directories: Mapping[str, Directory], columns: Sequence[Column]) -> Statistics:
     total_ = directories[NUMBERS].total
     filtered = plan.query.filter is not None
     needed = [(column, column.needed_of_all()) for column in columns if not column.numbered]
@@ -181,7 +177,7 @@ def _known(plan: Summarize, directories: Mapping[str, Directory], columns: Seque
         blocks = len({(one.family, one.entry) for one in _sets_of(columns)})
     else:
         blocks = sum(entry.body is None for _, entries in needed for entry in entries)
-    return Known(
+    return Statistics(
         directories=directories,
         matching=plan.selection.estimate(directories) if filtered else total_,
         blocks=blocks,
@@ -201,7 +197,7 @@ def _sets_of(columns: Iterable[Column]) -> list[Want]:
     return wants
 
 
-_Answer = Steps[tuple[int, list[Told]]]
+_Answer = Steps[tuple[int, list[FieldAnswer]]]
 """How many issues match, and what is told of each field."""
 
 
@@ -232,16 +228,16 @@ def _from_all(
         asked.append(Ask(node, ReadBlocks(tuple(wants))))
     answers = yield from ask_all(asked)
     yield from tell(node, entries=len(ends) + sum(one.keys is not None for one in wants))
-    gathered = []
+    columns_told = []
     for column in columns:
-        found = Gathered(column, count=min(column.size, issues))
+        found = ColumnValues(column, count=min(column.size, issues))
         found.add_all(snapshot)
         for (of, _), page in zip(ends, answers, strict=False):
             if of is column:
                 for item in page.items:
                     found.bodies.count(body_of(item[keys.SORT]), 1)
-        gathered.append(found)
-    return (yield from _told(plan, node, gathered, {}, issues))
+        columns_told.append(found)
+    return (yield from _told(plan, node, columns_told, {}, issues))
 
 
 def _from_matches(
@@ -252,15 +248,15 @@ def _from_matches(
     judged: Judged,
 ) -> _Answer:
     """With a filter, what matches is intersected with the sets of the fields."""
-    gathered = [Gathered(column) for column in columns]
-    pieces = [piece for one in gathered for piece in one.add_matches(snapshot, judged)]
+    columns_told = [ColumnValues(column) for column in columns]
+    pieces = [piece for one in columns_told for piece in one.add_matches(snapshot, judged)]
     by_entries = plan.rule.by_entries(pieces, judged.undecided)
     fetched = [one for one in pieces if one not in by_entries]
     numbers = BitMap.union(judged.undecided, *(one.members for one in fetched))
     asked = []
     if by_entries:
         asked.append(
-            Ask(node, ReadBlocks(tuple(keys_of(one.gathered.column, one.entry) for one in by_entries)))
+            Ask(node, ReadBlocks(tuple(keys_of(one.of.column.family, one.entry) for one in by_entries)))
         )
     if numbers:
         asked.append(Ask(node, ReadDocuments(tuple(numbers), projection(plan.query.fields()))))
@@ -268,13 +264,13 @@ def _from_matches(
     yield from tell(node, entries=len(by_entries))
     documents: dict[int, Item] = answers[-1].found if numbers else {}
     for one in by_entries:
-        one.gathered.add_entries(snapshot, one)
+        one.of.add_entries(snapshot, one)
     for one in fetched:
-        one.gathered.add_documents(one, documents)
+        one.of.add_documents(one, documents)
     matched = judged.sure | _passing(plan.query, judged.undecided, documents)
-    for found in gathered:
+    for found in columns_told:
         found.keep(matched)
-    return (yield from _told(plan, node, gathered, documents, len(matched)))
+    return (yield from _told(plan, node, columns_told, documents, len(matched)))
 
 
 def _passing(query: SummaryQuery, undecided: BitMap, documents: Mapping[int, Item]) -> BitMap:
@@ -287,16 +283,16 @@ def _passing(query: SummaryQuery, undecided: BitMap, documents: Mapping[int, Ite
 def _told(
     plan: Summarize,
     node: FromBlocks,
-    gathered: Sequence[Gathered],
+    columns_told: Sequence[ColumnValues],
     documents: Mapping[int, Item],
     matched: int,
 ) -> _Answer:
     """What is told of each field, after the documents that tell what bodies do not: a round, if it takes any."""
-    untold = BitMap.union(BitMap(), *(one.untold() for one in gathered))
-    plan.rule.tell_apart(untold, [one.column for one in gathered])
+    untold = BitMap.union(BitMap(), *(one.untold() for one in columns_told))
+    plan.rule.tell_apart(untold, [one.column for one in columns_told])
     known = {**documents}
     known |= yield from one_by_one(node, plan.query.fields(), untold - BitMap(known))
-    others = BitMap.union(BitMap(), *(one.misspelled(known) for one in gathered)) - untold
+    others = BitMap.union(BitMap(), *(one.misspelled(known) for one in columns_told)) - untold
     known |= yield from one_by_one(node, plan.query.fields(), others - BitMap(known))
     yield from tell(node, documents=len(known))
-    return matched, [one.told(matched, known) for one in gathered]
+    return matched, [one.told(matched, known) for one in columns_told]

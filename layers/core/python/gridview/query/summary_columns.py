@@ -15,10 +15,18 @@ from gridview.index.block_reads import Want
 from gridview.index.blocks import Entry
 from gridview.index.directory import Directory, range_of
 from gridview.query.bitmap_filter import Judged
-from gridview.query.group_blocks import is_indexed, stored_value, tokens_of, valued_family
+from gridview.query.group_blocks import is_indexed, is_plain, keys_of, stored_value, tokens_of, valued_family
 from gridview.query.operators import body as body_of_value
 from gridview.query.reads import Snapshot
-from gridview.query.summary_request import FieldSummary, Function, Told, end, parts, shown_number, total
+from gridview.query.summary_request import (
+    FieldAnswer,
+    FieldSummary,
+    Function,
+    end,
+    parts,
+    shown_number,
+    total,
+)
 from gridview.schema.catalog import NUM, FieldType
 from gridview.schema.documents import value_json
 
@@ -109,7 +117,7 @@ class Column:
                 if self.takes_block(entry, functions):
                     yield Want(self.family, entry)
             elif not self.ends_at_once(functions):
-                yield keys_of(self, entry)
+                yield keys_of(self.family, entry)
         if self.takes_options and self.tokens is not None:
             yield from (Want(self.tokens, one) for one in self.token_entries if one.body is None)
 
@@ -175,7 +183,7 @@ class Bodies:
 
 
 @dataclass(eq=False)
-class Gathered:
+class ColumnValues:
     """What is known of a column: its bodies, those of its options, how many issues have a value and match, and the numbers of
     those that do where the field is the number.
     """
@@ -211,7 +219,7 @@ class Gathered:
                     self.bodies.add(body, members)
         self.add_options(snapshot, None)
 
-    def add_matches(self, snapshot: Snapshot, judged: Judged) -> Iterator["Piece"]:
+    def add_matches(self, snapshot: Snapshot, judged: Judged) -> Iterator["PlainPiece"]:
         """What the blocks tell of issues that may match; the pieces of which they do not."""
         column = self.column
         self.add_options(snapshot, judged.maybe)
@@ -223,17 +231,17 @@ class Gathered:
         sure = [bool(one & judged.sure) for one in hits]
         for entry, functions in column.needed(sure, list(map(bool, hits))).items():
             if is_plain(entry):
-                yield Piece(self, entry, members_of[entry], functions)
+                yield PlainPiece(self, entry, members_of[entry], functions)
             else:
                 for body, members in bodies_of(column.family, entry, snapshot):
                     self.bodies.add(body, members & judged.maybe)
 
-    def add_entries(self, snapshot: Snapshot, piece: "Piece") -> None:
+    def add_entries(self, snapshot: Snapshot, piece: "PlainPiece") -> None:
         """What the sort entries tell of a piece."""
         for body, members in bodies_of(self.column.family, piece.entry, snapshot):
             self.bodies.add(body, members & piece.members)
 
-    def add_documents(self, piece: "Piece", documents: Mapping[int, Item]) -> None:
+    def add_documents(self, piece: "PlainPiece", documents: Mapping[int, Item]) -> None:
         """What the documents tell of a piece."""
         for num in piece.members:
             value = self.column.field.value_in(documents[num]) if num in documents else None
@@ -277,10 +285,10 @@ class Gathered:
         members = self.bodies.members.get(body, BitMap())
         return members[:count] if function == "min" else members[-count:]
 
-    def told(self, matched: int, documents: Mapping[int, Item]) -> Told:
+    def told(self, matched: int, documents: Mapping[int, Item]) -> FieldAnswer:
         """What the functions give."""
         asked = self.column.asked
-        return Told(
+        return FieldAnswer(
             asked.field, {function: self._told(function, matched, documents) for function in asked.functions}
         )
 
@@ -341,23 +349,13 @@ class Gathered:
         return value_json(self.column.field, value)
 
 
-class Piece(NamedTuple):
+class PlainPiece(NamedTuple):
     """Issues that may match, in a plain block whose bodies are needed for `functions`."""
 
-    gathered: Gathered
+    of: ColumnValues
     entry: Entry
     members: BitMap
     functions: frozenset[Function]
-
-
-def is_plain(entry: Entry) -> bool:
-    """Whether only sort entries tell the bodies of a block."""
-    return not entry.detailed and entry.body is None
-
-
-def keys_of(column: Column, entry: Entry) -> Want:
-    """The sort entries of a plain block."""
-    return Want(column.family, entry, range_of(entry), members=False)
 
 
 def bodies_of(family: str, entry: Entry, snapshot: Snapshot) -> Iterator[tuple[str, BitMap]]:

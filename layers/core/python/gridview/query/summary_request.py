@@ -88,7 +88,7 @@ def resolve(catalog: Catalog, body: Any) -> SummaryQuery:
     return SummaryQuery(tuple(summaries.values()), found, request.explain)
 
 
-class Told(NamedTuple):
+class FieldAnswer(NamedTuple):
     """What is told of a field: the functions asked for, each with its value as the API answers it."""
 
     field: Field
@@ -126,7 +126,7 @@ def parts(field: Field, value: Any) -> Iterable[Any]:
     return value if field.type is FieldType.MULTI_ENUM else (identity(field, value),)
 
 
-def of_values(asked: FieldSummary, values: Sequence[Any], matched: int) -> Told:
+def of_values(asked: FieldSummary, values: Sequence[Any], matched: int) -> FieldAnswer:
     """What the stored values of a field give, in number order of their issues; `matched`: how many issues there are."""
     field = asked.field
 
@@ -145,7 +145,7 @@ def of_values(asked: FieldSummary, values: Sequence[Any], matched: int) -> Told:
         sum_ = total((Decimal(value), 1) for value in values)
         return shown_number(function, sum_, len(values))
 
-    return Told(field, {function: told(function) for function in asked.functions})
+    return FieldAnswer(field, {function: told(function) for function in asked.functions})
 
 
 def shown_number(function: Function, sum_: Decimal, count: int) -> Decimal | None:
@@ -155,7 +155,7 @@ def shown_number(function: Function, sum_: Decimal, count: int) -> Decimal | Non
     return sum_ if function == "sum" else average(sum_, count)
 
 
-def summary_json(matched: int, summaries: Iterable[Told]) -> dict[str, Any]:
+def summary_json(matched: int, summaries: Iterable[FieldAnswer]) -> dict[str, Any]:
     """The answer, as the API gives it."""
     return {
         "matched": matched,
