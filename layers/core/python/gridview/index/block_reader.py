@@ -60,13 +60,6 @@ class BlockReader:
         """A directory that is at hand."""
         return self._directories[family]
 
-    def has_directories(self, families: Iterable[str]) -> bool:
-        """Whether these are at hand, so that `directories` need not read them."""
-        return all(
-            family in self._directories or self._cache.directory(self._partition(family)) is not None
-            for family in families
-        )
-
     def directories(self, families: Iterable[str]) -> dict[str, Directory]:
         """Directories of families, () entries for one without blocks: one round of Query calls of GSI1, side by side.
 
