@@ -119,7 +119,7 @@ def test_explain_is_the_same_for_a_position(api: Client) -> None:
     told = found["explain"]
     assert [node["node"] for node in nodes_of(told["tree"])] == [
         "row number",
-        "directories",
+        "directory scan",
         "bucket count",
         "freshness",
     ]

@@ -342,7 +342,7 @@ def test_estimates_say_whether_the_directories_had_been_read(project: Project) -
         for node in nodes_of(found["tree"])
         if node["estimated"]
     }
-    assert made["page"] == made["directories"] == made["freshness"] == "before"
+    assert made["grid page"] == made["directory scan"] == made["freshness"] == "before"
     assert made["bitmap scan"] == made["bucket scan"] == "after"
 
 

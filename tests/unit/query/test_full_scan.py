@@ -46,7 +46,7 @@ def test_a_page_is_directories_sets_the_issues_side_by_side_and_the_documents(fe
         "matching": [2],
         "bitmap scan": [2],
         "full scan": [3],
-        "page": [4],
+        "grid page": [4],
     }
     assert found["explain"]["sequential_calls"] == 4
     calls = [

@@ -196,7 +196,7 @@ def test_the_first_groups_of_many_take_the_first_blocks_alone(monkeypatch: pytes
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": num * 7 % 311}) for num in range(1, 301))
     directory = len(list(loaded.table.query(keys.directory("acme", PROJECT, "a1.1"), index=True).items))
-    found, plan, meter = loaded.ask(by=["cost"], limit=5)
+    found, _, meter = loaded.ask(by=["cost"], limit=5)
     assert found == [(num, 1) for num in sorted(num * 7 % 311 for num in range(1, 301))[:5]]
     assert meter.rounds == 2
     assert directory > 5

@@ -17,7 +17,7 @@ from gridview.index.keyspaces import NUMBERS, TOKEN_WIDTH
 from gridview.query import key_ranges
 from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without, leaves
 from gridview.query.operators import OPERATORS, Operand
-from gridview.query.predicates import NUMBER, Condition
+from gridview.query.predicates import NUMBER, Predicate
 from gridview.schema import documents
 from gridview.schema.catalog import NUM, Catalog, Field, FieldType, Option
 from gridview.schema.generations import Index, Indexes, IndexState
@@ -91,7 +91,7 @@ class Keys:
                 return every - maybe, every - sure
 
 
-def check(keys: Keys, condition: Condition, found: Iterable[dict[str, Any]]) -> Access:
+def check(keys: Keys, condition: Predicate, found: Iterable[dict[str, Any]]) -> Access:
     """That the places agree with the operator's test of each document."""
     place = condition.operator.accessed(condition.field, condition.operand)
     sure, maybe = keys.judged(place)
@@ -141,7 +141,7 @@ def test_the_places_of_every_operator_agree_with_its_test(field_id: str) -> None
     for operator in OPERATORS.values():
         if field.type in operator.types:
             for operand in operands(field, operator.operand, DOCUMENTS):
-                place = check(INDEX, Condition(field, operator, operand), DOCUMENTS)
+                place = check(INDEX, Predicate(field, operator, operand), DOCUMENTS)
                 doubts |= {(operator.name, leaf.doubt) for leaf in leaves(place) if leaf.doubt}
     assert {doubt for _, doubt in doubts} <= {Doubt.PART, Doubt.LONG}
     assert {name for name, doubt in doubts if doubt is Doubt.PART} <= {"contains"}
@@ -175,7 +175,7 @@ def test_without_a_complete_index_in_the_present_form_the_rest_is_left_to_docume
         for operator in OPERATORS.values():
             if field.type in operator.types:
                 for operand in operands(field, operator.operand, DOCUMENTS)[:12]:
-                    place = check(index, Condition(field, operator, operand), DOCUMENTS)
+                    place = check(index, Predicate(field, operator, operand), DOCUMENTS)
                     seen |= {leaf.doubt for leaf in leaves(place)}
     assert doubt in seen
 
@@ -199,7 +199,7 @@ def test_issue_numbers_are_compared_as_the_numbers_that_they_are(name: str) -> N
         Operand.TWO: [[one, two] for one in values for two in values],
     }
     for operand in by_operand[operator.operand]:
-        place = check(INDEX, Condition(NUMBER, operator, operand), DOCUMENTS)
+        place = check(INDEX, Predicate(NUMBER, operator, operand), DOCUMENTS)
         assert {leaf.family for leaf in leaves(place)} == {NUMBERS}
         assert not any(leaf.doubt for leaf in leaves(place))
 
@@ -234,7 +234,7 @@ def test_issues_may_stand_where_options_have_been(field_id: str) -> None:
     for operator in OPERATORS.values():
         if after.type in operator.types:
             for operand in operands(after, operator.operand, DOCUMENTS):
-                place = check(index, Condition(after, operator, operand), DOCUMENTS)
+                place = check(index, Predicate(after, operator, operand), DOCUMENTS)
                 decided += not any(leaf.doubt for leaf in leaves(place))
     assert decided
     left, taken = (option.id for option in (after.options[0], after.options[-1]))
@@ -268,7 +268,7 @@ def agree(field: Field, name: str, operand: Any, *values: Any) -> Access:
         for num, one in enumerate(values, start=1)
         for nothing in ("2023-05-01T12:00:00.000000Z",)
     ]
-    return check(Keys(catalog, found), Condition(field, OPERATORS[name], operand), found)
+    return check(Keys(catalog, found), Predicate(field, OPERATORS[name], operand), found)
 
 
 def doubts(place: Access) -> set[Doubt | None]:

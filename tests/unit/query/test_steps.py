@@ -12,7 +12,7 @@ from gridview.query.steps import (
     AtHand,
     RoundsTaken,
     Steps,
-    Told,
+    Tell,
     ask,
     ask_all,
     rounds_taken,
@@ -28,7 +28,7 @@ class Rounds:
 
     def __init__(self, at_hand: Sequence[int] = ()) -> None:
         self.made: list[list[int]] = []
-        self.told: list[Told] = []
+        self.told: list[Tell] = []
         self._at_hand = at_hand
 
     def run(self, steps: Steps[Any]) -> Any:
@@ -80,7 +80,7 @@ def test_parts_may_have_parts_and_take_no_round() -> None:
 
     assert rounds.run(side_by_side(both(), reads(4, 5, 6))) == [([[1, 2], [[3], []]], 2), [4, 5, 6]]
     assert rounds.made == [[1, 3, 4], [2, 5], [6]]
-    assert rounds.told == [Told(THERE, {"found": [[1, 2], [[3], []]]})]
+    assert rounds.told == [Tell(THERE, {"found": [[1, 2], [[3], []]]})]
 
 
 def test_several_reads_are_one_round_and_none_is_no_round() -> None:

@@ -113,7 +113,7 @@ def play_all(player: Player, queries: int) -> None:
         player.play(seed)
 
 
-def everything_without_a_value_passes(self: predicates.Condition, document: Any) -> bool:
+def everything_without_a_value_passes(self: predicates.Predicate, document: Any) -> bool:
     value = self.field.value_in(document)
     return value is None or self._test(value)
 
@@ -167,17 +167,17 @@ def a_row_too_far(self: BucketOrder, group: TieGroup, spot: Any) -> int:
     return min(ROWS_BEFORE(self, group, spot) + 1, len(group.numbers))
 
 
-def those_with_a_value_too(self: bucket_walk.Known) -> BitMap:
+def those_with_a_value_too(self: bucket_walk.KnownBuckets) -> BitMap:
     return self.matching if self.matching is not None else WITHOUT_VALUE(self)
 
 
 OVERLAPPING = Directory.overlapping
 JUDGED = bitmap_filter._Evaluation.judged
 ROWS_BEFORE = BucketOrder.rows_before
-WITHOUT_VALUE = bucket_walk.Known._without_value
+WITHOUT_VALUE = bucket_walk.KnownBuckets._without_value
 
 SPOILT: dict[str, tuple[Any, str, Any]] = {
-    "no value passes": (predicates.Condition, "matches", everything_without_a_value_passes),
+    "no value passes": (predicates.Predicate, "matches", everything_without_a_value_passes),
     "or is and": (predicates.Some, "matches", predicates.Every.matches),
     "not is ignored": (predicates.Not, "matches", not_is_ignored),
     "cursors look at numbers alone": (sort_order, "_compare", by_number_alone),
@@ -190,7 +190,7 @@ SPOILT: dict[str, tuple[Any, str, Any]] = {
     "what is undecided does not match": (page_steps, "recheck", the_undecided_do_not_match),
     "ties ascend whatever the direction": (BucketOrder, "places", ties_ascend),
     "a cursor goes a row too far": (BucketOrder, "rows_before", a_row_too_far),
-    "those with a value have none, too": (bucket_walk.Known, "_without_value", those_with_a_value_too),
+    "those with a value have none, too": (bucket_walk.KnownBuckets, "_without_value", those_with_a_value_too),
 }
 
 

@@ -23,7 +23,7 @@ from gridview.query.grouping import (
     entries_of,
     in_words,
 )
-from gridview.query.plan import Directories, Estimate
+from gridview.query.plan import DirectoryScan, Estimate
 from gridview.query.planner import CANDIDATES, MAX_BLOCKS
 from gridview.query.summary import FromBlocks, FromDocuments, Statistics, Summarize, SummaryWay
 from gridview.query.summary_columns import OF_VALUES, Column, PlainPiece, is_told_by_blocks
@@ -72,9 +72,9 @@ def groups(catalog: Catalog, query: GroupsQuery) -> Grouping:
     )
 
 
-def _directories(families: Iterable[str]) -> Directories:
+def _directories(families: Iterable[str]) -> DirectoryScan:
     wanted = tuple(sorted(families))
-    return Directories(families=wanted, estimate=Estimate(len(wanted) * _ITEM_UNITS))
+    return DirectoryScan(families=wanted, estimate=Estimate(len(wanted) * _ITEM_UNITS))
 
 
 class GroupsRule:

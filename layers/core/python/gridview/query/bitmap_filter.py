@@ -1,4 +1,4 @@
-"""A filter, evaluated over sets of issue numbers that have been read (`setreading`). Pure.
+"""A filter, evaluated over sets of issue numbers that have been read. Pure.
 
 Every part of a filter gives two sets: the issues that match for *sure*, and all that *may*. `and` and `or` join each with its like,
 `not` takes the issues that may not from all, and the other way round. What may match and not for sure is decided by documents.
@@ -6,32 +6,23 @@ Every part of a filter gives two sets: the issues that match for *sure*, and all
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import reduce
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from pyroaring import BitMap
 
 from gridview.encoding.fences import body_between
 from gridview.encoding.sort_strings import NUMBER_WIDTH
 from gridview.index.block_reads import Want
-from gridview.index.blocks import Block, Entry
+from gridview.index.blocks import Entry
 from gridview.index.directory import Directory, Range, members_in
 from gridview.index.keyspaces import NUMBERS
 from gridview.query import key_ranges
 from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without
-from gridview.query.predicates import Condition, Every, Filter, Not, Some
+from gridview.query.predicates import Every, Filter, Not, Predicate, Some
+from gridview.query.reads import Snapshot
 from gridview.schema.catalog import Catalog
 
 Directories = Mapping[str, Directory]
-
-
-class AtHand(Protocol):
-    """What was read of blocks: a `BlockReader`."""
-
-    def block(self, family: str, entry: Entry) -> Block:
-        """A block."""
-
-    def keys(self, family: str, entry: Entry, range: Range) -> list[str]:  # noqa: A002  (what it is)
-        """The sort strings of its members in a range."""
 
 
 class Judged(NamedTuple):
@@ -74,7 +65,7 @@ class Selection:
                 ] = None
         return list(found)
 
-    def evaluate(self, directories: Directories, reader: AtHand) -> Judged:
+    def evaluate(self, directories: Directories, reader: Snapshot) -> Judged:
         """Which issues match, after `reader` has read what it wants."""
         return _Evaluation(directories, reader).judged(self._access)
 
@@ -94,7 +85,7 @@ class Selection:
             found |= dict.fromkeys(self._explained(condition, doubt) for doubt in doubts)
         return list(found)
 
-    def _explained(self, condition: Condition, doubt: Doubt) -> str:
+    def _explained(self, condition: Predicate, doubt: Doubt) -> str:
         field = condition.field.id
         call = f"PATCH /v1/projects/{self._catalog.project}/attributes/{field}"
         order = condition.field.served
@@ -126,9 +117,9 @@ def _confined(part: Access, family: str) -> tuple[Range, ...] | None:
     return None
 
 
-def _conditions(only: Filter) -> Iterator[Condition]:
+def _conditions(only: Filter) -> Iterator[Predicate]:
     match only:
-        case Condition():
+        case Predicate():
             yield only
         case Not(part):
             yield from _conditions(part)
@@ -139,7 +130,7 @@ def _conditions(only: Filter) -> Iterator[Condition]:
 
 def _access(only: Filter) -> Access:
     match only:
-        case Condition(field, operator, operand):
+        case Predicate(field, operator, operand):
             return operator.accessed(field, operand)
         case Every(parts):
             return Both(tuple(map(_access, parts))) if len(parts) > 1 else _access(parts[0])
@@ -169,7 +160,7 @@ def _covering(leaf: Within, directory: Directory) -> Iterator[tuple[Range, Entry
 class _Evaluation:
     """One evaluation; what stands in a filter twice is put together once."""
 
-    def __init__(self, directories: Directories, reader: AtHand) -> None:
+    def __init__(self, directories: Directories, reader: Snapshot) -> None:
         self._directories = directories
         self._reader = reader
         self._found: dict[Within, BitMap] = {}

@@ -7,11 +7,11 @@ from typing import NamedTuple
 from gridview.dynamodb.expressions import Condition, Item
 from gridview.encoding.sort_strings import issue_number
 from gridview.query import planner
-from gridview.query.bucket_walk import Ahead, Known, Portion
+from gridview.query.bucket_walk import Ahead, KnownBuckets, Portion
 from gridview.query.buckets import Bucket, BucketOrder
 from gridview.query.grid_request import MAX_LIMIT
 from gridview.query.page import Row, Rows, add_rows, judged, page_paths, projection
-from gridview.query.plan import BucketScan, Node, Page, RestScan
+from gridview.query.plan import BucketScan, GridPage, Node, RestScan
 from gridview.query.reads import Documents, Listed, ReadBlocks, ReadDocuments, ReadRange
 from gridview.query.sort_order import Place, Spot, bound_at, in_order, rows_before
 from gridview.query.steps import Steps, ask, rounds_taken, tell
@@ -25,20 +25,20 @@ class TooManyTies(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ScanProgress:
     """How far a scan has come: what lies ahead, what is known of the buckets, and the documents at hand (None: it has gone)."""
 
     ahead: Ahead
-    known: Known
+    known: KnownBuckets
     documents: Mapping[int, Item | None]
 
 
 def page_rows(
-    scan: Node, page: Page, catalog: Catalog, known: Known, ahead: Ahead, found: Rows
+    scan: Node, page: GridPage, catalog: Catalog, known: KnownBuckets, ahead: Ahead, found: Rows
 ) -> Steps[Rows | TooManyTies]:
     """The rows of a page, one more if there is one, and what lies behind it."""
     reading = _Reading(scan, page, catalog)
-    done = yield from _add(reading, Progress(ahead, known, {}), found, page.query.limit)
+    done = yield from _add(reading, ScanProgress(ahead, known, {}), found, page.query.limit)
     if isinstance(done, TooManyTies):
         return done
     found, known = done
@@ -51,7 +51,9 @@ def page_rows(
     return found
 
 
-def rest_rows(scan: BucketScan, page: Page, catalog: Catalog, known: Known, found: Rows) -> Steps[Rows]:
+def rest_rows(
+    scan: BucketScan, page: GridPage, catalog: Catalog, known: KnownBuckets, found: Rows
+) -> Steps[Rows]:
     """Go on with the issues without a value, behind the last of those that have one.
 
     Not looked for among all documents: two rounds are left, and if too few were found there, it would take three.
@@ -64,7 +66,7 @@ def rest_rows(scan: BucketScan, page: Page, catalog: Catalog, known: Known, foun
 
 
 def rest_scan(
-    scan: RestScan, page: Page, catalog: Catalog, order: BucketOrder, ahead: Ahead
+    scan: RestScan, page: GridPage, catalog: Catalog, order: BucketOrder, ahead: Ahead
 ) -> Steps[tuple[list[Row], Ahead]]:
     """The next rows without a value by one Query of all documents, and what lies ahead then.
 
@@ -91,7 +93,7 @@ class _Reading(NamedTuple):
     """What a scan is for."""
 
     scan: Node
-    page: Page
+    page: GridPage
     catalog: Catalog
 
     @property
@@ -100,7 +102,9 @@ class _Reading(NamedTuple):
         return self.page.query.filter is None
 
 
-def _add(reading: _Reading, at: Progress, found: Rows, limit: int) -> Steps[tuple[Rows, Known] | TooManyTies]:
+def _add(
+    reading: _Reading, at: ScanProgress, found: Rows, limit: int
+) -> Steps[tuple[Rows, KnownBuckets] | TooManyTies]:
     """Add rows up to one more than the limit, or to the end of the order."""
     page = reading.page
     while len(found.rows) <= limit and found.stopped_at is None:
@@ -122,7 +126,7 @@ def _add(reading: _Reading, at: Progress, found: Rows, limit: int) -> Steps[tupl
     return found, at.known
 
 
-def _before(reading: _Reading, known: Known, found: Rows) -> Steps[Spot | TooManyTies | None]:
+def _before(reading: _Reading, known: KnownBuckets, found: Rows) -> Steps[Spot | TooManyTies | None]:
     """A spot behind the page of an offset: before its first row, or, when it lies behind the end, after the last of all."""
     if found.rows:
         return Spot(found.rows[0].place, after=False)
@@ -130,7 +134,7 @@ def _before(reading: _Reading, known: Known, found: Rows) -> Steps[Spot | TooMan
     ahead = planner.from_the_end(back.page, known.order)
     if known.order.by_number and known.matching is not None:
         ahead = ahead.opening_set(known.order, known.matching, backward=True)
-    done = yield from _add(back, Progress(ahead, known, {}), Rows(), 0)
+    done = yield from _add(back, ScanProgress(ahead, known, {}), Rows(), 0)
     if isinstance(done, TooManyTies):
         return done
     last, _ = done
@@ -141,8 +145,8 @@ def _before(reading: _Reading, known: Known, found: Rows) -> Steps[Spot | TooMan
 
 
 def _gather(
-    reading: _Reading, at: Progress, missing: int
-) -> Steps[tuple[Progress, list[Portion]] | TooManyTies]:
+    reading: _Reading, at: ScanProgress, missing: int
+) -> Steps[tuple[ScanProgress, list[Portion]] | TooManyTies]:
     """The next portions, of as many rows as are missing if there are so many."""
     taken: list[Portion] = []
     while missing > 0:
@@ -171,7 +175,7 @@ def _gather(
     return at, taken
 
 
-def _open(reading: _Reading, at: Progress, missing: int) -> Steps[Progress | TooManyTies]:
+def _open(reading: _Reading, at: ScanProgress, missing: int) -> Steps[ScanProgress | TooManyTies]:
     """Open the next buckets, as many as should have the missing rows; read what they take."""
     scan, backward = reading.scan, reading.page.backward
     known, ahead = at.known, at.ahead.passing_over(at.known.known_hits)
@@ -203,7 +207,7 @@ def _open(reading: _Reading, at: Progress, missing: int) -> Steps[Progress | Too
     return replace(at, ahead=ahead.opening(known.order, groups, backward=backward), known=known)
 
 
-def _ties(known: Known, reach: Sequence[Bucket]) -> TooManyTies | None:
+def _ties(known: KnownBuckets, reach: Sequence[Bucket]) -> TooManyTies | None:
     """Too many issues of one body that only documents can put in order, where that can be told early."""
     if known.order.simple:
         return None
@@ -220,7 +224,7 @@ def _ties(known: Known, reach: Sequence[Bucket]) -> TooManyTies | None:
 
 
 def _places(
-    reading: _Reading, at: Progress, portions: Sequence[Portion], room: int
+    reading: _Reading, at: ScanProgress, portions: Sequence[Portion], room: int
 ) -> Steps[tuple[list[Place], Mapping[int, Item | None]]]:
     """The places of the rows of portions, and the documents at hand. Documents are fetched where only they tell."""
     by_documents = [num for one in portions if one.end is None for num in one.group.numbers]
@@ -239,7 +243,7 @@ def _places(
 
 
 def _fetch_to_order(
-    reading: _Reading, at: Progress, portions: Sequence[Portion], numbers: Sequence[int], room: int
+    reading: _Reading, at: ScanProgress, portions: Sequence[Portion], numbers: Sequence[int], room: int
 ) -> Steps[tuple[Mapping[int, Item], Mapping[int, Item | None]]]:
     """The documents of these issues; with those of the other rows that will be shown, if this is the last round."""
     page = reading.page

@@ -24,7 +24,7 @@ from gridview.query.sort_order import Spot
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownBuckets:
     """What is known of the buckets of an order: `sets` and `keys` are the blocks whose sets and whose sort entries were read.
 
     `matching`: the issues in question; None: all of the project.
@@ -58,7 +58,7 @@ class Known:
         known = replace(self, sets=self.sets | found.keys(), keys=self.keys | keyed_now)
         return Reading((*found.values(), *of_numbers.values()), known, len(known.sets) + len(of_numbers))
 
-    def among(self, matching: BitMap) -> "Known":
+    def among(self, matching: BitMap) -> "KnownBuckets":
         """The same with only these issues in question."""
         return replace(self, matching=matching, _counted={})
 
@@ -125,7 +125,7 @@ class Reading(NamedTuple):
     """What has to be read, what is known then, and how many blocks will have been read in all."""
 
     wants: tuple[Want, ...]
-    known: Known
+    known: KnownBuckets
     blocks: int
 
 

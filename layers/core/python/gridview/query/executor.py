@@ -29,7 +29,7 @@ from gridview.query.reads import (
     ReadRange,
     ReadRanges,
 )
-from gridview.query.steps import Ask, AtHand, Steps, Told
+from gridview.query.steps import Ask, AtHand, Steps, Tell
 from gridview.query.trace import Trace, Usage
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue
@@ -37,7 +37,7 @@ from gridview.schema.document_store import get_issue
 Result = TypeVar("Result")
 
 
-class _Batch(NamedTuple):
+class _ReadBatch(NamedTuple):
     """Reads that are made together. `places`: where their answers belong; `shares`: how much of what is read is for which node."""
 
     table: Table
@@ -78,7 +78,7 @@ class Executor:
                 answer = self._round(asked)
             elif isinstance(asked, AtHand):
                 answer = self._round(asked.asks) if all(map(self._at_hand, asked.asks)) else None
-            elif isinstance(asked, Told):
+            elif isinstance(asked, Tell):
                 self._facts.setdefault(asked.node, {}).update(asked.facts)
             else:
                 answer = self._table.meter.rounds - self._begun
@@ -109,7 +109,7 @@ class Executor:
                 answers[place] = answer
         return answers
 
-    def _charge(self, batches: Sequence[_Batch]) -> None:
+    def _charge(self, batches: Sequence[_ReadBatch]) -> None:
         meter = self._table.meter
         made = [call for batch in batches for call in batch.table.meter.calls]
         for call in sorted(made, key=lambda call: call.round):
@@ -123,7 +123,7 @@ class Executor:
                     usage.units += sum(call.capacity for call in calls) * share / in_all
                     usage.rounds.update(call.round - self._begun for call in calls)
 
-    def _batches(self, asked: Sequence[Ask]) -> list[_Batch]:
+    def _batches(self, asked: Sequence[Ask]) -> list[_ReadBatch]:
         """The reads of a round by how they are made: those of the index together, any other alone."""
         of_the_index = [
             at for at, one in enumerate(asked) if isinstance(one.read, ReadDirectories | ReadBlocks)
@@ -135,7 +135,7 @@ class Executor:
             if not isinstance(one.read, ReadDirectories | ReadBlocks)
         ]
 
-    def _of_index(self, asked: Sequence[Ask], places: Sequence[int]) -> _Batch:
+    def _of_index(self, asked: Sequence[Ask], places: Sequence[int]) -> _ReadBatch:
         """Directories and blocks. What several nodes ask for counts for the first of them, and what is at hand for none."""
         index = self._index
         families: dict[str, Node] = {}
@@ -159,11 +159,11 @@ class Executor:
             index.read(wants)
             return [index] * len(places)
 
-        return _Batch(self._of_the_index, places, shares, read_index)
+        return _ReadBatch(self._of_the_index, places, shares, read_index)
 
-    def _alone(self, place: int, asked: Ask) -> _Batch:
+    def _alone(self, place: int, asked: Ask) -> _ReadBatch:
         own = self._table.metered()
-        return _Batch(own, (place,), {asked.node: 1}, lambda: (self._answer(own, asked.read),))
+        return _ReadBatch(own, (place,), {asked.node: 1}, lambda: (self._answer(own, asked.read),))
 
     def _answer(self, table: Table, read: Any) -> Any:
         tenant, project = self._catalog.tenant, self._catalog.project

@@ -88,7 +88,7 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
             return node.said(facts)
         case plan.Choice(question=question):
             return f"{question}."
-        case plan.Directories():
+        case plan.DirectoryScan():
             return "Read the directories: which blocks the indexes have, and how many issues stand in each."
         case plan.Freshness():
             return str(facts["lag"].sentence(facts.get("issues")))
@@ -132,7 +132,7 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
             return _along(query, facts)
         case plan.BucketCount(keys=keys):
             return f"Add up how many issues stand before this one by the blocks of {keys[0].field_id}."
-        case plan.Page(query=query):
+        case plan.GridPage(query=query):
             return (
                 f"Show {query.limit:,} rows at most: fetch the documents that were not read yet, and leave out rows whose "
                 "documents no longer pass or stand elsewhere by now."

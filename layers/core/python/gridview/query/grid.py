@@ -14,7 +14,7 @@ from gridview.query.answer import carried_out
 from gridview.query.grid_request import GridQuery
 from gridview.query.page import MAX_PAGE_BYTES, Row, Rows
 from gridview.query.page_steps import read_page
-from gridview.query.plan import Page
+from gridview.query.plan import GridPage
 from gridview.query.sort_order import Place, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
@@ -60,7 +60,7 @@ def grid_page(
 
 
 def _shown(
-    plan: Page, catalog: Catalog, found: Rows
+    plan: GridPage, catalog: Catalog, found: Rows
 ) -> tuple[list[orjson.Fragment], Spot | None, Spot | None]:
     """The rows of the answer in the order of the grid, and the spots ahead of them and behind them."""
     query, backward = plan.query, plan.backward

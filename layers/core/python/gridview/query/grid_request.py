@@ -79,7 +79,7 @@ class PositionQuery(NamedTuple):
     explain: bool
 
 
-class Asked(NamedTuple):
+class AskedKey(NamedTuple):
     """One key of an order as it is asked for; its field need not have an index, where a composite one gives the order."""
 
     field_id: str
@@ -95,7 +95,7 @@ class Asked(NamedTuple):
 class GridQuery:
     """A checked grid query. `sort` is what it asks to be sorted by, `keys` what gives that order, one at least."""
 
-    sort: tuple[Asked, ...]
+    sort: tuple[AskedKey, ...]
     keys: Keys
     filter: Filter | None
     columns: frozenset[str] | None
@@ -183,7 +183,7 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
     """The query over the project's fields; raises InvalidRequest, IndexNotReady or Unprocessable."""
     request, found = parse_with_filter(GridRequest, catalog, body)
     return GridQuery(
-        sort=tuple(_asked(catalog, key) for key in request.sort) or (Asked(NUM, Part(NUM)),),
+        sort=tuple(_asked(catalog, key) for key in request.sort) or (AskedKey(NUM, Part(NUM)),),
         keys=_keys(catalog, request.sort),
         filter=found,
         columns=None if request.columns is None else frozenset(request.columns),
@@ -201,11 +201,11 @@ def resolve_position(catalog: Catalog, body: Any) -> PositionQuery:
     return PositionQuery(_keys(catalog, request.sort), found, request.explain)
 
 
-def _asked(catalog: Catalog, key: SortKey) -> Asked:
+def _asked(catalog: Catalog, key: SortKey) -> AskedKey:
     field, descending = catalog.get(key.field), key.direction == "desc"
     if field is None:
-        return Asked(NUM, Part(NUM, descending))
-    return Asked(field.id, Part(field.key, descending, key.nulls == "first"))
+        return AskedKey(NUM, Part(NUM, descending))
+    return AskedKey(field.id, Part(field.key, descending, key.nulls == "first"))
 
 
 def _keys(catalog: Catalog, sort: list[SortKey]) -> Keys:

@@ -41,7 +41,7 @@ from gridview.query.group_blocks import (
 )
 from gridview.query.group_request import Group, GroupOrder, GroupsQuery, Member, grouped
 from gridview.query.page import projection
-from gridview.query.plan import Choice, Directories, Node, Said
+from gridview.query.plan import Choice, DirectoryScan, Node, Said
 from gridview.query.reads import ReadBlocks, ReadDirectories, ReadDocuments, Snapshot
 from gridview.query.steps import Ask, Steps, ask, ask_all, tell
 from gridview.schema.documents import value_json
@@ -179,7 +179,7 @@ class Grouping(Choice):
 
     query: GroupsQuery
     selection: Selection
-    directories: Directories
+    directories: DirectoryScan
     divisions: tuple[Division, ...]
     rule: GroupChoices
 

@@ -14,16 +14,16 @@ from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
 from gridview.encoding.sort_strings import body_of, issue_number, number_of, sort_string
 from gridview.query import bucket_scan, planner
-from gridview.query.bucket_walk import Known
+from gridview.query.bucket_walk import KnownBuckets
 from gridview.query.page import MAX_PAGE_BYTES, Row, Rows, fills_a_page, page_paths, rows_of
-from gridview.query.plan import IndexScan, NumberScan, Page
+from gridview.query.plan import GridPage, IndexScan, NumberScan
 from gridview.query.reads import Documents, Listed, ReadDirectories, ReadDocuments, ReadRange, Snapshot
 from gridview.query.sort_order import Place, Spot, bound_at
 from gridview.query.steps import Ask, Steps, ask, ask_all, tell
 from gridview.schema.catalog import Catalog
 
 
-def number_scan(scan: NumberScan, page: Page, catalog: Catalog) -> Steps[Rows]:
+def number_scan(scan: NumberScan, page: GridPage, catalog: Catalog) -> Steps[Rows]:
     """The rows of a page and one more if there is one, in number order: the index holds the documents."""
     (key,) = page.query.keys
     ascending, bound = key.descending == page.backward, None
@@ -50,7 +50,7 @@ def number_scan(scan: NumberScan, page: Page, catalog: Catalog) -> Steps[Rows]:
         bound = _onward(read.last, ascending=ascending)
 
 
-def index_scan(scan: IndexScan, page: Page, catalog: Catalog) -> Steps[Rows]:
+def index_scan(scan: IndexScan, page: GridPage, catalog: Catalog) -> Steps[Rows]:
     """The rows of a page and one more if there is one, along the sort entries of a field."""
     limit = page.query.limit
     places = yield from _entries(scan, page)
@@ -74,10 +74,10 @@ def index_scan(scan: IndexScan, page: Page, catalog: Catalog) -> Steps[Rows]:
     order = planner.bucket_order(page.query.keys, snapshot)
     behind = planner.rest_behind(page, rest, order)
     yield from tell(scan, chosen=behind)
-    return (yield from bucket_scan.rest_rows(behind, page, catalog, Known(order, snapshot), found))
+    return (yield from bucket_scan.rest_rows(behind, page, catalog, KnownBuckets(order, snapshot), found))
 
 
-def _entries(scan: IndexScan, page: Page) -> Steps[Sequence[Place]]:
+def _entries(scan: IndexScan, page: GridPage) -> Steps[Sequence[Place]]:
     (key,) = page.query.keys
     ascending, bound, wanted = key.descending == page.backward, None, page.query.limit + 1
     if page.spot is not None:

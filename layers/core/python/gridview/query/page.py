@@ -9,7 +9,7 @@ from gridview.encoding.attribute_values import item_size
 from gridview.encoding.sort_strings import sort_string
 from gridview.index.sort_entries import present_sort_strings
 from gridview.query.grid_request import GridQuery
-from gridview.query.plan import Page
+from gridview.query.plan import GridPage
 from gridview.query.predicates import Filter
 from gridview.query.reads import Documents, Paths, ReadDocuments
 from gridview.query.sort_order import Keys, Place, Spot, rows_before
@@ -49,7 +49,7 @@ class Rows:
         return replace(self, rows=(*self.rows, *rows))
 
 
-def cut(page: Page, places: Sequence[Place]) -> tuple[list[Place], Spot | None]:
+def cut(page: GridPage, places: Sequence[Place]) -> tuple[list[Place], Spot | None]:
     """Of places in order those of a page, in the direction of travel and one more if there is one; and what lies behind it."""
     query = page.query
     at = min(query.offset, len(places)) if page.spot is None else rows_before(query.keys, places, page.spot)
@@ -73,7 +73,7 @@ def belongs(order: Keys, only: Filter | None, document: Item | None, place: Plac
 
 
 def add_rows(
-    page: Page,
+    page: GridPage,
     catalog: Catalog,
     found: Rows,
     places: Sequence[Place],
@@ -92,7 +92,7 @@ def add_rows(
 
 
 def rows_of(
-    page: Page,
+    page: GridPage,
     found: Rows,
     places: Sequence[Place],
     documents: Mapping[int, Item | None],

@@ -15,7 +15,7 @@ from gridview.query import planner
 from gridview.query.bitmap_filter import Selection
 from gridview.query.bitmap_scan import bitmap_scan, recheck
 from gridview.query.bucket_scan import TooManyTies, page_rows, rest_scan
-from gridview.query.bucket_walk import Ahead, Known
+from gridview.query.bucket_walk import Ahead, KnownBuckets
 from gridview.query.full_scan import full_scan, matching_places
 from gridview.query.grid_request import MAX_LIMIT
 from gridview.query.index_scan import index_scan, number_scan
@@ -23,10 +23,10 @@ from gridview.query.page import Rows, add_rows, cut, judged, page_paths, project
 from gridview.query.plan import (
     BucketScan,
     FullScan,
+    GridPage,
     IndexScan,
     Node,
     NumberScan,
-    Page,
     PageByBlocks,
     PlainPage,
     SetOrder,
@@ -39,7 +39,7 @@ from gridview.query.steps import Ask, AtHand, Steps, ask, side_by_side, tell
 from gridview.schema.catalog import Catalog
 
 
-def read_page(page: Page, catalog: Catalog) -> Steps[Rows]:
+def read_page(page: GridPage, catalog: Catalog) -> Steps[Rows]:
     """The rows of a page, and one more if there is one. Unprocessable for what takes too much."""
     source = page.source
     if isinstance(source, PlainPage):
@@ -55,7 +55,7 @@ def read_page(page: Page, catalog: Catalog) -> Steps[Rows]:
     raise TypeError(source)
 
 
-def _plain(source: NumberScan | IndexScan, page: Page, catalog: Catalog) -> Steps[Rows]:
+def _plain(source: NumberScan | IndexScan, page: GridPage, catalog: Catalog) -> Steps[Rows]:
     """Along one index, with the total beside it if that is asked for."""
     rows = (
         number_scan(source, page, catalog)
@@ -74,10 +74,10 @@ def _total(node: Total) -> Steps[int]:
     return snapshot.directory(NUMBERS).total
 
 
-def _by_blocks(choice: PageByBlocks, page: Page, catalog: Catalog) -> Steps[Rows]:
+def _by_blocks(choice: PageByBlocks, page: GridPage, catalog: Catalog) -> Steps[Rows]:
     """By the directories first."""
     snapshot: Snapshot = yield from ask(choice.directories, ReadDirectories(choice.directories.families))
-    known = Known(planner.bucket_order(page.query.keys, snapshot), snapshot)
+    known = KnownBuckets(planner.bucket_order(page.query.keys, snapshot), snapshot)
     ahead = planner.all_ahead(page, known.order)
     if page.selection is None:
         return (yield from _all_issues(choice, page, catalog, known, ahead))
@@ -85,7 +85,7 @@ def _by_blocks(choice: PageByBlocks, page: Page, catalog: Catalog) -> Steps[Rows
 
 
 def _all_issues(
-    choice: PageByBlocks, page: Page, catalog: Catalog, known: Known, ahead: Ahead
+    choice: PageByBlocks, page: GridPage, catalog: Catalog, known: KnownBuckets, ahead: Ahead
 ) -> Steps[Rows]:
     total = known.order.total
     scan = planner.without_filter(page, known, ahead)
@@ -98,7 +98,12 @@ def _all_issues(
 
 
 def _matching(
-    choice: PageByBlocks, page: Page, selection: Selection, catalog: Catalog, known: Known, ahead: Ahead
+    choice: PageByBlocks,
+    page: GridPage,
+    selection: Selection,
+    catalog: Catalog,
+    known: KnownBuckets,
+    ahead: Ahead,
 ) -> Steps[Rows]:
     """What matches, sorted by the way that costs least."""
     matching = planner.with_filter(page, selection, known, ahead)
@@ -131,7 +136,9 @@ def _matching(
     return (yield from _along(scan, page, catalog, known, ahead, found))
 
 
-def _along(scan: Node, page: Page, catalog: Catalog, known: Known, ahead: Ahead, found: Rows) -> Steps[Rows]:
+def _along(
+    scan: Node, page: GridPage, catalog: Catalog, known: KnownBuckets, ahead: Ahead, found: Rows
+) -> Steps[Rows]:
     """Along the order; the whole project, where too many issues stand in one place."""
     done = yield from page_rows(scan, page, catalog, known, ahead, found)
     if not isinstance(done, TooManyTies):
@@ -142,7 +149,7 @@ def _along(scan: Node, page: Page, catalog: Catalog, known: Known, ahead: Ahead,
     return (yield from _whole(whole, page, catalog, known))
 
 
-def _top(scan: TopN, page: Page, catalog: Catalog, known: Known) -> Steps[Rows]:
+def _top(scan: TopN, page: GridPage, catalog: Catalog, known: KnownBuckets) -> Steps[Rows]:
     """Everything that matches, sorted in memory."""
     query = page.query
     shown = (
@@ -158,7 +165,7 @@ def _top(scan: TopN, page: Page, catalog: Catalog, known: Known) -> Steps[Rows]:
     return (yield from add_rows(page, catalog, found, places, at_hand, query.limit))
 
 
-def _whole(scan: FullScan, page: Page, catalog: Catalog, known: Known) -> Steps[Rows]:
+def _whole(scan: FullScan, page: GridPage, catalog: Catalog, known: KnownBuckets) -> Steps[Rows]:
     """All issues in question, judged and sorted in memory."""
     query = page.query
     documents = yield from full_scan(scan, known.snapshot)

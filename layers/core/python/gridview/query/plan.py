@@ -62,7 +62,7 @@ class Choice(Node):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Directories(Node):
+class DirectoryScan(Node):
     """Which blocks the families have, and how many issues stand in each."""
 
     families: tuple[str, ...]
@@ -113,7 +113,7 @@ class FullScan(Node):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Page(Node):
+class GridPage(Node):
     """A page of rows, from `spot` on (None: from the beginning, or the offset asked for).
 
     It reads their documents, but for those that its source has read.
@@ -136,7 +136,7 @@ class PlainPage(Choice):
 class PageByBlocks(Choice):
     """Any page, by the directories that it reads first."""
 
-    directories: Directories
+    directories: DirectoryScan
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -185,7 +185,7 @@ class BucketScan(Node):
     """
 
     query: GridQuery
-    directories: Directories | None = None
+    directories: DirectoryScan | None = None
     rest: RestScan | None = None
     recheck: Recheck | None = None
     first: Sequence[Bucket] = ()
@@ -210,7 +210,7 @@ class RowNumber(Choice):
     keys: Keys
     only: Filter | None
     selection: Selection | None
-    directories: Directories
+    directories: DirectoryScan
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -20,7 +20,7 @@ from gridview.encoding.json_codec import dumps
 from gridview.index.directory import Directory, Range
 from gridview.index.keyspaces import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection
-from gridview.query.bucket_walk import Ahead, Known
+from gridview.query.bucket_walk import Ahead, KnownBuckets
 from gridview.query.buckets import Bucket, BucketOrder
 from gridview.query.grid_request import GridQuery, PositionQuery, parts_of
 from gridview.query.page import judged as judged_fields
@@ -28,15 +28,15 @@ from gridview.query.plan import (
     BitmapScan,
     BucketCount,
     BucketScan,
-    Directories,
+    DirectoryScan,
     Estimate,
     Freshness,
     FullScan,
+    GridPage,
     IndexScan,
     Matching,
     Node,
     NumberScan,
-    Page,
     PageByBlocks,
     PlainPage,
     Recheck,
@@ -81,7 +81,7 @@ _AT_LEAST = 16
 # Rules for pages, in the order in which they apply
 
 
-def plan_page(catalog: Catalog, query: GridQuery, spot: Spot | None, *, backward: bool) -> Page:
+def plan_page(catalog: Catalog, query: GridQuery, spot: Spot | None, *, backward: bool) -> GridPage:
     """The plan of a page, from the request alone."""
     selection = Selection(query.filter, catalog) if query.filter is not None else None
     source: Node
@@ -93,7 +93,7 @@ def plan_page(catalog: Catalog, query: GridQuery, spot: Spot | None, *, backward
         source = PlainPage(
             question="Read the page by blocks if their directories are at hand and tell it for less than sort entries would"
         )
-    return Page(
+    return GridPage(
         query=query,
         selection=selection,
         spot=spot,
@@ -112,13 +112,13 @@ def page_by_blocks(keys: Keys, selection: Selection | None) -> PageByBlocks:
     )
 
 
-def read_directories(keys: Keys, families: Iterable[str] = ()) -> Directories:
+def read_directories(keys: Keys, families: Iterable[str] = ()) -> DirectoryScan:
     """The directories that an order and a filter take."""
     wanted = tuple(dict.fromkeys((NUMBERS, family_of(keys), *families)))
-    return Directories(families=wanted, estimate=Estimate(len(wanted) * _ITEM_UNITS))
+    return DirectoryScan(families=wanted, estimate=Estimate(len(wanted) * _ITEM_UNITS))
 
 
-def plain_page(page: Page, snapshot: Snapshot | None) -> IndexScan | NumberScan | PageByBlocks:
+def plain_page(page: GridPage, snapshot: Snapshot | None) -> IndexScan | NumberScan | PageByBlocks:
     """How to read a page that one index answers. `snapshot`: where the directories are at hand."""
     if snapshot is not None:
         ahead = all_ahead(page, bucket_order(page.query.keys, snapshot))
@@ -127,7 +127,7 @@ def plain_page(page: Page, snapshot: Snapshot | None) -> IndexScan | NumberScan 
     return _plain_scan(page.query)
 
 
-def without_filter(page: Page, known: Known, ahead: Ahead) -> BucketScan:
+def without_filter(page: GridPage, known: KnownBuckets, ahead: Ahead) -> BucketScan:
     """How to go on from a place in the order of all issues; what the scan's children read comes first."""
     order, missing = known.order, page.query.limit + 1
     reached = ahead.passing_over(known.known_hits)
@@ -145,7 +145,7 @@ def without_filter(page: Page, known: Known, ahead: Ahead) -> BucketScan:
     return BucketScan(query=page.query, rest=rest, estimate=Estimate(estimate, informed=True))
 
 
-def with_filter(page: Page, selection: Selection, known: Known, ahead: Ahead) -> Matching:
+def with_filter(page: GridPage, selection: Selection, known: KnownBuckets, ahead: Ahead) -> Matching:
     """What to read to find out which issues match: the filter's sets, and the first blocks of the order."""
     directories = directories_of(selection, known.snapshot)
     order, rows = known.order, page.query.offset + page.query.limit + 1
@@ -168,7 +168,7 @@ def scan_bitmaps(selection: Selection, snapshot: Snapshot) -> BitmapScan:
 
 
 def with_sets(
-    page: Page, catalog: Catalog, known: Known, ahead: Ahead, judged: Judged
+    page: GridPage, catalog: Catalog, known: KnownBuckets, ahead: Ahead, judged: Judged
 ) -> SetOrder | TopN | BucketScan | FullScan:
     """How to sort what matches, once the sets have been read. `known`: among those that match for sure."""
     query, order, undecided = page.query, known.order, judged.undecided
@@ -203,12 +203,16 @@ def top_n(judged: Judged) -> TopN:
     return TopN(candidates=judged.maybe, sure=judged.sure, estimate=Estimate(units, informed=True))
 
 
-def instead_of_ties(page: Page, catalog: Catalog, total: int, count: int, among: BitMap | None) -> FullScan:
+def instead_of_ties(
+    page: GridPage, catalog: Catalog, total: int, count: int, among: BitMap | None
+) -> FullScan:
     """What is done where too many issues would have to be sorted together; the refusal on large projects."""
     return full_scan(page, total, too_many_ties(catalog, page.query.keys, count), _TIES, among)
 
 
-def full_scan(page: Page, total: int, refusal: RequestError, reason: str, among: BitMap | None) -> FullScan:
+def full_scan(
+    page: GridPage, total: int, refusal: RequestError, reason: str, among: BitMap | None
+) -> FullScan:
     """Read the whole project, or refuse where it is too large for that."""
     if total > WHOLE:
         raise refusal
@@ -222,12 +226,12 @@ def full_scan(page: Page, total: int, refusal: RequestError, reason: str, among:
     )
 
 
-def rest_directories(page: Page) -> Directories:
+def rest_directories(page: GridPage) -> DirectoryScan:
     """What is read beside a page's documents when its order goes on with the issues without a value."""
     return read_directories(page.query.keys)
 
 
-def rest_behind(page: Page, directories: Directories, order: BucketOrder) -> BucketScan:
+def rest_behind(page: GridPage, directories: DirectoryScan, order: BucketOrder) -> BucketScan:
     """The issues without a value, behind the last of the others."""
     units = len(order.directory.entries) * _ITEM_UNITS
     return BucketScan(query=page.query, directories=directories, estimate=Estimate(units, informed=True))
@@ -269,7 +273,7 @@ def directories_of(selection: Selection, snapshot: Snapshot) -> dict[str, Direct
     return {family: snapshot.directory(family) for family in {NUMBERS, *selection.families()}}
 
 
-def all_ahead(page: Page, order: BucketOrder) -> Ahead:
+def all_ahead(page: GridPage, order: BucketOrder) -> Ahead:
     """All that lies ahead of a page's spot."""
     if page.spot is None:
         return Ahead(_confined(page, order, order.buckets), page.query.offset)
@@ -279,12 +283,12 @@ def all_ahead(page: Page, order: BucketOrder) -> Ahead:
     return Ahead(confined, spot=page.spot if confined[:1] == ahead[:1] else None)
 
 
-def from_the_end(page: Page, order: BucketOrder) -> Ahead:
+def from_the_end(page: GridPage, order: BucketOrder) -> Ahead:
     """All rows, from the last one back."""
     return Ahead(_confined(page, order, order.buckets[::-1]))
 
 
-def reach(known: Known, ahead: Ahead, missing: int) -> Sequence[Bucket]:
+def reach(known: KnownBuckets, ahead: Ahead, missing: int) -> Sequence[Bucket]:
     """The next buckets that have as many rows as are missing by what is known of them, or else all."""
     needed = ahead.skip + missing
     for count, bucket in enumerate(ahead.buckets, 1):
@@ -297,14 +301,14 @@ def reach(known: Known, ahead: Ahead, missing: int) -> Sequence[Bucket]:
     return ahead.buckets
 
 
-def takes_entries(known: Known, bucket: Bucket, shown: int, rounds_left: int) -> bool:
+def takes_entries(known: KnownBuckets, bucket: Bucket, shown: int, rounds_left: int) -> bool:
     """Whether to have the sort entries tell the order inside a bucket's blocks, and not the documents of its issues."""
     if known.order.moving:
         return entries_units(bucket) > 0
     return rounds_left > 1 and reads_entries(bucket, known.hits(bucket), shown if known.order.simple else 0)
 
 
-def _confined(page: Page, order: BucketOrder, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
+def _confined(page: GridPage, order: BucketOrder, buckets: Sequence[Bucket]) -> Sequence[Bucket]:
     """The buckets in which an issue may match, by what the filter says of the field that is sorted by."""
     family = order.directory.family
     ranges = page.selection.confined(family) if page.selection is not None else None
@@ -490,7 +494,9 @@ def plan_row_number(catalog: Catalog, num: int, query: PositionQuery) -> RowNumb
     )
 
 
-def count_buckets(known: Known, buckets: Sequence[Bucket], recheck: Recheck | None = None) -> BucketCount:
+def count_buckets(
+    known: KnownBuckets, buckets: Sequence[Bucket], recheck: Recheck | None = None
+) -> BucketCount:
     """Count the issues in these buckets that come before the issue."""
     blocks = sum(len(one.entries or known.order.directory.entries) for one in buckets)
     units = Estimate(blocks * _ITEM_UNITS, informed=True)
@@ -507,7 +513,7 @@ def count_matching(selection: Selection, snapshot: Snapshot) -> Matching:
 
 
 def row_number_with_sets(
-    plan: RowNumber, known: Known, buckets: Sequence[Bucket], judged: Judged
+    plan: RowNumber, known: KnownBuckets, buckets: Sequence[Bucket], judged: Judged
 ) -> BucketCount | TopN | FullScan:
     """How to count what matches before an issue. `buckets`: those that would have to be read; `judged`: the other issues."""
     undecided = judged.undecided
@@ -521,7 +527,9 @@ def row_number_with_sets(
     return count_buckets(known, () if known.order.by_number else buckets, recheck_of(plan.only, undecided))
 
 
-def count_whole(plan: RowNumber, known: Known, refusal: RequestError, among: BitMap | None) -> FullScan:
+def count_whole(
+    plan: RowNumber, known: KnownBuckets, refusal: RequestError, among: BitMap | None
+) -> FullScan:
     """Count among the documents of all issues, or refuse where the project is too large for that."""
     if known.order.total > WHOLE:
         raise refusal

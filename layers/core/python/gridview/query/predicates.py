@@ -21,11 +21,9 @@ _MAX_ERRORS = 500
 NUMBER = Field(NUM, NUM, "Number", FieldType.NUMBER, required=True, builtin=True)
 """The issue number as a field among the others."""
 
-Document = Mapping[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Predicate:
     """One field compared with an operand in stored form."""
 
     field: Field
@@ -37,7 +35,7 @@ class Condition:
         # Made once, not for each issue: folding 200 values takes longer than comparing with them.
         object.__setattr__(self, "_test", self.operator.test(self.field, self.operand))
 
-    def matches(self, document: Document) -> bool:
+    def matches(self, document: Mapping[str, Any]) -> bool:
         """Whether an issue passes."""
         value = self.field.value_in(document)
         return self.operator.matches_empty if value is None else self._test(value)
@@ -63,7 +61,7 @@ class Every:
 
     parts: tuple["Filter", ...]
 
-    def matches(self, document: Document) -> bool:
+    def matches(self, document: Mapping[str, Any]) -> bool:
         """Whether an issue passes."""
         return all(part.matches(document) for part in self.parts)
 
@@ -85,7 +83,7 @@ class Some:
 
     parts: tuple["Filter", ...]
 
-    def matches(self, document: Document) -> bool:
+    def matches(self, document: Mapping[str, Any]) -> bool:
         """Whether an issue passes."""
         return any(part.matches(document) for part in self.parts)
 
@@ -107,7 +105,7 @@ class Not:
 
     part: "Filter"
 
-    def matches(self, document: Document) -> bool:
+    def matches(self, document: Mapping[str, Any]) -> bool:
         """Whether an issue passes."""
         return not self.part.matches(document)
 
@@ -120,10 +118,10 @@ class Not:
         return ["not", self.part.canonical()]
 
     def __str__(self) -> str:
-        return f"not ({self.part})" if isinstance(self.part, Condition) else f"not {self.part}"
+        return f"not ({self.part})" if isinstance(self.part, Predicate) else f"not {self.part}"
 
 
-Filter = Condition | Every | Some | Not
+Filter = Predicate | Every | Some | Not
 
 
 def parse_filter(catalog: Catalog, document: Any) -> Filter:
@@ -206,7 +204,7 @@ class _Parsing:
             )
             return None
         operand = self._operand(field, operator, document.get("value"), f"{place}.value")
-        return Condition(field, operator, operand) if len(self.errors) == before else None
+        return Predicate(field, operator, operand) if len(self.errors) == before else None
 
     def _field(self, name: Any, place: str) -> Field | None:
         field = NUMBER if name == NUM else self._catalog.get(name) if isinstance(name, str) else None

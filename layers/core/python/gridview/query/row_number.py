@@ -23,7 +23,7 @@ from gridview.query.answer import carried_out
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.bitmap_scan import bitmap_scan, recheck
 from gridview.query.bucket_scan import TooManyTies
-from gridview.query.bucket_walk import Known
+from gridview.query.bucket_walk import KnownBuckets
 from gridview.query.buckets import Bucket, BucketOrder, TieGroup
 from gridview.query.full_scan import full_scan, matching_places
 from gridview.query.grid_request import PositionQuery
@@ -69,7 +69,7 @@ class _Issue:
 
     plan: RowNumber
     catalog: Catalog
-    known: Known
+    known: KnownBuckets
     spot: Spot
 
     @property
@@ -105,7 +105,7 @@ def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[int | None]:
     )
     if plan.only is not None and not plan.only.matches(document):
         return None
-    known = Known(planner.bucket_order(plan.keys, snapshot), snapshot)
+    known = KnownBuckets(planner.bucket_order(plan.keys, snapshot), snapshot)
     issue = _Issue(plan, catalog, known, Spot(place_of(plan.keys, document), after=False))
     if plan.selection is None:
         return (yield from _among_all(issue, ledger))
@@ -185,7 +185,7 @@ def _count_buckets(
     return counted + inside
 
 
-def _inside(issue: _Issue, scan: Node, known: Known) -> Steps[int | TooManyTies]:
+def _inside(issue: _Issue, scan: Node, known: KnownBuckets) -> Steps[int | TooManyTies]:
     """Rows in the issue's own bucket before it. The sets and sort entries must have been read."""
     order, counted = known.order, 0
     for group in (group for bucket in issue.here for group in known.tie_groups(bucket)):
@@ -201,7 +201,7 @@ def _inside(issue: _Issue, scan: Node, known: Known) -> Steps[int | TooManyTies]
     return counted
 
 
-def _whole(issue: _Issue, scan: Node, known: Known, ties: TooManyTies) -> Steps[int]:
+def _whole(issue: _Issue, scan: Node, known: KnownBuckets, ties: TooManyTies) -> Steps[int]:
     """By the documents of all issues in question."""
     refusal = planner.too_many_ties(issue.catalog, issue.plan.keys, ties.issues)
     whole = planner.count_whole(issue.plan, known, refusal, known.matching)

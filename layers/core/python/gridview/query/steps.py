@@ -27,7 +27,7 @@ class Ask(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Tell:
     """Something that came out while a node was carried out: for `explain`."""
 
     node: Node
@@ -44,12 +44,12 @@ class RoundsTaken:
     """Asks how many rounds of reads have been made so far, for steps that choose by how many are left."""
 
 
-Steps = Generator[list[Ask] | AtHand | Told | RoundsTaken, Any, Result]
+Steps = Generator[list[Ask] | AtHand | Tell | RoundsTaken, Any, Result]
 """What it yields, and what it is sent back:
 
 list[Ask]     the reads of a round       their answers, in order
 AtHand        reads                      their answers, or None if these take a call
-Told          facts                      nothing
+Tell          facts                      nothing
 RoundsTaken                              how many
 """
 
@@ -71,7 +71,7 @@ def ask_all(asks: Iterable[Ask]) -> Steps[list[Any]]:
 
 def tell(node: Node, **facts: Any) -> Steps[None]:
     """Say what came out."""
-    yield Told(node, facts)
+    yield Tell(node, facts)
 
 
 def rounds_taken() -> Steps[int]:

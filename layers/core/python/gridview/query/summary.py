@@ -23,7 +23,7 @@ from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import in_ranges, one_by_one
 from gridview.query.group_blocks import is_plain, keys_of
 from gridview.query.page import projection
-from gridview.query.plan import Choice, Directories, Said
+from gridview.query.plan import Choice, DirectoryScan, Said
 from gridview.query.reads import ReadBlocks, ReadDirectories, ReadDocuments, ReadRange, Snapshot
 from gridview.query.steps import Ask, Steps, ask, ask_all, tell
 from gridview.query.summary_columns import (
@@ -108,7 +108,7 @@ class Summarize(Choice):
 
     query: SummaryQuery
     selection: Selection
-    directories: Directories
+    directories: DirectoryScan
     rule: SummaryChoices
 
 
