@@ -42,7 +42,7 @@ def test_a_page_is_directories_sets_the_issues_side_by_side_and_the_documents(fe
     rounds = {node["node"]: node["rounds"] for node in nodes_of(found["explain"]["tree"]) if node["rounds"]}
     assert rounds == {
         "freshness": [1],
-        "directories": [1],
+        "directory scan": [1],
         "matching": [2],
         "bitmap scan": [2],
         "full scan": [3],

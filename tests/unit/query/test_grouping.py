@@ -364,7 +364,7 @@ def test_explain_tells_the_plan_the_rounds_and_how_far_the_index_is_behind(small
     assert answer["explain"]["sequential_calls"] == 1
     tree = answer["explain"]["tree"]
     assert [tree["node"], *(one["node"] for one in tree["children"])] == [
-        "grouping", "directories", "groups by sizes", "freshness",
+        "grouping", "directory scan", "groups by sizes", "freshness",
     ]  # fmt: skip
     *_, lag = answer["explain"]["plan"]
     assert (

@@ -1,0 +1,136 @@
+"""A walk along ordered buckets: which rows lie ahead of a spot, what an offset passes over, and what has to be read."""
+
+from collections.abc import Sequence
+
+import pytest
+from pyroaring import BitMap
+
+from gridview.encoding.sort_strings import sort_string
+from gridview.index.blocks import Block, Entry, build, entry_of
+from gridview.index.directory import Directory, Range, range_of
+from gridview.index.keyspaces import NUMBERS
+from gridview.query.bucket_walk import Ahead, KnownBuckets, Portion
+from gridview.query.buckets import BucketOrder, TieGroup
+from gridview.query.grid_request import resolve
+from gridview.query.sort_order import Place, Spot
+from gridview.schema.catalog import Catalog
+
+CATALOG = Catalog("0807", "35e9", 1, (), (), 1)
+NAMES = {num: f"n{num % 3}" for num in range(1, 10)}
+"""Of the issues: 3 6 9 | 1 4 7 | 2 5 8."""
+
+
+class Index:
+    """The blocks of the names and of the numbers, as a request has read them."""
+
+    def __init__(self) -> None:
+        self.chains: dict[str, Sequence[Block]] = {
+            "name.1": build("name.1", sorted(sort_string(name, num) for num, name in NAMES.items())),
+            NUMBERS: build(NUMBERS, sorted(sort_string("", num) for num in NAMES)),
+        }
+
+    def directory(self, family: str) -> Directory:
+        return Directory(family, tuple(map(entry_of, self.chains[family])))
+
+    def block(self, family: str, entry: Entry) -> Block:
+        return next(one for one in self.chains[family] if one.id == entry.id)
+
+    def keys(self, family: str, entry: Entry, range: Range) -> list[str]:  # noqa: A002
+        raise AssertionError(family, entry, range)
+
+
+def known(**sort: str) -> KnownBuckets:
+    index = Index()
+    keys = resolve(CATALOG, {"sort": [{"field": "name", **sort}]}).keys
+    return KnownBuckets(BucketOrder(keys, index.directory("name.1"), len(NAMES)), index)
+
+
+def rows(found: KnownBuckets, ahead: Ahead, *, backward: bool = False) -> list[int]:
+    """The numbers of all rows ahead, once every bucket has been opened."""
+    opened = ahead.opening(
+        found.order, [(one, found.tie_groups(one)) for one in ahead.buckets], backward=backward
+    )
+    assert not opened.buckets
+    numbers = []
+    for portion in opened.opened:
+        assert portion.end is not None
+        places = found.order.places(portion.group, portion.begin, portion.end)
+        numbers += [place.num for place in (places[::-1] if backward else places)]
+    return numbers
+
+
+ASCENDING = [3, 6, 9, 1, 4, 7, 2, 5, 8]
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+def test_all_rows_lie_ahead_in_the_order_and_in_its_reverse(direction: str) -> None:
+    found = known(direction=direction)
+    order = ASCENDING if direction == "asc" else ASCENDING[::-1]
+    assert rows(found, Ahead(found.order.buckets)) == order
+    assert rows(found, Ahead(found.order.buckets[::-1]), backward=True) == order[::-1]
+
+
+@pytest.mark.parametrize("after", [True, False])
+@pytest.mark.parametrize("backward", [True, False])
+@pytest.mark.parametrize("num", ASCENDING)
+def test_a_spot_parts_the_rows(num: int, *, backward: bool, after: bool) -> None:
+    found = known()
+    spot = Spot(Place((NAMES[num],), num), after)
+    at = found.order.at(spot)
+    buckets = found.order.buckets[at::-1] if backward else found.order.buckets[at:]
+    place = ASCENDING.index(num) + after
+    expected = ASCENDING[:place][::-1] if backward else ASCENDING[place:]
+    assert rows(found, Ahead(buckets, spot=spot), backward=backward) == expected
+
+
+@pytest.mark.parametrize("skip", range(11))
+def test_an_offset_passes_over_buckets_and_then_over_rows(skip: int) -> None:
+    found = known()
+    ahead = Ahead(found.order.buckets, skip).passing_over(found.known_hits)
+    assert (
+        ahead.skip
+        + sum(bucket.size for bucket in found.order.buckets)
+        - sum(bucket.size for bucket in ahead.buckets)
+        == skip
+    )
+    assert rows(found, ahead) == ASCENDING[skip:]
+
+
+def test_a_bucket_whose_rows_are_not_known_is_not_passed_over() -> None:
+    ahead = Ahead(known().order.buckets, 5)
+    assert ahead.passing_over(lambda _: None) is ahead
+
+
+def test_only_what_matches_lies_ahead() -> None:
+    found = known().among(BitMap((2, 4, 9)))
+    assert rows(found, Ahead(found.order.buckets)) == [9, 4, 2]
+    numbers = Ahead(found.order.buckets, 1).opening_set(found.order, BitMap((2, 4, 9)), backward=False)
+    assert (numbers.buckets, [(one.begin, one.rows) for one in numbers.opened]) == ((), [(1, 2)])
+
+
+def test_how_many_match_is_known_when_the_sets_have_been_read() -> None:
+    everything, some = known(), known().among(BitMap((2, 4, 9)))
+    bucket = some.order.buckets[0]
+    assert everything.known_hits(bucket) == bucket.size
+    assert some.known_hits(bucket) is None
+    reading = some.reading(some.order.buckets)
+    assert {want.family for want in reading.wants} == {"name.1"}
+    assert reading.blocks == len(some.order.directory.entries)
+    assert sum(reading.known.hits(one) for one in some.order.buckets) == 3
+    assert reading.known.reading(some.order.buckets).wants == ()
+
+
+def test_of_blocks_that_do_not_tell_their_bodies_the_sort_entries_are_read_too() -> None:
+    found = known()
+    plain = [entry for entry in found.order.directory.entries if not entry.detailed and entry.body is None]
+    reading = found.reading((), by_keys=found.order.buckets)
+    assert [want.entry for want in reading.wants if want.keys is not None] == plain
+    assert all(want.keys in (None, range_of(want.entry)) for want in reading.wants)
+
+
+def test_a_portion_is_split_in_the_direction_of_travel() -> None:
+    portion = Portion(known().order.buckets[0], TieGroup(BitMap(range(10)), "n"), 2, 8)
+    first, rest = portion.split(2, from_behind=False)
+    assert ((first.begin, first.end), (rest.begin, rest.end)) == ((2, 4), (4, 8))
+    last, others = portion.split(2, from_behind=True)
+    assert ((last.begin, last.end), (others.begin, others.end)) == ((6, 8), (2, 6))
