@@ -294,25 +294,20 @@ ANSWERS: dict[str, Schema] = {
         {
             "node": {**_TEXT, "description": "Its kind, such as `bucket scan`."},
             "sentence": {**_TEXT, "description": "What it did, in plain words."},
-            "estimated": {
-                "oneOf": [
-                    _object(
-                        {
-                            "read_units": {"type": "number"},
-                            "directories": {
-                                "enum": ["before", "after"],
-                                "description": "Whether the estimate was made before or after the directories were read.",
-                            },
-                        }
-                    ),
-                    {"type": "null"},
-                ]
-            },
+            "estimated": _object(
+                {
+                    "read_units": {"type": "number"},
+                    "directories": {
+                        "enum": ["before", "after"],
+                        "description": "Whether the estimate was made before or after the directories were read.",
+                    },
+                }
+            ),
             "read_units": {"type": "number", "description": "What it used, of shared calls its share."},
             "rounds": {**_list(_NUMBER), "description": "The rounds in which it read."},
             "children": _list(_ref("PlanNode")),
         },
-        optional=frozenset({"children"}),
+        optional=frozenset({"estimated", "children"}),
     ),
     "Explanation": _object(
         {

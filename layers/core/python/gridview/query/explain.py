@@ -37,15 +37,12 @@ def _tree(node: Node, trace: Trace, beside: Sequence[Node] = ()) -> dict[str, An
     told: dict[str, Any] = {
         "node": _name(node),
         "sentence": sentence(node, facts),
-        "estimated": None
-        if estimate is None
-        else {
-            "read_units": round(estimate.units, 2),
-            "directories": "after" if estimate.informed else "before",
-        },
         "read_units": 0.0 if used is None else round(used.units, 2),
         "rounds": [] if used is None else sorted(used.rounds),
     }
+    if estimate is not None:
+        made = "after" if estimate.informed else "before"
+        told["estimated"] = {"read_units": round(estimate.units, 2), "directories": made}
     children = [_tree(one, trace) for one in (*node.children, *_chosen(facts), *beside)]
     return {**told, "children": children} if children else told
 
