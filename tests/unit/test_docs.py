@@ -22,7 +22,7 @@ SEPARATOR = "␁"
 
 README_LINES = 250
 
-WALKS = ("## The life of a write",)
+WALKS = ("## The life of a write", "## The life of a query")
 """The walks through the code, step by step and function by function."""
 
 
