@@ -228,7 +228,7 @@ def assigned(node: ast.stmt) -> Iterator[str]:
 def steps_of(walk: str) -> list[list[Link]]:
     """The numbered steps of a walk through the code, each with the names of code that it links, in order."""
     page = "docs/architecture.md"
-    steps = re.split(r"^\d+\. ", section_of(page, walk), flags=re.MULTILINE)[1:]
+    steps = re.split(r"^\d+\. ", section_of(page, walk).split("\n### ")[0], flags=re.MULTILINE)[1:]
     named = [[link for link in links_in(page, step) if link.file.suffix == ".py"] for step in steps]
     assert sum(map(len, named)) > len(named) > 3
     return named
