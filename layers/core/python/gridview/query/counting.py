@@ -21,8 +21,8 @@ def grouped_counts(
 ) -> dict[str, Any]:
     """`groups`, in the order of the fields, and whether there are `more`; at most four rounds, unless the index changes under it.
 
-    Read units: `explain` and README tell. `cache`: what the container keeps. Unprocessable where it would take more than its
-    budget, IndexNotReady.
+    Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
+    than its budget, IndexNotReady.
     """
     plan = aggregate_planner.groups(catalog, query)
     found, explained = carried_out(
@@ -44,8 +44,8 @@ def summarized(
 ) -> dict[str, Any]:
     """`matched`, and of each field the functions asked for.
 
-    Read units: `explain` and README tell. `cache`: what the container keeps. Unprocessable where it would take more than its
-    budget, IndexNotReady.
+    Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
+    than its budget, IndexNotReady.
     """
     plan = aggregate_planner.summary(catalog, query)
     found, explained = carried_out(

@@ -31,7 +31,7 @@ def grid_page(
 ) -> dict[str, Any]:
     """One page: `rows`, `next`, `prev`, `offset` and, if asked for, `total`, `matched` and `explain`.
 
-    Read units: `explain` and README tell. Unprocessable for what would take too much; CursorExpired.
+    Read units: `explain` and docs/performance.md tell. Unprocessable for what would take too much; CursorExpired.
     `cache`: what the container keeps.
     """
     binding = query.binding(catalog.tenant, catalog.project)

@@ -1,8 +1,8 @@
 """Every operator of a filter, in one table: for which types it is, what its value has to be, and which issues it matches. Pure.
 
-Validation, the OpenAPI document, the README's table and tests are made from `OPERATORS`. Values are in stored form. An operator
-sees the two forms of a value that matter: its *body* in the sort strings, whose order is the order of the field, and its
-*identity*, which is equal exactly for equal values.
+Validation, the OpenAPI document, the table in docs/querying.md and tests are made from `OPERATORS`. Values are in stored form.
+An operator sees the two forms of a value that matter: its *body* in the sort strings, whose order is the order of the field, and
+its *identity*, which is equal exactly for equal values.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ MAX_VALUES = 200
 
 
 class Operand(Enum):
-    """What the value of a condition has to be; the text says so in the README and in the OpenAPI document."""
+    """What the value of a condition has to be; docs/querying.md and the OpenAPI document say so in these words."""
 
     NOTHING = "no value"
     ONE = "a value of the field"
