@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gridview.query import planner
 from tests.support import worked_example
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
@@ -148,6 +149,17 @@ def test_explain_tells_the_plan_the_calls_and_what_they_cost(api: Client) -> Non
         assert [call["round"] for call in explained["calls"]] == [1, *range(1, calls + 1)]
         assert Decimal(str(explained["read_units"])) > 0
     assert api.get(PATH, query={"explain": "true"}).body.keys() >= {"explain"}
+
+
+def test_a_refused_query_is_metered_too(
+    api: Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert api.post(PATH, {}).status == 200  # the catalog is known from here on
+    monkeypatch.setattr(planner, "MAX_BLOCKS", 0)
+    capsys.readouterr()
+    assert api.post(PATH, {"sort": [{"field": "name"}], "offset": 1}).status == 422
+    published = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "CapacityUnits" in line]
+    assert [(one["CapacityUnits"] > [0], one["SequentialCalls"]) for one in published] == [(True, [1])]
 
 
 @pytest.mark.parametrize(
