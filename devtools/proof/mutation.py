@@ -28,7 +28,7 @@ _HERE = "HERE"
 
 
 class Mutation(NamedTuple):
-    """In `place` (`package.module:Class.function`, or `package.module`) what matches `pattern` becomes `instead`."""
+    """In `place` (`package.module:Class.function`, of the core or of `functions`) what matches `pattern` becomes `instead`."""
 
     place: str
     pattern: str
@@ -37,7 +37,8 @@ class Mutation(NamedTuple):
     @property
     def module(self) -> str:
         """The module's full name."""
-        return f"gridview.{self.place.partition(':')[0]}"
+        module = self.place.partition(":")[0]
+        return module if module.startswith("functions.") else f"gridview.{module}"
 
 
 def spoilt(mutation: Mutation, text: str) -> ast.Module:

@@ -159,7 +159,7 @@ def _by_test(path: str) -> _Look:
 
         def pytest_exception_interact(self, node: pytest.Item, call: pytest.CallInfo[Any]) -> None:
             told = call.excinfo.exconly() if call.excinfo is not None else ""
-            if stumbles(told.partition("\n")[0]):
+            if call.when != "call" or stumbles(told.partition("\n")[0]):
                 self.stumbled += 1
             elif self.found is None:
                 self.found = node.nodeid, told

@@ -144,9 +144,11 @@ class Functions(NamedTuple):
         path: str,
         body: Any = None,
         versions: frozenset[int] | None = None,
-        **given: Any,
     ) -> "Answer":
-        """The answer to a request. What was unforeseen is raised, with what the function logged as its cause."""
+        """The answer to a request, without anything that an earlier one had kept of blocks.
+
+        What was unforeseen is raised, with what the function logged as its cause.
+        """
         tenant, user, role = actor
         claims = {"token_use": "id", "sub": user, "custom:tenant": tenant, "custom:role": role.name.lower()}
         headers = {"content-type": "application/json"}
@@ -157,7 +159,7 @@ class Functions(NamedTuple):
         event = gateway.event(request, matched, claims)
         logged: list[BaseException | None] = []
         with _module(matched.function, self.settling) as module:
-            vars(module).update(table=self.table, catalogs=self.catalogs, **given)
+            vars(module).update(table=self.table, catalogs=self.catalogs, cache=BlockCache(0.0))
             module.logger.exception = lambda *_: logged.append(sys.exc_info()[1])
             raw = module.handler(event, Context(self.left))
         if raw["statusCode"] == 500:
@@ -165,9 +167,9 @@ class Functions(NamedTuple):
         return Answer(raw["statusCode"], orjson.loads(raw.get("body", "null")))
 
     def grid(self, tenant: str, project: str, asked: Mapping[str, Any]) -> "Answer":
-        """A page of the grid of a project, by its path, without anything that an earlier page had kept."""
+        """A page of the grid of a project, by its path."""
         viewer = tenant, "eve", Role.VIEWER
-        return self.request(viewer, "POST", f"{project}/grid", asked, cache=BlockCache(0.0))
+        return self.request(viewer, "POST", f"{project}/grid", asked)
 
 
 class Answer(NamedTuple):

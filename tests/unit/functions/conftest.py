@@ -4,31 +4,36 @@ A table for each test and not a tenant: what moto's transactions take grows with
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support import cloud, worked_example
+from tests.support import worked_example
 from tests.support.http import Client
+
+if TYPE_CHECKING:
+    from tests.support import cloud
 
 
 @pytest.fixture(scope="module")
-def shared_account() -> Iterator[cloud.Cloud]:
-    """An account with a table."""
+def shared_account() -> "Iterator[cloud.Cloud]":
+    """An account with a table. Imported here: tests of a table in memory need no moto."""
+    from tests.support import cloud
+
     with cloud.running() as running:
         running.reset()
         yield running
 
 
 @pytest.fixture
-def account(shared_account: cloud.Cloud) -> cloud.Cloud:
+def account(shared_account: "cloud.Cloud") -> "cloud.Cloud":
     """The account with an empty table."""
     shared_account.reset()
     return shared_account
 
 
 @pytest.fixture
-def api(account: cloud.Cloud) -> Client:
+def api(account: "cloud.Cloud") -> Client:
     """An admin of tenant 0807."""
     return account.api()
 
@@ -37,7 +42,7 @@ _loaded: list[dict[str, Any]] = []
 
 
 @pytest.fixture
-def bridge(account: cloud.Cloud, api: Client) -> str:
+def bridge(account: "cloud.Cloud", api: Client) -> str:
     """The path of the worked example's project 35e9, with its attributes and issues."""
     if _loaded:
         account.put(_loaded)

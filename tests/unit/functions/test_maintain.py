@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from devtools.proof.faults.adversary import record
+from devtools.proof.faults.adversary import Killed, record
 from devtools.proof.faults.lambdas import Functions
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.project import PROJECT, TENANT, in_memory
@@ -139,3 +139,27 @@ def test_an_unforeseen_error_is_raised_so_that_lambda_delivers_everything_again(
     denied = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "PutItem")
     with pytest.raises(ClientError):
         answer(failing(table, ledger_of(2), denied), batch(table, 1, 2))
+
+
+def test_an_intent_is_not_put_over_what_the_one_before_it_has_come_to(table: MemoryTable) -> None:
+    """Both have one revision. Who put another over the finished ledger and died would leave it unfinished, with nobody to come."""
+    records, last = batch(table, 1), list[Item]()
+
+    def dies(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.item is not None and attempted.key[1] == keys.LEDGER and "intent" not in attempted.item:
+            last.append(dict(attempted.item))
+            raise Killed
+        return perform()
+
+    with pytest.raises(Killed):
+        answer(table.seen_through(dies), records)
+    (done,) = last
+
+    def meanwhile(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if last and attempted.writes and attempted.key[1] == keys.LEDGER:
+            table.put(last.pop())
+        return perform()
+
+    assert answer(table.seen_through(meanwhile), records) == {"batchItemFailures": []}
+    assert last == []
+    assert table.items[done[keys.PK], keys.LEDGER] == done
