@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -33,29 +34,52 @@ from gridview.schema.store import read
 NAME = "demo"
 """Of a table of its own, since the tenants of the demo are the same each time."""
 
+FEW = 450
+"""Issues of a demo that is loaded three times: more than two chunks of the bulk path."""
+
+
+@contextmanager
+def _a_table(engine: Engine, name: str) -> Iterator[Table]:
+    asked = create_table_input(name)
+    del asked["StreamSpecification"]  # a second stream slows the engine down
+    engine.client().create_table(**asked)
+    yield bulk.table_at(engine.endpoint, name)
+    engine.client().delete_table(TableName=name)
+
 
 @pytest.fixture(scope="module")
 def loaded(engine: Engine) -> Iterator[Table]:
-    """A table that loads were killed on, among the documents and among the blocks, and that was then loaded."""
-    asked = create_table_input(NAME)
-    del asked["StreamSpecification"]  # a second stream slows the engine down
-    engine.client().create_table(**asked)
-    stored = bulk.table_at(engine.endpoint, NAME)
-    document = keys.issue("0807", demo.PROJECT, 1_000)
-    directory = keys.directory("0807", demo.PROJECT, "state.1")
-    for deadly in (
-        lambda item: item[keys.PK] == document,
-        lambda item: item[keys.SK] == directory and item[keys.SORT] == FIRST,
-    ):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(bulk, "in_transactions", _dying(bulk.in_transactions, deadly))
-            with pytest.raises(KeyboardInterrupt):
-                demo.load(engine.endpoint, NAME)
-        assert 0 < len(_all(stored, "0807", demo.PROJECT)) < demo.ISSUES
-    assert _partition(stored, directory)
-    demo.load(engine.endpoint, NAME)
-    yield stored
-    engine.client().delete_table(TableName=NAME)
+    """A table with the demo in it."""
+    with _a_table(engine, NAME) as stored:
+        demo.load(engine.endpoint, NAME)
+        yield stored
+
+
+def test_loads_that_were_killed_are_made_whole_by_the_next(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Among the documents, and among the blocks."""
+    monkeypatch.setattr(demo, "ISSUES", FEW)
+    with _a_table(engine, f"{NAME}-killed") as stored:
+        document = keys.issue("0807", demo.PROJECT, FEW // 2)
+        directory = keys.directory("0807", demo.PROJECT, "name.1")
+        for deadly in (
+            lambda item: item[keys.PK] == document,
+            lambda item: item[keys.SK] == directory and item[keys.SORT] == FIRST,
+        ):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(bulk, "in_transactions", _dying(bulk.in_transactions, deadly))
+                with pytest.raises(KeyboardInterrupt):
+                    demo.load(engine.endpoint, stored.name)
+            assert 0 < len(_all(stored, "0807", demo.PROJECT)) < FEW
+        families = families_of(_catalog(stored, "0807", demo.PROJECT))
+        directories = [keys.directory("0807", demo.PROJECT, family) for family in families]
+        assert any(_partition(stored, one) for one in directories)
+        assert not all(_partition(stored, one) for one in directories)
+        demo.load(engine.endpoint, stored.name)
+        assert [one["num"] for one in _all(stored, "0807", demo.PROJECT)] == list(range(1, FEW + 1))
+        _assert_indexed(stored)
+        _assert_blocks(stored)
 
 
 def _dying(write: bulk.Write, deadly: Callable[[Item], bool]) -> bulk.Write:
@@ -139,6 +163,10 @@ def test_the_demo_has_issues_with_every_type_gaps_and_ties(loaded: Table) -> Non
 
 
 def test_the_demo_is_indexed_as_its_documents_say(loaded: Table) -> None:
+    _assert_indexed(loaded)
+
+
+def _assert_indexed(loaded: Table) -> None:
     catalog = _catalog(loaded, "0807", demo.PROJECT)
     documents = _all(loaded, "0807", demo.PROJECT)
     for order in catalog.orders:
@@ -152,6 +180,10 @@ def test_the_demo_is_indexed_as_its_documents_say(loaded: Table) -> None:
 
 
 def test_the_blocks_hold_what_the_documents_say(loaded: Table) -> None:
+    _assert_blocks(loaded)
+
+
+def _assert_blocks(loaded: Table) -> None:
     catalog = _catalog(loaded, "0807", demo.PROJECT)
     derived = [derived_strings(catalog, document) for document in _all(loaded, "0807", demo.PROJECT)]
     for family in families_of(catalog):

@@ -12,7 +12,7 @@ from devtools.local.engine import Engine
 from tests.engine.local import Stack, stack
 from tests.support import nasty, reference
 
-ISSUES = 300
+ISSUES = 150
 PROJECT = "nasty"
 GRID = f"/v1/projects/{PROJECT}/grid"
 

@@ -1,7 +1,8 @@
 """Rows straight into the file in which DynamoDB Local keeps its tables, while it does not run: ten times as fast as it is itself.
 
-For benchmarks alone. That its table of SQLite holds an item as JSON beside its keys, and GSI1 is an index of the same rows, was
-found by looking at what the engine writes; a test compares.
+For benchmarks alone: the engine's API takes 1,600 items a second on disk (`bulk.in_transactions`), some ten minutes for 100,000
+issues, and hours for a million, which this loads in minutes. Looking at what the engine writes has shown that its table of SQLite
+holds an item as JSON beside its keys, and that GSI1 is an index of the same rows; a test compares.
 """
 
 import base64
