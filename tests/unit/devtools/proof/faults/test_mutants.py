@@ -33,9 +33,11 @@ def test_a_mutant_has_one_place_in_its_function_and_something_to_find_it_out(mut
     assert mutant.by in FIRST or (ROOT / mutant.by.partition("::")[0]).exists()
 
 
-def test_every_mutant_is_found_out() -> None:
-    verdicts = list(judged(MUTANTS, 1))
-    assert {verdict.name for verdict in verdicts} == {mutant.name for mutant in MUTANTS}
+def test_mutants_are_found_out() -> None:
+    """Some of them, from the first to the last; `./dev prove` judges all."""
+    some = MUTANTS[::9]
+    verdicts = list(judged(some, 1))
+    assert {verdict.name for verdict in verdicts} == {mutant.name for mutant in some}
     assert [verdict.name for verdict in verdicts if verdict.difference is None] == []
     # By something that is wrong, not by waiting in vain.
     assert [verdict.name for verdict in verdicts if verdict.difference == ENDLESS] == []
