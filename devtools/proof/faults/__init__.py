@@ -1,4 +1,14 @@
-"""`./dev faults`: the real consumer, commands and background jobs under a seeded adversary, thousands of times."""
+"""`./dev faults`: the functions' handlers under a seeded adversary, thousands of times.
+
+It proves that whatever is killed, delayed, repeated, refused or reordered between the handlers and the table, everything derived
+becomes what the documents give, and that a batch's answer names the first record that is not done.
+
+It cannot prove what it does not play. The writes of one invocation go one at a time, not side by side as in production's threads.
+The table is one in memory, which `tests/unit/dynamodb/test_table.py` holds to what moto does; only `--engine local` runs the
+real `Table`.
+There is one tenant with one project. The expected sort strings and tokens are those of the core: the oracle and the golden files
+judge them. Readers ask for pages of one order, without filters, offsets, counts or groups: those are the oracle's too.
+"""
 
 import argparse
 import os
@@ -13,8 +23,8 @@ without a gap. They are so small that a few issues split and merge them. First e
 can be killed, then every call of a pass, a request or a consumer before which something else can happen, then scenarios that
 are drawn.
 
-With --seed one scenario is played and everything that happens in it is printed. With --mutants the code of the core is spoilt in
-many ways, one at a time, and each has to be found out.
+With --seed one scenario is played and everything that happens in it is printed. With --mutants the core and the functions are
+spoilt in many ways, one at a time, and each has to be found out, by a scenario or by a test.
 """
 
 
