@@ -39,7 +39,7 @@ def follow(client: Client, cursor: str, sort: list[Any] = START, path: str = PAT
 
 def refused(answer: Answer) -> bool:
     return answer.kind == (400, "invalid-request") and answer.errors == {
-        "cursor": "is not a cursor of this query"
+        "cursor": "does not belong to this query"
     }
 
 

@@ -1,4 +1,4 @@
-"""Values to bytes that sort, and back: sort strings, keys, JSON, DynamoDB's attribute values, cursors.
+"""Sortable encodings of values, and their inverses: sort strings, keys, JSON, DynamoDB attribute values, cursors.
 
 I/O: none.
 """

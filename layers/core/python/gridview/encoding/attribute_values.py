@@ -1,6 +1,6 @@
-"""DynamoDB's typed JSON and back, as plain Python: str, bool, None, int (of 64 bits), Decimal, bytes, list, dict.
+"""DynamoDB's typed JSON to plain Python and back: str, bool, None, int (64 bits), Decimal, bytes, list, dict.
 
-boto3's own serializer does the same for any input; this one knows only what our items hold, at a fifth of the CPU time.
+boto3's serializer handles any input. This one handles only what our items hold, at a fifth of the CPU time.
 """
 
 import base64
@@ -11,11 +11,11 @@ from typing import Any
 Wire = dict[str, Any]
 
 _INT_CHARACTERS = 18
-"""Up to which a number is surely one of 64 bits, which is all that orjson writes of an int; a Decimal it leaves to us."""
+"""A number with at most this many characters surely fits 64 bits, the limit of orjson's ints; `dumps` encodes a Decimal itself."""
 
 
 def to_wire(value: Any) -> Wire:
-    """`"a"` -> `{"S": "a"}`; TypeError for what an item of ours never holds (a float above all)."""
+    """`"a"` -> `{"S": "a"}`. TypeError for a type that our items never hold, such as float."""
     match value:
         case str():
             return {"S": value}
@@ -35,12 +35,12 @@ def to_wire(value: Any) -> Wire:
 
 
 def item_to_wire(item: Mapping[str, Any]) -> dict[str, Wire]:
-    """A whole item, attribute by attribute."""
+    """Encode a whole item, attribute by attribute."""
     return {name: to_wire(value) for name, value in item.items()}
 
 
 def from_wire(value: Wire) -> Any:
-    """`{"N": "1"}` -> `1`; binary may be bytes, or base64 text as raw JSON and stream events of Lambda have it."""
+    """`{"N": "1"}` -> `1`. Binary may be bytes, or base64 text as in raw JSON and in Lambda's stream events."""
     ((kind, content),) = value.items()
     match kind:
         case "S" | "BOOL":
@@ -59,7 +59,7 @@ def from_wire(value: Wire) -> Any:
 
 
 def item_from_wire(item: Mapping[str, Wire]) -> dict[str, Any]:
-    """A whole item, attribute by attribute."""
+    """Decode a whole item, attribute by attribute."""
     return {name: from_wire(value) for name, value in item.items()}
 
 
@@ -73,7 +73,7 @@ def _number(text: str) -> int | Decimal:
 
 
 def item_size(value: Any) -> int:
-    """Bytes that DynamoDB counts for an item or a value in it, as its documentation on item sizes tells; a number is rounded up."""
+    """The size in bytes of an item or value by DynamoDB's documented rules for item sizes; a number's size is rounded up."""
     match value:
         case str():
             return len(value.encode())

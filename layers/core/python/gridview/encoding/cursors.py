@@ -2,9 +2,9 @@
 
     base64url( key id (4 bytes) | AES-SIV(payload, bound to purpose and query) )
 
-AES-SIV (RFC 5297) needs no nonce: the same place in the same query gives the same cursor, and nothing can be misused by chance.
-Keys are derived by HKDF from one secret, one for each purpose; the key id is derived too, so that rotating the secret is all that
-rotating the keys takes: cursors under the previous secret go on working as long as it is offered.
+AES-SIV (RFC 5297) needs no nonce, so a nonce cannot be reused by accident. The same place in the same query gives the same cursor.
+HKDF derives one key per purpose from one secret, and the key id too, so rotating the secret rotates the keys. Cursors under the
+previous secret keep working as long as that secret is supplied.
 """
 
 import base64
@@ -21,11 +21,11 @@ from gridview.support.errors import FieldError, InvalidRequest
 
 _KEY_ID_BYTES = 4
 _MAX_LENGTH = 8192
-"""Characters of a cursor: a sort string has at most 1,024 bytes, JSON can make six of one."""
+"""Characters of a cursor: a sort string has at most 1,024 bytes, and JSON can expand each to six."""
 
 
 class Cursors:
-    """Seals and opens cursors of one purpose. `secrets`: the current one first, then those still accepted."""
+    """Seals and opens cursors of one purpose. `secrets`: the current one first, then the older ones still accepted."""
 
     def __init__(self, secrets: Sequence[bytes], purpose: str) -> None:
         self._purpose = purpose.encode()
@@ -37,12 +37,12 @@ class Cursors:
         }
 
     def seal(self, payload: object, bound_to: bytes) -> str:
-        """A cursor that holds `payload` (what JSON can say) and opens only with the same `bound_to`."""
+        """A cursor that holds `payload` (any JSON value) and opens only with the same `bound_to`."""
         sealed = self._keys[self._current].encrypt(orjson.dumps(payload), [self._purpose, bound_to])
         return base64.urlsafe_b64encode(self._current + sealed).rstrip(b"=").decode()
 
     def open(self, cursor: str, bound_to: bytes) -> object:
-        """The payload; InvalidRequest for anything but a cursor that was sealed for this, unchanged to the letter."""
+        """The payload. InvalidRequest unless it was sealed for this purpose and `bound_to`, and is unchanged to the letter."""
         try:
             if len(cursor) > _MAX_LENGTH:
                 raise ValueError
@@ -53,8 +53,8 @@ class Cursors:
             return orjson.loads(key.decrypt(raw[_KEY_ID_BYTES:], [self._purpose, bound_to]))
         except (binascii.Error, ValueError, KeyError, InvalidTag):
             raise InvalidRequest(
-                "The cursor is not one of this query.",
-                [FieldError("cursor", "is not a cursor of this query")],
+                "The cursor does not belong to this query.",
+                [FieldError("cursor", "does not belong to this query")],
             ) from None
 
 

@@ -1,20 +1,20 @@
-"""Fences: strings between keys. A key is a body, a separator and an issue number; only `encoding` knows that it is. Pure."""
+"""Fence keys: strings between keys. Only `encoding` knows that a key is a body, a separator and an issue number. Pure."""
 
 from gridview.encoding.sort_strings import ESCAPE, NUMBER_WIDTH, SEPARATOR
 
 
 def before(body: str) -> str:
-    """The fence before every key of a body, and behind every key of a smaller one."""
+    """The fence before every key with this body, and after every key with a smaller body."""
     return body + SEPARATOR
 
 
 def after(body: str) -> str:
-    """The fence behind every key of a body, and before every key of a greater one."""
+    """The fence after every key with this body, and before every key with a greater body."""
     return body + ESCAPE
 
 
 def body_between(lower: str, upper: str | None) -> str | None:
-    """The body of every key between two fences, when there can only be one; None otherwise."""
+    """The one body that every key between two fences must have; None if there can be several."""
     body, separator, _ = lower.partition(SEPARATOR)
     if not separator or upper is None or not (upper == after(body) or upper.startswith(before(body))):
         return None
@@ -22,7 +22,7 @@ def body_between(lower: str, upper: str | None) -> str | None:
 
 
 def first_number(body: str, fence: str) -> int | None:
-    """The first number of an issue whose key with this body does not come before a fence: 0 when none does, None when all do."""
+    """The lowest issue number whose key with this body is at or after a fence: 0 if all are, None if none is."""
     if fence <= before(body):
         return 0
     if not fence.startswith(before(body)):
@@ -31,10 +31,10 @@ def first_number(body: str, fence: str) -> int | None:
 
 
 def fence_at(body: str, num: int) -> str:
-    """The fence before the key with this body of the issue `num`, which may be one more than the highest number there is."""
+    """The fence before issue `num`'s key with this body. `num` may be one more than the highest issue number."""
     return f"{before(body)}{num:0{NUMBER_WIDTH}d}"
 
 
 def behind(key: str) -> str:
-    """The fence behind one key, and before the next one: no key begins with another."""
+    """The fence right after one key and before the next: no key is a prefix of another."""
     return key + SEPARATOR

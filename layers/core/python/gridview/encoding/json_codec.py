@@ -1,4 +1,4 @@
-"""JSON as the API speaks it: exact decimals both ways, and nothing lost silently on the way in."""
+"""The API's JSON: decimals are exact both ways, and no input is lost silently."""
 
 import json
 import re
@@ -16,10 +16,10 @@ _INT_CHARACTERS = 40
 
 
 def loads(text: str | bytes) -> Any:
-    """Parse a request body. Numbers with a point, an exponent or very many digits are Decimal, never float.
+    """Parse a request body. Numbers with a point, an exponent or very many digits become Decimal, never float.
 
-    InvalidRequest on anything that is not JSON, on NaN and Infinity, on a property that stands twice, on a number or nesting
-    beyond reason, and on a lone surrogate (which no UTF-8 answer could repeat).
+    InvalidRequest on malformed JSON, NaN and Infinity, a repeated property, an excessive number or nesting depth, and a lone
+    surrogate (which a UTF-8 answer could not repeat).
     """
     try:
         source = text.decode() if isinstance(text, bytes) else text
@@ -43,12 +43,12 @@ def loads(text: str | bytes) -> Any:
 
 
 def dumps(document: Any) -> bytes:
-    """JSON in UTF-8; a Decimal with all its digits, as a number."""
+    """Encode as JSON in UTF-8; a Decimal becomes a number with all its digits."""
     return orjson.dumps(document, default=_default)
 
 
 def size_in_response(encoded: bytes) -> int:
-    """Bytes that JSON takes in a function's response, where it is a string: Lambda counts its quotes and backslashes escaped."""
+    """Bytes that JSON takes as a string in a function's response: Lambda counts quotes and backslashes in escaped form."""
     return len(encoded) + encoded.count(b'"') + encoded.count(b"\\")
 
 
@@ -61,7 +61,7 @@ def _default(value: object) -> object:
 
 
 def _integer(literal: str) -> int | Decimal:
-    # int() refuses thousands of digits, and would not say in which field they stand.
+    # int() refuses thousands of digits, and its error would not name the field.
     return int(literal) if len(literal) <= _INT_CHARACTERS else json_number(literal)
 
 
@@ -72,12 +72,12 @@ def _refuse(constant: str) -> None:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a property stands twice in one object")
+        raise ValueError("an object repeats a property")
     return found
 
 
 def _lone_surrogates(value: Any, path: tuple[str, ...]) -> list[str]:
-    """The dotted paths of texts (and property names, made printable) that hold a lone surrogate."""
+    """The dotted paths of texts and property names (made printable) that hold a lone surrogate."""
     if isinstance(value, str):
         return [".".join(path) or "body"] if _SURROGATE.search(value) else []
     if isinstance(value, list):

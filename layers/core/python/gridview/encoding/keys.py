@@ -1,12 +1,12 @@
-"""Every key string of the table, and nothing else: ids are a type, a tenant, a project and the rest.
+"""Every key string of the table, and nothing else. A key is a type, a tenant, a project and the rest.
 
     issue-0807.35e9.00000001
     ^     ^    ^    ^
     type  tenant    issue number, zero padded so that string order is number order
                project
 
-The tenant always comes from the caller's token, so no handler can spell another tenant's key. Ids hold no `.`, `-` separates
-the type, and the entity types are distinct, so two different things never share a key.
+The tenant always comes from the caller's token, so no handler can build another tenant's key. Ids never contain `.`, `-` ends
+the type, and the types are distinct, so two different entities never share a key.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ TTL_ATTRIBUTE = "ttl"
 
 ISSUE_PREFIX = "issue-"
 ISSUES = (ISSUE_PREFIX, "issue.")
-"""From the first partition key of an issue up to what no longer is one: `.` follows `-`."""
+"""The range of issue partition keys, upper bound exclusive: `.` follows `-`."""
 PROJECT_PREFIX = "project-"
 
 TENANT_SELF = "*"
@@ -33,14 +33,14 @@ COUNTER = "counter"
 JOB = "job"
 """Sort key of a project's background work, and index partition of all of it in due order."""
 LAG = "lag"
-"""Sort key of the note of when the stream consumer last took in changes of a project (`lag`)."""
+"""Sort key of the item that records when the stream consumer last processed changes of a project (`freshness`)."""
 CHECK = "fsck"
-"""Partition key of the check of the whole table that is under way; its sort key is `JOB`."""
+"""Partition key of the whole-table check in progress; its sort key is `JOB`."""
 LEDGER = "xindex"
-"""Sort key of an issue's ledger: what the stream consumer has derived from it."""
+"""Sort key of an issue's ledger: what the stream consumer derived from the issue."""
 
 PROJECTED_ATTRIBUTES = (
-    # The issue document and the project: a page in number order and a list of projects are one Query.
+    # The issue document and the project item: a page in number order and a list of projects are one Query each.
     "num",
     "name",
     "state",
@@ -51,13 +51,13 @@ PROJECTED_ATTRIBUTES = (
     "created_by",
     "updated_by",
     "states",
-    # What a directory of blocks needs. A projection cannot be changed later, so these are here before the blocks are.
+    # What a directory of blocks needs. A projection cannot be changed later, so these were projected before blocks existed.
     "size",
     "upper",
     "next",
     "write_id",
 )
-"""Non-key attributes that GSI1 projects (INCLUDE). The ledger and a block's set never are."""
+"""Non-key attributes that GSI1 projects (INCLUDE). It never projects a ledger or a block's bitmaps."""
 
 
 class IssueKey(NamedTuple):
@@ -95,7 +95,7 @@ def composite(tenant_id: str, project_id: str, index_id: str) -> str:
 
 
 def issue(tenant_id: str, project_id: str, num: int) -> str:
-    """Partition key of an issue and of all that is derived from it: `issue-0807.35e9.00000001`."""
+    """Partition key of an issue and of everything derived from it: `issue-0807.35e9.00000001`."""
     return f"{ISSUE_PREFIX}{tenant_id}.{project_id}.{issue_number(num)}"
 
 
@@ -105,19 +105,19 @@ ORDER_PREFIX = "xvalue-"
 def order(tenant_id: str, project_id: str, order_id: str) -> str:
     """Sort key of a sort entry, and index partition of one order: `xvalue-0807.35e9.a1.1`.
 
-    `order_id` is the internal id of the field or composite index and the generation (`order_id_of` in `catalog`).
+    `order_id` is the internal id of the field or composite index, and the generation (`order_id_of` in `schema.catalog`).
     """
     return f"{ORDER_PREFIX}{tenant_id}.{project_id}.{order_id}"
 
 
 BLOCK_PREFIX = "block-"
 BLOCKS = (BLOCK_PREFIX, "block.")
-"""As `ISSUES`, of the partition keys of blocks."""
+"""The range of block partition keys, like `ISSUES`."""
 DIRECTORY_PREFIX = "blocks-"
 
 
 def block(tenant_id: str, project_id: str, family_id: str, block_id: str) -> str:
-    """Partition key of a block: `block-0807.35e9.a1.1.0`. Family ids: `families`."""
+    """Partition key of a block: `block-0807.35e9.a1.1.0`. For family ids see `index.keyspaces`."""
     return f"{BLOCK_PREFIX}{tenant_id}.{project_id}.{family_id}.{block_id}"
 
 
@@ -127,18 +127,18 @@ def directory(tenant_id: str, project_id: str, family_id: str) -> str:
 
 
 def request(digest: str) -> str:
-    """Partition key of what is remembered of a request with an Idempotency-Key."""
+    """Partition key of the record of a request with an Idempotency-Key."""
     return f"request-{digest}"
 
 
 def parse_project(partition_key: str) -> tuple[str, str]:
-    """The tenant and the project of a project's partition key."""
+    """The tenant and project in a project's partition key."""
     tenant_id, project_id = partition_key.removeprefix(PROJECT_PREFIX).split(".")
     return tenant_id, project_id
 
 
 def parse_issue(partition_key: str) -> IssueKey:
-    """The parts of an issue's partition key; ValueError when it is none."""
+    """The parts of an issue's partition key; ValueError for any other key."""
     if not partition_key.startswith(ISSUE_PREFIX):
         raise ValueError("not an issue's partition key")
     tenant_id, project_id, num = partition_key.removeprefix(ISSUE_PREFIX).split(".")
@@ -155,7 +155,7 @@ class BlockKey(NamedTuple):
 
 
 def parse_block(partition_key: str) -> BlockKey:
-    """The parts of a block's partition key; ValueError when it is none."""
+    """The parts of a block's partition key; ValueError for any other key."""
     if not partition_key.startswith(BLOCK_PREFIX):
         raise ValueError("not a block's partition key")
     tenant_id, project_id, rest = partition_key.removeprefix(BLOCK_PREFIX).split(".", 2)
@@ -164,22 +164,22 @@ def parse_block(partition_key: str) -> BlockKey:
 
 
 def parse_block_id(partition_key: str) -> str:
-    """The id of a block, of its partition key."""
+    """The block id in a block's partition key."""
     return partition_key.rpartition(".")[2]
 
 
 def is_issue(partition_key: str) -> bool:
-    """Whether this is the partition key of an issue, as far as its type tells."""
+    """Whether this is an issue's partition key, judged by its type alone."""
     return partition_key.startswith(ISSUE_PREFIX)
 
 
 def is_project(key: str) -> bool:
-    """Whether this is the partition key of a project, or the sort key of an issue's document."""
+    """Whether this is a project's partition key, or the sort key of an issue document."""
     return key.startswith(PROJECT_PREFIX)
 
 
 def is_block(partition_key: str) -> bool:
-    """Whether this is the partition key of a block, as far as its type tells."""
+    """Whether this is a block's partition key, judged by its type alone."""
     return partition_key.startswith(BLOCK_PREFIX)
 
 
@@ -194,11 +194,11 @@ def is_composite(sort_key: str) -> bool:
 
 
 def is_order(sort_key: str) -> bool:
-    """Whether this is the sort key of a sort entry, of whichever project."""
+    """Whether this is the sort key of a sort entry, in any project."""
     return sort_key.startswith(ORDER_PREFIX)
 
 
 def parse_order_id(sort_key: str, tenant_id: str, project_id: str) -> str | None:
-    """The order that a sort entry of this project belongs to; None when this is no sort key of one."""
+    """The order that a sort entry of this project belongs to; None for any other sort key."""
     prefix = order(tenant_id, project_id, "")
     return sort_key.removeprefix(prefix) if sort_key.startswith(prefix) else None

@@ -1,8 +1,7 @@
 """Ranks: the short strings by which enum options sort.
 
-A rank is four characters in base 36 (``0-9a-z``), so ranks compare as strings as they do as numbers. Options
-keep their ranks for as long as an order allows: an option that changes its rank makes every issue that has it
-be indexed again. All of this is pure.
+A rank is four characters in base 36 (``0-9a-z``), so ranks compare alike as strings and as numbers. An option keeps its rank
+for as long as an order allows, because a new rank means reindexing every issue that has the option. Pure.
 """
 
 import re
@@ -17,8 +16,9 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CAPACITY = len(_DIGITS) ** RANK_WIDTH
 
 _END_STEP = 2048
-"""Largest step beyond the first or the last rank. Options are mostly appended one at a time; halving the room
-that is left would use it up in twenty of them."""
+"""Largest step beyond the first or last rank. Options are mostly appended one at a time. Halving the remaining room would use it up
+in twenty steps.
+"""
 
 
 def initial(count: int) -> list[str]:
@@ -29,16 +29,16 @@ def initial(count: int) -> list[str]:
 def reorder(ranks: Sequence[str | None]) -> list[str]:
     """Return strictly ascending ranks for options in a new order, changing as few existing ones as possible.
 
-    ``ranks`` holds, for each option in the new order, its present rank or None for a new option. No other
-    answer keeps more of them. The others are spaced evenly between the kept ranks around them.
+    ``ranks`` holds, in the new order, each option's present rank, or None for a new option. No other solution keeps more ranks.
+    New ranks are spaced evenly between the kept ranks around them.
 
-    Raises ``ValueError`` for a malformed rank, or more options than there are ranks (1,679,616).
+    Raises ``ValueError`` for a malformed rank, or for more options than there are ranks (1,679,616).
     """
     count = len(ranks)
     if count > _CAPACITY:
         raise ValueError("more options than ranks")
-    # Slack is number minus position. Two options can both keep their numbers exactly when there is room
-    # between them for all that stands between them, that is when slack does not fall from one to the other.
+    # Slack is number minus position. Two options can both keep their numbers exactly when there is room between them
+    # for the options that lie between them, that is, when slack does not fall from one to the other.
     # Sentinels just outside the ranks, at positions 0 and count + 1, close the gaps at both ends.
     floor, ceiling = -1, _CAPACITY - count - 1
     slack = {0: floor}
@@ -56,11 +56,11 @@ def reorder(ranks: Sequence[str | None]) -> list[str]:
 
 
 def _longest_rising(values: Mapping[int, int]) -> list[int]:
-    """Return the keys of a longest subsequence that does not fall (patience sorting, n log n).
+    """Return the keys of a longest non-decreasing subsequence (patience sorting, n log n).
 
-    It ends with the last key when, as here, the last value is the largest; likewise for the first.
+    If the last value is the largest, as here, the subsequence ends with the last key; likewise for the first.
     """
-    tails: list[int] = []  # tails[k]: the smallest value in which a subsequence of k + 1 can end
+    tails: list[int] = []  # tails[k]: the smallest value that can end a subsequence of k + 1
     tail_keys: list[int] = []
     previous: dict[int, int | None] = {}
     for key, value in values.items():
@@ -77,7 +77,7 @@ def _longest_rising(values: Mapping[int, int]) -> list[int]:
 
 
 def _spread(low: int, high: int, count: int, *, first: bool, last: bool) -> list[int]:
-    """Return ``count`` ascending numbers strictly between ``low`` and ``high``; there is room for them."""
+    """Return ``count`` ascending numbers strictly between ``low`` and ``high``; the caller ensures that they fit."""
     if first is not last:
         reach = min(high - low, _END_STEP * (count + 1))
         low, high = (high - reach, high) if first else (low, low + reach)

@@ -25,27 +25,27 @@ NUMBER_WIDTH = 8
 """Digits of an issue number in a sort string."""
 
 TEXT_WIDTH = 240
-"""Characters of a folded text that take part in the order."""
+"""Characters of a folded text that count in the order."""
 
 USER_BYTES = 1008
-"""Bytes of a casefolded user id in which a character has to begin to take part in the order."""
+"""A character of a casefolded user id counts in the order if it begins within this many bytes."""
 
 MAX_OPTIONS = 200
 """Options of one multi_enum value."""
 
 COMPOSITE_BYTES = 1014
-"""Bytes of the body of a composite key, all its parts together."""
+"""Bytes in the body of a composite key, over all its parts."""
 
 _NULL_FIRST, _VALUED, _NULL_LAST = "012"
 _END = ESCAPE + " "
-"""Behind an ascending part: lower than whatever goes on, an escaped control included."""
+"""Ends an ascending part: lower than any continuation, including an escaped control character."""
 _END_INVERTED = "\N{LATIN SMALL LETTER Y WITH DIAERESIS}"
-"""Behind a descending part: higher than whatever goes on."""
+"""Ends a descending part: higher than any continuation."""
 _ESCAPE_INVERTED = "\N{LATIN SMALL LETTER THORN}"
 _LONGEST = 5
-"""Bytes of a character in a part at most, of an escaped control too."""
+"""The most bytes that one character takes in a part, including an escaped control character."""
 _FRAME = 3
-"""Bytes of a part's tag and of what is behind it."""
+"""Bytes of a part's tag and terminator."""
 _CHARACTER = re.compile(f"{ESCAPE}.|.", re.DOTALL)
 
 _MAX_NUMBER = 10**NUMBER_WIDTH - 1
@@ -71,29 +71,29 @@ def issue_number(num: int) -> str:
 
 
 def number_of(sort_string: str) -> int:
-    """Return the issue number of a sort string; ``ValueError`` when it is not one."""
+    """Return the issue number in a sort string; ``ValueError`` if it is not a sort string."""
     return int(_ending(sort_string)[1])
 
 
 def body_of(sort_string: str) -> str:
-    """Return what a sort string says about the value; ``ValueError`` when it is not a sort string."""
+    """Return the value part of a sort string; ``ValueError`` if it is not a sort string."""
     return sort_string[: _ending(sort_string).start()]
 
 
 def joined(bodies: Iterable[str]) -> str:
-    """Return several bodies as one, in order; `joined_in` takes them apart again."""
+    """Join several bodies into one, in order; `joined_in` splits them again."""
     return SEPARATOR.join(sorted(bodies))
 
 
 def joined_in(body: str) -> list[str]:
-    """Return the bodies that `joined` made one of."""
+    """Split what `joined` made into its bodies."""
     return body.split(SEPARATOR)
 
 
 def fold(text: str) -> str:
-    """Return the text as it is compared: NFKD, marks of a combining class other than 0 dropped, casefolded.
+    """Return the text in the form that is compared: NFKD, without marks of a nonzero combining class, casefolded.
 
-    Works character by character, so ``fold(a + b) == fold(a) + fold(b)``: a prefix folds to a prefix.
+    Folds character by character, so ``fold(a + b) == fold(a) + fold(b)``: a prefix folds to a prefix.
     """
     if text.isascii():
         return text.lower()
@@ -102,7 +102,7 @@ def fold(text: str) -> str:
 
 
 def text(value: str) -> str:
-    """Return the body of a text: its first 240 folded characters, none for a text of nothing but marks."""
+    """Return the body of a text: its first 240 folded characters; empty for a text of nothing but marks."""
     return _escape(fold(value)[:TEXT_WIDTH])
 
 
@@ -112,11 +112,11 @@ def user(value: str) -> str:
 
 
 def number(value: Decimal) -> str:
-    """Return the body of a number: sign, exponent, digits. Exact; ``ValueError`` for what cannot be stored.
+    """Return the body of a number: sign, exponent, digits. Exact; ``ValueError`` for a number that cannot be stored.
 
     =             zero
     >502123       123 = 1.23E+2: 500 + exponent, then the digits without trailing zeros
-    <497876~      -123: all of the above complemented, and a mark that puts fewer digits after more
+    <497876~      -123: exponent and digits complemented, then a mark that sorts fewer digits after more
     """
     negative, digits, exponent = number_parts(value)
     if not digits:
@@ -150,7 +150,7 @@ def enum(rank: str) -> str:
 def multi_enum(ranks: Iterable[str]) -> str:
     """Return the body of a set of options: their ranks, ascending.
 
-    ``ValueError`` for an empty set, which is no value and so has no sort string.
+    ``ValueError`` for an empty set: that is no value, so it has no sort string.
     """
     ordered = sorted(map(enum, ranks))
     if not 1 <= len(ordered) <= MAX_OPTIONS:
@@ -159,7 +159,7 @@ def multi_enum(ranks: Iterable[str]) -> str:
 
 
 class KeyPart(NamedTuple):
-    """One key of a composite: its body (None: no value), how it is sorted, and the bytes that it may take (None: all it needs)."""
+    """One part of a composite key: its body (None: no value), how it sorts, and its byte limit (None: no limit)."""
 
     body: str | None
     descending: bool = False
@@ -168,14 +168,14 @@ class KeyPart(NamedTuple):
 
 
 def composite(parts: Iterable[KeyPart]) -> str:
-    """Return the body of several keys, the first of which decides, then the second, and so on.
+    """Return the body of several key parts. The first part is compared first, then the second, and so on.
 
-    1open 02 20 1>502123        "open" ascending, then the number 123 ascending (02 20 are the characters U+0002 and U+0020)
-    tag  | end  tag
+        1open 02 20 1>502123        "open" ascending, then the number 123 ascending (02 20 are the characters U+0002 and U+0020)
+        tag  | end  tag
 
-    Each part stands behind a tag that says whether there is a value, and ends before the next one begins; a descending one is
-    inverted character by character. The last one must be ascending: the issue number follows it, which is. A body too long for its
-    `size` is cut, at a place that depends on what is before it alone; issues that agree up to there are ties in that part.
+    Each part starts with a tag that says whether there is a value, and has a terminator before the next part. A descending part is
+    inverted character by character. The last part must be ascending, because the ascending issue number follows it. A body too long
+    for its `size` is truncated at a place that depends only on what precedes it; issues that agree up to there tie in that part.
     """
     *leading, last = parts
     if last.descending:
@@ -199,7 +199,7 @@ def _end(part: KeyPart) -> str:
 
 
 def _cut(body: str, limit: int, *, descending: bool) -> str:
-    # As for a user id: a character is in when it begins early enough, whatever it is. An escape stays with what it escapes.
+    # As for a user id: a character is kept if it begins early enough, whatever it is. An escape stays with what it escapes.
     kept, begins = [], 0
     for character in _CHARACTER.findall(body):
         if begins > limit:
@@ -210,10 +210,10 @@ def _cut(body: str, limit: int, *, descending: bool) -> str:
 
 
 class _Inversion(dict[int, str]):
-    """Characters whose order is that of the bodies' characters turned around, none the beginning of another's.
+    """Replacements for characters that sort in reverse; none is a prefix of another.
 
-    Most texts are of the characters from the space to z, which stay one byte each. For others a sign tells how many bytes they have
-    in UTF-8, and their place among those follows, counted from the end.
+    Most texts use the characters from space to z, which stay one byte each. For any other, a marker gives its UTF-8 length,
+    and its place among the characters of that length follows, counted from the end.
     """
 
     def __missing__(self, code: int) -> str:
@@ -232,7 +232,7 @@ _INVERSION = _Inversion()
 
 
 def _scalar(place: int) -> str:
-    """The character of a place among those that are no surrogates."""
+    """The character at a place among those that are not surrogates."""
     return chr(place if place < 0xD800 else place + 0x800)
 
 
@@ -241,12 +241,12 @@ def _scalars_before(code: int) -> int:
 
 
 def folded_text(body: str) -> str:
-    """Return the folded text, or its first 240 characters, that the body of a text was made of."""
+    """Return the folded text that a text's body was made of, up to its first 240 characters."""
     return _ESCAPED.sub(lambda found: chr(ord(found[0][1]) - 0x40), body)
 
 
 def number_value(body: str) -> Decimal:
-    """Return the number that the body of a number was made of."""
+    """Return the number that a number's body was made of."""
     if body == "=":
         return Decimal(0)
     negative = body[0] == "<"
@@ -256,7 +256,7 @@ def number_value(body: str) -> Decimal:
 
 
 def _beginning(text: str, size: int) -> str:
-    # Whether a character is in depends on those before it alone, so ids that differ in it are cut at the same place.
+    # Whether a character is kept depends only on those before it, so ids that differ only in it are truncated at the same place.
     if len(text) * 4 <= size:
         return text
     begins = 0
@@ -273,7 +273,7 @@ def _escape(text: str) -> str:
 
 
 def _fixed(pattern: re.Pattern[str], stored: str) -> str:
-    # A document that holds anything else is poison: better one refused issue than an index out of order.
+    # A document that holds anything else is poison: refusing one issue is better than an index out of order.
     if pattern.fullmatch(stored) is None:
         raise ValueError("value is not in its stored form")
     return stored

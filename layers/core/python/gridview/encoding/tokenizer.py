@@ -1,4 +1,4 @@
-"""Texts as filters and indexes of words look at them: folded, and cut into words. Pure."""
+"""Texts folded and split into words, as filters and word indexes see them. Pure."""
 
 import re
 import unicodedata
@@ -7,14 +7,14 @@ from functools import lru_cache
 from gridview.encoding import sort_strings
 
 REMEMBERED = 512
-"""Texts that are remembered folded: those of one issue."""
+"""How many folded texts are cached: enough for the texts of one issue."""
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _OF_WORDS = frozenset("LMN")
-"""The classes of characters that words are made of: letters, marks, digits and other numbers."""
+"""Unicode categories of word characters: letters, marks, digits and other numbers."""
 
 folded = lru_cache(maxsize=REMEMBERED)(sort_strings.fold)
-"""`sortstrings.fold`. Folding a long text takes longer than all else, and several conditions look at one text after the other."""
+"""`sort_strings.fold`, cached: folding a long text is the costliest step, and several conditions inspect one text in a row."""
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -25,10 +25,10 @@ def words(text: str) -> frozenset[str]:
 
 
 def inner_words(text: str) -> frozenset[str]:
-    """The words of a text, folded, that are words of every text that contains it: those that do not reach its ends."""
+    """The folded words that every text containing this one must have as words: those that do not touch its ends."""
     return frozenset(filter(None, _spaced(folded(text)).split(" ")[1:-1]))
 
 
 def _spaced(whole: str) -> str:
-    """A folded text with a space for each character that is not of a word."""
+    """A folded text with a space in place of each character that belongs to no word."""
     return "".join(one if unicodedata.category(one)[0] in _OF_WORDS else " " for one in whole)

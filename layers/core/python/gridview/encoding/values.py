@@ -1,11 +1,11 @@
-"""Canonical values: what the JSON of a request becomes in a document, and back.
+"""Canonical values: from the JSON of a request to the form in a document, and back.
 
-One parser per field type takes JSON-decoded input (a JSON number arrives as ``int`` or ``Decimal``, never as
-``float``) and returns the value that is stored, in the one form it has there. Whatever is wrong with the
-input, a wrong JSON type included, is a ``ValueError`` whose message is a short clause for people ("must be a
-string") and never repeats what was sent. The formatters go from the stored value to the answer's.
+Each field type has one parser. It takes JSON-decoded input (a JSON number arrives as ``int`` or ``Decimal``, never as
+``float``) and returns the value in its one stored form. Any bad input, including a wrong JSON type, is a ``ValueError``. Its
+message is a short clause for people ("must be a string") and never repeats the input. Formatters turn stored values into
+those of an answer.
 
-``null``, ``""`` and ``[]`` mean "no value"; the caller settles those before it asks for a parser.
+``null``, ``""`` and ``[]`` mean "no value"; the caller handles them before it chooses a parser.
 """
 
 import re
@@ -33,15 +33,14 @@ _DATETIME = re.compile(
 )
 
 _EXPONENT_LIMIT = 99_999_999
-"""Exponents are read up to here: further than the digits of any request could make up for, well inside what
-Decimal can hold."""
+"""Larger exponents are read as this one. No request has enough digits to offset it, and Decimal can hold it easily."""
 
 _GREGORIAN_CYCLE = 400
 """Years after which the calendar repeats itself to the day."""
 
 
 def parse_text(value: object, *, limit: int = TEXT_LIMIT) -> str:
-    """Return the text as it is; ``limit`` is in characters (code points)."""
+    """Return the text unchanged; ``limit`` is in characters (code points)."""
     text = _string(value)
     if len(text) > limit:
         raise ValueError(f"must be at most {limit} characters long")
@@ -49,7 +48,7 @@ def parse_text(value: object, *, limit: int = TEXT_LIMIT) -> str:
 
 
 def parse_user(value: object) -> str:
-    """Return the user id as it is."""
+    """Return the user id unchanged."""
     return parse_text(value, limit=USER_LIMIT)
 
 
@@ -63,8 +62,8 @@ def parse_bool(value: object) -> bool:
 def parse_number(value: object) -> Decimal:
     """Return the exact number, without trailing zeros (100 is ``1E+2``, 1.00 is ``1``, -0 is ``0``).
 
-    A string is accepted when it is a JSON number. Nothing is ever rounded: what DynamoDB could not store
-    digit for digit is refused.
+    A string is accepted if it is a JSON number. Nothing is ever rounded: a number that DynamoDB cannot store digit for digit is
+    refused.
     """
     if isinstance(value, str):
         number = json_number(value)
@@ -87,15 +86,14 @@ def parse_number(value: object) -> Decimal:
 def json_number(literal: str) -> Decimal:
     """Read a JSON number exactly; ``json.loads(..., parse_float=json_number)`` uses it too.
 
-    ``Decimal(literal)`` would raise an ``ArithmeticError`` on ``1e99999999999999999999``, which is sound
-    JSON. Here such an exponent is cut to one that is still out of every range, so that ``parse_number`` can
-    say so where the field's name is known.
+    ``Decimal(literal)`` would raise an ``ArithmeticError`` on ``1e99999999999999999999``, which is valid JSON. Such an exponent is
+    clamped to one that is still out of every range, so that ``parse_number``, whose caller knows the field's name, reports it.
     """
     match = _JSON_NUMBER.fullmatch(literal)
     if match is None:
         raise ValueError("must be a number")
     minus, whole, fraction, exponent_sign, exponent_digits = match.groups(default="")
-    # Cut by length before int(), which refuses digit strings beyond an interpreter-wide limit.
+    # Check the length before int(), which refuses digit strings beyond an interpreter-wide limit.
     magnitude = exponent_digits.lstrip("0") or "0"
     exponent = int(magnitude) if len(magnitude) <= len(str(_EXPONENT_LIMIT)) else _EXPONENT_LIMIT
     if exponent_sign == "-":
@@ -104,9 +102,9 @@ def json_number(literal: str) -> Decimal:
 
 
 def number_json(number: Decimal) -> str:
-    """Return the JSON literal of a number: all its digits, and no zeros that say nothing.
+    """Return the JSON literal of a number: all significant digits, no redundant zeros.
 
-    Plain notation where JavaScript uses it too (the first digit between 10^-7 and 10^20), else ``1.5E+125``.
+    Plain notation in JavaScript's range (the first digit between 10^-7 and 10^20), else ``1.5E+125``.
     """
     negative, digits, exponent = number_parts(number)
     if not digits:
@@ -122,10 +120,10 @@ def number_json(number: Decimal) -> str:
 
 
 def number_parts(number: Decimal) -> tuple[bool, str, int]:
-    """Return what a finite number is made of: whether it is negative, its significant digits, its exponent.
+    """Return the parts of a finite number: whether it is negative, its significant digits, its exponent.
 
-    The digits have no zeros at either end, and are empty for zero; the exponent is that of the first one:
-    -1230 is ``(True, "123", 3)``. Unlike ``Decimal.normalize`` this never rounds to the current context.
+    The digits have no leading or trailing zeros, and are empty for zero. The exponent is that of the first digit: -1230 is
+    ``(True, "123", 3)``. Unlike ``Decimal.normalize``, this never rounds to the current context.
     """
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
@@ -137,7 +135,7 @@ def number_parts(number: Decimal) -> tuple[bool, str, int]:
 
 
 def parse_date(value: object) -> str:
-    """Return the date as ``YYYY-MM-DD``, years 0001 to 9999, which is also the only form accepted."""
+    """Return the date as ``YYYY-MM-DD``, years 0001 to 9999; no other form is accepted."""
     text = _string(value)
     match = _DATE.fullmatch(text)
     if match is None:
@@ -153,8 +151,8 @@ def parse_date(value: object) -> str:
 def parse_datetime(value: object) -> str:
     """Return the instant in UTC with exactly six fraction digits, ``2023-05-01T12:34:56.000000Z``.
 
-    The input is RFC 3339 with seconds and an offset. What could not be kept is refused: a leap second, and
-    digits after the microseconds.
+    The input is RFC 3339 with seconds and an offset. Input that could not be kept exactly is refused: a leap second, and digits
+    beyond microseconds.
     """
     match = _DATETIME.fullmatch(_string(value))
     if match is None:
@@ -168,7 +166,7 @@ def parse_datetime(value: object) -> str:
     offset = timedelta(hours=int(offset_hours or 0), minutes=int(offset_minutes or 0))
     if int(offset_hours or 0) > 23 or int(offset_minutes or 0) > 59:
         raise ValueError("must have an offset between -23:59 and +23:59")
-    # The last hours of year 0000 can be in year 0001 in UTC, but datetime has no year 0: go one cycle later.
+    # The last hours of year 0000 can fall in year 0001 in UTC, but datetime has no year 0: compute one cycle later.
     shift = _GREGORIAN_CYCLE if year == 0 else 0
     try:
         local = datetime(year + shift, month, day, hour, minute, second, int(fraction.ljust(6, "0")))
@@ -193,6 +191,6 @@ def _string(value: object) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:
-        # JSON can spell half of a surrogate pair; UTF-8, and so DynamoDB, cannot.
+        # JSON can express half of a surrogate pair; UTF-8, and so DynamoDB, cannot.
         raise ValueError("must not hold a lone surrogate") from None
     return value
