@@ -1,4 +1,4 @@
-"""Projects, attributes and documents as data, and the store that reads and writes definitions.
+"""The data model: projects, attributes and issue documents, and the store that reads and writes definitions.
 
 I/O: document_store, store.
 """

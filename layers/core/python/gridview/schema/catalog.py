@@ -1,4 +1,4 @@
-"""A project's catalog: the fields that its issues have, built-in and custom, as values without behaviour of storage."""
+"""A project's catalog: the built-in and custom fields of its issues, as values independent of storage."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +13,11 @@ INDEXED_BY_DEFAULT = 40
 MAX_OPTIONS = 200
 MAX_COMPOSITES = 20
 MAX_KEYS = 3
-"""Keys of one order."""
+"""The most keys that one order can have."""
 
 
 class FieldType(StrEnum):
-    """The types of API.md."""
+    """The field types of the API."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -43,11 +43,11 @@ class FormerRank(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One choice of an enum. Documents hold `id`, which is never reused; `rank` gives the order (`ranks`).
+    """One choice of an enum. Documents hold `id`, which is never reused; `rank` gives the order (`option_ranks`).
 
-    A retired option was dropped from the list: no new value may be it, but an issue that got it from a writer who had not yet
-    heard still shows and sorts by it. `former` are the ranks, oldest first, under which issues may stand until the pass over them
-    is over; `moved` is the epoch of the last move.
+    A retired option is no longer in the list. No new value may use it, but an issue that got it from a writer with an older catalog
+    still shows it and sorts by it. `former` holds the ranks, oldest first, under which issues may still be indexed until the pass
+    over them is done. `moved` is the epoch of the last move.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Option:
     moved: int = 0
 
     def moved_to(self, rank: str, epoch: int) -> Self:
-        """With another rank from this epoch on."""
+        """This option with another rank from this epoch on."""
         return replace(self, rank=rank, former=(*self.former, FormerRank(epoch, self.rank)), moved=epoch)
 
     def rank_before(self, epoch: int) -> str:
@@ -67,12 +67,12 @@ class Option:
 
     @property
     def ranks(self) -> frozenset[str]:
-        """The ranks under which issues may stand."""
+        """All ranks under which issues may be indexed."""
         return frozenset((self.rank, *(former.rank for former in self.former)))
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """From the map stored in the definition."""
+        """Decode the map stored in the definition."""
         return cls(
             item["id"],
             item["value"],
@@ -83,7 +83,7 @@ class Option:
         )
 
     def to_item(self) -> dict[str, Any]:
-        """The map stored in the definition."""
+        """Encode as the map stored in the definition."""
         stored: dict[str, Any] = {"id": self.id, "value": self.value, "rank": self.rank}
         if self.retired:
             stored["retired"] = True
@@ -93,15 +93,15 @@ class Option:
 
 
 class UnknownOption(LookupError):
-    """A document holds an option that this catalog does not know: the catalog is older than the document."""
+    """A document holds an option that this catalog does not know, so the catalog is older than the document."""
 
 
 @dataclass(frozen=True)
 class Field:
     """A built-in field or a custom attribute.
 
-    `id` is what the API calls it; `key` is the internal id that documents and derived items hold, and no other attribute of the
-    project, living or deleted, has or had it.
+    `id` is its name in the API. `key` is the internal id that documents and derived items hold; no other attribute of the project,
+    living or deleted, ever has the same key.
     """
 
     id: str
@@ -117,41 +117,41 @@ class Field:
     updated: str = ""
     next_option: int = 1
     deleted: int = 0
-    """The epoch with which it was deleted; its definition stays until no issue holds a value of it."""
+    """The epoch that deleted it; 0 if it is not deleted. Its definition stays until no issue holds a value of it."""
 
     @property
     def indexed(self) -> bool:
-        """Whether issues get sort entries, be it for an index that is not complete yet."""
+        """Whether issues get sort entries, even for an index that is still being built."""
         return bool(self.indexes.written)
 
     @property
     def searched(self) -> bool:
-        """Whether the words of the values are indexed, be it for an index that is not complete yet."""
+        """Whether the words of the values are indexed, even for an index that is still being built."""
         return self.indexed and (self.key == "name" or self.indexes.words)
 
     @cached_property
     def served(self) -> "FieldOrder | None":
-        """The order that is served; None when there is none, or none that is complete."""
+        """The order that is served; None if no index of this field is complete."""
         ready = self.indexes.ready
         return None if ready is None else FieldOrder(self.order_id_of(ready), self, ready)
 
     def order_id_of(self, index: Index) -> str:
-        """Names an order of this field in sort entries: the internal id and the generation of the index, `a1.1`."""
+        """Name an order of this field in sort entries: the internal id and the generation of the index, `a1.1`."""
         return f"{self.key}.{index.generation}"
 
     @property
     def moving(self) -> int:
-        """The epoch with which options were last moved whose issues may still stand under former ranks; 0 when none do."""
+        """The epoch of the last move of options whose issues may still be indexed under former ranks; 0 if there is none."""
         return max((former.until for option in self.options for former in option.former), default=0)
 
     @cached_property
     def former(self) -> tuple["Field", ...]:
-        """This field as it was before each move of options after which issues may not have been moved yet."""
+        """This field as it was before each move of options that the issues may not have followed yet."""
         return tuple(self.before(epoch) for epoch in self.moves)
 
     @property
     def moves(self) -> list[int]:
-        """The epochs of the moves of options after which issues may not have been moved yet."""
+        """The epochs of the moves of options that the issues may not have followed yet."""
         return sorted({former.until for option in self.options for former in option.former})
 
     def before(self, epoch: int) -> "Field":
@@ -161,16 +161,16 @@ class Field:
 
     @property
     def arrangement(self) -> tuple[int, bool]:
-        """Another one whenever the order of the options has become another one, or all issues have followed."""
+        """A value that changes whenever the options are reordered, and again when all issues have followed."""
         return max((option.moved for option in self.options), default=0), bool(self.moving)
 
     @property
     def pending(self) -> int:
-        """The epoch of the newest change that is not true of all issues yet; 0 when all are."""
+        """The epoch of the newest change that does not yet hold for all issues; 0 if there is none."""
         return max(self.indexes.pending, self.moving, self.deleted)
 
     def after_pass(self, done: int, epoch: int) -> "Field":
-        """After a pass over all issues under the definitions of epoch `done`; what follows from that holds from `epoch` on."""
+        """The field after a pass over all issues under the definitions of epoch `done`; the result holds from `epoch` on."""
         options = tuple(
             replace(option, former=tuple(former for former in option.former if former.until > done))
             for option in self.options
@@ -179,7 +179,7 @@ class Field:
 
     @cached_property
     def live_options(self) -> tuple[Option, ...]:
-        """The options that a new value may be, in display order."""
+        """The options that a new value may use, in display order."""
         return tuple(option for option in self.options if not option.retired)
 
     @cached_property
@@ -187,7 +187,7 @@ class Field:
         return {option.id: option for option in self.options}
 
     def option(self, option_id: str) -> Option:
-        """The option that a document holds, retired ones included; UnknownOption."""
+        """The option with this id, including retired ones. UnknownOption if there is none."""
         try:
             return self._option_by_id[option_id]
         except KeyError:
@@ -195,7 +195,7 @@ class Field:
 
     @cached_property
     def option_by_value(self) -> dict[str, Option]:
-        """Every option that a request may name."""
+        """Every option that a request may name, by value."""
         return {option.value: option for option in self.live_options}
 
     def value_in(self, document: Mapping[str, Any]) -> Any:
@@ -204,12 +204,12 @@ class Field:
 
     @property
     def path(self) -> tuple[str, ...]:
-        """Where a document holds the value."""
+        """The path of the value in a document."""
         return (self.key,) if self.builtin else ("fields", self.key)
 
 
 NUM = "num"
-"""The field that needs no index of its own: issues are kept in number order."""
+"""The issue number as a sort field. It needs no index of its own, because issues are stored in number order."""
 
 BUILTINS: Mapping[str, Field] = {
     one.key: one
@@ -220,7 +220,7 @@ BUILTINS: Mapping[str, Field] = {
         Field("updated", "updated", "Updated", FieldType.DATETIME, required=True, builtin=True),
     )
 }
-"""The fields that every issue has and that are stored as values, as a project has them that changed nothing about them."""
+"""The fields that every issue stores as values, in a project that has not changed their indexes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,12 +233,12 @@ class FieldOrder:
 
     @property
     def id(self) -> str:
-        """What the API calls what is sorted by."""
+        """The API's name for the sort field."""
         return self.field.id
 
     @property
     def key(self) -> str:
-        """Its internal id."""
+        """The field's internal id."""
         return self.field.key
 
     @property
@@ -258,22 +258,22 @@ class FieldOrder:
 
     @property
     def moving(self) -> bool:
-        """Whether options are being moved, so that issues may stand where they stood before."""
+        """Whether options are being moved, so that issues may still be at their former place."""
         return bool(self.field.moving)
 
     @property
     def former(self) -> tuple["FieldOrder", ...]:
-        """This order as it was before each move of options after which issues may not have been moved yet."""
+        """This order as it was before each move of options that the issues may not have followed yet."""
         return tuple(replace(self, field=one) for one in self.field.former)
 
     @property
     def arrangement(self) -> tuple[int, ...]:
-        """Another one whenever it has become another order: what cursors are bound to."""
+        """A value that changes whenever the order does. Cursors are bound to it."""
         return self.index.generation, *self.field.arrangement
 
 
 class Part(NamedTuple):
-    """One key of a sort: the internal id of its field (or `NUM`), and how it is sorted by."""
+    """One key of a sort: the internal id of its field (or `NUM`), its direction, and the place of nulls."""
 
     field: str
     descending: bool = False
@@ -281,10 +281,10 @@ class Part(NamedTuple):
 
 
 def normal_form(parts: Sequence[Part]) -> tuple[tuple[Part, ...], bool]:
-    """The same order with its last key ascending, or that of which it is the reversal; and whether it is the reversal.
+    """An equivalent order whose last key is ascending, and whether it is the reversal of the given one.
 
-    Ties are broken by issue number in the direction of the last key, so all of an order can be read backwards. Of a field that
-    every issue has it makes no difference where those without it would stand.
+    Ties are broken by issue number in the direction of the last key, so a whole order can be read backwards. If every issue has a
+    value in a field, the place of nulls makes no difference and is dropped.
     """
     backwards = parts[-1].descending
     return tuple(
@@ -299,9 +299,9 @@ def normal_form(parts: Sequence[Part]) -> tuple[tuple[Part, ...], bool]:
 
 @dataclass(frozen=True)
 class Composite:
-    """An index over several fields that an administrator has defined; `sort` is the order as it was asked for.
+    """An index over several fields, defined by an administrator. `sort` is the order as requested.
 
-    `key` is its id, inside and in the API, and no other index of the project, living or deleted, has or had it.
+    `key` is its id, both internally and in the API; no other index of the project, living or deleted, ever has the same key.
     """
 
     key: str
@@ -310,39 +310,39 @@ class Composite:
     version: int = 1
     created: str = ""
     deleted: int = 0
-    """The epoch with which it was deleted; its definition stays until no issue has an entry of it."""
+    """The epoch that deleted it; 0 if it is not deleted. Its definition stays until no issue has an entry in it."""
 
     @property
     def id(self) -> str:
-        """What the API calls it."""
+        """Its id in the API."""
         return self.key
 
     @cached_property
     def normal(self) -> tuple[Part, ...]:
-        """The order in which its entries stand."""
+        """The order of its entries."""
         return normal_form(self.sort)[0]
 
     def order_id_of(self, index: Index) -> str:
-        """Names an order of this index in sort entries: its id and the generation, `c1.1`."""
+        """Name an order of this index in sort entries: its id and the generation, `c1.1`."""
         return f"{self.key}.{index.generation}"
 
     @property
     def pending(self) -> int:
-        """The epoch of the newest change that is not true of all issues yet; 0 when all are."""
+        """The epoch of the newest change that does not yet hold for all issues; 0 if there is none."""
         return max(self.indexes.pending, self.deleted)
 
     def after_pass(self, done: int, epoch: int) -> "Composite":
-        """After a pass over all issues under the definitions of epoch `done`; what follows from that holds from `epoch` on."""
+        """The index after a pass over all issues under the definitions of epoch `done`; the result holds from `epoch` on."""
         return replace(self, indexes=self.indexes.after_pass(done, epoch))
 
 
 Definition = Field | Composite
-"""What has an index with generations, and a stored item that defines it."""
+"""Anything with generations of an index and a stored item that defines it."""
 
 
 @dataclass(frozen=True)
 class CompositeOrder:
-    """An order by several keys, in which every issue has an entry; `fields` are those of `composite.normal`."""
+    """An order by several keys, with an entry for every issue. `fields` are those of `composite.normal`."""
 
     composite: Composite
     fields: tuple[Field, ...]
@@ -350,17 +350,17 @@ class CompositeOrder:
 
     @property
     def order_id(self) -> str:
-        """Names it in sort entries."""
+        """Its name in sort entries."""
         return self.composite.order_id_of(self.index)
 
     @property
     def id(self) -> str:
-        """What the API calls what is sorted by."""
+        """The API's name for the index."""
         return self.composite.id
 
     @property
     def key(self) -> str:
-        """Its internal id."""
+        """The index's internal id."""
         return self.composite.key
 
     @property
@@ -370,12 +370,12 @@ class CompositeOrder:
 
     @property
     def moving(self) -> bool:
-        """Whether options are being moved, so that issues may stand where they stood before."""
+        """Whether options are being moved, so that issues may still be at their former place."""
         return any(field.moving for field in self.fields)
 
     @cached_property
     def former(self) -> tuple["CompositeOrder", ...]:
-        """This order as it was before each move of options after which issues may not have been moved yet."""
+        """This order as it was before each move of options that the issues may not have followed yet."""
         epochs = sorted({epoch for field in self.fields for epoch in field.moves})
         return tuple(
             replace(self, fields=tuple(field.before(epoch) for field in self.fields)) for epoch in epochs
@@ -383,7 +383,7 @@ class CompositeOrder:
 
     @property
     def arrangement(self) -> tuple[int, ...]:
-        """Another one whenever it has become another order: what cursors are bound to."""
+        """A value that changes whenever the order does. Cursors are bound to it."""
         return self.index.generation, *(one for field in self.fields for one in field.arrangement)
 
 
@@ -391,7 +391,7 @@ Order = FieldOrder | CompositeOrder
 
 
 class CompositeServed(NamedTuple):
-    """A composite index that gives an order, read backwards when `reversed`."""
+    """A composite index that gives an order; it is read backwards if `reversed`."""
 
     order: CompositeOrder
     reversed: bool
@@ -399,11 +399,11 @@ class CompositeServed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Catalog:
-    """All fields of a project, as of one epoch. `attributes` are in display order; the next one will be `a<next_key>` inside.
+    """All fields of a project as of one epoch. `attributes` are in display order; the next one gets the key `a<next_key>`.
 
-    `own_builtins` are the built-in fields whose index this project has changed; `deleting` the deleted attributes that issues
-    may still hold values of; `composites` are in the order of their making, those that are being removed included.
-    Compares by identity: `catalogs` keeps one.
+    `own_builtins` are the built-in fields whose index this project has changed. `deleting` are the deleted attributes that issues
+    may still hold values of. `composites` are in creation order and include those being removed. Compares by identity: `Catalogs`
+    keeps one instance per state.
     """
 
     tenant: str
@@ -429,16 +429,16 @@ class Catalog:
         return {entry.id: entry for entry in (*self.builtins, *self.attributes)}
 
     def get(self, field_id: str) -> Field | None:
-        """The field that the API calls `field_id` (never `num`, which is not stored as a value)."""
+        """The field with this id in the API (never `num`, which is not stored as a value)."""
         return self._by_id.get(field_id)
 
     @property
     def state(self) -> Field:
-        """The built-in field of the states."""
+        """The built-in field `state`."""
         return self._by_id["state"]
 
     def deleted(self, key: str) -> bool:
-        """Whether the attribute of this internal id was deleted. One that is not here may also be newer than this copy."""
+        """Whether the attribute with this internal id was deleted. An unknown one may also be newer than this copy."""
         number = key.removeprefix("a")
         return key not in self._keys and number.isdecimal() and int(number) < self.next_key
 
@@ -448,7 +448,7 @@ class Catalog:
 
     @cached_property
     def orders(self) -> tuple[Order, ...]:
-        """The orders in which a changed issue gets sort entries, served or being built."""
+        """The orders in which a changed issue gets sort entries, whether served or being built."""
         by_field = (
             FieldOrder(one.order_id_of(index), one, index)
             for one in (*self.builtins, *self.attributes)
@@ -461,25 +461,26 @@ class Catalog:
 
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
-        """Every field and composite index, those that are being removed included."""
+        """Every field and composite index, including those being removed."""
         return (*self.builtins, *self.attributes, *self.deleting, *self.composites)
 
     @cached_property
     def leaving(self) -> Mapping[str, int]:
-        """The orders whose entries are being removed, and the epoch since which they are; some may still be there."""
+        """The orders whose entries are being removed, each with the epoch since when. Some entries may still exist."""
         return {
             one.order_id_of(index): index.since for one in self.definitions for index in one.indexes.leaving
         }
 
     def pending(self) -> Iterator[Definition]:
-        """The fields and composite indexes of which a change is not true of all issues yet."""
+        """The fields and composite indexes with a change that does not yet hold for all issues."""
         return (one for one in self.definitions if one.pending)
 
     @cached_property
     def living_composites(self) -> tuple[Composite, ...]:
         """The composite indexes that are not deleted.
 
-        Definitions are read one after the other, so one may be here whose newest field was not yet there: it is as if it were not.
+        Definitions are read one after the other, so a composite index may be read whose newest field was not. Such an index is left
+        out.
         """
         return tuple(
             one
@@ -488,15 +489,15 @@ class Catalog:
         )
 
     def composite(self, index_id: str) -> Composite | None:
-        """The composite index of this id."""
+        """The composite index with this id, if any."""
         return next((one for one in self.living_composites if one.id == index_id), None)
 
     def composites_over(self, key: str) -> list[Composite]:
-        """The composite indexes that sort by the field of this internal id."""
+        """The composite indexes that sort by the field with this internal id."""
         return [one for one in self.living_composites if any(part.field == key for part in one.sort)]
 
     def field_of(self, key: str) -> Field:
-        """The field of this internal id, one that is being deleted too; KeyError."""
+        """The field with this internal id, even one being deleted. KeyError if there is none."""
         return self._by_key[key]
 
     @cached_property
@@ -504,7 +505,7 @@ class Catalog:
         return {one.key: one for one in (*self.builtins, *self.attributes, *self.deleting)}
 
     def composite_for(self, parts: Sequence[Part]) -> CompositeServed | None:
-        """The composite index that gives this order or its reversal; None when there is none, or none that is complete."""
+        """The complete composite index that gives this order or its reversal; None if there is none."""
         found = self._composite_of(parts)
         if found is None:
             return None
@@ -513,7 +514,7 @@ class Catalog:
         return None if ready is None else CompositeServed(self._order(composite, ready), backwards)
 
     def composite_being_built(self, parts: Sequence[Part]) -> Composite | None:
-        """The composite index that will give this order when it is complete, and does not yet."""
+        """The composite index that will give this order when it is complete; None if there is none."""
         found = self._composite_of(parts)
         return found[0] if found is not None and found[0].indexes.ready is None else None
 
@@ -530,7 +531,7 @@ class Catalog:
 
 
 def _without_number(parts: Sequence[Part]) -> Sequence[Part]:
-    """The keys that give the same order without the issue number, which breaks ties anyway; none when there are no such."""
+    """The keys before the issue number, which decides all ties; empty if they alone do not give the same order."""
     place = next((at for at, part in enumerate(parts) if part.field == NUM), len(parts))
     if 0 < place < len(parts) and parts[place].descending != parts[place - 1].descending:
         return ()

@@ -10,15 +10,15 @@ from gridview.support.errors import NotFound
 
 
 def get_issue(table: Table, catalog: Catalog, num: int) -> Document:
-    """The document, strongly consistent: a read unit for each 4 KB; NotFound."""
+    """The document. NotFound if there is none. One strongly consistent read: a read unit for each 4 KB."""
     document = table.get(*issue_key(catalog, num), consistent=True)
     if document is None:
-        raise NotFound("There is no such issue.")
+        raise NotFound("Issue not found.")
     return document
 
 
 def issue_key(catalog: Catalog, num: int) -> Key:
-    """The key of an issue's document; NotFound for a number that no issue can have."""
+    """The key of an issue's document. NotFound for a number that no issue can have."""
     if not ids.ISSUE.fullmatch(str(num)):
-        raise NotFound("There is no such issue.")
+        raise NotFound("Issue not found.")
     return keys.issue(catalog.tenant, catalog.project, num), keys.project(catalog.tenant, catalog.project)

@@ -1,4 +1,4 @@
-"""Issue documents: made from requests, merged, checked, and turned into the API's JSON. Pure."""
+"""Issue documents: parsed from requests, merged, validated, and converted to the API's JSON. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -16,13 +16,13 @@ from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
 from gridview.support.validation import RequestModel, parse
 
 MAX_DOCUMENT_BYTES = 400 * 1024
-"""What DynamoDB takes as one item."""
+"""The largest item that DynamoDB stores."""
 
 Document = dict[str, Any]
 
 
 class Changes(NamedTuple):
-    """What a request says of an issue, in stored form: internal field key -> value, None where it clears one."""
+    """The values that a request sets, in stored form: internal field key -> value, or None to clear the field."""
 
     builtins: Mapping[str, Any]
     fields: Mapping[str, Any]
@@ -35,12 +35,12 @@ class _Models(NamedTuple):
 
 
 def parse_create(catalog: Catalog, body: Any) -> Changes:
-    """The values of a new issue; InvalidRequest names everything that is wrong with them."""
+    """The values of a new issue. InvalidRequest names all errors at once."""
     return _changes(parse(_models(catalog).create, body))
 
 
 def parse_patch(catalog: Catalog, body: Any) -> Changes:
-    """The values of a merge patch (RFC 7396); InvalidRequest names everything that is wrong with them."""
+    """The values of a merge patch (RFC 7396). InvalidRequest names all errors at once."""
     return _changes(parse(_models(catalog).patch, body))
 
 
@@ -74,7 +74,7 @@ def new_document(catalog: Catalog, num: int, changes: Changes, *, user: str, now
 
 
 def merged(catalog: Catalog, document: Document, changes: Changes, *, user: str, now: str) -> Document:
-    """The next version of an issue, checked as a whole."""
+    """The next version of an issue, validated as a whole."""
     kept = (
         {}
         if changes.replaces_fields
@@ -113,9 +113,9 @@ def _complete(catalog: Catalog, document: Document) -> Document:
 def to_json(
     catalog: Catalog, document: Mapping[str, Any], columns: frozenset[str] | None = None
 ) -> dict[str, Any]:
-    """The issue as the API answers it; of `columns` (ids of fields), if given, only those, and always number and version.
+    """The issue as the API returns it. `columns` (field ids), if given, limits the fields; number and version are always included.
 
-    UnknownOption when the catalog is older than the document.
+    UnknownOption if the catalog is older than the document.
     """
     form = _form(catalog, columns)
     issue: dict[str, Any] = {"num": document["num"], "version": document["version"]}
@@ -131,7 +131,7 @@ def to_json(
 
 
 class _Form(NamedTuple):
-    """What a row shows: API id, internal key and formatter of each field, in display order."""
+    """The fields of a row, in display order: API id, internal key and formatter of each."""
 
     builtins: tuple[tuple[str, str, Callable[[Any], Any]], ...]
     plain: tuple[str, ...]
@@ -140,7 +140,7 @@ class _Form(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _form(catalog: Catalog, columns: frozenset[str] | None) -> _Form:
-    """Settled once for all rows of a page, and for the next pages."""
+    """The form of a row, computed once and kept for all rows of this page and the next pages."""
 
     def shown(fields: Iterable[Field]) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
         return tuple(
@@ -154,7 +154,7 @@ def _form(catalog: Catalog, columns: frozenset[str] | None) -> _Form:
 
 
 def _number_json(_: Field, value: int | Decimal) -> int | Decimal:
-    # The JSON encoder takes integers of 64 bits; a Decimal it writes with all its digits.
+    # The JSON encoder takes 64-bit integers; it writes a Decimal with all its digits.
     return value if isinstance(value, int) and -(2**63) <= value < 2**63 else Decimal(value)
 
 
@@ -172,11 +172,11 @@ _FORMATTERS: dict[FieldType, Callable[[Field, Any], Any]] = {
     FieldType.MULTI_ENUM: _options_json,
     FieldType.USER: lambda _, value: value,
 }
-"""From stored values to the API's."""
+"""From stored values to those of the API."""
 
 
 def value_json(field: Field, stored: Any) -> Any:
-    """A stored value as the API answers it; UnknownOption."""
+    """A stored value as the API returns it. UnknownOption if the catalog does not know an option in it."""
     return _FORMATTERS[field.type](field, stored)
 
 
@@ -209,7 +209,7 @@ _PARSERS: dict[FieldType, Callable[[Field, Any], Any]] = {
 
 
 def parse_value(field: Field, value: Any) -> Any:
-    """A value from a request in stored form, None for no value; ValueError says what is wrong with it."""
+    """A request's value in stored form, or None for no value. ValueError says what is wrong with it."""
     if value is None or value in ("", []):
         if field.required:
             raise ValueError("is required")
@@ -219,7 +219,7 @@ def parse_value(field: Field, value: Any) -> Any:
 
 @lru_cache(maxsize=64)
 def _models(catalog: Catalog) -> _Models:
-    """The request models of a project, made from its fields; made again only when the catalog is another one."""
+    """The request models of a project, made from its fields and kept until the catalog changes."""
 
     def slot(field: Field, *, optional: bool) -> Any:
         value = Annotated[Any, PlainValidator(partial(parse_value, field))]
@@ -238,7 +238,7 @@ def _models(catalog: Catalog) -> _Models:
             __base__=RequestModel,
             name=slot(name, optional=False),
             state=slot(replace(state, required=False), optional=True),
-            # Left out it is checked as an empty one: each required field that it lacks is an error of its own.
+            # A missing object is validated as an empty one, so that each missing required field is an error of its own.
             fields=(create_fields, ModelField(default_factory=dict, validate_default=True)),
         ),
         patch=create_model(

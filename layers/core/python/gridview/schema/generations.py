@@ -1,12 +1,12 @@
 """The generations of a field's index: which are written, which one is served, and how one follows another. Pure.
 
     on       BUILDING --------------------> READY         the pass over all issues is over
-    rebuilt  READY + BUILDING ------------> LEAVING + READY            also when words are to be searched, or no longer
+    rebuilt  READY + BUILDING ------------> LEAVING + READY            also when word search is switched on or off
     off      READY or BUILDING -> LEAVING -> nothing
 
-What is written and what is served change with the catalog's epoch. A change is known everywhere when the longest function
-timeout and the longest life of a cached catalog have passed; then a pass over the issues (`upkeep`) makes it true, and `after_pass`
-says so.
+The catalog's epoch determines what is written and what is served. Every function knows a change once the longest function timeout
+and the longest life of a cached catalog have passed. Then a pass over the issues (`maintenance.rebuild_pass`) makes the change
+true, and `after_pass` records that.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from gridview.support.errors import NotReady
 
 
 class IndexNotReady(NotReady):
-    """The index of `attribute`, or the `composite` one, which the query needs, is being built."""
+    """The index that a query needs, of `attribute` or of `composite`, is being built."""
 
     def __init__(self, attribute: str, composite: str | None = None) -> None:
         index = f"of {attribute}" if composite is None else composite
@@ -29,19 +29,19 @@ class IndexNotReady(NotReady):
 
 
 class IndexState(StrEnum):
-    """What is done with a generation."""
+    """The state of a generation."""
 
     BUILDING = "building"
-    """Written, not served yet."""
+    """Written but not served yet."""
     READY = "ready"
     """Written and served."""
     LEAVING = "leaving"
-    """Neither; its entries are being removed."""
+    """Neither written nor served; its entries are being removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One generation: the version of the sort strings in it, its state, and the epoch with which it came to that.
+    """One generation: the version of its sort strings, its state, and the epoch in which it entered that state.
 
     `words`: whether the words of a text are indexed too.
     """
@@ -54,56 +54,56 @@ class Index:
 
     @property
     def written(self) -> bool:
-        """Whether changed issues get entries in it."""
+        """Whether changed issues get entries in this generation."""
         return self.state is not IndexState.LEAVING
 
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """All generations of one field that exist, oldest first. The next one will be `next_generation`: none is given twice."""
+    """All existing generations of one field, oldest first. The next one gets `next_generation`; no number is used twice."""
 
     generations: tuple[Index, ...] = ()
     next_generation: int = 1
 
     @classmethod
     def complete(cls, *, words: bool = False) -> Self:
-        """Those of a field that no issue has a value of yet: the first generation, with nothing to build."""
+        """The generations of a field that no issue has a value of yet: one, with nothing to build."""
         return cls((Index(1, IndexState.READY, 0, sort_strings.SPEC_VERSION, words),), 2)
 
     @property
     def written(self) -> tuple[Index, ...]:
-        """Those in which changed issues get entries."""
+        """The generations in which changed issues get entries."""
         return tuple(index for index in self.generations if index.written)
 
     @property
     def ready(self) -> Index | None:
-        """The one that is served."""
+        """The generation that is served."""
         return self._in(IndexState.READY)
 
     @property
     def building(self) -> Index | None:
-        """The one that will be served."""
+        """The generation that will be served."""
         return self._in(IndexState.BUILDING)
 
     @property
     def words(self) -> bool:
-        """Whether the words of a text are to be indexed: they are in the one that was begun last."""
+        """Whether the words of a text are to be indexed, as the generation begun last says."""
         return any(index.words for index in self.written[-1:])
 
     @property
     def leaving(self) -> tuple[Index, ...]:
-        """Those whose entries are being removed."""
+        """The generations whose entries are being removed."""
         return tuple(index for index in self.generations if not index.written)
 
     @property
     def pending(self) -> int:
-        """The epoch of the newest change that is not true of all issues yet; 0 when all are."""
+        """The epoch of the newest change that does not yet hold for all issues; 0 if there is none."""
         return max(
             (index.since for index in self.generations if index.state is not IndexState.READY), default=0
         )
 
     def on(self, epoch: int, *, words: bool = False) -> Self:
-        """Indexed from this epoch on, without words or with them; if it is already, nothing changes."""
+        """Indexed from this epoch on, with or without words. Nothing changes if it is already indexed."""
         return self if self.written else self._with_another(epoch, words=words)
 
     def off(self, epoch: int) -> Self:
@@ -114,11 +114,11 @@ class Indexes:
         )
 
     def searched(self, epoch: int, *, words: bool) -> Self:
-        """With words from this epoch on, or without: built anew if that is not so already. Nothing when it is not indexed."""
+        """With or without words from this epoch on. A change rebuilds the index. Nothing changes if the field is not indexed."""
         return self if self.words is words else self.rebuilt(epoch, words=words)
 
     def rebuilt(self, epoch: int, *, words: bool | None = None) -> Self:
-        """Built anew from this epoch on, the present one being served meanwhile. One that is being built already is begun anew.
+        """Rebuilt from this epoch on; the present generation is served meanwhile. A build in progress starts over.
 
         `words`: whether the words of a text are indexed from then on; None: as before.
         """
@@ -132,7 +132,7 @@ class Indexes:
         )
 
     def after_pass(self, done: int, epoch: int) -> Self:
-        """After a pass over all issues under the definitions of epoch `done`; what follows from that holds from `epoch` on."""
+        """The generations after a pass over all issues under the definitions of epoch `done`; they hold from `epoch` on."""
         left = [
             index for index in self.generations if index.state is not IndexState.LEAVING or index.since > done
         ]
@@ -152,7 +152,7 @@ class Indexes:
         )
 
     def to_items(self) -> dict[str, Any]:
-        """The attributes of the stored definition."""
+        """Encode as attributes of the stored definition."""
         return {
             "generations": [
                 {
@@ -169,7 +169,7 @@ class Indexes:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """From the stored definition."""
+        """Decode from the stored definition."""
         stored: Iterable[Mapping[str, Any]] = item["generations"]
         return cls(
             tuple(

@@ -1,4 +1,4 @@
-"""The patterns of identifiers, and making new ones."""
+"""The patterns of identifiers, and the making of new ones."""
 
 import re
 import secrets
@@ -21,12 +21,12 @@ _ATTRIBUTE_LENGTH = 64
 
 
 def new_project_id() -> str:
-    """A random project id (41 bits: a collision is refused by the conditional put and tried again)."""
+    """A random project id (41 bits). The conditional put refuses a collision, and the caller tries again."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(8))
 
 
 def attribute_id_from(name: str, taken: Container[str]) -> str:
-    """An attribute id made from a name, with a number behind it where it is reserved or taken: `Sign Off` -> `sign_off`."""
+    """An attribute id made from a name: `Sign Off` -> `sign_off`. A number is appended if that id is reserved or taken."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     stem = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:_ATTRIBUTE_LENGTH] or "attribute"
     candidate, suffix = stem, 1

@@ -1,4 +1,4 @@
-"""The stored items of a project, and the catalog that they make. Pure."""
+"""The stored items of a project, and the catalog built from them. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from gridview.schema.jobs import Job
 
 
 class ProjectItems(NamedTuple):
-    """A project as it is stored: its own item, its catalog item, its definitions' in any order, its counter and its job."""
+    """A project as stored: its own item, its catalog item, its definitions in any order, its counter and its job."""
 
     project: dict[str, Any]
     catalog: dict[str, Any]
@@ -22,17 +22,17 @@ class ProjectItems(NamedTuple):
 
     @property
     def next_epoch(self) -> int:
-        """The epoch with which a change of what was read holds."""
+        """The epoch of a change that is based on these items."""
         return int(self.catalog["epoch"]) + 1
 
     @property
     def next_composite(self) -> int:
-        """The number in the id of the next composite index: none is given twice."""
+        """The number in the id of the next composite index; no number is used twice."""
         return int(self.catalog.get("next_composite", 1))
 
 
 def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
-    """The catalog that the stored items make."""
+    """Build the catalog from the stored items."""
     by_key = {item["key"]: to_field(item) for item in items.attributes}
     return Catalog(
         tenant=tenant,
@@ -48,7 +48,7 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
 
 
 def to_field(item: Mapping[str, Any]) -> Field:
-    """The attribute, or built-in field, that a stored item defines."""
+    """The attribute or built-in field that a stored item defines."""
     return Field(
         id=item["id"],
         key=item["key"],
@@ -79,7 +79,7 @@ def to_composite(item: Mapping[str, Any]) -> Composite:
 
 
 def orders_in(items: Iterable[Mapping[str, Any]]) -> set[str]:
-    """The orders that there may be something of in the index, by the stored items of a project, be it deleted or not."""
+    """The orders that may have entries in the index, by the stored items of a project, deleted or not."""
     fields = {**BUILTINS}
     composites = []
     for item in items:
@@ -92,14 +92,14 @@ def orders_in(items: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 def sort_key(tenant: str, project: str, definition: Definition) -> str:
-    """Sort key of the item that defines a field or a composite index."""
+    """Sort key of the item that defines a field or composite index."""
     if isinstance(definition, Composite):
         return keys.composite(tenant, project, definition.id)
     return keys.attribute(tenant, project, definition.id)
 
 
 def to_item(tenant: str, project: str, definition: Definition) -> dict[str, Any]:
-    """The stored item that defines a field or a composite index."""
+    """The stored item that defines a field or composite index."""
     item = {
         keys.PK: keys.project(tenant, project),
         keys.SK: sort_key(tenant, project, definition),
@@ -120,7 +120,7 @@ def _defined(definition: Definition) -> dict[str, Any]:
         "key": field.key,
         "name": field.name,
         "type": field.type.value,
-        # The states' own options are in the project's item.
+        # The options of `state` are in the project's own item.
         "options": [] if field.builtin else [option.to_item() for option in field.options],
         "next_option": field.next_option,
         "required": field.required,
@@ -135,9 +135,9 @@ def raise_epoch(
     next_key: int | None = None,
     next_composite: int | None = None,
 ) -> Write:
-    """The write that makes a change of definitions known: part of every transaction that changes one.
+    """The write that publishes a change of definitions; part of every transaction that makes one.
 
-    Its condition is the epoch that was read, so changes of one project follow each other.
+    Its condition is the epoch that was read, so changes of one project are serialized.
     """
     changed = {
         **items.catalog,

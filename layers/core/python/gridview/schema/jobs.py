@@ -1,7 +1,7 @@
-"""The background work of a project, as one item in its partition: a pass over its issues that makes changed definitions true.
+"""A project's background work, as one item in its partition: a pass over its issues that makes changed definitions true.
 
-Every change of definitions that concerns issues nobody edits writes this item in its own transaction, so none is forgotten. The
-item is in GSI1 under its sort key with the time when it is due as `sort`: all jobs of all projects are one Query, in due order.
+Every change of definitions that affects unedited issues writes this item in the same transaction, so no change is forgotten. The
+item is in GSI1 under its sort key, with its due time as `sort`: one Query lists the jobs of all projects, ordered by due time.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from gridview.encoding import keys
 
 
 class Progress(NamedTuple):
-    """How far a pass has come: numbers of issues that it is done with, of how many."""
+    """Progress of a pass: how many issue numbers are done, and out of how many."""
 
     done: int
     of: int
@@ -23,9 +23,8 @@ class Progress(NamedTuple):
 class Job:
     """A pass over the issues of a project, from number `next` to `last` (None: not begun), under the definitions of `epoch`.
 
-    `due` (a stored instant) is when somebody is to work on it next: while it waits, the earliest moment at which it may begin;
-    while a `holder` works on it, the end of the lease. `rate`: issues a second at most, 0 for as many as it can.
-    `revision` is raised by every write.
+    `due` (a stored instant) is when the job next needs a worker: the earliest start while it waits, or the end of the lease while a
+    `holder` works on it. `rate` is the maximum of issues per second; 0 means no limit. Every write raises `revision`.
     """
 
     epoch: int
@@ -37,26 +36,26 @@ class Job:
     revision: int = 0
 
     def wanted(self, epoch: int, due: str, rate: int) -> Self:
-        """With the definitions of `epoch` to be made true too, by a pass that begins at `due` at the earliest.
+        """This job, extended to the definitions of `epoch`, by a pass that begins at `due` at the earliest.
 
-        When this one has begun another follows it: at its end the definitions tell what is pending (`upkeep`).
+        If this pass has begun, another follows it: at its end the definitions show what is still pending (`job_worker`).
         """
         if self.last is not None:
             return replace(self, rate=rate or self.rate)
         return replace(self, epoch=epoch, due=max(due, self.due), rate=rate or self.rate)
 
     def restarted(self, epoch: int, due: str) -> Self:
-        """From the beginning, whatever was under way."""
+        """This job started over, whatever was in progress."""
         return replace(self, epoch=epoch, due=due, next=1, last=None, holder="")
 
     def progress_of(self, since: int, issues: int) -> Progress:
-        """How far the change of epoch `since` has come; `issues`: how many there are, should its pass not have begun."""
+        """Progress of the change of epoch `since`. `issues` is the total to report if its pass has not begun."""
         if self.last is None or since > self.epoch:
             return Progress(0, issues)
         return Progress(min(self.next - 1, self.last), self.last)
 
     def to_item(self, partition_key: str) -> dict[str, Any]:
-        """The stored item."""
+        """Encode as the stored item."""
         return {
             keys.PK: partition_key,
             keys.SK: keys.JOB,
@@ -71,7 +70,7 @@ class Job:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """From the stored item."""
+        """Decode the stored item."""
         return cls(
             epoch=item["epoch"],
             due=item[keys.SORT],
@@ -84,11 +83,11 @@ class Job:
 
 
 def save(partition_key: str, before: Job | None, after: Job) -> Write:
-    """The write of a changed job, on condition that it is still as it was read."""
+    """The write of a changed job, on condition that it is unchanged since it was read."""
     written = replace(after, revision=(before.revision if before else 0) + 1)
     return put(written.to_item(partition_key), unchanged(before))
 
 
 def unchanged(job: Job | None) -> Condition:
-    """The job stands as it was read (None: there is none)."""
+    """The condition that the job is as it was read (None: that there is none)."""
     return ABSENT if job is None else Condition("revision = :revision", values={":revision": job.revision})

@@ -1,4 +1,4 @@
-"""The list of an enum's options, and what a request makes of it. Pure."""
+"""The option list of an enum, and the changes that a request makes to it. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ MAX_VALUE_LENGTH = 256
 
 
 class OptionInput(RequestModel):
-    """One option of a request. Without an id it is the one that has this value, or a new one."""
+    """One option of a request. Without an id it denotes the existing option with this value, or a new one."""
 
     value: str = ModelField(min_length=1, max_length=MAX_VALUE_LENGTH)
     id: str | None = None
@@ -38,11 +38,11 @@ OptionsInput = Annotated[
     list[Annotated[OptionInput, BeforeValidator(_spelled_out, json_schema_input_type=str | OptionInput)]],
     AfterValidator(_all_different),
 ]
-"""The options of a request, each a text (its value) or an object."""
+"""The options of a request; each is a string (its value) or an object."""
 
 
 class OptionChange(NamedTuple):
-    """The options that a request leads to, the next free id number, and which of those before it drops or moves."""
+    """The options after a request, the next free id number, and which of the earlier options it drops or moves."""
 
     options: tuple[Option, ...]
     next_option: int
@@ -58,9 +58,9 @@ def change(
     *,
     moved_at: int | None = None,
 ) -> OptionChange:
-    """Match the requested options with those before: by id, else by value; what matches none is new, what is left out dropped.
+    """Match the requested options with the existing ones, by id, else by value. An unmatched one is new; an omitted one is dropped.
 
-    Options that move remember their ranks until the epoch `moved_at`; None: no issue is indexed by them. `field_name` names
+    Moved options remember their ranks until the epoch `moved_at`; None means that no issue is indexed by them. `field_name` names
     the property in errors. InvalidRequest on an unknown id; Unprocessable on more than 200 options.
     """
     wanted = list(requested)
@@ -94,10 +94,10 @@ def change(
 
 
 def _matches(field_name: str, wanted: Sequence[OptionInput], live: Sequence[Option]) -> list[Option | None]:
-    """For each wanted option the one that it is, or None for a new one."""
+    """The existing option that each requested one denotes, or None for a new one."""
     by_id = {option.id: option for option in live}
     named = {one.id for one in wanted}
-    # An option whose id stands elsewhere in the list is renamed there; its old value is free for a new option.
+    # An option whose id appears elsewhere in the list is renamed there; its old value is free for a new option.
     by_value = {option.value: option for option in live if option.id not in named}
     unknown = [
         FieldError(f"{field_name}.{place}.id", "is not the id of an option")
@@ -110,5 +110,5 @@ def _matches(field_name: str, wanted: Sequence[OptionInput], live: Sequence[Opti
 
 
 def options_json(field: Field) -> list[dict[str, str]]:
-    """The options in display order, as the API answers them."""
+    """The options in display order, as the API returns them."""
     return [{"id": option.id, "value": option.value} for option in field.live_options]

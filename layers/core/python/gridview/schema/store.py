@@ -1,4 +1,4 @@
-"""Reading a project's catalog, and keeping it for a few seconds."""
+"""Reads a project's catalog and caches it for a few seconds."""
 
 import threading
 import time
@@ -17,7 +17,7 @@ from gridview.schema.jobs import Job
 from gridview.support.errors import Conflict, CursorExpired, InvalidRequest, NotFound, NotReady
 
 MAX_AGE = 5.0
-"""Seconds for which a catalog may be used after the read that brought it began."""
+"""Seconds for which a catalog may be used, counted from the start of the read that fetched it."""
 
 _KEPT = 256
 _ATTEMPTS = 5
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class DefinitionsMissing(Exception):
-    """A project has no definitions, though nobody has deleted it: somebody has changed the table by hand."""
+    """A project that was not deleted has no definitions: somebody has edited the table by hand."""
 
 
 class _Entry(NamedTuple):
@@ -36,20 +36,20 @@ class _Entry(NamedTuple):
 
     @property
     def fresh(self) -> bool:
-        # Two clocks: the monotonic one may stand still while a container is frozen, the other one may be set back.
+        # Two clocks: the monotonic one may stop while a container is frozen, and the other one may be set back.
         age = max(time.time() - self.read_at, time.monotonic() - self.read_at_monotonic)
         return 0 <= age < MAX_AGE
 
 
 class Catalogs:
-    """Catalogs of the projects of a table, none of them staler than `MAX_AGE`. Safe to use from several threads."""
+    """Catalogs of the projects of a table, none staler than `MAX_AGE`. Thread-safe."""
 
     def __init__(self) -> None:
         self._entries: dict[tuple[str, str], _Entry] = {}
         self._lock = threading.Lock()
 
     def get(self, table: Table, tenant: str, project: str) -> Catalog:
-        """The catalog; NotFound without the project. A read costs 0.5 read units for each 4 KB of definitions, doubled."""
+        """The catalog. NotFound if there is no such project. A read costs one read unit for each 4 KB of definitions."""
         entry = self._entries.get((tenant, project))
         if entry is not None and entry.fresh:
             return entry.catalog
@@ -62,14 +62,14 @@ class Catalogs:
         with self._lock:
             known = self._entries.pop((tenant, project), None)
             if known is not None and known.catalog.epoch == catalog.epoch:
-                catalog = known.catalog  # what was made from it (its models) stays good
+                catalog = known.catalog  # keep what was made from it, such as its models
             self._entries[tenant, project] = _Entry(catalog, began, began_monotonic)
             while len(self._entries) > _KEPT:
                 self._entries.pop(next(iter(self._entries)))
         return catalog
 
     def current(self, table: Table, tenant: str, project: str) -> Catalog:
-        """The catalog as it is now: a read unit for its epoch, and all definitions only where the copy here is of another."""
+        """The current catalog. Costs one read unit for its epoch, plus a read of all definitions if the cached copy is stale."""
         entry = self._entries.get((tenant, project))
         if entry is None:
             return self.reload(table, tenant, project)
@@ -83,10 +83,10 @@ class Catalogs:
         return entry.catalog
 
     def using(self, table: Table, tenant: str, project: str, use: Callable[[Catalog], Result]) -> Result:
-        """What `use` makes of the catalog. What an older copy finds wrong is judged again by the current one.
+        """The result of `use` with the catalog. If a cached copy makes it fail, `use` is repeated with the current one.
 
-        So a field or an option is known everywhere as soon as it exists, and only what is allowed can be up to `MAX_AGE` late.
-        What is wrong by the current one costs a read unit more. `use` must not have written anything when it raises
+        So a new field or option is known everywhere at once; only a restriction can take effect up to `MAX_AGE` late.
+        An error under the current catalog costs one more read unit. `use` must not have written anything when it raises
         InvalidRequest, CursorExpired, NotReady or UnknownOption.
         """
         catalog = self.get(table, tenant, project)
@@ -99,20 +99,20 @@ class Catalogs:
             return use(current)
 
     def at_epoch(self, table: Table, tenant: str, project: str, epoch: int) -> Catalog:
-        """The catalog of at least this epoch, however old the copy here is: an epoch names one state of the definitions."""
+        """A catalog of at least this epoch, however old the cached copy is: an epoch identifies one state of the definitions."""
         entry = self._entries.get((tenant, project))
         if entry is not None and entry.catalog.epoch >= epoch:
             return entry.catalog
         return self.reload(table, tenant, project)
 
     def forget(self, tenant: str, project: str) -> None:
-        """Read it anew the next time."""
+        """Drop the cached catalog, so that the next use reads it again."""
         with self._lock:
             self._entries.pop((tenant, project), None)
 
 
 def read(table: Table, tenant: str, project: str) -> ProjectItems:
-    """The stored items of a project, strongly consistent; NotFound when there is none or it is deleted."""
+    """The stored items of a project, strongly consistent. NotFound if the project does not exist or is deleted."""
     found: dict[str, dict[str, Any]] = {}
     attributes, composites = [], []
     for item in table.query_all(keys.project(tenant, project), consistent=True):
@@ -124,7 +124,7 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
             found[item[keys.SK]] = item
     own = found.get(keys.tenant(tenant))
     if own is None or own.get("deleted"):
-        raise NotFound("There is no such project.")
+        raise NotFound("Project not found.")
     job = found.get(keys.JOB)
     return ProjectItems(
         own,
@@ -144,10 +144,10 @@ def require_deleted(table: Table, tenant: str, project: str) -> None:
 
 
 def retry_lost_races(change: Callable[[], Result]) -> Result:
-    """Do a change that reads, checks and writes in one transaction; again from the start when it lost a race; then Conflict."""
+    """Run a change that reads, checks and writes in one transaction; start over after a lost race, at last raise Conflict."""
     for _ in range(_ATTEMPTS):
         try:
             return change()
         except TransactionFailed:
             continue
-    raise Conflict("Others are changing the same definitions; try again.")
+    raise Conflict("Other requests are changing the same definitions. Try again.")
