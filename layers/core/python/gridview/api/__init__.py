@@ -1,4 +1,4 @@
-"""HTTP: routes, events and responses, the OpenAPI document, the environment.
+"""The HTTP surface: routes, events and responses, the OpenAPI document, the environment.
 
 I/O: config, http.
 """

@@ -1,4 +1,4 @@
-"""What the functions are told by their environment, checked when they start."""
+"""The functions' configuration from the environment, checked at start."""
 
 import math
 import os
@@ -10,15 +10,15 @@ from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterEr
 from gridview.encoding.cursors import Cursors
 
 _SECRET_MAX_AGE = 300
-"""Seconds for which a secret is kept: a rotation is known everywhere after that."""
+"""Seconds for which a secret is cached: a rotation is known everywhere after that."""
 
 
 class ConfigurationError(Exception):
-    """The function's environment lacks something; raised when the function starts."""
+    """An environment variable is missing or wrong; raised when the function starts."""
 
 
 def required(name: str) -> str:
-    """An environment variable that must be there and not empty."""
+    """The value of an environment variable. ConfigurationError if it is missing or empty."""
     value = os.environ.get(name, "")
     if not value:
         raise ConfigurationError(f"The environment variable {name} is missing.")
@@ -26,23 +26,23 @@ def required(name: str) -> str:
 
 
 def directory_seconds() -> float:
-    """For how long directories of blocks are kept (GRIDVIEW_DIRECTORY_SECONDS, 3 by default): as late counts and filters may be."""
+    """Seconds for which directories are cached (GRIDVIEW_DIRECTORY_SECONDS, default 3); counts and filters may lag as much."""
     try:
         seconds = float(os.environ.get("GRIDVIEW_DIRECTORY_SECONDS", "3"))
     except ValueError:
         seconds = math.nan
     if not 0 <= seconds < math.inf:
         raise ConfigurationError(
-            "The environment variable GRIDVIEW_DIRECTORY_SECONDS is not a number of seconds."
+            "The environment variable GRIDVIEW_DIRECTORY_SECONDS must be a number of seconds."
         )
     return seconds
 
 
 class CursorSource:
-    """The cursors of one purpose, under the secret that is current.
+    """The cursors of each purpose, under the current secret.
 
-    From Secrets Manager (CURSOR_SECRET_ARN; the previous secret goes on being accepted after a rotation), or for a local stack
-    from CURSOR_SECRET.
+    The secret comes from Secrets Manager (CURSOR_SECRET_ARN; the previous secret stays accepted after a rotation), or from
+    CURSOR_SECRET in a local stack.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class CursorSource:
         self._cursors: dict[str, Cursors] = {}
 
     def cursors(self, purpose: str) -> Cursors:
-        """The cursors of this purpose. Two calls to Secrets Manager every five minutes."""
+        """The cursors of this purpose. Makes two calls to Secrets Manager every five minutes."""
         if time.time() >= self._expires:
             self._refresh()
         if purpose not in self._cursors:
@@ -66,13 +66,13 @@ class CursorSource:
         except GetParameterError:
             if not self._secrets:
                 raise
-            # Those at hand are good: better a rotation known late than pages refused.
+            # Keep the cached secrets: learning of a rotation late is better than refusing pages.
         self._expires = time.time() + _SECRET_MAX_AGE
         self._cursors = {}
 
 
 def _fetched(arn: str) -> tuple[bytes, ...]:
-    # Powertools caches by name alone, so both versions would be one to it: what is kept is kept here.
+    # Powertools caches by name alone and would confuse the two versions, so this module caches them itself.
     provider = SecretsProvider()
     current = str(provider.get(arn, force_fetch=True))
     try:

@@ -1,4 +1,4 @@
-"""From an API Gateway event to a call of the core and back: the token, the path, the body, and every error as a problem."""
+"""From an API Gateway event to a call of the core and back: token, path and body in, response or problem document out."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -41,16 +41,16 @@ _PROBLEM_HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request whose route, token and path parameters have been checked."""
+    """A request whose route, token and path parameters are valid."""
 
     route: Route
     event: APIGatewayProxyEventV2
     deadline: float
-    """Seconds since 1970 at which this invocation is dead for certain."""
+    """When this invocation is certainly dead, in seconds since 1970."""
 
     @property
     def actor(self) -> Actor:
-        """Who asks; only for routes that need a token."""
+        """The user who makes the request; only for routes that need a token."""
         return from_claims(_claims(self.event))
 
     @property
@@ -65,21 +65,21 @@ class Request:
 
     @property
     def raw_body(self) -> bytes:
-        """The body as it was sent; InvalidRequest when it is not UTF-8."""
+        """The body as sent. InvalidRequest if it is not UTF-8."""
         try:
             return (self.event.decoded_body or "").encode()
         except ValueError:
             raise InvalidRequest("The body is not UTF-8.") from None
 
     def body(self) -> Any:
-        """The body as JSON; InvalidRequest when there is none or it is not valid."""
+        """The body as JSON. InvalidRequest if it is missing or not valid JSON."""
         raw = self.raw_body
         if not raw.strip():
-            raise InvalidRequest("A JSON body is needed.")
+            raise InvalidRequest("A JSON body is required.")
         return loads(raw)
 
     def expected(self) -> Expected:
-        """The versions that If-Match names."""
+        """The versions in the If-Match header."""
         return expected_versions(self.header("if-match"))
 
     def header(self, name: str) -> str | None:
@@ -89,7 +89,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer: `body` is what JSON can say, or JSON already encoded, or nothing."""
+    """An answer. `body` is a JSON value, or JSON already encoded, or None for an empty body."""
 
     status: int
     body: Any = None
@@ -112,7 +112,7 @@ def written(status: int, resource: Mapping[str, Any], location: str | None = Non
 
 
 def handler(operations: Mapping[str, Endpoint], logger: Logger, metrics: Metrics) -> Handler:
-    """The Lambda handler that serves these operations (by the name that `routes` gives them)."""
+    """The Lambda handler that serves these operations, keyed by their names in `routes`."""
 
     @logger.inject_lambda_context(clear_state=True)
     @metrics.log_metrics
@@ -126,7 +126,7 @@ def handler(operations: Mapping[str, Endpoint], logger: Logger, metrics: Metrics
         except Exception:
             logger.exception("request failed")
             response = _problem_response(
-                problem_document(INTERNAL, "The request could not be answered."), request_id
+                problem_document(INTERNAL, "The request failed unexpectedly."), request_id
             )
         metrics.add_metric(name="Requests", unit=MetricUnit.Count, value=1)
         if response.status >= 500:
@@ -139,14 +139,14 @@ def handler(operations: Mapping[str, Endpoint], logger: Logger, metrics: Metrics
 def _answer(operations: Mapping[str, Endpoint], event: dict[str, Any], context: LambdaContext) -> Response:
     route = BY_KEY.get(event.get("routeKey", ""))
     if route is None or route.operation not in operations:
-        raise NotFound("There is no such call.")
+        raise NotFound("Route not found.")
     deadline = time.time() + context.get_remaining_time_in_millis() / 1000
     request = Request(route, APIGatewayProxyEventV2(event), deadline)
     if route.role is not None:
         request.actor.require(route.role)
     for name, value in request.path.items():
         if not _PATH_PATTERNS[name].fullmatch(value):
-            raise NotFound(f"There is no such {'issue' if name == 'num' else name}.")
+            raise NotFound(f"{'Issue' if name == 'num' else name.capitalize()} not found.")
     return operations[route.operation](request)
 
 
@@ -154,7 +154,7 @@ def _claims(event: APIGatewayProxyEventV2) -> Mapping[str, Any]:
     try:
         claims: Mapping[str, Any] = event["requestContext"]["authorizer"]["jwt"]["claims"]
     except (KeyError, TypeError):
-        raise Unauthenticated("A token is needed.") from None
+        raise Unauthenticated("A token is required.") from None
     return claims
 
 
@@ -176,6 +176,6 @@ def _encoded(response: Response) -> dict[str, Any]:
 
 
 def count_capacity(metrics: Metrics, meter: Meter) -> None:
-    """Publish what a request has cost."""
+    """Publish the cost of a request as metrics."""
     metrics.add_metric(name="CapacityUnits", unit=MetricUnit.Count, value=meter.capacity)
     metrics.add_metric(name="SequentialCalls", unit=MetricUnit.Count, value=meter.rounds)

@@ -27,7 +27,7 @@ Schema = dict[str, Any]
 
 
 class _Shape(NamedTuple):
-    """What a call takes and answers: the names of schemas."""
+    """The names of a call's request and response schemas, and its status."""
 
     request: str | None
     status: int
@@ -80,7 +80,10 @@ _COUNT: Schema = {"type": "integer", "minimum": 0}
 _INDEX_ID: Schema = {"type": "string", "pattern": f"^{ids.COMPOSITE.pattern}$"}
 _INSTANT: Schema = {"type": "string", "format": "date-time"}
 _CURSOR: Schema = {"type": ["string", "null"], "description": "A cursor; null at the end."}
-_VALUES: Schema = {"type": "object", "description": "Values by attribute id; what has no value is left out."}
+_VALUES: Schema = {
+    "type": "object",
+    "description": "Values by attribute id; attributes without a value are omitted.",
+}
 
 
 def _object(properties: Schema, *, optional: frozenset[str] = frozenset()) -> Schema:
@@ -100,7 +103,7 @@ _WRITTEN_BY: Schema = {"created_by": _TEXT, "updated_by": _TEXT}
 _WRITTEN_AT: Schema = {"created": _INSTANT, "updated": _INSTANT}
 
 _BUILD: Schema = {
-    "description": "What is being made of it in the background: how many issues are done, of how many; null: nothing.",
+    "description": "State and progress of the background work on it: issues done, and out of how many. Null if there is none.",
     "anyOf": [
         _object(
             {
@@ -135,7 +138,7 @@ ANSWERS: dict[str, Schema] = {
             "states": _list(_TEXT),
             "issues": {
                 "type": ["integer", "null"],
-                "description": "How many, as of the index; null in a list of projects.",
+                "description": "Issue count as of the index; null in a list of projects.",
             },
             "version": _NUMBER,
             **_WRITTEN_AT,
@@ -158,7 +161,7 @@ ANSWERS: dict[str, Schema] = {
             "position": {
                 "type": ["integer", "null"],
                 "minimum": 0,
-                "description": "Place in the display order; null for a field that every issue has.",
+                "description": "Place in the display order; null for a built-in field.",
             },
             "version": _NUMBER,
             **_WRITTEN_AT,
@@ -225,7 +228,7 @@ ANSWERS: dict[str, Schema] = {
             "prev": _CURSOR,
             "offset": {"type": ["integer", "null"]},
             "total": {**_COUNT, "description": "Issues of the project, as of the index."},
-            "matched": {**_COUNT, "description": "Those of them that pass the filter."},
+            "matched": {**_COUNT, "description": "Issues that pass the filter."},
             "explain": _ref("Explanation"),
         },
         optional=frozenset({"total", "matched", "explain"}),
@@ -235,7 +238,7 @@ ANSWERS: dict[str, Schema] = {
             "groups": _list(
                 _object(
                     {
-                        "values": _list({"description": "Of each field that is grouped by; null: without."}),
+                        "values": _list({"description": "One for each group field; null: no value."}),
                         "count": _NUMBER,
                         "aggregates": _list(
                             _object(
@@ -250,7 +253,7 @@ ANSWERS: dict[str, Schema] = {
                     optional=frozenset({"aggregates"}),
                 )
             ),
-            "more": {"type": "boolean", "description": "Whether there are groups behind these."},
+            "more": {"type": "boolean", "description": "Whether more groups follow."},
             "explain": _ref("Explanation"),
         },
         optional=frozenset({"explain"}),
@@ -262,13 +265,16 @@ ANSWERS: dict[str, Schema] = {
                 _object(
                     {
                         "field": _TEXT,
-                        "count": {**_COUNT, "description": "Those of them that have a value."},
-                        "empty": {**_COUNT, "description": "Those that have none."},
-                        "distinct": {**_COUNT, "description": "Different values; of a multi_enum, options."},
-                        "min": {
-                            "description": "The value that comes first in the field's order; null: none."
+                        "count": {**_COUNT, "description": "Matched issues with a value."},
+                        "empty": {**_COUNT, "description": "Matched issues without a value."},
+                        "distinct": {
+                            **_COUNT,
+                            "description": "Number of distinct values; for a multi_enum, of distinct options.",
                         },
-                        "max": {"description": "The value that comes last; null: none."},
+                        "min": {
+                            "description": "The first value in the field's order; null if there is none."
+                        },
+                        "max": {"description": "The last value in the field's order; null if there is none."},
                         "sum": {"type": ["number", "null"]},
                         "avg": {"type": ["number", "null"]},
                     },
@@ -284,7 +290,7 @@ ANSWERS: dict[str, Schema] = {
             "position": {
                 "type": ["integer", "null"],
                 "minimum": 0,
-                "description": "Rows before the issue; null when it does not match the filter.",
+                "description": "Rows before the issue; null if it does not pass the filter.",
             },
             "explain": _ref("Explanation"),
         },
@@ -292,8 +298,8 @@ ANSWERS: dict[str, Schema] = {
     ),
     "PlanNode": _object(
         {
-            "node": {**_TEXT, "description": "Its kind, such as `bucket scan`."},
-            "sentence": {**_TEXT, "description": "What it did, in plain words."},
+            "node": {**_TEXT, "description": "The node's kind, such as `bucket scan`."},
+            "sentence": {**_TEXT, "description": "What the node did, in plain words."},
             "estimated": _object(
                 {
                     "read_units": {"type": "number"},
@@ -303,8 +309,11 @@ ANSWERS: dict[str, Schema] = {
                     },
                 }
             ),
-            "read_units": {"type": "number", "description": "What it used, of shared calls its share."},
-            "rounds": {**_list(_NUMBER), "description": "The rounds in which it read."},
+            "read_units": {
+                "type": "number",
+                "description": "Read units of the node, with its share of shared calls.",
+            },
+            "rounds": {**_list(_NUMBER), "description": "The rounds in which the node read."},
             "children": _list(_ref("PlanNode")),
         },
         optional=frozenset({"estimated", "children"}),
@@ -312,13 +321,13 @@ ANSWERS: dict[str, Schema] = {
     "Explanation": _object(
         {
             "plan": _list({**_TEXT, "description": "What was done, in words."}),
-            "tree": {**_ref("PlanNode"), "description": "The plan that was carried out."},
+            "tree": {**_ref("PlanNode"), "description": "The executed plan."},
             "calls": _list(
                 _object(
                     {
                         "operation": _TEXT,
                         "target": _TEXT,
-                        "round": {**_NUMBER, "description": "Calls of one round run side by side."},
+                        "round": {**_NUMBER, "description": "Calls of one round run in parallel."},
                         "items_read": _COUNT,
                         "read_units": {"type": "number"},
                     }
@@ -403,14 +412,14 @@ _PATH_SCHEMAS: dict[str, Schema] = {
 }
 
 _LIMIT: Schema = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 100}
-_SORT: Schema = {**_TEXT, "description": "`-created`, or a JSON list as in the body of the POST."}
-_FILTER: Schema = {**_TEXT, "description": "JSON as in the body of the POST."}
+_SORT: Schema = {**_TEXT, "description": "`-created`, or a JSON list as in the POST body."}
+_FILTER: Schema = {**_TEXT, "description": "JSON as in the POST body."}
 _QUERY_SCHEMAS: dict[str, dict[str, Schema]] = {
     "list_projects": {"limit": _LIMIT, "cursor": _TEXT},
     "grid_get": {
         "sort": _SORT,
         "filter": _FILTER,
-        "columns": {**_TEXT, "description": "Ids of fields, joined by commas."},
+        "columns": {**_TEXT, "description": "Field ids, separated by commas."},
         "limit": _LIMIT,
         "cursor": _TEXT,
         "offset": {"type": "integer", "minimum": 0},

@@ -1,4 +1,4 @@
-"""The HTTP routes, said once: API Gateway's routes, the local server, the handlers and the OpenAPI document are made from this."""
+"""The HTTP routes. API Gateway's routes, the local server, the handlers and the OpenAPI document are all made from this list."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ from gridview.commands.actor import Role
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One call of the API. `role` is the lowest that may make it; None: no token is asked for."""
+    """One call of the API. `role` is the lowest that may make it; None: no token is required."""
 
     operation: str
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -19,7 +19,7 @@ class Route:
 
     @property
     def key(self) -> str:
-        """The route key as API Gateway spells it: `GET /v1/projects/{project}`."""
+        """The route key in API Gateway's notation: `GET /v1/projects/{project}`."""
         return f"{self.method} {self.path}"
 
 
@@ -37,7 +37,7 @@ _SUMMARY = _PROJECT + "/summary"
 _POSITION = _ISSUE + "/position"
 
 ROUTES: tuple[Route, ...] = (
-    Route("health", "GET", "/v1/health", "query", None, "Tell that the service answers"),
+    Route("health", "GET", "/v1/health", "query", None, "Health check"),
     Route("openapi", "GET", "/v1/openapi.json", "query", None, "This document"),
     Route("list_projects", "GET", _PROJECTS, "query", Role.VIEWER, "The tenant's projects in name order"),
     Route("create_project", "POST", _PROJECTS, "command", Role.ADMIN, "Create a project"),
@@ -64,7 +64,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("delete_issue", "DELETE", _ISSUE, "command", Role.EDITOR, "Delete an issue"),
     Route("grid", "POST", _GRID, "query", Role.VIEWER, "A page of issues, filtered and sorted"),
-    Route("grid_get", "GET", _GRID, "query", Role.VIEWER, "The same, by query parameters"),
+    Route("grid_get", "GET", _GRID, "query", Role.VIEWER, "A page of issues, by query parameters"),
     Route("groups", "POST", _GROUPS, "query", Role.VIEWER, "Exact counts of issues by up to three fields"),
     Route(
         "summary",
@@ -72,7 +72,7 @@ ROUTES: tuple[Route, ...] = (
         _SUMMARY,
         "query",
         Role.VIEWER,
-        "Exact functions of fields over what a filter leaves",
+        "Exact aggregates of fields over the issues that pass a filter",
     ),
     Route("position", "GET", _POSITION, "query", Role.VIEWER, "The row number of an issue in an order"),
 )

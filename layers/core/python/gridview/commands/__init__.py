@@ -1,4 +1,4 @@
-"""What a caller may write and read one by one: projects, attributes, composite indexes, issues, batches.
+"""Single writes and plain reads for a caller: projects, attributes, composite indexes, issues, batches.
 
 I/O: attributes, batch, composite_indexes, idempotency, issues, option_usage, projects, reads.
 """

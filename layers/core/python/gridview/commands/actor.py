@@ -1,4 +1,4 @@
-"""Who makes a request, as the token says."""
+"""The user who makes a request, as the verified token states."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -9,7 +9,7 @@ from gridview.support.errors import Forbidden, Unauthenticated
 
 
 class Role(IntEnum):
-    """What a user may do; each role may do all that the ones below it may."""
+    """What a user may do; each role includes the ones below it."""
 
     VIEWER = 1
     EDITOR = 2
@@ -20,22 +20,22 @@ _ROLES = {role.name.lower(): role for role in Role}
 
 
 class Actor(NamedTuple):
-    """A user of a tenant, with a role there."""
+    """A user of a tenant, with a role in it."""
 
     tenant: str
     user: str
     role: Role
 
     def require(self, role: Role) -> None:
-        """Forbidden when this user's role is below `role`."""
+        """Raise Forbidden if this user's role is below `role`."""
         if self.role < role:
-            raise Forbidden(f"This needs the role {role.name.lower()}.")
+            raise Forbidden(f"Requires the role {role.name.lower()}.")
 
 
 def from_claims(claims: Mapping[str, Any]) -> Actor:
-    """The actor of an ID token whose signature, audience and expiry the authorizer has verified; Unauthenticated otherwise.
+    """The actor of an ID token whose signature, audience and expiry the authorizer has verified. Unauthenticated on a bad claim.
 
-    Cognito's access tokens pass the authorizer of an HTTP API too: `token_use` tells them apart.
+    An HTTP API's authorizer also accepts Cognito's access tokens; `token_use` tells them apart.
     """
     tenant, user, role = (
         claims.get("custom:tenant"),
@@ -50,5 +50,5 @@ def from_claims(claims: Mapping[str, Any]) -> Actor:
         or not ids.USER.fullmatch(user)
         or role is None
     ):
-        raise Unauthenticated("The token is not an ID token with a tenant, a user and a role.")
+        raise Unauthenticated("The token must be an ID token with a tenant, a user and a role.")
     return Actor(tenant, user, role)

@@ -1,4 +1,4 @@
-"""Projects, attributes and composite indexes in the form in which the API answers them. Pure."""
+"""The API's JSON for projects, attributes and composite indexes. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from gridview.support.errors import NotFound
 
 
 def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = None) -> dict[str, Any]:
-    """A project as the API answers it; `issues` is null in a list, where nobody counts them."""
+    """A project as the API returns it. `issues` is null in a list, where counting would cost too much."""
     states = [Option.from_item(state) for state in item["states"]]
     return {
         "id": project_id,
@@ -28,10 +28,10 @@ def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = 
 
 
 def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
-    """An attribute, or a built-in field, as the API answers it.
+    """An attribute or built-in field as the API returns it.
 
-    `position` is its place in the display order, from 0 (null for a built-in field); `search` is whether its words are
-    indexed or will be; `build` tells what is being made of it.
+    `position` is its place in the display order, from 0 (null for a built-in field). `search` is whether its words are
+    indexed or will be. `build` shows the background work on it.
     """
     order = items.catalog["order"]
     attribute: dict[str, Any] = {
@@ -53,10 +53,11 @@ def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
 
 
 def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> dict[str, Any] | None:
-    """What is being made of a definition in the background, and how far that has come; None when it is as it should be.
+    """The state and progress of the background work on a definition; None if there is none.
 
-    `building` cannot be sorted by yet; while it is `rebuilding` or `reordering` the present order is served; `removing` takes away
-    what an index or a deleted attribute has left. `moving`: the epoch of a move of options that is under way, else 0.
+    A field in state `building` cannot be sorted by yet. During `rebuilding` and `reordering` the present order is served.
+    `removing` deletes what an index or a deleted attribute left behind. `moving`: the epoch of a move of options in progress, else
+    0.
     """
     indexes = definition.indexes
     if definition.deleted:
@@ -74,7 +75,7 @@ def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> d
 
 
 def composite_json(items: ProjectItems, catalog: Catalog, composite: Composite) -> dict[str, Any]:
-    """A composite index as the API answers it; `build` tells what is being made of it, as for an attribute."""
+    """A composite index as the API returns it; `build` is as for an attribute."""
     return {
         "id": composite.id,
         "sort": [
@@ -93,21 +94,21 @@ def composite_json(items: ProjectItems, catalog: Catalog, composite: Composite) 
 
 
 def _moving(catalog: Catalog, composite: Composite) -> int:
-    """The epoch with which options of its fields were last moved whose issues may still stand where they stood before."""
+    """The epoch of the last move of its fields' options that the issues may not have followed yet; 0 if there is none."""
     return max(catalog.field_of(part.field).moving for part in composite.sort)
 
 
 def find_attribute(catalog: Catalog, attribute: str) -> Field:
-    """The attribute or built-in field of this id; NotFound."""
+    """The attribute or built-in field with this id. NotFound if there is none."""
     field = catalog.get(attribute)
     if field is None:
-        raise NotFound("There is no such attribute.")
+        raise NotFound("Attribute not found.")
     return field
 
 
 def find_composite(catalog: Catalog, index: str) -> Composite:
-    """The composite index of this id; NotFound."""
+    """The composite index with this id. NotFound if there is none."""
     composite = catalog.composite(index)
     if composite is None:
-        raise NotFound("There is no such index.")
+        raise NotFound("Index not found.")
     return composite

@@ -1,4 +1,4 @@
-"""Attributes of a project: creating, changing and deleting them."""
+"""Creates, changes and deletes the attributes of a project."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -40,22 +40,22 @@ from gridview.support.errors import (
 from gridview.support.validation import parse
 
 _AT_ONCE = 50
-"""Definitions that one transaction changes at most."""
+"""The most definitions that one transaction changes."""
 _MOVES = 16
-"""Changes of the order of options that may wait for their issues to follow."""
-_NOT_INDEXED = "needs an index: say indexed as well"
+"""The most reorderings of options that may be pending at once."""
+_NOT_INDEXED = "requires an index: set indexed to true"
 
 
 def create_attribute(
     table: Table, catalogs: Catalogs, actor: Actor, project: str, body: Any
 ) -> dict[str, Any]:
-    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id, Unprocessable beyond 400.
+    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; Unprocessable beyond 400.
 
-    An id is taken until everything of the attribute that had it has been removed.
+    The id of a deleted attribute stays taken until everything of that attribute has been removed.
     """
     request = parse(AttributeCreate, body)
     if request.id in ids.RESERVED_FIELDS:
-        raise Conflict("Every issue has a field of this id already.")
+        raise Conflict("This id belongs to a built-in field.")
     chosen = options.change("options", (), 1, request.options or [])
 
     def change() -> dict[str, Any]:
@@ -105,10 +105,10 @@ def update_attribute(
     *,
     settling: float,
 ) -> dict[str, Any]:
-    """Change an attribute, or switch the index of a built-in field: one transaction of two items, or three.
+    """Change an attribute, or switch the index of a built-in field: one transaction of two or three items.
 
-    What concerns issues that nobody edits (an index or its words switched on or off, options moved) becomes true of them in the
-    background, which begins after `settling` seconds. Conflict when an option would be dropped that issues use.
+    Background work extends the change to existing issues (an index or word search switched on or off, options moved). It begins
+    after `settling` seconds. Conflict if the request would drop an option that issues use.
     """
     request = parse(AttributePatch, body)
     given = request.model_fields_set
@@ -121,7 +121,7 @@ def update_attribute(
         field = before
         if before.builtin and given - {"indexed"}:
             errors = [
-                FieldError(name, "cannot be changed of a field that every issue has")
+                FieldError(name, "cannot be changed for a built-in field")
                 for name in sorted(given - {"indexed"})
             ]
             raise InvalidRequest("The request is not valid.", errors)
@@ -162,8 +162,8 @@ def delete_attribute(
 ) -> None:
     """Delete an attribute: one transaction of three items.
 
-    Its internal id is never used again, so its values are out of reach at once. They and its sort entries are removed in the
-    background, which begins after `settling` seconds; its id stays taken until that is over.
+    Its internal id is never reused, so its values are unreachable at once. Background work removes them and its sort entries. It
+    begins after `settling` seconds; the attribute's id stays taken until it is done.
     """
 
     def change() -> None:
@@ -171,12 +171,12 @@ def delete_attribute(
         catalog = to_catalog(actor.tenant, project, items)
         field = find_attribute(catalog, attribute)
         if field.builtin:
-            raise Conflict("Every issue has this field; it cannot be deleted.")
+            raise Conflict("A built-in field cannot be deleted.")
         check(expected, field.version)
         if over := [one.id for one in catalog.composites_over(field.key)]:
             raise Conflict(
-                f"It is sorted by in the composite index{'es' if len(over) > 1 else ''} {', '.join(over)}; "
-                f"delete that first: DELETE /v1/projects/{project}/indexes/{over[0]}."
+                f"The composite index{'es' if len(over) > 1 else ''} {', '.join(over)} sort{'' if len(over) > 1 else 's'} by it; "
+                f"delete {'them' if len(over) > 1 else 'it'} first: DELETE /v1/projects/{project}/indexes/{over[0]}."
             )
         epoch = items.next_epoch
         deleted = _next_version(replace(field, deleted=epoch, indexes=field.indexes.off(epoch)))
@@ -200,10 +200,10 @@ def rebuild(
     rate: int,
     settling: float,
 ) -> list[str]:
-    """Have indexes built anew in the background: those of the `attributes` and the `composites`, all if neither is given.
+    """Rebuild indexes in the background: those of the `attributes` and the `composites`, or all if neither is given.
 
-    Tells the ids of their fields and of the composite ones. The present ones are served until then. `rate`: issues a second at
-    most, 0 for as many as it can. NotFound.
+    Returns the ids of their fields and composite indexes. The present indexes are served meanwhile. `rate` is the maximum of issues
+    per second; 0 means no limit. NotFound if an id is unknown.
     """
 
     catalog = catalogs.reload(table, tenant, project)
@@ -229,7 +229,7 @@ def rebuild(
 
 
 def wanted(items: ProjectItems, settling: float, rate: int = 0) -> Write:
-    """The write that has a change of definitions made true of all issues: a part of the transaction that makes the change."""
+    """The write that requests a pass to apply a change of definitions to all issues; part of the change's transaction."""
     due = clock.after(settling)
     job = Job(items.next_epoch, due, rate=rate)
     if items.job is not None:
@@ -240,13 +240,13 @@ def wanted(items: ProjectItems, settling: float, rate: int = 0) -> Write:
 def changed_options(
     table: Table, catalog: Catalog, field: Field, name: str, requested: OptionsInput, epoch: int
 ) -> options.OptionChange:
-    """What a request makes of a field's options at `epoch`; Conflict when issues use one that would be dropped."""
+    """The effect of a request on a field's options at `epoch`. Conflict if it would drop an option that issues use."""
     moved_at = epoch if field.indexed or catalog.composites_over(field.key) else None
     change = options.change(name, field.options, field.next_option, requested, moved_at=moved_at)
     if change.moved and len(field.former) >= _MOVES:
-        raise Conflict("The options were moved often, and their issues have yet to follow; try again later.")
+        raise Conflict("Too many reorderings of these options are pending. Try again later.")
     if options_in_use(table, catalog, field, change.dropped):
-        raise Conflict("An issue uses an option that would be dropped.")
+        raise Conflict("The request would drop an option that issues use.")
     return change
 
 
@@ -257,9 +257,9 @@ def _current(catalog: Catalog, definition: Definition) -> Definition | None:
 
 
 def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
-    """The indexes that a request leads to; InvalidRequest where `search` does not go with what the attribute is.
+    """The indexes after a request. InvalidRequest if `search` does not fit the attribute.
 
-    Without an index there is nothing to search, so an index that is switched off takes the words with it.
+    `search` requires the index; switching the index off switches search off.
     """
     given = request.model_fields_set
     search = request.search if "search" in given else None
@@ -285,7 +285,7 @@ def _rebuilt(definition: Definition, epoch: int) -> Definition:
 
 
 def _put(items: ProjectItems, catalog: Catalog, definition: Definition) -> Write:
-    """The write of a definition that was changed, on condition that it stands as it was read."""
+    """The write of a changed definition, on condition that it is unchanged since it was read."""
     stored = any(item["key"] == definition.key for item in (*items.attributes, *items.composites))
     condition = version_is(definition.version - 1) if stored else ABSENT
     return put(to_item(catalog.tenant, catalog.project, definition), condition)
@@ -294,9 +294,9 @@ def _put(items: ProjectItems, catalog: Catalog, definition: Definition) -> Write
 def _taken(items: ProjectItems, field: Field) -> Conflict:
     build = build_json(items, field, moving=field.moving)
     if not field.deleted or build is None:
-        return Conflict("The project has an attribute with this id already.")
+        return Conflict("The project already has an attribute with this id.")
     return NotReady(
-        "The attribute that had this id was deleted, and what is left of it is still being removed. "
+        "The attribute with this id was deleted; its data is still being removed. "
         f"{build['done']:,} of {build['of']:,} issues are done.",
         members={"build": build},
     )

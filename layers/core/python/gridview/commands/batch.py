@@ -1,4 +1,4 @@
-"""Up to 500 creates, updates and deletes in one call; each is atomic by itself."""
+"""Up to 500 creates, updates and deletes in one call. Each is atomic by itself."""
 
 import threading
 from collections import defaultdict
@@ -30,34 +30,34 @@ from gridview.support.errors import (
 from gridview.support.validation import parse
 
 MAX_ANSWER_BYTES = 5_000_000
-"""Lambda answers at most 6 MB."""
+"""Lambda limits an answer to 6 MB."""
 _CONCURRENCY = 16
 _TRANSIENT = PROBLEMS[Overloaded].status
 
 
 class _Budget:
-    """What the results take of the answer's size, each once. An operation whose result does not fit is refused before it writes."""
+    """Reserves room in the answer for each result. An operation whose result does not fit is refused before it writes."""
 
     def __init__(self) -> None:
         self._taken: dict[int, int] = {}
         self._lock = threading.Lock()
 
     def reserve(self, place: int, size: int) -> None:
-        """Room for the result of an operation, instead of any that it had; TooLarge when there is none."""
+        """Reserve room for an operation's result, in place of any earlier reservation. TooLarge if there is none."""
         with self._lock:
             others = sum(self._taken.values()) - self._taken.get(place, 0)
             if others + size > MAX_ANSWER_BYTES:
-                raise TooLarge("The answer would be larger than 5 MB; send fewer operations at a time.")
+                raise TooLarge("The answer would be larger than 5 MB. Send fewer operations at a time.")
             self._taken[place] = size
 
     def release(self, place: int) -> None:
-        """The operation has no result but a problem."""
+        """Free the room of an operation that ended in a problem."""
         with self._lock:
             self._taken.pop(place, None)
 
 
 def parse_batch(body: Any) -> Sequence[Operation]:
-    """The operations of a request, of which only the form is checked; InvalidRequest."""
+    """Parse the operations of a request, checking only their form. InvalidRequest if it is wrong."""
     return parse(BatchRequest, body).operations
 
 
@@ -66,8 +66,8 @@ def run_batch(
 ) -> dict[str, Any]:
     """The results in the order of the operations: status and issue, or status and problem.
 
-    Operations on the same issue run in the order given, all others side by side. The numbers of new issues are reserved in one
-    call. With an `attempt` (idempotency), what an earlier one has done is recognised and not done again; it is left open when an
+    Operations on the same issue run in the given order, all others in parallel. One call reserves the numbers of all new issues.
+    With an `attempt` (`idempotency`), work done by an earlier attempt is recognised and not repeated. The attempt stays open if an
     operation failed that may succeed later.
     """
     results = _Batch(table, catalog, actor, attempt).run(operations)
@@ -117,8 +117,8 @@ class _Batch:
         reserve = partial(issues.reserve_numbers, self._table, self._catalog, count)
         numbers = self._attempt.numbers(reserve) if self._attempt else reserve()
         if len(numbers) != count:
-            # Another catalog makes other creates valid, and their numbers would no longer be those of the first attempt.
-            raise Conflict("The project's definitions were changed since the first attempt at this request.")
+            # Another catalog makes other creates valid, so their numbers would differ from those of the first attempt.
+            raise Conflict("The project's definitions have changed since the first attempt at this request.")
         return numbers
 
     def _check_create(self, place: int, body: dict[str, Any], new: dict[int, Changes]) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class _Batch:
         return self._attempt.mark(place) if self._attempt else None
 
     def _reserve(self, place: int) -> issues.Guard:
-        """Room in the answer for the document that is about to be written: asked for anew when a write has lost a race."""
+        """Reserve room in the answer for the document about to be written; repeated when a write has lost a race."""
 
         def reserve(document: Document) -> None:
             size = size_in_response(dumps(documents.to_json(self._catalog, document)))
@@ -174,7 +174,7 @@ class _Batch:
         try:
             return step()
         except UnknownOption:
-            refused: RequestError = Overloaded("The project's definitions are being changed; try again.")
+            refused: RequestError = Overloaded("The project's definitions are changing. Try again.")
         except RequestError as error:
             refused = error
         self._budget.release(place)

@@ -1,4 +1,4 @@
-"""Composite indexes of a project: orders by several fields, for projects that are too large to be sorted in memory."""
+"""Creates and deletes composite indexes: orders by several fields, for projects too large to sort in memory."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,9 +24,8 @@ def create_composite(
 ) -> dict[str, Any]:
     """Define a composite index: one transaction of three items.
 
-    It is built in the background, which begins after `settling` seconds. InvalidRequest on a field that is none of
-    the project's, is `num` or comes twice; Conflict when there is an index of the same order or its reversal; Unprocessable
-    beyond 20.
+    It is built in the background, which begins after `settling` seconds. InvalidRequest if a key is unknown, is `num` or is
+    repeated; Conflict if an index gives the same order or its reversal; Unprocessable beyond 20.
     """
     request = parse(CompositeCreate, body)
 
@@ -37,10 +36,10 @@ def create_composite(
         normal, _ = normal_form(sort)
         for one in catalog.living_composites:
             if one.normal == normal:
-                raise Conflict(f"The index {one.id} gives this order already, read forwards or backwards.")
+                raise Conflict(f"The index {one.id} already gives this order or its reversal.")
         if len(catalog.living_composites) >= MAX_COMPOSITES:
             raise Unprocessable(
-                f"A project can have at most {MAX_COMPOSITES} composite indexes. Delete one that is not needed."
+                f"A project can have at most {MAX_COMPOSITES} composite indexes. Delete one first."
             )
         number = items.next_composite
         created = Composite(f"c{number}", sort, Indexes().on(items.next_epoch), created=clock.now())
@@ -96,13 +95,11 @@ def _parts(catalog: Catalog, sort: list[CompositeKey]) -> tuple[Part, ...]:
         field = catalog.get(one.field)
         where = f"sort.{place}.field"
         if one.field == NUM:
-            errors.append(
-                FieldError(where, "cannot be a key: issues that are equal stand in number order anyway")
-            )
+            errors.append(FieldError(where, "cannot be a key: ties are in number order anyway"))
         elif field is None:
             errors.append(FieldError(where, "is not a field of the project"))
         elif field.key in seen:
-            errors.append(FieldError(where, "is a key already"))
+            errors.append(FieldError(where, "is repeated"))
         else:
             seen.add(field.key)
             parts.append(Part(field.key, one.direction == "desc", one.nulls == "first"))

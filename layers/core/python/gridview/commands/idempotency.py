@@ -1,8 +1,8 @@
-"""Idempotency-Key: a request that is sent again gets the answer of the first time, and does nothing a second time.
+"""Idempotency-Key: a repeated request gets the answer of the first one and has no further effect.
 
-Two things are remembered for a day, under a hash of tenant, user, call and key: the answer, and before it exists, what makes
-doing the same work again harmless after the function was killed in the middle: the issue numbers reserved for it, and a mark that
-its writes leave on the documents. Why this is not Powertools' idempotency: docs/decisions/0003-idempotency.md.
+A record is kept for a day, under a hash of tenant, user, call and key. It holds the answer. Before there is an answer, it holds
+what makes it safe to repeat the work of a killed function: the issue numbers reserved for the request, and a mark that its writes
+leave on the documents. Why this is not Powertools' idempotency: docs/decisions/0003-idempotency.md.
 """
 
 import hashlib
@@ -23,11 +23,11 @@ KEPT_DAYS = 1.0
 
 _STATE = "state"
 _PART_BYTES = 350_000
-"""Of an answer in one item: DynamoDB takes 400 KB."""
+"""Bytes of an answer in one item: DynamoDB stores at most 400 KB."""
 
 
 class Attempt:
-    """One run at the work of a request with a key."""
+    """One attempt at the work of a request with a key."""
 
     def __init__(self, table: Table, record: dict[str, Any]) -> None:
         self._table = table
@@ -36,26 +36,26 @@ class Attempt:
 
     @property
     def again(self) -> bool:
-        """Whether an earlier attempt died on this request, so that some of its work may be done."""
+        """Whether an earlier attempt at this request died, so that some of its work may be done."""
         return bool(self._record.get("again"))
 
     def mark(self, operation: int) -> str:
-        """What the write of the request's n-th operation leaves on a document."""
+        """The mark that the request's n-th operation leaves on a document."""
         return f"{self._record[keys.PK][-24:]}.{operation}"
 
     def numbers(self, reserve: Callable[[], range]) -> range:
-        """The issue numbers reserved for this request: by an earlier attempt, or now."""
+        """The issue numbers reserved for this request, by an earlier attempt or now."""
         if "first" not in self._record:
             reserved = reserve()
             self._save({"first": reserved.start, "count": len(reserved)})
         return range(self._record["first"], self._record["first"] + self._record["count"])
 
     def leave_open(self) -> None:
-        """Not to remember the answer: some of the work may succeed if it is tried again."""
+        """Do not keep the answer, because some of the work may succeed in another attempt."""
         self._open = True
 
     def end(self, answer: bytes) -> None:
-        """Remember the answer (a write unit for each KB of it, compressed), or let the next attempt go on at once."""
+        """Keep the answer (a write unit for each KB of it, compressed), or let the next attempt start at once."""
         if self._open:
             self._save({"lease": 0, "again": True})
         else:
@@ -92,10 +92,10 @@ def once(
     deadline: float,
     work: Callable[[Attempt], bytes],
 ) -> bytes:
-    """The answer of `work`, or that of the first time this key was used in this scope within a day.
+    """The result of `work`, or the answer of the first use of this key in this scope within a day.
 
-    `deadline` (seconds since 1970) is when this invocation is dead for certain. Conflict for another body under the same key,
-    InProgress while an earlier attempt may still be alive. 3 write units and those of the answer.
+    `deadline` (seconds since 1970) is when this invocation is certainly dead. Conflict if the key was used with another body;
+    InProgress while an earlier attempt may still be alive. Costs 3 write units and those of the answer.
     """
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
         raise InvalidRequest(f"An Idempotency-Key has 1 to {MAX_KEY_LENGTH} characters.")
@@ -110,7 +110,7 @@ def once(
 
 
 def _begin(table: Table, digest: str, body: str, deadline: float) -> dict[str, Any]:
-    """Take the request on, or find that it has been answered."""
+    """Start the request, or find its recorded answer."""
     now = time.time()
     record: dict[str, Any] = {
         keys.PK: keys.request(digest),
@@ -133,10 +133,10 @@ def _begin(table: Table, digest: str, body: str, deadline: float) -> dict[str, A
             if "parts" in found:
                 return found
             if found["lease"] >= now * 1000:
-                raise InProgress("The same request is being worked on.")
+                raise InProgress("The same request is in progress.")
             record = {**found, "lease": record["lease"], "again": True}
         condition = _held(found) if found else ABSENT
-    raise InProgress("The same request is being worked on.")
+    raise InProgress("The same request is in progress.")
 
 
 def _held(record: dict[str, Any]) -> Condition:
@@ -151,5 +151,5 @@ def _answer(table: Table, record: dict[str, Any]) -> bytes:
 
 
 def _part(record: dict[str, Any], place: int) -> str:
-    # Each attempt has its own, so that one that was overtaken spoils nothing of the other's answer.
+    # Each attempt has its own parts, so that a superseded attempt cannot spoil the other's answer.
     return f"part-{record['lease']}-{place:04d}"

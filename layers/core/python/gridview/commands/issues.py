@@ -1,4 +1,4 @@
-"""Issues: creating, reading, changing and deleting them. Each write is one conditional write of one document."""
+"""Creates, reads, changes and deletes issues. Each write is one conditional write of one document."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,15 +18,15 @@ from gridview.support import clock
 from gridview.support.errors import Conflict, NotFound, Unprocessable
 
 MAX_ISSUES = 1_000_000
-"""Issues of a project. As of the index: when that lags, as many more as are created meanwhile."""
+"""The most issues of a project, counted by the index: while it lags, as many more may be created."""
 MAX_NUMBER = 99_999_999
-"""The highest number that an issue may have: deleted issues keep theirs."""
+"""The highest issue number. Deleted issues keep theirs."""
 
 _ATTEMPTS = 8
-"""How often a change that lost a race against another writer is tried again."""
+"""How often a change that lost a race to another writer is tried again."""
 
 Guard = Callable[[Document], None]
-"""Looks at a document before it is written, and raises when it must not be."""
+"""Inspects a document before it is written, and raises to forbid the write."""
 
 
 def _anything(_: Document) -> None:
@@ -34,9 +34,9 @@ def _anything(_: Document) -> None:
 
 
 def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
-    """The next `count` issue numbers, in one call of 1 write unit. NotFound for a deleted project, Unprocessable past a million.
+    """The next `count` issue numbers, in one call of 1 write unit. NotFound for a deleted project; Unprocessable past a million.
 
-    Once a million numbers are given out it takes three: one that fails (1 write unit), and the count of issues (0.5 read units).
+    Once a million numbers are used it takes three calls: one more that fails (1 write unit), and the issue count (0.5 read units).
     """
     taken = _take_numbers(table, catalog, count, MAX_ISSUES)
     if taken is not None:
@@ -45,12 +45,14 @@ def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
         raise Unprocessable(f"A project can have at most {MAX_ISSUES:,} issues.")
     taken = _take_numbers(table, catalog, count, MAX_NUMBER)
     if taken is None:
-        raise Unprocessable(f"A project can number its issues up to {MAX_NUMBER:,}, deleted ones included.")
+        raise Unprocessable(
+            f"A project can have issue numbers up to {MAX_NUMBER:,}, including deleted issues."
+        )
     return taken
 
 
 def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> range | None:
-    """The next numbers; None when they would go past the highest."""
+    """The next numbers; None if they would exceed the highest."""
     condition = Condition(
         "attribute_exists(PK) AND attribute_not_exists(closed) AND #last <= :room",
         {"#last": "last"},
@@ -62,20 +64,20 @@ def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> r
         )
     except ConditionFailed as error:
         if error.item is None or error.item.get("closed"):
-            raise NotFound("There is no such project.") from error
+            raise NotFound("Project not found.") from error
         return None
     return range(last - count + 1, last + 1)
 
 
 def create_issue(table: Table, catalog: Catalog, actor: Actor, body: Any) -> Document:
-    """Check a new issue, give it the next number and write it: two calls, 1 write unit and that of the document."""
+    """Validate a new issue, give it the next number and write it: two calls, 1 write unit plus that of the document."""
     changes = parse_new(catalog, body)
     (num,) = reserve_numbers(table, catalog, 1)
     return write_new(table, catalog, actor, num, changes)
 
 
 def parse_new(catalog: Catalog, body: Any) -> Changes:
-    """The values of a new issue, checked as a whole document too, so that no number is spent on one that cannot be written."""
+    """The values of a new issue, validated as a whole document too, so that no number is spent on one that cannot be written."""
     changes = documents.parse_create(catalog, body)
     documents.new_document(catalog, MAX_ISSUES, changes, user="", now=clock.now())
     return changes
@@ -93,7 +95,7 @@ def write_new(
 ) -> Document:
     """Write version 1 under a reserved number.
 
-    `mark` names the operation that writes (`idempotency`): when that operation has written before, its document is the answer.
+    `mark` identifies the operation (`idempotency`). If the same operation has written before, its document is the answer.
     """
     document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now())
     document |= _marked(mark)
@@ -119,7 +121,7 @@ def update_issue(
     mark: str | None = None,
     guard: Guard = _anything,
 ) -> Document:
-    """Read, merge, check and write under the version read; again when another writer was faster and any version will do."""
+    """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts any version."""
     changes = documents.parse_patch(catalog, body)
     for _ in range(_ATTEMPTS):
         found = get_issue(table, catalog, num)
@@ -136,16 +138,16 @@ def update_issue(
                 return document
             continue
         return document
-    raise Conflict("Others are changing this issue; try again.")
+    raise Conflict("Other requests are changing this issue. Try again.")
 
 
 def delete_issue(table: Table, catalog: Catalog, num: int, expected: Expected) -> None:
-    """Delete the document; what is derived from it follows. NotFound, VersionMismatch."""
+    """Delete the document; the stream consumer removes what was derived from it. NotFound, VersionMismatch."""
     if expected is None:
         try:
             table.delete(*issue_key(catalog, num), PRESENT)
         except ConditionFailed as error:
-            raise NotFound("There is no such issue.") from error
+            raise NotFound("Issue not found.") from error
         return
     for _ in range(_ATTEMPTS):
         version = get_issue(table, catalog, num)["version"]
@@ -155,7 +157,7 @@ def delete_issue(table: Table, catalog: Catalog, num: int, expected: Expected) -
         except ConditionFailed:
             continue
         return
-    raise Conflict("Others are changing this issue; try again.")
+    raise Conflict("Other requests are changing this issue. Try again.")
 
 
 def _marked(mark: str | None) -> Document:

@@ -1,4 +1,4 @@
-"""Whether issues use an option: asked before one is dropped."""
+"""Whether issues use an option: checked before the option is dropped."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -16,14 +16,15 @@ from gridview.schema.catalog import Catalog, Field, FieldType, Option
 from gridview.support.errors import Unprocessable
 
 _PAGES = 20
-"""Pages of 1 MB of issues that are read at most for a field whose index cannot tell."""
+"""The most 1 MB pages of issues that are read for a field whose index cannot answer."""
 
 
 def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Iterable[str]) -> bool:
     """Whether any issue has one of these options, as of the index.
 
-    An indexed enum costs 0.5 read units for each option and rank; an indexed multi_enum as much for its directory and each block
-    that holds several of its options. Otherwise issues are read, up to 20 MB of them; Unprocessable when that does not settle it.
+    An indexed enum costs 0.5 read units for each option and rank. An indexed multi_enum costs as much for its directory and for
+    each block that holds several of its options. Otherwise up to 20 MB of issues are read; Unprocessable if that does not settle
+    it.
     """
     chosen = [field.option(one) for one in option_ids]
     if not chosen:
@@ -42,7 +43,7 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
 
 
 def _any_of(table: Table, catalog: Catalog, family: str, bodies: Iterable[str]) -> bool:
-    """Whether any key of a family that is always detailed has one of these bodies."""
+    """Whether any key in a family with only detailed blocks has one of these bodies."""
     reader = BlockReader(table, catalog, BlockCache(0.0))
     directory = reader.directories((family,))[family]
     wants = [
@@ -58,8 +59,9 @@ def _any_of(table: Table, catalog: Catalog, family: str, bodies: Iterable[str]) 
 
 
 def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence[Option]) -> bool:
-    """Whether any document has one of these options. DynamoDB filters by the field alone: an expression naming up to 200
-    options would not fit.
+    """Whether any document has one of these options.
+
+    DynamoDB filters by the field alone, because an expression with up to 200 options would not fit.
     """
     wanted = {option.id for option in chosen}
     names = {f"#u{place}": name for place, name in enumerate(field.path)}
@@ -79,7 +81,7 @@ def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence
             return False
         bound = Bound(">", page.last)
     raise Unprocessable(
-        "The project has too many issues to tell whether one of them uses an option that would be dropped. "
+        "The project is too large to check whether an issue uses an option that the request drops. "
         "Rename the option instead."
     )
 

@@ -1,4 +1,4 @@
-"""If-Match: writing only what one has seen."""
+"""If-Match: a write replaces only a version that the client has seen."""
 
 import re
 
@@ -13,7 +13,7 @@ _VERSION = re.compile(r"[1-9][0-9]{0,17}")
 
 
 def expected_versions(if_match: str | None) -> Expected:
-    """The versions that an If-Match header names; a weak tag matches nothing (RFC 9110, 13.1.1). InvalidRequest when malformed."""
+    """The versions in an If-Match header. A weak tag matches nothing (RFC 9110, 13.1.1). InvalidRequest if malformed."""
     if if_match is None or if_match.strip() == "*":
         return None
     if not _TAGS.fullmatch(if_match):
@@ -22,7 +22,7 @@ def expected_versions(if_match: str | None) -> Expected:
 
 
 def check(expected: Expected, version: int) -> None:
-    """VersionMismatch when the version found is not one that may be replaced."""
+    """Raise VersionMismatch unless the stored version may be replaced."""
     if expected is not None and version not in expected:
         raise VersionMismatch(f"It is at version {version} now.")
 

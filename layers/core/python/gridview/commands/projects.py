@@ -1,4 +1,4 @@
-"""Projects: creating, changing and deleting them."""
+"""Creates, changes and deletes projects."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,7 +24,7 @@ from gridview.support.validation import parse
 
 
 def create_project(table: Table, actor: Actor, body: Any) -> dict[str, Any]:
-    """Create a project: one transaction of three items. Conflict when the id is taken (a deleted project keeps its id)."""
+    """Create a project: one transaction of three items. Conflict if the id is taken; a deleted project keeps its id for a while."""
     request = parse(ProjectCreate, body)
     states = options.change("states", (), 1, request.states)
 
@@ -67,9 +67,9 @@ def update_project(
     *,
     settling: float,
 ) -> dict[str, Any]:
-    """Change a project's name or states: one transaction. Conflict when a state would be dropped that issues are in.
+    """Change a project's name or states: one transaction. Conflict if the request would drop a state that issues are in.
 
-    The issues of states that were moved are moved in the background, which begins after `settling` seconds.
+    If states are reordered, background work moves their issues. It begins after `settling` seconds.
     """
     request = parse(ProjectPatch, body)
     given = request.model_fields_set
@@ -105,10 +105,10 @@ def update_project(
 def delete_project(
     table: Table, catalogs: Catalogs, actor: Actor, project: str, expected: Expected, *, settling: float
 ) -> None:
-    """Delete a project: one transaction, after which it answers 404 and takes no issue.
+    """Delete a project: one transaction. Afterwards it answers 404 and takes no issue.
 
-    All that it had is removed in the background, which begins after `settling` seconds. Its id stays taken until nothing that was
-    derived from its issues is remembered either (`upkeep`), so that an issue number never means two things.
+    Background work removes all its data. It begins after `settling` seconds. The project's id stays taken until even the tombstones
+    of its issues have expired (`job_worker`), so that an issue number never means two things.
     """
 
     def change() -> None:
@@ -130,5 +130,5 @@ def delete_project(
 
 
 def _sort(name: str, project_id: str) -> str:
-    """The projects of a tenant sort by folded name, then id."""
+    """Projects of a tenant sort by folded name, then id."""
     return before(sort_strings.text(name)) + project_id

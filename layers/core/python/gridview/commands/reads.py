@@ -1,7 +1,7 @@
-"""The plain reads of projects, attributes and composite indexes. Nothing here writes: the query function's role cannot.
+"""Plain reads of projects, attributes and composite indexes. Nothing here writes: the query function's role does not allow it.
 
-A module of `commands` and no package of its own: reads and writes share the forms of answers and the strongly consistent read of a
-project's definitions. A single issue is read by `schema.document_store`.
+This is a module of `commands`, because reads and writes share the forms of answers and the strongly consistent read of a
+project's definitions. `schema.document_store` reads a single issue.
 """
 
 from collections.abc import Mapping
@@ -30,14 +30,14 @@ from gridview.support.validation import as_integers, parse
 
 
 def whole_project(table: Table, catalog: Catalog, items: ProjectItems) -> dict[str, Any]:
-    """A project with its attributes, and how many issues it has as of the index: 0.5 read units."""
+    """A project with its attributes and its issue count as of the index: 0.5 read units."""
     attributes = [attribute_json(items, field) for field in catalog.attributes]
     issues = issues_in(table, catalog)
     return {**project_json(catalog.project, items.project, issues), "attributes": attributes}
 
 
 def get_project(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The project with its attributes in display order, strongly consistent, and how many issues it has as of the index; NotFound.
+    """The project with its attributes in display order, strongly consistent, and its issue count as of the index. NotFound.
 
     Two rounds: a read unit for each 4 KB of definitions, and 0.5 for the count.
     """
@@ -62,13 +62,13 @@ def list_projects(
 
 
 def get_attribute(table: Table, actor: Actor, project: str, attribute: str) -> dict[str, Any]:
-    """The attribute or built-in field as the API answers it, strongly consistent; NotFound."""
+    """The attribute or built-in field as the API returns it, strongly consistent. NotFound."""
     items = read(table, actor.tenant, project)
     return attribute_json(items, find_attribute(to_catalog(actor.tenant, project, items), attribute))
 
 
 def list_composites(table: Table, actor: Actor, project: str) -> dict[str, Any]:
-    """The project's composite indexes in the order of their making, strongly consistent; NotFound."""
+    """The project's composite indexes in creation order, strongly consistent. NotFound."""
     items = read(table, actor.tenant, project)
     catalog = to_catalog(actor.tenant, project, items)
     found = [composite_json(items, catalog, one) for one in catalog.living_composites]
@@ -76,17 +76,17 @@ def list_composites(table: Table, actor: Actor, project: str) -> dict[str, Any]:
 
 
 def get_composite(table: Table, actor: Actor, project: str, index: str) -> dict[str, Any]:
-    """The composite index as the API answers it, strongly consistent; NotFound."""
+    """The composite index as the API returns it, strongly consistent. NotFound."""
     items = read(table, actor.tenant, project)
     catalog = to_catalog(actor.tenant, project, items)
     return composite_json(items, catalog, find_composite(catalog, index))
 
 
 def with_progress(table: Table, actor: Actor, project: str, error: IndexNotReady) -> NotReady:
-    """The same error with how far the index that it misses has come."""
+    """The same error with the progress of the missing index."""
     if error.composite is not None:
         build = get_composite(table, actor, project, error.composite)["build"]
     else:
         build = get_attribute(table, actor, project, error.attribute)["build"]
-    told = f"{build['done']:,} of {build['of']:,} issues are done." if build else "It is ready now."
+    told = f"{build['done']:,} of {build['of']:,} issues are done." if build else "The index is ready now."
     return NotReady(f"{error.detail} {told}", members={"build": build})

@@ -1,4 +1,4 @@
-"""The bodies of writing requests: models that say what each may hold. The OpenAPI document is made from them. Pure."""
+"""Models of the request bodies of all writes. The OpenAPI document is made from them. Pure."""
 
 from typing import Any, Literal
 
@@ -22,7 +22,7 @@ class ProjectCreate(RequestModel):
 
 
 class ProjectPatch(RequestModel):
-    """PATCH /v1/projects/{project}: what is left out stays as it is; `states` are matched by value, or by id where given."""
+    """PATCH /v1/projects/{project}. Omitted properties stay unchanged. `states` are matched by id where given, else by value."""
 
     name: str = ModelField(default="", min_length=1, max_length=1024)
     states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
@@ -52,7 +52,7 @@ class AttributeCreate(RequestModel):
     @field_validator("options")
     @classmethod
     def _only_to_choose_from(cls, given: OptionsInput | None, known: ValidationInfo) -> OptionsInput | None:
-        kind = known.data.get("type")  # not there when it is itself not valid
+        kind = known.data.get("type")  # absent if it is invalid itself
         if given is not None and kind is not None and not kind.has_options:
             raise ValueError(NO_OPTIONS)
         return given
@@ -67,7 +67,7 @@ class AttributeCreate(RequestModel):
 
 
 class AttributePatch(RequestModel):
-    """PATCH /v1/projects/{project}/attributes/{attribute}: what is left out stays as it is."""
+    """PATCH /v1/projects/{project}/attributes/{attribute}. Omitted properties stay unchanged."""
 
     name: str = ModelField(default="", min_length=1, max_length=MAX_NAME_LENGTH)
     options: OptionsInput = ModelField(default_factory=list)
@@ -95,7 +95,7 @@ MAX_OPERATIONS = 500
 
 
 class UpdateOperation(RequestModel):
-    """A merge patch of one issue, with its number; `version` as If-Match."""
+    """A merge patch of one issue, with its number; `version` acts like If-Match."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -104,14 +104,14 @@ class UpdateOperation(RequestModel):
 
 
 class DeleteOperation(RequestModel):
-    """The number of an issue; `version` as If-Match."""
+    """The number of an issue; `version` acts like If-Match."""
 
     num: int = ModelField(ge=1)
     version: int | None = ModelField(default=None, ge=1)
 
 
 class Operation(RequestModel):
-    """Exactly one of the three."""
+    """Exactly one of create, update and delete."""
 
     create: dict[str, Any] | None = None
     update: UpdateOperation | None = None

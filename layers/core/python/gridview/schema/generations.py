@@ -23,7 +23,7 @@ class IndexNotReady(NotReady):
 
     def __init__(self, attribute: str, composite: str | None = None) -> None:
         index = f"of {attribute}" if composite is None else composite
-        super().__init__(f"The index {index} is being built, so nothing can be sorted by it yet.")
+        super().__init__(f"The index {index} is being built, so it cannot serve queries yet.")
         self.attribute = attribute
         self.composite = composite
 
