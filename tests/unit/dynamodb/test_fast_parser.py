@@ -8,6 +8,7 @@ from typing import Any
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.exceptions import ClientError
 
 from gridview.dynamodb.fast_parser import parse_fast
@@ -74,11 +75,14 @@ class Answering:
     def __init__(self) -> None:
         self.status, self.body = 200, b"{}"
         self.client = boto3.client("dynamodb", region_name="eu-west-2")
-        self.client.meta.events.register("before-send.dynamodb", self._send)
+        send: Callable[..., Any] = (
+            self._send
+        )  # the stubs allow no answer, by which botocore skips the network
+        self.client.meta.events.register("before-send.dynamodb", send)
         parse_fast(self.client)
 
     def _send(self, request: Any, **_: Any) -> AWSResponse:
-        headers = {"content-type": "application/x-amz-json-1.0"}
+        headers = HTTPHeaders.from_dict({"content-type": "application/x-amz-json-1.0"})
         return AWSResponse(request.url, self.status, headers, Raw(self.body))
 
     def call(self, operation: str, request: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
