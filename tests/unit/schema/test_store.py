@@ -145,17 +145,6 @@ def test_what_is_forgotten_is_read_again(table: Table) -> None:
     assert ids(kept.get(table, "0807", "35e9")) == ["late"]
 
 
-def test_the_catalog_of_an_epoch_is_read_only_when_an_older_one_is_kept(table: Table, clock: Clock) -> None:
-    kept = Catalogs()
-    first = kept.get(table, "0807", "35e9")
-    clock.advance(3600)
-    before = reads(table)
-    assert kept.at_epoch(table, "0807", "35e9", first.epoch) is first
-    assert reads(table) == before
-    add(table, "Late")
-    assert ids(kept.at_epoch(table, "0807", "35e9", first.epoch + 1)) == ["late"]
-
-
 def test_a_project_that_is_not_there_is_not_found_and_not_remembered(table: Table) -> None:
     kept = Catalogs()
     for tenant, project in (("0807", "7b7e"), ("3cc8", "35e9")):

@@ -9,7 +9,7 @@ from gridview.fsck import chain_check
 from gridview.index.keyspaces import families_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
-from gridview.schema.store import read
+from gridview.schema.store import DefinitionsMissing, read
 from gridview.support import clock
 from gridview.support.errors import NotFound
 
@@ -51,7 +51,7 @@ class Definitions:
             catalog = to_catalog(tenant, project, read(self._table, tenant, project))
             families = frozenset((*families_of(catalog), *chain_check.left(catalog)))
             defined = Defined(catalog, False, as_of, families)
-        except (KeyError, NotFound):
+        except (KeyError, DefinitionsMissing, NotFound):
             job = self._table.get(keys.project(tenant, project), keys.JOB, consistent=True)
             defined = Defined(None, job is not None, as_of)
         with self._lock:

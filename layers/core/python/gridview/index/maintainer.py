@@ -20,7 +20,7 @@ from gridview.index.keyspaces import KeyspaceKind, families_of, has_entries, is_
 from gridview.index.ledger import Ledger, Plan, plan
 from gridview.index.sort_entries import sort_entry, tombstone
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import Catalogs
+from gridview.schema.store import Catalogs, DefinitionsMissing
 from gridview.support import backoff, clock
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import NotFound, Overloaded
@@ -37,16 +37,10 @@ class Superseded(Exception):
 
 
 def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str) -> Catalog | None:
-    """The catalog of the epoch that stands in the table now; None for a deleted project, whose issues derive nothing.
-
-    A strongly consistent read of one small item, and of the definitions when the copy here is older.
-    """
-    stored = table.get(keys.project(tenant, project), keys.CATALOG, consistent=True)
-    if stored is None:
-        return None
+    """The catalog as it is now; None without definitions: a deleted project's issues derive nothing (`require_deleted`)."""
     try:
-        return catalogs.at_epoch(table, tenant, project, stored["epoch"])
-    except NotFound:
+        return catalogs.current(table, tenant, project)
+    except (DefinitionsMissing, NotFound):
         return None
 
 

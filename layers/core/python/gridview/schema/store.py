@@ -28,6 +28,9 @@ Result = TypeVar("Result")
 class DefinitionsMissing(Exception):
     """A project that was not deleted has no definitions: somebody has edited the table by hand."""
 
+    def __init__(self, tenant: str, project: str) -> None:
+        super().__init__(f"The definitions of {keys.project(tenant, project)} are missing.")
+
 
 class _Entry(NamedTuple):
     catalog: Catalog
@@ -98,13 +101,6 @@ class Catalogs:
                 raise
             return use(current)
 
-    def at_epoch(self, table: Table, tenant: str, project: str, epoch: int) -> Catalog:
-        """A catalog of at least this epoch, however old the cached copy is: an epoch identifies one state of the definitions."""
-        entry = self._entries.get((tenant, project))
-        if entry is not None and entry.catalog.epoch >= epoch:
-            return entry.catalog
-        return self.reload(table, tenant, project)
-
     def forget(self, tenant: str, project: str) -> None:
         """Drop the cached catalog, so that the next use reads it again."""
         with self._lock:
@@ -112,7 +108,7 @@ class Catalogs:
 
 
 def read(table: Table, tenant: str, project: str) -> ProjectItems:
-    """The stored items of a project, strongly consistent. NotFound if the project does not exist or is deleted."""
+    """The stored items of a project, strongly consistent. NotFound if it does not exist or is deleted; DefinitionsMissing."""
     found: dict[str, dict[str, Any]] = {}
     attributes, composites = [], []
     for item in table.query_all(keys.project(tenant, project), consistent=True):
@@ -125,6 +121,8 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
     own = found.get(keys.tenant(tenant))
     if own is None or own.get("deleted"):
         raise NotFound("Project not found.")
+    if keys.CATALOG not in found:
+        raise DefinitionsMissing(tenant, project)
     job = found.get(keys.JOB)
     return ProjectItems(
         own,
@@ -140,7 +138,7 @@ def require_deleted(table: Table, tenant: str, project: str) -> None:
     """DefinitionsMissing unless the project's own item says that it was deleted: issues are removed for no other reason."""
     own = table.get(keys.project(tenant, project), keys.tenant(tenant), consistent=True)
     if own is None or not own.get("deleted"):
-        raise DefinitionsMissing(f"The definitions of {keys.project(tenant, project)} are missing.")
+        raise DefinitionsMissing(tenant, project)
 
 
 def retry_lost_races(change: Callable[[], Result]) -> Result:
