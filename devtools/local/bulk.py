@@ -20,7 +20,7 @@ from gridview.dynamodb.table import TRANSACTION, Table
 from gridview.encoding import keys
 from gridview.index import blocks
 from gridview.index.blocks import Block
-from gridview.index.keyspaces import derived_items, families_of, keys_of
+from gridview.index.families import derived_items, families_of, keys_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
 from gridview.support.concurrency import chunked, in_threads

@@ -13,8 +13,8 @@ from devtools.local.engine import Engine
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.index.families import derived_items, derived_strings
 from gridview.index.images import Poison
-from gridview.index.keyspaces import derived_items, derived_strings
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.index.stream_consumer import consume

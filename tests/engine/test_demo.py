@@ -22,7 +22,7 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import number_of
 from gridview.index.blocks import FIRST, HEAD, Block
-from gridview.index.keyspaces import derived_strings, families_of, keys_of
+from gridview.index.families import derived_strings, families_of, keys_of
 from gridview.index.sort_entries import sort_strings_of
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve

@@ -11,7 +11,7 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of, number_of
 from gridview.index import blocks
 from gridview.index.blocks import Block
-from gridview.index.keyspaces import derived_strings, families_of, keys_of
+from gridview.index.families import derived_strings, families_of, keys_of
 from gridview.schema.catalog import Catalog
 
 

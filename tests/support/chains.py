@@ -10,7 +10,7 @@ import pytest
 
 from gridview.dynamodb.table import Table
 from gridview.encoding.sort_strings import number_of
-from gridview.index import blocks, keyspaces
+from gridview.index import blocks, families
 from gridview.index.blocks import Block, Change
 from gridview.index.directory import Range, keys_in
 from gridview.schema.catalog import Catalog
@@ -33,8 +33,8 @@ def keys_by_family(catalog: Catalog, documents: Documents) -> dict[str, list[str
     """The keys of issues in every family, in order."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for document in documents:
-        for family, derived in keyspaces.derived_strings(catalog, document).items():
-            found[family] += keyspaces.keys_of(family, derived)
+        for family, derived in families.derived_strings(catalog, document).items():
+            found[family] += families.keys_of(family, derived)
     return {family: sorted(some) for family, some in found.items()}
 
 
@@ -46,7 +46,7 @@ def put_chain(table: Table, catalog: Catalog, chain: Sequence[Block]) -> None:
 def put_entries(table: Table, catalog: Catalog, documents: Documents) -> None:
     """Write ledgers and sort entries."""
     for document in documents:
-        table.batch_put(keyspaces.derived_items(catalog, document))
+        table.batch_put(families.derived_items(catalog, document))
 
 
 def drop(table: Table, catalog: Catalog, block: Block) -> None:

@@ -14,7 +14,7 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.issue_diff import DifferenceKind
 from gridview.index import blocks
-from gridview.index.keyspaces import derived_items, derived_strings, keys_of
+from gridview.index.families import derived_items, derived_strings, keys_of
 from gridview.index.ledger import Ledger
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog

@@ -21,7 +21,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import attribute_values, keys, option_ranks, sort_strings, values
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
-from gridview.index import blocks, keyspaces, ledger, sort_entries
+from gridview.index import blocks, families, ledger, sort_entries
 from gridview.index.block_cache import BlockCache
 from gridview.query.counting import grouped_counts
 from gridview.query.grid import grid_page
@@ -38,7 +38,7 @@ _LOADED: Final = "loaded.json"
 _CODE: Final = tuple(
     Path(str(module.__file__))
     for module in (
-        *(blocks, bulk, datasets, documents, enginefile, keyspaces, sort_entries),
+        *(blocks, bulk, datasets, documents, enginefile, families, sort_entries),
         *(issues, keys, ledger, option_ranks, sort_strings, values, attribute_values),
     )
 )

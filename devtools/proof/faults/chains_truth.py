@@ -9,7 +9,7 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of, number_of, sort_string
 from gridview.index import blocks
 from gridview.index.blocks import Block, Entry
-from gridview.index.keyspaces import KeyspaceKind, derived_strings, families_of, is_key, keys_of, kind_of
+from gridview.index.families import FamilyKind, derived_strings, families_of, is_key, keys_of, kind_of
 from gridview.index.ledger import Ledger
 from gridview.schema.catalog import Catalog
 from gridview.support.errors import NotFound
@@ -174,7 +174,7 @@ def _assert_block(
 ) -> None:
     if item["size"] != len(list(_members(block))) or block.detailed is not Entry.from_item(item).detailed:
         raise Difference(f"{_told(block)} is not what its directory says: {item}")
-    if not block.detailed and kind_of(block.family) is not KeyspaceKind.ORDER:
+    if not block.detailed and kind_of(block.family) is not FamilyKind.ORDER:
         raise Difference(f"{_told(block)} does not tell its bodies apart")
     there = set(_members(block))
     wanted = {

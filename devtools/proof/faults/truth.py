@@ -18,7 +18,7 @@ from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
 from gridview.fsck.issue_diff import differences
 from gridview.fsck.repair import mend
-from gridview.index.keyspaces import derived_strings, has_entries
+from gridview.index.families import derived_strings, has_entries
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.schema.catalog import NUM, Catalog, Field, FieldType

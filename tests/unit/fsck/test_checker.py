@@ -24,8 +24,8 @@ from gridview.fsck.issue_diff import DifferenceKind
 from gridview.fsck.progress import Finding, Suspect, Tally, Visit
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import IssueWalk, ProjectWalk, TableWalk
+from gridview.index.families import families_of
 from gridview.index.fence_cache import Fences
-from gridview.index.keyspaces import families_of
 from gridview.index.stream_consumer import consume
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.store import Catalogs

@@ -10,7 +10,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes
 from gridview.encoding import keys, sort_strings
 from gridview.fsck.issue_diff import DifferenceKind, differences
-from gridview.index.keyspaces import has_entries
+from gridview.index.families import has_entries
 from gridview.index.sort_entries import SPECS, UnknownSpec
 from gridview.index.stream_consumer import consume
 from gridview.maintenance.job_worker import Worker

@@ -10,7 +10,7 @@ from gridview.dynamodb.errors import ItemTooLarge
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.index import blocks
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from tests.support.cloud import Cloud
 from tests.support.http import Client
 

@@ -15,9 +15,9 @@ from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
+from gridview.index.families import derived_strings, has_entries
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
-from gridview.index.keyspaces import derived_strings, has_entries
 from gridview.index.ledger import ImageVersion, Intent, Ledger, plan
 from gridview.index.stream_consumer import consume
 from gridview.schema import documents

@@ -16,9 +16,9 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.blocks import HEAD
+from gridview.index.families import derived_items, derived_strings
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
-from gridview.index.keyspaces import derived_items, derived_strings
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.index.stream_consumer import consume, fold

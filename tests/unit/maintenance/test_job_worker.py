@@ -15,9 +15,9 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.index import block_writer, maintainer, sort_entries
 from gridview.index.blocks import HEAD
+from gridview.index.families import NUMBERS, derived_strings
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Poison
-from gridview.index.keyspaces import NUMBERS, derived_strings
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.maintenance import job_worker

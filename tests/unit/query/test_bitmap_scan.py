@@ -18,7 +18,7 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.index import blocks
 from gridview.index.block_cache import BlockCache
-from gridview.index.keyspaces import derived_items
+from gridview.index.families import derived_items
 from gridview.query import planner
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve, resolve_position

@@ -6,7 +6,7 @@ import pytest
 
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reads import Want
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from gridview.query.executor import Executor
 from gridview.query.plan import Node
 from gridview.query.reads import (

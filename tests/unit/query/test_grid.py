@@ -17,8 +17,8 @@ from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import SPEC_VERSION
+from gridview.index.families import derived_items
 from gridview.index.images import Poison
-from gridview.index.keyspaces import derived_items
 from gridview.index.stream_consumer import consume
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve

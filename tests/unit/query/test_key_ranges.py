@@ -13,7 +13,7 @@ from gridview.encoding.tokenizer import inner_words, words
 from gridview.encoding.values import parse_number
 from gridview.index import sort_entries
 from gridview.index.directory import WHOLE, Range
-from gridview.index.keyspaces import NUMBERS, TOKEN_WIDTH
+from gridview.index.families import NUMBERS, TOKEN_WIDTH
 from gridview.query import key_ranges
 from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without, leaves
 from gridview.query.operators import OPERATORS, Operand

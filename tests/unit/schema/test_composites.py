@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gridview.encoding import option_ranks, sort_strings
 from gridview.encoding.sort_strings import KeyPart
-from gridview.index import keyspaces
+from gridview.index import families
 from gridview.index.sort_entries import (
     UnknownSpec,
     present_sort_strings,
@@ -314,10 +314,10 @@ def test_every_issue_has_an_entry_and_a_place_in_the_blocks() -> None:
     several = catalog([A, B], Composite("c1", TWO, READY))
     document = {"num": 7, "name": "x", "state": "o1", "fields": {}}
     assert set(sort_strings_of(several, document)) == {"name.1", "state.1", "c1.1"}
-    assert "c1.1" in keyspaces.families_of(several)
-    assert "c1.1.has" not in keyspaces.families_of(several)
-    derived = keyspaces.derived_strings(several, document)
-    assert keyspaces.keys_of("c1.1", derived["c1.1"]) == {sort_string(order_of(several), document)}
+    assert "c1.1" in families.families_of(several)
+    assert "c1.1.has" not in families.families_of(several)
+    derived = families.derived_strings(several, document)
+    assert families.keys_of("c1.1", derived["c1.1"]) == {sort_string(order_of(several), document)}
     key = OrderKey(order_of(several))
     assert key.binding() == ["c1", False, False]
     assert (key.nullable, key.field_id, key.fields) == (False, "c1", (A, B))

@@ -11,7 +11,7 @@ from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
 from gridview.index.block_reads import Want
 from gridview.index.directory import Range
-from gridview.index.keyspaces import tokens_family
+from gridview.index.families import tokens_family
 from gridview.schema.catalog import Catalog, Field, FieldType, Option
 from gridview.support.errors import Unprocessable
 

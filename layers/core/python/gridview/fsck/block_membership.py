@@ -15,8 +15,8 @@ from gridview.encoding.sort_strings import body_of
 from gridview.fsck.issue_diff import Collection, compared
 from gridview.index.block_writer import BlockWriter, KeyChange, still_at
 from gridview.index.blocks import Block
+from gridview.index.families import is_key, keys_of
 from gridview.index.fence_cache import Fences
-from gridview.index.keyspaces import is_key, keys_of
 from gridview.index.ledger import Ledger
 from gridview.schema.catalog import Catalog
 from gridview.support.concurrency import chunked, in_threads

@@ -23,7 +23,7 @@ from gridview.fsck.chain_repair import Chain
 from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.index import blocks
 from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
-from gridview.index.keyspaces import TOKENS_SUFFIX, derived_strings, families_of, has_entries, is_key, keys_of
+from gridview.index.families import TOKENS_SUFFIX, derived_strings, families_of, has_entries, is_key, keys_of
 from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.catalog import Catalog
 from gridview.support import clock

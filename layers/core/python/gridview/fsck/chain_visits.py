@@ -22,8 +22,8 @@ from gridview.fsck.progress import BY_NUMBER, RESTLESS, Finding, Visit
 from gridview.fsck.repairs import TOGETHER, Repairs
 from gridview.index.block_writer import Impassable
 from gridview.index.blocks import Unreadable
+from gridview.index.families import families_of
 from gridview.index.fence_cache import Fences
-from gridview.index.keyspaces import families_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import DefinitionsMissing, require_deleted
 from gridview.support import clock

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import chain_check
-from gridview.index.keyspaces import families_of
+from gridview.index.families import families_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
 from gridview.schema.store import DefinitionsMissing, read

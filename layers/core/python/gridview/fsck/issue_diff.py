@@ -13,8 +13,8 @@ from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.keys import IssueKey
 from gridview.encoding.sort_strings import issue_number
+from gridview.index.families import TOKENS_SUFFIX, has_entries, tokens_family
 from gridview.index.images import Image, Underivable, target_of
-from gridview.index.keyspaces import TOKENS_SUFFIX, has_entries, tokens_family
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import UnknownSpec, present_sort_strings
 from gridview.schema.catalog import Catalog, Order

@@ -12,9 +12,9 @@ from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import Collection, DifferenceKind, compared, is_entry
+from gridview.index.families import has_entries
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Underivable, target_of
-from gridview.index.keyspaces import has_entries
 from gridview.index.ledger import ImageVersion, Intent, Ledger, Plan
 from gridview.index.maintainer import Superseded, Work, carry_out, current_catalog
 from gridview.index.sort_entries import UnknownSpec
@@ -144,25 +144,25 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     if not wrong and not unheard_of and collection.live == standing:
         return None
     present = {**ledger.present}
-    for order_id, entry in collection.entries.items():
+    for family, entry in collection.entries.items():
         if keys.SORT in entry:
-            present[order_id] = tuple(dict.fromkeys((*present.get(order_id, ()), entry[keys.SORT])))
+            present[family] = tuple(dict.fromkeys((*present.get(family, ()), entry[keys.SORT])))
         elif entry.get("revision", 0) > ledger.revision or keys.TTL_ATTRIBUTE not in entry:
-            present.setdefault(order_id, ())
+            present.setdefault(family, ())
     epoch = catalog.epoch if catalog is not None else ledger.epoch
     lost = collection.ledger is None or collection.revision > ledger.revision
     revision = collection.revision + _LEAP if lost else ledger.revision + 1
     done = Ledger(order.version, order.removed, epoch, revision, target)
     intents = {
-        order_id: Intent(
-            target.get(order_id),
-            tuple(sort for sort in present.get(order_id, ()) if sort != ledger.applied.get(order_id)),
+        family: Intent(
+            target.get(family),
+            tuple(sort for sort in present.get(family, ()) if sort != ledger.applied.get(family)),
         )
-        for order_id in {**present, **target}
+        for family in {**present, **target}
     }
     return Plan(
         intent=replace(done, applied=ledger.applied, intent=intents),
         put=target,
-        clear=tuple(order_id for order_id in present if order_id not in target),
+        clear=tuple(family for family in present if family not in target),
         done=done,
     )

@@ -9,8 +9,8 @@ from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.fsck.repair import mend_all
 from gridview.index.block_writer import remove_family
+from gridview.index.families import families_of
 from gridview.index.fence_cache import Fences
-from gridview.index.keyspaces import families_of
 from gridview.index.maintainer import current_catalog
 from gridview.schema.store import Catalogs
 

@@ -26,7 +26,7 @@ from pyroaring import BitMap
 from gridview.encoding import keys
 from gridview.encoding.fences import after, before, body_between, fence_at
 from gridview.encoding.sort_strings import body_of, number_of, sort_string
-from gridview.index.keyspaces import KeyspaceKind, kind_of
+from gridview.index.families import FamilyKind, kind_of
 
 FIRST = before("")
 """The lower fence of every chain: no key comes before it."""
@@ -230,7 +230,7 @@ def _write_id(*, detailed: bool) -> str:
 
 def _representation(family: str, sets: Sets) -> tuple[Sets | None, BitMap | None]:
     """Detailed, unless it is an order with many bodies."""
-    if kind_of(family) is KeyspaceKind.ORDER and not _detailable(
+    if kind_of(family) is FamilyKind.ORDER and not _detailable(
         len(sets), sum(len(body.encode()) for body in sets)
     ):
         return None, BitMap.union(*sets.values())
@@ -283,7 +283,7 @@ def some_key(block: Block, body: str | None, num: int) -> str | None:
 
 def wants_split(block: Block) -> bool:
     """Whether a block should be split: it is too large, or one of its bodies is to have a block of its own."""
-    if block.sets is not None and kind_of(block.family) is not KeyspaceKind.NUMBERS:
+    if block.sets is not None and kind_of(block.family) is not FamilyKind.NUMBERS:
         alone = body_between(block.lower, block.upper)
         if any(len(numbers) >= POPULAR and body != alone for body, numbers in block.sets.items()):
             return True
@@ -358,7 +358,7 @@ def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> It
     kind = kind_of(block.family)
     lower, sets, cost = block.lower, dict[str, BitMap](), _Cost(kind)
     for body, numbers in runs:
-        own = kind is not KeyspaceKind.NUMBERS and len(numbers) >= POPULAR
+        own = kind is not FamilyKind.NUMBERS and len(numbers) >= POPULAR
         size = len(_serialized(numbers))
         if own or size > limit:
             begins = max(lower, before(body)) if own else lower
@@ -376,14 +376,14 @@ def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> It
             lower, sets, cost = before(body), {}, _Cost(kind)
         sets[body] = numbers
         cost.add(body, len(numbers))
-    if sets or (kind is not KeyspaceKind.NUMBERS and (block.upper is None or lower < block.upper)):
+    if sets or (kind is not FamilyKind.NUMBERS and (block.upper is None or lower < block.upper)):
         yield _Piece(lower, sets)
 
 
 class _Cost:
     """About how many bytes the sets of a piece take, as far as they have been gathered."""
 
-    def __init__(self, kind: KeyspaceKind) -> None:
+    def __init__(self, kind: FamilyKind) -> None:
         self._kind = kind
         self._bodies = self._bytes = self._members = 0
 
@@ -397,7 +397,7 @@ class _Cost:
         """Bytes with one more body: 2 for each number, 16 for each set."""
         bodies, size = self._bodies + 1, self._bytes + len(body.encode())
         numbers = 2 * (self._members + members)
-        if self._kind is KeyspaceKind.ORDER and not _detailable(bodies, size):
+        if self._kind is FamilyKind.ORDER and not _detailable(bodies, size):
             return numbers + 16
         return numbers + size + bodies * (16 + _HEADER.size)
 

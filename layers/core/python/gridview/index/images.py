@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.keys import IssueKey
-from gridview.index.keyspaces import derived_strings
+from gridview.index.families import derived_strings
 from gridview.index.ledger import ImageVersion
 from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.catalog import Catalog

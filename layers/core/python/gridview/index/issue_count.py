@@ -3,7 +3,7 @@
 from gridview.dynamodb.table import Table
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from gridview.schema.catalog import Catalog
 
 

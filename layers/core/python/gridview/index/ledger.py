@@ -61,25 +61,25 @@ class Ledger:
 
     @property
     def present(self) -> dict[str, tuple[str, ...]]:
-        """Order id -> every string that an entry of it may hold now: what was applied, and what an unfinished plan may have."""
-        found: dict[str, tuple[str, ...]] = {order_id: (sort,) for order_id, sort in self.applied.items()}
-        for order_id, intent in (self.intent or {}).items():
+        """Family -> every string that an entry of it may hold now: what was applied, and what an unfinished plan may have."""
+        found: dict[str, tuple[str, ...]] = {family: (sort,) for family, sort in self.applied.items()}
+        for family, intent in (self.intent or {}).items():
             candidates = (
-                *found.get(order_id, ()),
+                *found.get(family, ()),
                 *intent.left,
                 *((intent.to,) if intent.to is not None else ()),
             )
-            found[order_id] = tuple(dict.fromkeys(candidates))
+            found[family] = tuple(dict.fromkeys(candidates))
         return found
 
     def target(self) -> dict[str, str]:
         """The strings that an unfinished plan was to reach; those applied when there is none."""
         reached = dict(self.applied)
-        for order_id, intent in (self.intent or {}).items():
+        for family, intent in (self.intent or {}).items():
             if intent.to is None:
-                reached.pop(order_id, None)
+                reached.pop(family, None)
             else:
-                reached[order_id] = intent.to
+                reached[family] = intent.to
         return reached
 
     def to_item(self, partition_key: str, *, expires: int | None = None) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Ledger:
         if self.removed:
             item["removed"] = True
         if self.intent is not None:
-            item["intent"] = {order_id: intent.to_item() for order_id, intent in self.intent.items()}
+            item["intent"] = {family: intent.to_item() for family, intent in self.intent.items()}
         if expires is not None:
             item[keys.TTL_ATTRIBUTE] = expires
         return item
@@ -181,10 +181,9 @@ def plan(
     present = ledger.present
     unfinished = ledger.intent or {}
     touched = [
-        order_id
-        for order_id in {**present, **target}
-        if order_id in unfinished
-        or present.get(order_id) != ((target[order_id],) if order_id in target else None)
+        family
+        for family in {**present, **target}
+        if family in unfinished or present.get(family) != ((target[family],) if family in target else None)
     ]
     one_step = (
         not ledger.removed and not restored and image == ImageVersion(ledger.version + 1, removed=False)
@@ -193,15 +192,15 @@ def plan(
         return None
     done = Ledger(image.version, image.removed, epoch, ledger.revision + 1, dict(target))
     intents = {
-        order_id: Intent(
-            target.get(order_id),
-            tuple(s for s in present.get(order_id, ()) if s != ledger.applied.get(order_id)),
+        family: Intent(
+            target.get(family),
+            tuple(s for s in present.get(family, ()) if s != ledger.applied.get(family)),
         )
-        for order_id in touched
+        for family in touched
     }
     return Plan(
         intent=replace(done, applied=ledger.applied, intent=intents),
-        put={order_id: target[order_id] for order_id in touched if order_id in target},
-        clear=tuple(order_id for order_id in touched if order_id not in target),
+        put={family: target[family] for family in touched if family in target},
+        clear=tuple(family for family in touched if family not in target),
         done=done,
     )

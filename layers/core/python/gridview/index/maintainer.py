@@ -14,9 +14,9 @@ from gridview.dynamodb.expressions import ABSENT, Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.block_writer import BlockWriter, KeyChange, still_at
+from gridview.index.families import FamilyKind, families_of, has_entries, is_key, keys_of, kind_of
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Underivable, target_of
-from gridview.index.keyspaces import KeyspaceKind, families_of, has_entries, is_key, keys_of, kind_of
 from gridview.index.ledger import Ledger, Plan, plan
 from gridview.index.sort_entries import sort_entry, tombstone
 from gridview.schema.catalog import Catalog
@@ -188,14 +188,14 @@ def _begin(table: Table, work: Work) -> None:
         "attribute_not_exists(PK) OR revision <= :revision", values={":revision": revision}
     )
     table.put(planned.intent.to_item(key, expires=_expires(work)), _unchanged(work.read))
-    for order_id, sort in planned.put.items():
-        if has_entries(order_id):
-            table.put(sort_entry(key, order_id, sort, version=version, revision=revision), not_overtaken)
-    for order_id in planned.clear:
-        if has_entries(order_id):
+    for family, sort in planned.put.items():
+        if has_entries(family):
+            table.put(sort_entry(key, family, sort, version=version, revision=revision), not_overtaken)
+    for family in planned.clear:
+        if has_entries(family):
             expires = clock.expiry(ENTRY_TOMBSTONE_DAYS)
             table.put(
-                tombstone(key, order_id, version=version, revision=revision, expires=expires), not_overtaken
+                tombstone(key, family, version=version, revision=revision, expires=expires), not_overtaken
             )
 
 
@@ -223,7 +223,7 @@ def _places(work: Work) -> Iterator[KeyChange]:
         target = work.planned.done.applied.get(family)
         wanted = _keys(work, family, () if target is None else (target,))
         had = _keys(work, family, intent.present.get(family, ()))
-        if kind_of(family) is KeyspaceKind.TOKENS and work.read.intent is None and not work.thorough:
+        if kind_of(family) is FamilyKind.TOKENS and work.read.intent is None and not work.thorough:
             # What a finished ledger says is so: tokens that stay need no write.
             kept = wanted & _keys(work, family, work.read.present.get(family, ()))
             wanted, had = wanted - kept, had - kept

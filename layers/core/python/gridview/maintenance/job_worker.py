@@ -17,9 +17,9 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.block_writer import remove_family
 from gridview.index.blocks import Unreadable
+from gridview.index.families import NUMBERS, TOKENS_SUFFIX
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
-from gridview.index.keyspaces import NUMBERS, TOKENS_SUFFIX
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.items import ProjectItems, orders_in, raise_epoch, sort_key, to_catalog, to_item

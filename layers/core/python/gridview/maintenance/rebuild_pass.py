@@ -11,9 +11,9 @@ from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.index import maintainer
 from gridview.index.blocks import Block, Unreadable
+from gridview.index.families import NUMBERS
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Poison, Underivable
-from gridview.index.keyspaces import NUMBERS
 from gridview.index.ledger import Ledger
 from gridview.index.maintainer import Subject, Superseded, current_catalog
 from gridview.schema.catalog import Catalog

@@ -7,7 +7,7 @@ from pyroaring import BitMap
 
 from gridview.index.blocks import Entry
 from gridview.index.directory import Directory
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import span
 from gridview.query.group_blocks import Division, is_indexed, tokens_of, valued_family

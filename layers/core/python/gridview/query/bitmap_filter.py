@@ -15,7 +15,7 @@ from gridview.encoding.sort_strings import NUMBER_WIDTH
 from gridview.index.block_reads import Want
 from gridview.index.blocks import Entry
 from gridview.index.directory import Directory, Range, members_in
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from gridview.query import key_ranges
 from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without
 from gridview.query.predicates import Every, Filter, Not, Predicate, Some

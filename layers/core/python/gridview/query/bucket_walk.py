@@ -16,7 +16,7 @@ from gridview.encoding.sort_strings import sort_string
 from gridview.index.block_reads import Want
 from gridview.index.blocks import Block, Entry
 from gridview.index.directory import Directory, range_of
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from gridview.index.sort_entries import present_sort_strings
 from gridview.query.buckets import Bucket, BucketOrder, TieGroup
 from gridview.query.reads import Snapshot

@@ -10,7 +10,7 @@ from pyroaring import BitMap
 
 from gridview.dynamodb.expressions import Item
 from gridview.index.block_reads import Want
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from gridview.query.document_scan import in_ranges
 from gridview.query.plan import FullScan
 from gridview.query.predicates import Filter

@@ -20,7 +20,7 @@ from gridview.encoding.sort_strings import ESCAPE, SEPARATOR, SPEC_VERSION, TEXT
 from gridview.index.block_reads import Want
 from gridview.index.blocks import FIRST, Entry
 from gridview.index.directory import range_of
-from gridview.index.keyspaces import NUMBERS, tokens_family
+from gridview.index.families import NUMBERS, tokens_family
 from gridview.query.group_request import WITHOUT, Dimension, GroupOrder, instants
 from gridview.query.operators import body as body_of_value
 from gridview.schema.catalog import NUM, Field, FieldType, Option

@@ -18,7 +18,7 @@ from gridview.encoding.sort_strings import NUMBER_WIDTH, SPEC_VERSION, TEXT_WIDT
 from gridview.encoding.tokenizer import folded, inner_words, words
 from gridview.index.blocks import FIRST
 from gridview.index.directory import WHOLE, Range
-from gridview.index.keyspaces import NUMBERS, TOKEN_WIDTH, TOKENS_SUFFIX
+from gridview.index.families import NUMBERS, TOKEN_WIDTH, TOKENS_SUFFIX
 from gridview.index.sort_entries import SPECS
 from gridview.schema.catalog import NUM, Field, FieldOrder, FieldType
 

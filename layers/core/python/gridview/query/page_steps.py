@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pyroaring import BitMap
 
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from gridview.query import planner
 from gridview.query.bitmap_filter import Selection
 from gridview.query.bitmap_scan import bitmap_scan, recheck

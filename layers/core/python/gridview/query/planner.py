@@ -18,7 +18,7 @@ from pyroaring import BitMap
 
 from gridview.encoding.json_codec import dumps
 from gridview.index.directory import Directory, Range
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.bucket_walk import Ahead, KnownBuckets
 from gridview.query.buckets import Bucket, BucketOrder

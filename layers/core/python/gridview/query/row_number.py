@@ -16,7 +16,7 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding.sort_strings import body_of
 from gridview.index.block_cache import BlockCache
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from gridview.index.ledger import Ledger
 from gridview.query import planner
 from gridview.query.answer import carried_out

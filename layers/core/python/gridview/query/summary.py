@@ -18,7 +18,7 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
 from gridview.index.block_reads import Want
 from gridview.index.directory import Directory
-from gridview.index.keyspaces import NUMBERS
+from gridview.index.families import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import in_ranges, one_by_one
 from gridview.query.group_blocks import is_plain, keys_of

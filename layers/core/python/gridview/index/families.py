@@ -28,7 +28,7 @@ TOKEN_WIDTH = 100
 """Characters of a word that are kept: issues with longer words that begin alike are told apart by their documents."""
 
 
-class KeyspaceKind(Enum):
+class FamilyKind(Enum):
     """What the keys of a family are."""
 
     NUMBERS = "numbers"
@@ -36,16 +36,16 @@ class KeyspaceKind(Enum):
     TOKENS = "tokens"
 
 
-def kind_of(family_id: str) -> KeyspaceKind:
+def kind_of(family: str) -> FamilyKind:
     """Which kind of family an id names."""
-    if family_id == NUMBERS:
-        return KeyspaceKind.NUMBERS
-    return KeyspaceKind.TOKENS if family_id.endswith(TOKENS_SUFFIX) else KeyspaceKind.ORDER
+    if family == NUMBERS:
+        return FamilyKind.NUMBERS
+    return FamilyKind.TOKENS if family.endswith(TOKENS_SUFFIX) else FamilyKind.ORDER
 
 
-def has_entries(family_id: str) -> bool:
+def has_entries(family: str) -> bool:
     """Whether issues have sort entries in this family, besides their places in its blocks."""
-    return kind_of(family_id) is KeyspaceKind.ORDER
+    return kind_of(family) is FamilyKind.ORDER
 
 
 def tokens_family(order: Order) -> str | None:
@@ -71,11 +71,11 @@ def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, 
     num = document["num"]
     derived = {NUMBERS: sort_strings.sort_string("", num), **sort_strings_of(catalog, document)}
     for order in catalog.orders:
-        family_id = tokens_family(order)
-        if isinstance(order, FieldOrder) and family_id is not None and order.order_id in derived:
+        family = tokens_family(order)
+        if isinstance(order, FieldOrder) and family is not None and order.order_id in derived:
             found = sort_strings.joined(tokens(order, document))
             if found:
-                derived[family_id] = sort_strings.sort_string(found, num)
+                derived[family] = sort_strings.sort_string(found, num)
     return derived
 
 
@@ -95,9 +95,9 @@ def is_key(derived: str, num: int) -> bool:
         return False
 
 
-def keys_of(family_id: str, derived: str) -> frozenset[str]:
+def keys_of(family: str, derived: str) -> frozenset[str]:
     """The keys under which an issue with this derived string stands in the family's blocks."""
-    if kind_of(family_id) is not KeyspaceKind.TOKENS:
+    if kind_of(family) is not FamilyKind.TOKENS:
         return frozenset((derived,))
     num = sort_strings.number_of(derived)
     return frozenset(
@@ -115,8 +115,8 @@ def derived_items(catalog: Catalog, document: Mapping[str, Any]) -> list[dict[st
     target = derived_strings(catalog, document)
     ledger = Ledger(version=document["version"], epoch=catalog.epoch, revision=1, applied=target)
     entries = [
-        sort_entry(partition_key, family_id, sort, version=ledger.version, revision=ledger.revision)
-        for family_id, sort in target.items()
-        if has_entries(family_id)
+        sort_entry(partition_key, family, sort, version=ledger.version, revision=ledger.revision)
+        for family, sort in target.items()
+        if has_entries(family)
     ]
     return [ledger.to_item(partition_key), *entries]
