@@ -88,18 +88,18 @@ def test_the_catalog_is_read_past_the_note(table: MemoryTable) -> None:
 @pytest.mark.parametrize(
     ("found", "issues", "said"),
     [
-        (Lag(None, None, 3), None, "The index has taken in no change of this project for a week."),
+        (Lag(None, None, 3), None, "The index has processed no change of this project for a week."),
         (
             Lag(-12.0, 0.84, 3),
             3,
-            "The index last took in changes of this project 12 s ago, the newest of them 0.8 s after it was made; "
-            "it has all 3 issue numbers given out.",
+            "The index last processed changes of this project 12 s ago, the newest of them 0.8 s after it was made; "
+            "it has all 3 assigned issue numbers.",
         ),
         (
             Lag(-1_234.0, 61.0, 1_200),
             1_000,
-            "The index last took in changes of this project 1,234 s ago, the newest of them 61 s after it was made; "
-            "of 1,200 issue numbers given out 200 are not in it: deleted, or yet to come.",
+            "The index last processed changes of this project 1,234 s ago, the newest of them 61 s after it was made; "
+            "200 of 1,200 assigned issue numbers are not in it: deleted, or still to come.",
         ),
     ],
 )

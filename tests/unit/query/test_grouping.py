@@ -369,7 +369,7 @@ def test_explain_tells_the_plan_the_rounds_and_how_far_the_index_is_behind(small
     *_, lag = answer["explain"]["plan"]
     assert (
         lag
-        == "The index has taken in no change of this project for a week; it has all 20 issue numbers given out."
+        == "The index has processed no change of this project for a week; it has all 20 assigned issue numbers."
     )
 
 

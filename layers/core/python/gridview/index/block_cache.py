@@ -1,4 +1,4 @@
-"""What a container keeps of blocks from one request to the next: sets, sort strings, directories. In memory, for a time."""
+"""A container's cache of blocks between requests: bitmaps, sort strings, directories. In memory, with size and age limits."""
 
 import threading
 import time
@@ -11,9 +11,9 @@ from gridview.index.blocks import Block
 from gridview.index.directory import Directory, Range
 
 _ENTRY_BYTES = 400
-"""About what an entry of a directory takes in memory."""
+"""Approximate memory of a directory entry, in bytes."""
 _KEYS_SECONDS = 60
-"""For which the sort strings of a plain block are kept: GSI1 may not have had all of them yet when they were read."""
+"""How long the sort strings of a plain block are kept. GSI1 may not have had all of them yet when they were read."""
 
 
 class _Kept(NamedTuple):
@@ -23,10 +23,10 @@ class _Kept(NamedTuple):
 
 
 class BlockCache:
-    """What a container keeps: blocks and the sort strings of plain ones by partition key and write id, and directories.
+    """Blocks and the sort strings of plain ones, by partition key and write id; and directories.
 
-    All keys name tenant and project. What was not used for longest goes first when it is more than `size` bytes, about.
-    Directories are kept for `seconds`: as late a page may be, besides the index itself.
+    All keys name tenant and project. Beyond about `size` bytes the least recently used entries go first. Directories are kept for
+    `seconds`: a page may be as late, in addition to the lag of the index.
     """
 
     def __init__(
@@ -43,23 +43,23 @@ class BlockCache:
         self._lock = threading.Lock()
 
     def block(self, partition_key: str, write_id: str) -> Block | None:
-        """The block as it was written under this write id."""
+        """The block as written under this write id, if it is cached."""
         found: Block | None = self._get(("block", partition_key, write_id))
         return found
 
     def keep_block(self, partition_key: str, block: Block, size: int) -> None:
-        """Keep a block whose set has `size` bytes."""
+        """Cache a block whose bitmaps have `size` bytes."""
         self._put(("block", partition_key, block.write_id), block, 2 * size + _ENTRY_BYTES)
 
     def sort_strings(self, partition_key: str, write_id: str, part: Range | None = None) -> list[str] | None:
-        """All sort strings of a plain block, in order, or those of a part of it."""
+        """All sort strings of a plain block or of a part of it, in order, if they are cached."""
         found: list[str] | None = self._get(("keys", partition_key, write_id, *_fences(part)))
         return found
 
     def keep_sort_strings(
         self, partition_key: str, write_id: str, found: list[str], part: Range | None = None
     ) -> None:
-        """Keep the sort strings of a plain block that was read as a whole, or, as long as directories, those of a part of it."""
+        """Cache the sort strings of a plain block read as a whole, or those of a part of it (for as long as directories)."""
         seconds = _KEYS_SECONDS if part is None else self.seconds
         if seconds > 0:
             # A Python string takes about 50 bytes besides its characters.
@@ -68,12 +68,12 @@ class BlockCache:
             self._put(key, found, size, self.clock() + seconds)
 
     def directory(self, partition: str) -> Directory | None:
-        """A directory that is young enough, with its age."""
+        """A directory that is young enough, with its age in seconds."""
         found: tuple[Directory, float] | None = self._get(("directory", partition))
         return None if found is None else replace(found[0], age=self.clock() - found[1])
 
     def keep_directory(self, partition: str, directory: Directory) -> None:
-        """Keep a directory that was just read."""
+        """Cache a directory that was just read."""
         if self.seconds > 0:
             now = self.clock()
             size = _ENTRY_BYTES * (1 + len(directory.entries))
@@ -104,5 +104,5 @@ class BlockCache:
 
 
 def _fences(part: Range | None) -> tuple[str, ...]:
-    """Of a part of a block, as a part of a key; () for the whole."""
+    """The part of a key that names a part of a block; () for the whole block."""
     return () if part is None else (part.lower, *(() if part.upper is None else (part.upper,)))

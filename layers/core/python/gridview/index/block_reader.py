@@ -1,8 +1,8 @@
-"""Reads of directories and of blocks for one request.
+"""Reads directories and blocks for one request.
 
-A directory may be some moments older than the blocks: a block that turns out to have other fences was split or merged since. It is
-settled by consistent reads of what covers its place now, so that `block` always gives exactly what lies between the fences that
-the directory told, in the form that the directory told: detailed or plain.
+A directory may be slightly older than the blocks. If a block turns out to have other fences, it was split or merged since.
+Consistent reads then find the blocks that cover its place now. So `block` always returns exactly the keys between the directory's
+fences, in the directory's form: detailed or plain.
 """
 
 from bisect import bisect_left
@@ -25,13 +25,13 @@ from gridview.support.errors import Overloaded
 
 _DIRECTORY_PATHS = (("size",), ("upper",), ("next",), ("write_id",))
 _ATTEMPTS = 32
-"""Consistent reads in a row after which a chain that goes on changing is given up."""
+"""Consistent reads in a row after which a chain that keeps changing is given up."""
 _LEFT_AT_ONCE = 16
-"""Blocks on the left of one that is gone that are read to find the one that it was merged into."""
+"""How many blocks to the left of a missing one are read to find the block it was merged into."""
 
 
 class BlockReader:
-    """The reads of one request; it sees one state of each directory and of each block."""
+    """The reads of one request; the request sees one state of each directory and of each block."""
 
     def __init__(self, table: Table, catalog: Catalog, cache: BlockCache) -> None:
         self.reads = Reads()
@@ -44,13 +44,13 @@ class BlockReader:
 
     @property
     def age(self) -> float:
-        """Seconds since the oldest directory in use was read; 0.0 when none came from the cache."""
+        """Seconds since the oldest directory in use was read; 0.0 if none came from the cache."""
         return max((directory.age for directory in self._directories.values()), default=0.0)
 
     # Directories
 
     def has_directory(self, family: str) -> bool:
-        """Whether it is at hand, so that `directories` need not read it. From then on it is the one that this request sees."""
+        """Whether a directory is at hand, so that `directories` need not read it. The request then keeps to this copy."""
         kept = self._cache.directory(self._partition(family)) if family not in self._directories else None
         if kept is not None:
             self._directories[family] = kept
@@ -61,10 +61,10 @@ class BlockReader:
         return self._directories[family]
 
     def directories(self, families: Iterable[str]) -> dict[str, Directory]:
-        """Directories of families, () entries for one without blocks: one round of Query calls of GSI1, side by side.
+        """Directories of families; () entries for a family without blocks. One round of parallel Query calls of GSI1.
 
-        0.5 read units for each 4 KB, about 20 blocks. Nothing for those that are young enough in the cache. More rounds only for
-        one of more than 1 MB (some 4,000 blocks), or with a gap (consistent reads of the blocks beside it).
+        0.5 read units for each 4 KB, about 20 blocks. Nothing for a directory that is fresh in the cache. More rounds only for
+        a directory of more than 1 MB (some 4,000 blocks), or one with a gap (consistent reads of the blocks beside it).
         """
         wanted = list(dict.fromkeys(families))
         missing = [family for family in wanted if not self.has_directory(family)]
@@ -81,7 +81,7 @@ class BlockReader:
         return {family: self._directories[family] for family in wanted}
 
     def _chained(self, listings: Mapping[str, Sequence[Entry]]) -> dict[str, Directory]:
-        """Directories of listings, with what lies in their gaps."""
+        """Directories from listings, with their gaps filled."""
         done: dict[str, Directory] = {}
         anew: dict[str, dict[str, Entry | None]] = {family: {} for family in listings}
         for _ in range(_ATTEMPTS):
@@ -97,12 +97,12 @@ class BlockReader:
                 return done
             for (family, block_id), block in self._consistent(gaps).items():
                 anew[family][block_id] = None if block is None else entry_of(block)
-        raise Overloaded("The index is changing too fast; try again.")
+        raise Overloaded("The index is changing too fast. Try again.")
 
     # Blocks
 
     def has(self, want: Want) -> bool:
-        """Whether what is wanted is at hand, so that `read` need not read it."""
+        """Whether the wanted blocks are at hand, so that `read` need not read them."""
         by_entries = want.keys is not None and not want.entry.detailed
         in_sets = want.members or (want.keys is not None and want.entry.detailed)
         between = range_of(want.entry).overlap(want.keys) if by_entries and want.keys is not None else None
@@ -111,8 +111,10 @@ class BlockReader:
         )
 
     def read(self, wants: Iterable[Want]) -> None:
-        """Read what is wanted and not at hand: BatchGetItem of blocks (0.5 read units each) and Query calls of the sort entries of
-        plain ones (0.5 for each 4 KB), side by side in one round. More rounds only for what was split or merged meanwhile.
+        """Read the wanted blocks that are not at hand, in one round of parallel calls.
+
+        BatchGetItem of blocks (0.5 read units each) and Query of the sort entries of plain blocks (0.5 for each 4 KB). More rounds
+        only for blocks that were split or merged meanwhile.
         """
         sets: dict[tuple[str, Entry], None] = {}
         ranges: dict[tuple[str, Entry, Range], None] = {}
@@ -150,11 +152,11 @@ class BlockReader:
             self._resolve(stale)
 
     def block(self, family: str, entry: Entry) -> Block:
-        """A block that was wanted, with exactly the fences of the entry, and detailed exactly when the entry is."""
+        """A wanted block, with exactly the fences and the form (detailed or plain) of its entry."""
         return self._blocks[family, entry]
 
     def keys(self, family: str, entry: Entry, range: Range) -> list[str]:  # noqa: A002  (what it is)
-        """The sort strings of a block's members in a range of which they were wanted, in order."""
+        """The sort strings of a block's members in a wanted range, in order."""
         between = range_of(entry).overlap(range)
         if between.empty:
             return []
@@ -188,12 +190,12 @@ class BlockReader:
         return any(between.within(other) for other, _ in known)
 
     def _found_keys(self, family: str, entry: Entry, between: Range, found: list[str]) -> None:
-        # BETWEEN takes its upper end in, a range leaves it out.
+        # BETWEEN includes its upper end, a range does not.
         within = sorted(key for key in found if between.covers(key))
         self._keys.setdefault((family, entry), []).append((between, within))
         partition_key = self._key(family, entry.id)[0]
         block = self._blocks.get((family, entry))
-        # The index may lag behind the block: what is kept for longer than directories has to be complete.
+        # The index may lag behind the block: sort strings kept for longer than directories must be complete.
         if (
             block is not None
             and block.write_id == entry.write_id
@@ -204,10 +206,10 @@ class BlockReader:
         else:
             self._cache.keep_sort_strings(partition_key, entry.write_id, within, between)
 
-    # What was split or merged since the directory was read
+    # Blocks split or merged since the directory was read
 
     def _resolve(self, places: Sequence[tuple[str, Entry]]) -> None:
-        """Put together what lies between the fences of entries from the blocks that cover their places now."""
+        """Assemble the keys between the fences of entries from the blocks that cover those places now."""
         pieces = self._covering(places)
         by_keys = [place for place in places if not _enough(pieces[place], place[1])]
         found: dict[tuple[str, Entry], list[str]] = {}
@@ -228,7 +230,7 @@ class BlockReader:
                 self._keys.setdefault((family, entry), []).append((range_of(entry), known))
 
     def _covering(self, places: Sequence[tuple[str, Entry]]) -> dict[tuple[str, Entry], list[Block]]:
-        """For each entry the blocks, in order, whose fences cover what lies between its fences."""
+        """For each entry, in order, the blocks whose fences cover its range."""
         read = self._consistent(self._listed_now(places))
         covering: dict[tuple[str, Entry], list[Block]] = {}
         for _ in range(_ATTEMPTS):
@@ -243,10 +245,10 @@ class BlockReader:
             if not needed:
                 return covering
             read |= self._consistent(list(needed))
-        raise Overloaded("The index is changing too fast; try again.")
+        raise Overloaded("The index is changing too fast. Try again.")
 
     def _listed_now(self, places: Sequence[tuple[str, Entry]]) -> list[tuple[str, str]]:
-        """The blocks of these entries, and those that are listed in their places by now: links lead to them, but one by one."""
+        """The blocks of these entries and those listed in their places now. Links lead to the latter too, but one at a time."""
         families = list(dict.fromkeys(family for family, _ in places))
         spans = [Span(self._partition(family)) for family in families]
         listed = self._table.read_together((), spans, paths=_DIRECTORY_PATHS).spans
@@ -268,12 +270,12 @@ class BlockReader:
     def _follow(
         self, family: str, entry: Entry, read: Mapping[tuple[str, str], Block | None]
     ) -> tuple[list[Block], list[str]]:
-        """The chain over an entry's place as far as it has been read, and the ids that have to be read to go on with it."""
+        """The chain over an entry's range as far as it has been read, and the ids to read next."""
         if (family, entry.id) not in read:
             return [], [entry.id]
         block = read[family, entry.id]
         if block is None:
-            # It was merged into one on its left: the nearest that is still there. The first of all always is.
+            # It was merged into a block on its left: the nearest that still exists. The head of the chain always exists.
             on_the_left = self._on_the_left(family, entry, read)
             unread = [block_id for block_id in on_the_left if (family, block_id) not in read]
             if unread:
@@ -281,7 +283,7 @@ class BlockReader:
             alive = (read[family, block_id] for block_id in on_the_left)
             block = next((one for one in alive if one is not None), None)
             if block is None:
-                # Without its first block there is no chain any more: the index is being removed.
+                # A chain without its head is gone: the index is being removed.
                 return [], []
         found: list[Block] = []
         while True:
@@ -301,8 +303,10 @@ class BlockReader:
     def _on_the_left(
         self, family: str, entry: Entry, read: Mapping[tuple[str, str], Block | None]
     ) -> list[str]:
-        """The ids of blocks that an entry may have been merged into: one that has been read and reaches there, or else those before
-        it in the directory, the nearest first, and last the first of all.
+        """The ids of blocks that an entry may have been merged into.
+
+        A block already read that reaches the entry, else those before it in the directory, nearest first and the head of the chain
+        last.
         """
         for (other, block_id), block in read.items():
             if other == family and block is not None and block.covers(entry.lower):
@@ -312,7 +316,7 @@ class BlockReader:
         return list(dict.fromkeys([*(one.id for one in before[: -_LEFT_AT_ONCE - 1 : -1]), HEAD]))
 
     def _consistent(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Block | None]:
-        """Blocks as they are now: a read unit each."""
+        """The present blocks, strongly consistent: a read unit each."""
         asked = [self._key(family, block_id) for family, block_id in wanted]
         found = self._table.batch_get(asked, consistent=True).items
         self.reads.blocks += len(asked)
@@ -347,7 +351,7 @@ def _agrees(block: Block, entry: Entry) -> bool:
 
 
 def _enough(pieces: Sequence[Block], entry: Entry) -> bool:
-    """Whether the sets of these blocks tell what lies between an entry's fences, in the entry's form."""
+    """Whether the bitmaps of these blocks suffice for an entry's range and form."""
     between = range_of(entry)
     return all(
         one.detailed or (not entry.detailed and Range(one.lower, one.upper).within(between)) for one in pieces
@@ -355,11 +359,11 @@ def _enough(pieces: Sequence[Block], entry: Entry) -> bool:
 
 
 _PLAIN = ""
-"""Stands for all bodies of a plain piece while pieces are put together."""
+"""Stands for all bodies of a plain piece during assembly."""
 
 
 def _together(pieces: Sequence[Block], between: Range) -> Sets:
-    """What detailed blocks have in a range, and plain ones inside it."""
+    """The keys of detailed blocks in a range, and of plain ones inside it."""
     found: dict[str, BitMap] = {}
     for piece in pieces:
         sets = dict(members_in(piece.sets, between)) if piece.sets is not None else {_PLAIN: piece.members}

@@ -1,4 +1,4 @@
-"""What a request asks of blocks, and what it read of them: plain values. Pure."""
+"""The blocks that a request wants, and a count of what it read: plain values. Pure."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,9 +8,9 @@ from gridview.index.directory import Range
 
 
 class Want(NamedTuple):
-    """What is needed of a block: its set unless `members` is false, and the sort strings of its members in the range `keys`.
+    """The parts of a block that are needed: its bitmaps unless `members` is false, and the sort strings of its members in `keys`.
 
-    Those of a plain block take a Query of its sort entries, for a detailed one they are made from its sets.
+    The sort strings of a plain block take a Query of its sort entries; those of a detailed one are made from its bitmaps.
     """
 
     family: str
@@ -21,7 +21,7 @@ class Want(NamedTuple):
 
 @dataclass(slots=True)
 class Reads:
-    """What a request read, for `explain`: blocks from the table and from the cache, Query calls of sort entries, races settled."""
+    """The reads of a request, for `explain`: blocks from the table and the cache, Query calls of sort entries, resolved races."""
 
     blocks: int = 0
     cached: int = 0

@@ -1,17 +1,17 @@
-"""The chains of blocks, as they are written: whoever derives something of issues brings their places in the blocks with it.
+"""Writes the chains of blocks. Whoever derives data from issues uses this to write the issues' keys into blocks.
 
-No block says which version of an issue a place in it was derived from. What keeps a slow or dead invocation from spoiling one is
-the order of three steps, whatever happens in between:
+A block does not record from which version of an issue a key was derived. Three steps, in this order, keep a slow or dead
+invocation from spoiling a block:
 
-1. the blocks are read, strongly consistent;
-2. the issue's ledger says that this invocation's intent still stands: it has just been written, or is read again;
-3. the blocks are written, each under the write id that was read, and every one that the intent names, changed or not.
+1. read the blocks, strongly consistent;
+2. check in the issue's ledger that this invocation's intent still stands: write it just now, or read it again;
+3. write the blocks, each on condition of the write id that was read, and every block that the intent names, changed or not.
 
-Who supersedes an intent writes his own first, and then all blocks that either names. So a write of the superseded one either
-comes before those, and is corrected by them, or was prepared from blocks that are no more, and fails.
+An invocation that supersedes an intent first writes its own, and then all blocks that either intent names. A write of the
+superseded invocation either comes before those, which correct it, or was prepared from outdated blocks, and fails.
 
-All issues of a batch that have places in one block share one write of it. Splits and merges come afterwards, and change no
-membership: when one is lost, the next to write the block does it.
+All issues of a batch with keys in one block share one write of it. Splits and merges follow and change no membership: if one is
+lost, the next writer of the block makes it.
 """
 
 from collections import defaultdict
@@ -32,26 +32,26 @@ from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import Overloaded
 
 _HOPS = 2
-"""Links that are followed before the directory is asked."""
+"""Links to follow before asking the directory."""
 
 _MAX_HOPS = 50
 
 _REMOVED_AT_ONCE = 50
-"""Blocks that are deleted between two looks at the clock."""
+"""Blocks to delete between two looks at the clock."""
 
 BlockAddress = tuple[str, str]
-"""A family and the id of a block."""
+"""A family and a block id."""
 
 StillOurs = Callable[[frozenset[str]], frozenset[str]]
-"""Tells those of some issues whose ledgers stand still as they must for this to be written."""
+"""Returns those of the given issues whose ledgers still allow this write."""
 
 
 class Impassable(Overloaded):
-    """No block that covers a key is found: others go on changing the chain, or it is broken."""
+    """No block covers a key: other writers keep changing the chain, or it is broken."""
 
 
 class KeyChange(NamedTuple):
-    """A key that an issue is to have in a family, or is not to have."""
+    """A key that an issue is to have, or not to have, in a family."""
 
     issue: str
     family: str
@@ -60,7 +60,7 @@ class KeyChange(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What came of a write: the issues that another has taken over meanwhile, and those that failed, with why."""
+    """The outcome of a write: the issues that another writer has taken over meanwhile, and those that failed, with the error."""
 
     lost: frozenset[str]
     failed: dict[str, Exception]
@@ -76,14 +76,13 @@ class BlockWriter:
         self._fences = fences
         self._blocks: dict[BlockAddress, Block] = {}
         self._located: dict[tuple[str, str], BlockAddress] = {}
-        """The block that covers a key, by its family and the key."""
+        """The block that covers a key, by family and key."""
         self._unreadable: dict[BlockAddress, Unreadable] = {}
 
     def read(self, places: Iterable[KeyChange]) -> dict[str, Exception]:
-        """Read the blocks that cover these places: a strongly consistent read of 4 KB each, and 0.5 units to find one not heard of.
+        """Read the blocks that cover these keys: a strongly consistent read of 4 KB each, and 0.5 units to find an unknown one.
 
-        All of them anew, whatever was read before. Gives the issues of which some block is Unreadable or Impassable: they alone
-        cannot be written.
+        Every block is read anew. Returns the issues with a block that is Unreadable or Impassable: only those cannot be written.
         """
         chosen = list(places)
         trouble = self._find({(place.family, place.key) for place in chosen})
@@ -94,7 +93,7 @@ class BlockWriter:
         }
 
     def _find(self, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], Exception]:
-        """Read the blocks that cover keys of families; gives those for which there is none, with why."""
+        """Read the blocks that cover keys of families; returns the keys without such a block, with the error."""
         self._blocks, self._unreadable = {}, {}
         self._hear_of({family for family, _ in wanted})
         self._located = {(family, key): (family, self._guess(family, key)) for family, key in wanted}
@@ -109,7 +108,7 @@ class BlockWriter:
             stuck = {place for place, at in self._located.items() if at in self._unreadable} - asked
             if not onward and not stuck:
                 return self._not_read()
-            # A block that cannot be read tells nothing of the next one: the directory does.
+            # An unreadable block does not tell the next one, so the directory is asked.
             look_up = stuck | (onward.keys() if hop % _HOPS == _HOPS - 1 else set())
             if look_up:
                 self._look_up(look_up)
@@ -117,7 +116,7 @@ class BlockWriter:
                 onward |= {(family, key): (family, self._guess(family, key)) for family, key in look_up}
             self._located.update(onward)
         self._fetch(self._unfetched())
-        error = Impassable("Others go on splitting and merging the same blocks; try again.")
+        error = Impassable("Other writers keep splitting and merging the same blocks. Try again.")
         return self._not_read() | {
             (family, key): error
             for (family, key), at in self._located.items()
@@ -131,10 +130,10 @@ class BlockWriter:
         return {place: self._unreadable[at] for place, at in self._located.items() if at in self._unreadable}
 
     def write(self, places: Sequence[KeyChange], still_ours: StillOurs) -> Written:
-        """Bring places that were read into their blocks.
+        """Write the keys into the blocks that were read.
 
-        An issue fails when one of its blocks cannot be read, or others go on writing it. A block costs a write unit for each KB,
-        and one in GSI1, however many of the places lie in it; two of its kind and one for each member, read, when it is split.
+        An issue fails if one of its blocks is unreadable or other writers keep changing it. A block costs a write unit for each KB,
+        and one in GSI1, however many keys it gets. A split costs two such writes and one ledger read for each member.
         """
         lost: set[str] = set()
         failed: dict[str, Exception] = {}
@@ -143,7 +142,7 @@ class BlockWriter:
         for attempt in range(backoff.ATTEMPTS):
             done = self._put(remaining)
             written |= done
-            # All places of an issue in a family go together: a plain block does not tell one key of an issue from another.
+            # All keys of an issue in a family go together: a plain block does not tell an issue's keys apart.
             again = {
                 (place.issue, place.family)
                 for place in remaining
@@ -158,7 +157,7 @@ class BlockWriter:
             ours = still_ours(issues)
             lost |= issues - ours
             remaining = [place for place in remaining if place.issue in ours]
-        busy = Overloaded("Others go on writing the same blocks; try again.")
+        busy = Overloaded("Other writers keep changing the same blocks. Try again.")
         failed |= {place.issue: busy for place in remaining}
         self.tidy(written.values())
         return Written(frozenset(lost), failed)
@@ -176,7 +175,7 @@ class BlockWriter:
         return self._fences.guess(self._directory(family), key)
 
     def _hear_of(self, families: Iterable[str]) -> None:
-        """Read the directories of families that this container knows nothing of."""
+        """Read the directories of families that this container does not know."""
 
         def list_fences(directory: str) -> None:
             found = list(self._table.query_all(directory, index=True, paths=()))
@@ -188,7 +187,7 @@ class BlockWriter:
         )
 
     def _look_up(self, wanted: Iterable[tuple[str, str]]) -> None:
-        """Ask the directory for the blocks that cover keys which links alone have not led to."""
+        """Ask the directory for the blocks that cover keys that links have not led to."""
 
         def find(place: tuple[str, str]) -> None:
             family, key = place
@@ -216,14 +215,14 @@ class BlockWriter:
                 self._blocks[family, block_id] = Block.head(family)
 
     def _following(self, place: tuple[str, str], block_key: BlockAddress) -> BlockAddress | None:
-        """Where to look next for the block that covers a key; None when it is this one, or cannot be read."""
+        """The next block to try for a key; None if this one covers it or is unreadable."""
         if block_key in self._unreadable:
             return None
         family, key = place
         directory = self._directory(family)
         block = self._blocks.get(block_key)
         if block is None:
-            # Merged into one before it, which was read too early if it was read already.
+            # It was merged into a block before it. If that one has been read, it was read too early.
             self._fences.forget(directory, block_key[1])
             instead = family, self._guess(family, key)
             self._blocks.pop(instead, None)
@@ -236,7 +235,7 @@ class BlockWriter:
     # Writing
 
     def _put(self, places: Iterable[KeyChange]) -> dict[BlockAddress, Block]:
-        """Write the blocks of these places; gives those that were still as they had been read, as they are now."""
+        """Write the blocks of these keys; returns the new state of those that were unchanged since they were read."""
         wanted: dict[BlockAddress, list[KeyChange]] = defaultdict(list)
         for place in places:
             wanted[self._located[place.family, place.key]].append(place)
@@ -261,7 +260,7 @@ class BlockWriter:
         return {block_key: after for block_key, after in written if after is not None}
 
     def tidy(self, written: Iterable[Block]) -> None:
-        """Split and merge what has become too large or too small, unless others are faster."""
+        """Split blocks that are too large and merge those that are too small, unless another writer is faster."""
 
         def tidy(block: Block) -> None:
             try:
@@ -270,7 +269,7 @@ class BlockWriter:
                 elif blocks.wants_merge(block):
                     self._merge(block)
             except (Overloaded, TransactionFailed):
-                return  # the next to write the block will see to it
+                return  # the next writer of the block will do it
 
         in_threads(tidy, [one for one in written if blocks.wants_split(one) or blocks.wants_merge(one)])
 
@@ -288,9 +287,9 @@ class BlockWriter:
         self._fences.learn(self._directory(block.family), [(other.lower, other.id) for other in others])
 
     def _keys_of_members(self, block: Block) -> Iterator[str]:
-        """Under which keys the members of a plain block stand in it, by their ledgers: a read unit for each.
+        """The keys of a plain block's members, by their ledgers: a read unit for each.
 
-        They are read after the block, so whoever changes one meanwhile will find the block written.
+        The ledgers are read after the block, so whoever changes one meanwhile will find the block written.
         """
         wanted = [(keys.issue(self._tenant, self._project, num), keys.LEDGER) for num in block.members]
         ledgers = self._table.batch_get(wanted, consistent=True, paths=paths_of(block.family)).items
@@ -319,11 +318,11 @@ class BlockWriter:
 def remove_family(
     table: Table, tenant: str, project: str, family: str, remaining: Callable[[], float] = lambda: 1.0
 ) -> bool:
-    """Delete the blocks of a family that nobody writes any more; False when the seconds that `remaining` tells were over before.
+    """Delete the blocks of a family that nobody writes any more; False if the seconds in `remaining` ran out.
 
-    Called again, it goes on. The index lists what it has heard of until that is gone. What only links lead to, since the index has
-    not heard of it yet, therefore goes first, and no block before the one that it links to. A strongly consistent read of each
-    block, and a write unit for each KB.
+    Another call continues. A block in the index stays findable until it is deleted. A block that only links lead to, because the
+    index does not list it yet, is therefore deleted first, and no block before the one that it links to. Costs a strongly
+    consistent read of each block, and a write unit for each KB.
     """
     if remaining() <= 0:
         return False
@@ -343,7 +342,7 @@ def remove_family(
 
 
 def _linked_alone(table: Table, tenant: str, project: str, family: str, listed: Sequence[str]) -> list[str]:
-    """The blocks that the index does not list, each behind those that lead to it."""
+    """The blocks that the index does not list, each after those that lead to it."""
     directory = keys.directory(tenant, project, family)
     known = set(listed)
     found: list[str] = []
@@ -359,9 +358,9 @@ def _linked_alone(table: Table, tenant: str, project: str, family: str, listed: 
 
 
 def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> StillOurs:
-    """Asks the ledgers of issues whether they stand at these revisions (0: there is none), with an intent or without.
+    """A check that the ledgers of issues are at these revisions (0: no ledger), with an intent or without.
 
-    A strongly consistent read of each.
+    Costs a strongly consistent read of each.
     """
 
     def ask(issues: frozenset[str]) -> frozenset[str]:
@@ -377,17 +376,17 @@ def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> Sti
 
 
 def fence_of(item: Item) -> tuple[str, str]:
-    """The lower fence and the id of a block that a directory lists."""
+    """The lower fence and id of a block in a directory."""
     return item[keys.SORT], keys.parse_block_id(item[keys.PK])
 
 
 def unchanged(block: Block) -> Condition:
-    """A block stands as it was read; one without a write id was not there."""
+    """The condition that a block is as it was read; a block without a write id did not exist."""
     if not block.write_id:
         return ABSENT
     return Condition("write_id = :write_id", values={":write_id": block.write_id})
 
 
 def _key_within(block: Block, ledger: Mapping[str, Any]) -> Iterator[str]:
-    """The key that an issue has in a plain block by its ledger: the one intended, or if that lies elsewhere one it may have had."""
+    """The key of an issue in a plain block by its ledger: the intended one, or, if that is outside, one it may have had."""
     yield from islice(filter(block.covers, strings_in(ledger, block.family)), 1)

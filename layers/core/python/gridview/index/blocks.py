@@ -1,15 +1,15 @@
-"""Blocks: a family's keys, cut at fences into sets of issue numbers of at most about 4 KB. Pure.
+"""Blocks: a family's keys, cut at fence keys into bitmaps of issue numbers of at most about 4 KB. Pure.
 
     FIRST                "open" SEP             after "open"            None
       |  closed, done ...  |  open, open, open ...  |  waiting, ... ...   |
       block 0 ------next-----> block 7f3a ------next---> block 91c0
 
 The blocks of a family form a B-link chain: each knows its lower and upper fence and the next one's id. A block holds the numbers of
-the issues whose keys lie between its fences. Membership of a set is idempotent and a count is the size of a set, so nothing
-can drift. `write_id` is another one, and none that has been, after every write.
+the issues whose keys lie between its fences. Adding to a set is idempotent, and a count is the size of a set, so counts cannot
+drift. Every write gives the block a `write_id` that was never used before.
 
-A *detailed* block tells the numbers of each body apart; it is read without anything else. A block of an order in which nearly every
-issue has a body of its own would be ten times as large that way, so it is *plain*: one set, and the sort entries tell the rest.
+A *detailed* block has a bitmap for each body and is readable by itself. If nearly every issue has a body of its own, such a block
+would be ten times as large. It is therefore *plain*: it has a single bitmap, and the sort entries supply the keys.
 """
 
 import secrets
@@ -31,49 +31,49 @@ from gridview.index.families import FamilyKind, kind_of
 FIRST = before("")
 """The lower fence of every chain: no key comes before it."""
 HEAD = "0"
-"""The id of the first block of every chain, which is never merged into another."""
+"""The id of the first block of every chain. That block is never merged into another."""
 
 MAX_BYTES = 3_600
-"""Of the encoded sets of a block; with keys and fences its item stays within 4 KB: half a read unit, four write units."""
+"""Limit of a block's encoded bitmaps. With keys and fences, its item stays within 4 KB: half a read unit, four write units."""
 
 POPULAR = 500
-"""Issues with one body that get a block, or blocks, of their own."""
+"""A body with this many issues gets blocks of its own."""
 
 _UNPOPULAR = POPULAR // 2
-"""Issues up to which such a block may be merged with its neighbour again."""
+"""With at most this many issues, such a block may be merged with its neighbour again."""
 
 _MERGED = MAX_BYTES // 4
-"""Bytes below which a block is merged with the next one, if both fit into `_ROOMY`."""
+"""A block below this size is merged with the next one if both fit into `_ROOMY`."""
 _ROOMY = MAX_BYTES * 6 // 10
 
 _HALF = 0.55
 _FULL = 0.9
-"""How far blocks are filled: by a split in the middle of a chain, and at its end or by a bulk load."""
+"""How far blocks are filled: `_HALF` by a split in the middle of a chain, `_FULL` at its end or by a bulk load."""
 
 _PLAIN_KEYS = 1_800
-"""Keys of a plain block: up to as many sort entries have to be read to find one row among them."""
+"""The most keys of a plain block: finding one row in it takes a read of up to as many sort entries."""
 _MERGED_KEYS = _PLAIN_KEYS // 4
 _ROOMY_KEYS = _PLAIN_KEYS * 6 // 10
-"""As `_MERGED` and `_ROOMY`: the set of a plain block whose numbers follow each other is small, however many they are."""
+"""Like `_MERGED` and `_ROOMY`, in keys. A bitmap of consecutive numbers is small however many they are."""
 
 _DETAILED_BODIES = 32
 _DETAILED_BYTES = 1_000
-"""Bodies up to which a block of an order tells them apart, and their bytes in all."""
+"""A block of an order is detailed up to this many bodies, with this many bytes in all."""
 
 _HEADER = Struct(">HI")
 
 
 class Unreadable(Exception):
-    """What stands in a block's place is none."""
+    """A stored item in a block's place is not a block."""
 
 
 Sets = Mapping[str, BitMap]
-"""Body -> numbers of the issues with it. Never changed once made."""
+"""Body -> issue numbers. Never changed once made."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """One block. `sets` of a detailed one, `rest` of a plain one: exactly one of them is not None."""
+    """One block. Either `sets` (detailed) or `rest` (plain) is not None."""
 
     family: str
     id: str
@@ -86,12 +86,12 @@ class Block:
 
     @classmethod
     def head(cls, family: str) -> Self:
-        """The first block of a chain that there is none of yet."""
+        """The first block of a new chain."""
         return cls(family, HEAD, FIRST, None, None, "", {})
 
     @property
     def detailed(self) -> bool:
-        """Whether it tells bodies apart."""
+        """Whether it has a bitmap for each body."""
         return self.sets is not None
 
     @cached_property
@@ -103,12 +103,12 @@ class Block:
 
     @property
     def size(self) -> int:
-        """How many keys are in it."""
+        """The number of keys in it."""
         return len(self.rest) if self.rest is not None else sum(map(len, (self.sets or {}).values()))
 
     @cached_property
     def encoded(self) -> bytes:
-        """Its sets as they are stored."""
+        """Its bitmaps as stored."""
         return _encode(self.sets, self.rest)
 
     def covers(self, key: str) -> bool:
@@ -116,7 +116,7 @@ class Block:
         return self.lower <= key and (self.upper is None or key < self.upper)
 
     def to_item(self, tenant: str, project: str) -> dict[str, Any]:
-        """The stored item. In GSI1 everything but `set`: the directory."""
+        """Encode as the stored item. GSI1 has everything except `set`: the directory."""
         item: dict[str, Any] = {
             keys.PK: keys.block(tenant, project, self.family, self.id),
             keys.SK: keys.directory(tenant, project, self.family),
@@ -131,7 +131,7 @@ class Block:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """From the stored item; Unreadable."""
+        """Decode the stored item. Unreadable if it is not a block."""
         family, block_id = keys.parse_block(item[keys.PK])[2:]
         try:
             sets, rest = _decode(item["set"])
@@ -150,7 +150,7 @@ class Block:
 
 
 class Entry(NamedTuple):
-    """A block as the directory tells of it, without its set."""
+    """A block as listed in the directory, without its bitmaps."""
 
     id: str
     lower: str
@@ -161,17 +161,17 @@ class Entry(NamedTuple):
 
     @property
     def detailed(self) -> bool:
-        """Whether the block tells bodies apart."""
+        """Whether the block has a bitmap for each body."""
         return self.write_id.startswith("d")
 
     @property
     def body(self) -> str | None:
-        """The body of every key in it, when its fences allow of only one."""
+        """The body of every key in it, if its fences allow only one."""
         return body_between(self.lower, self.upper)
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """From the item in GSI1."""
+        """Decode the item in GSI1."""
         return cls(
             keys.parse_block_id(item[keys.PK]),
             item[keys.SORT],
@@ -183,20 +183,21 @@ class Entry(NamedTuple):
 
 
 def entry_of(block: Block) -> Entry:
-    """What the directory tells of a block."""
+    """The directory's entry of a block."""
     return Entry(block.id, block.lower, block.upper, block.next, block.write_id, block.size)
 
 
 class Change(NamedTuple):
-    """Keys that are to be in a block, and keys that are not; none is in both."""
+    """Keys to add to a block and keys to remove from it; the two are disjoint."""
 
     add: frozenset[str] = frozenset()
     remove: frozenset[str] = frozenset()
 
 
 def changed(block: Block, change: Change) -> Block:
-    """The block with keys between its fences added and removed, under a new write id. An issue that is added stays, whatever is
-    removed of it: a plain block does not tell its keys apart.
+    """The block with keys between its fences added and removed, under a new write id.
+
+    An added issue stays even if another of its keys is removed: a plain block does not tell its keys apart.
     """
     if block.sets is None:
         rest = BitMap(block.rest)
@@ -242,7 +243,7 @@ def _detailable(bodies: int, size: int) -> bool:
 
 
 def misfit(block: Block, size: object) -> bool:
-    """Whether a block does not have this size, or tells of keys that are not between its fences or of another kind of set."""
+    """Whether a block's stored size or kind is wrong, or it has bodies outside its fences."""
     bodies = block.sets or {}
     return (
         size != block.size
@@ -256,7 +257,7 @@ def misfit(block: Block, size: object) -> bool:
 
 
 def fitted(block: Block, upper: str | None, following: str | None) -> Block:
-    """The block under another write id, with this upper fence and link, and without what is not between its fences."""
+    """The block under a new write id, with this upper fence and link, and without keys outside its fences."""
     fitting = replace(block, upper=upper, next=following)
     if fitting.sets is None:
         return touched(fitting)
@@ -268,12 +269,12 @@ def fitted(block: Block, upper: str | None, following: str | None) -> Block:
 
 
 def oversize(block: Block) -> bool:
-    """Whether a block is far larger than one that should be split."""
+    """Whether a block is far larger than the size at which it should be split."""
     return len(block.encoded) > 2 * MAX_BYTES or (needs_keys(block) and block.size > 2 * _PLAIN_KEYS)
 
 
 def some_key(block: Block, body: str | None, num: int) -> str | None:
-    """A key of an issue between the fences of a block, one of `body` if that is given; None when there is none."""
+    """A key between the fences of a block, with `body` if given; None if there is none."""
     key = sort_string(block.lower if body is None else body, num)
     return key if block.covers(key) else None
 
@@ -282,7 +283,7 @@ def some_key(block: Block, body: str | None, num: int) -> str | None:
 
 
 def wants_split(block: Block) -> bool:
-    """Whether a block should be split: it is too large, or one of its bodies is to have a block of its own."""
+    """Whether a block should be split: it is too large, or one of its bodies should have a block of its own."""
     if block.sets is not None and kind_of(block.family) is not FamilyKind.NUMBERS:
         alone = body_between(block.lower, block.upper)
         if any(len(numbers) >= POPULAR and body != alone for body, numbers in block.sets.items()):
@@ -291,14 +292,14 @@ def wants_split(block: Block) -> bool:
 
 
 def needs_keys(block: Block) -> bool:
-    """Whether a split of the block takes the keys of its members, which it does not tell itself."""
+    """Whether a split of the block requires its members' keys, which the block itself does not hold."""
     return block.sets is None and body_between(block.lower, block.upper) is None
 
 
 def split(block: Block, found: Iterable[str] = ()) -> list[Block]:
-    """The blocks that take a block's place, the first under its id; itself alone when it cannot be cut.
+    """The blocks that replace a block, the first under its id; only the block itself if it cannot be cut.
 
-    `found` are the keys of the members of a block that `needs_keys`; members without a key between its fences are left out.
+    `found` are the keys of the members of a block that `needs_keys`; members without a key between its fences are dropped.
     """
     if block.sets is not None:
         runs = [(body, numbers) for body, numbers in sorted(block.sets.items())]
@@ -318,14 +319,14 @@ def build(family: str, sorted_keys: Iterable[str]) -> list[Block]:
 
 
 def wants_merge(block: Block) -> bool:
-    """Whether a block is so small that it should be merged with the next one, if that fits."""
+    """Whether a block is so small that it should be merged with the next one, if both fit."""
     if block.next is None or _own(block) or len(block.encoded) >= _MERGED:
         return False
     return not needs_keys(block) or block.size < _MERGED_KEYS
 
 
 def merged(block: Block, following: Block) -> Block | None:
-    """One block in the place of two neighbours; None when they should stay two."""
+    """One block in place of two neighbours; None if they should stay two."""
     if _own(following):
         return None
     if block.sets is not None and following.sets is not None:
@@ -341,19 +342,19 @@ def merged(block: Block, following: Block) -> Block | None:
 
 
 def _own(block: Block) -> bool:
-    """Whether it is the block of one body with many issues."""
+    """Whether this is a block of one body with many issues."""
     return body_between(block.lower, block.upper) is not None and block.size > _UNPOPULAR
 
 
 class _Piece(NamedTuple):
-    """What lies between a lower fence and the next piece's."""
+    """The content between a lower fence and that of the next piece."""
 
     lower: str
     sets: Sets
 
 
 def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> Iterator[_Piece]:
-    """The keys of a block, body after body, cut into pieces of at most this part of what a block may hold."""
+    """The keys of a block, body by body, cut into pieces of at most the fraction `fill` of a block's limit."""
     limit = int(MAX_BYTES * fill)
     kind = kind_of(block.family)
     lower, sets, cost = block.lower, dict[str, BitMap](), _Cost(kind)
@@ -381,20 +382,20 @@ def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> It
 
 
 class _Cost:
-    """About how many bytes the sets of a piece take, as far as they have been gathered."""
+    """Approximate bytes of the bitmaps gathered so far for a piece."""
 
     def __init__(self, kind: FamilyKind) -> None:
         self._kind = kind
         self._bodies = self._bytes = self._members = 0
 
     def add(self, body: str, members: int) -> None:
-        """One more body."""
+        """Add one more body."""
         self._bodies += 1
         self._bytes += len(body.encode())
         self._members += members
 
     def with_(self, body: str, members: int) -> int:
-        """Bytes with one more body: 2 for each number, 16 for each set."""
+        """Bytes with one more body: 2 for each number, 16 for each bitmap."""
         bodies, size = self._bodies + 1, self._bytes + len(body.encode())
         numbers = 2 * (self._members + members)
         if self._kind is FamilyKind.ORDER and not _detailable(bodies, size):
@@ -403,7 +404,7 @@ class _Cost:
 
 
 def _chunks(numbers: BitMap, size: int, limit: int, *, even: bool) -> Iterator[BitMap]:
-    """Sets of consecutive numbers of at most about `limit` bytes each, of about equal size if that is asked for."""
+    """Bitmaps of consecutive numbers of at most about `limit` bytes each, of about equal size if `even`."""
     count = -(-size // limit)
     take = -(-len(numbers) // count) if even else max(len(numbers) * limit // size, 1)
     at = 0
@@ -416,7 +417,7 @@ def _chunks(numbers: BitMap, size: int, limit: int, *, even: bool) -> Iterator[B
 
 
 def _chained(block: Block, pieces: Iterable[_Piece]) -> list[Block]:
-    """Blocks of these pieces in the place of one; the last goes on where it ended."""
+    """Blocks of these pieces that replace one block; the last links to where that one did."""
     found = list(pieces) or [_Piece(block.lower, {})]
     ids = [block.id, *(secrets.token_hex(4) for _ in found[1:])]
     uppers = [*(piece.lower for piece in found[1:]), block.upper]
@@ -429,8 +430,8 @@ def _chained(block: Block, pieces: Iterable[_Piece]) -> list[Block]:
     return chain
 
 
-# The stored form: for each set a header (bytes of the body, bytes of the set), the body, and the set in the portable format
-# of roaring bitmaps. A plain block has one set, and a body that no key has.
+# The stored form: for each bitmap a header (bytes of the body, bytes of the bitmap), the body, and the bitmap in the portable
+# format of roaring bitmaps. A plain block has one bitmap, under a body that no key has.
 
 _PLAIN = "\x00"
 

@@ -1,4 +1,4 @@
-"""The queue of poison issues. Besides `storage`, the one module that talks to AWS."""
+"""The queue of poison issues. Besides the `dynamodb` package, the one module that talks to AWS."""
 
 import boto3
 
@@ -7,12 +7,12 @@ from gridview.index.images import Poison
 
 
 class DeadLetters:
-    """Sends what nothing can be derived from to SQS: `{"key", "version", "error"}`; redriving reads the document anew."""
+    """Sends poison issues to SQS: `{"key", "version", "error"}`. A redrive reads the document anew."""
 
     def __init__(self, queue_url: str) -> None:
         self._queue_url = queue_url
         self._client = boto3.client("sqs")
 
     def send(self, poison: Poison) -> None:
-        """One message: one request to SQS."""
+        """Send one message: one request to SQS."""
         self._client.send_message(QueueUrl=self._queue_url, MessageBody=dumps(poison._asdict()).decode())

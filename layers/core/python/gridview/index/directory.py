@@ -1,8 +1,8 @@
-"""Directories: which blocks a family has, made of a listing that may be stale or mix several moments. Pure.
+"""Directories: the blocks of a family, from a listing that may be stale or mix several moments. Pure.
 
-GSI1 lists the blocks of a family in key order, each with its fences, size and the next one's id. A listing in which they follow
-each other without a gap is taken as it is. One that lies within what the blocks before it cover is left out: the listing is of two
-moments, before and after a split or a merge. Where there is a gap, the blocks beside it are read anew, consistently.
+GSI1 lists the blocks of a family in key order, each with its fences, size and the next one's id. A listing without gaps is taken as
+it is. A block inside the range of the blocks before it is left out: the listing mixes the moments before and after a split or
+a merge. If there is a gap, the blocks beside it are read again, consistently.
 """
 
 from bisect import bisect_right
@@ -35,13 +35,13 @@ class Range(NamedTuple):
         return self.lower <= key and (self.upper is None or key < self.upper)
 
     def within(self, other: "Range") -> bool:
-        """Whether it lies wholly inside another one."""
+        """Whether it lies wholly inside another range."""
         return other.lower <= self.lower and (
             other.upper is None or (self.upper is not None and self.upper <= other.upper)
         )
 
     def overlap(self, other: "Range") -> "Range":
-        """The keys that are in both."""
+        """The keys that are in both ranges."""
         uppers = [upper for upper in (self.upper, other.upper) if upper is not None]
         return Range(max(self.lower, other.lower), min(uppers, default=None))
 
@@ -51,15 +51,15 @@ WHOLE = Range(FIRST, None)
 
 
 def range_of(entry: Entry) -> Range:
-    """What lies between the fences of a block."""
+    """The range between the fences of a block."""
     return Range(entry.lower, entry.upper)
 
 
 @dataclass(frozen=True)
 class Directory:
-    """The blocks of a family: `entries` follow each other without a gap from the first key to the last; () when there is none yet.
+    """The blocks of a family. `entries` cover all keys without a gap, in order; () if there are none yet.
 
-    `age`: seconds since it was read.
+    `age`: seconds since the directory was read.
     """
 
     family: str
@@ -68,12 +68,12 @@ class Directory:
 
     @property
     def total(self) -> int:
-        """How many keys there are."""
+        """The number of keys."""
         return self.starts[-1]
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """How many keys come before each entry, and in the end all of them."""
+        """The number of keys before each entry, and finally of all keys."""
         return tuple(accumulate((entry.size for entry in self.entries), initial=0))
 
     @cached_property
@@ -81,11 +81,11 @@ class Directory:
         return [entry.lower for entry in self.entries]
 
     def index_of(self, key: str) -> int:
-        """The place of the entry that covers a key; the first one's when there is none."""
+        """The position of the entry that covers a key; 0 if there is no entry."""
         return max(bisect_right(self._lowers, key) - 1, 0)
 
     def overlapping(self, range: Range) -> Sequence[Entry]:  # noqa: A002  (what it is)
-        """The entries that have keys of a range between their fences, in order."""
+        """The entries whose ranges overlap a range, in order."""
         if range.empty or not self.entries:
             return ()
         begin = self.index_of(range.lower)
@@ -102,9 +102,9 @@ class Directory:
 def chained(
     family: str, listing: Iterable[Entry], anew: Mapping[str, Entry | None] | None = None
 ) -> Directory | frozenset[str]:
-    """The directory that a listing gives, or the ids of the blocks that have to be read anew because of gaps in it.
+    """The directory in a listing, or the ids of the blocks to read again because of gaps in it.
 
-    `anew`: those that have been, by their ids; None for one that is not there any more.
+    `anew`: the blocks that were read again, by id; None for one that no longer exists.
     """
     read = anew or {}
     known = {entry.id: entry for entry in listing} | {one: entry for one, entry in read.items() if entry}
@@ -114,12 +114,12 @@ def chained(
         if entry.id not in gone:
             by_lower.setdefault(entry.lower, []).append(entry)
     if not by_lower or HEAD in gone:
-        return Directory(family, ())  # the first block is never merged away: without it there is no chain
+        return Directory(family, ())  # the first block is never merged away, so there is no chain without it
     entries: list[Entry] = []
     missing: set[str] = set()
     for lower, candidates in sorted(by_lower.items()):
         last = entries[-1] if entries else None
-        # Of two that begin at one place, one was merged away.
+        # Of two blocks that begin at one place, one was merged away.
         entry = next((one for one in candidates if last and one.id == last.next), candidates[0])
         cover = last.upper if last else FIRST
         if cover is None or (lower < cover and entry.upper is not None and entry.upper <= cover):
@@ -135,12 +135,12 @@ def chained(
 
 
 def _beside_gap(last: Entry | None) -> set[str]:
-    """The block that should begin where a gap does, and the one before it, which is outdated when that one is gone."""
+    """The block that should begin at the gap, and the one before it, which is outdated if the first is gone."""
     return {HEAD} if last is None else {last.id} | ({last.next} if last.next else set())
 
 
 def members_in(sets: Sets, between: Range) -> Iterator[tuple[str, BitMap]]:
-    """Of a detailed block the bodies, in order, and the numbers of each whose keys are in a range."""
+    """The bodies of a detailed block in order, each with the numbers whose keys are in a range."""
     for body, numbers in sorted(sets.items()):
         begin, end = first_number(body, between.lower), None
         if between.upper is not None:
@@ -165,4 +165,4 @@ def keys_in(sets: Sets, between: Range) -> Iterator[str]:
 
 
 _BEHIND_ALL = 2**32
-"""More than any issue number."""
+"""Greater than any issue number."""

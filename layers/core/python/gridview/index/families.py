@@ -1,13 +1,13 @@
-"""Families: the ordered sets of keys that are cut into blocks (`blocks`), and the keys under which an issue stands in each. Pure.
+"""Families: the ordered sets of keys that are cut into blocks (`blocks`), and the keys of an issue in each. Pure.
 
-family id     kind      an issue's keys                                    what for
-num           NUMBERS   the empty body                                     how many issues there are, and which
-a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row numbers
-c1.1          ORDER     its sort string by several keys                    sorting by them
-a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none, has_words
+    family id     kind      an issue's keys                                    purpose
+    num           NUMBERS   the empty body                                     how many issues there are, and which
+    a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row numbers
+    c1.1          ORDER     its sort string by several keys                    sorting by them
+    a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none, has_words
 
-A key is a *body*, a separator and the issue number, as a sort string is (`sortstrings`). What the ledger holds of an issue in a
-family is one string, its *derived string*: the key itself, or for TOKENS all bodies and the number, separated.
+A key is a *body*, a separator and the issue number, like a sort string (`sort_strings`). A ledger holds one string of an issue
+for each family, its *derived string*: the key itself, or for TOKENS all bodies and the number, separated.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,11 +25,11 @@ NUMBERS = "num"
 TOKENS_SUFFIX = ".has"
 
 TOKEN_WIDTH = 100
-"""Characters of a word that are kept: issues with longer words that begin alike are told apart by their documents."""
+"""Characters of a word that are kept. Issues with longer words that begin alike are told apart by their documents."""
 
 
 class FamilyKind(Enum):
-    """What the keys of a family are."""
+    """The kinds of families, by what their keys are."""
 
     NUMBERS = "numbers"
     ORDER = "order"
@@ -37,19 +37,19 @@ class FamilyKind(Enum):
 
 
 def kind_of(family: str) -> FamilyKind:
-    """Which kind of family an id names."""
+    """The kind of family that an id names."""
     if family == NUMBERS:
         return FamilyKind.NUMBERS
     return FamilyKind.TOKENS if family.endswith(TOKENS_SUFFIX) else FamilyKind.ORDER
 
 
 def has_entries(family: str) -> bool:
-    """Whether issues have sort entries in this family, besides their places in its blocks."""
+    """Whether issues have sort entries in this family, besides their keys in its blocks."""
     return kind_of(family) is FamilyKind.ORDER
 
 
 def tokens_family(order: Order) -> str | None:
-    """The family of an order's tokens; None where it has none."""
+    """The family of an order's tokens; None if it has none."""
     if not isinstance(order, FieldOrder):
         return None
     with_tokens = order.field.type is FieldType.MULTI_ENUM or order.searched
@@ -67,7 +67,7 @@ def families_of(catalog: Catalog) -> list[str]:
 
 
 def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, str]:
-    """Family id -> derived string of an issue, for every family in which it stands. UnknownSpec as for `sort_strings_of`."""
+    """Family id -> derived string of an issue, for every family that it is in. UnknownSpec as for `sort_strings_of`."""
     num = document["num"]
     derived = {NUMBERS: sort_strings.sort_string("", num), **sort_strings_of(catalog, document)}
     for order in catalog.orders:
@@ -80,7 +80,7 @@ def derived_strings(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, 
 
 
 def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
-    """The bodies of an issue's keys in the family of an order's tokens: ids of options, or words."""
+    """The bodies of an issue's keys in the family of an order's tokens: option ids, or words."""
     value = order.field.value_in(document)
     if order.field.type is FieldType.MULTI_ENUM:
         return frozenset(value)
@@ -88,7 +88,7 @@ def tokens(order: FieldOrder, document: Mapping[str, Any]) -> Iterable[str]:
 
 
 def is_key(derived: str, num: int) -> bool:
-    """Whether this can be a derived string of the issue of this number."""
+    """Whether this can be a derived string of the issue with this number."""
     try:
         return sort_strings.number_of(derived) == num
     except ValueError:
@@ -96,7 +96,7 @@ def is_key(derived: str, num: int) -> bool:
 
 
 def keys_of(family: str, derived: str) -> frozenset[str]:
-    """The keys under which an issue with this derived string stands in the family's blocks."""
+    """The keys in the family's blocks of an issue with this derived string."""
     if kind_of(family) is not FamilyKind.TOKENS:
         return frozenset((derived,))
     num = sort_strings.number_of(derived)
@@ -107,7 +107,7 @@ def keys_of(family: str, derived: str) -> frozenset[str]:
 
 
 def derived_items(catalog: Catalog, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The derived items of an issue that has none yet, but for its places in blocks: its ledger, finished, and its sort entries.
+    """The derived items of an issue that has none yet, except for its keys in blocks: its finished ledger and its sort entries.
 
     For bulk loads, which build the blocks of all issues at once.
     """

@@ -1,4 +1,4 @@
-"""Where blocks begin, as far as a container has heard. A guess that is wrong costs a call, and no more."""
+"""Lower fences of blocks as far as a container knows them. A wrong guess costs one call and does no harm."""
 
 from bisect import bisect_left, bisect_right
 from collections import OrderedDict
@@ -8,32 +8,32 @@ from threading import Lock
 from gridview.index.blocks import HEAD
 
 _FAMILIES = 2_000
-"""Families of which the fences are remembered."""
+"""Families whose fences are cached."""
 
 Fence = tuple[str, str]
-"""A lower fence, and the id of the block that begins there. It never changes, but blocks come and go."""
+"""A lower fence, and the id of the block that begins there. That pairing never changes, but blocks come and go."""
 
 
 class Fences:
-    """The fences of families, by the partitions of their directories."""
+    """Fences of families, by the partitions of their directories."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[str, list[Fence]] = OrderedDict()
         self._lock = Lock()
 
     def knows(self, directory: str) -> bool:
-        """Whether a family has been heard of."""
+        """Whether fences of a family are known."""
         return directory in self._known
 
     def guess(self, directory: str, key: str) -> str:
-        """The id of the block that covers a key."""
+        """The id of the block that probably covers a key."""
         with self._lock:
             known = self._known.get(directory, [])
             at = bisect_right(known, key, key=lambda fence: fence[0])
             return known[at - 1][1] if at else HEAD
 
     def learn(self, directory: str, found: Iterable[Fence]) -> None:
-        """Blocks that are there."""
+        """Remember existing blocks."""
         with self._lock:
             known = self._known.setdefault(directory, [])
             self._known.move_to_end(directory)
@@ -45,7 +45,7 @@ class Fences:
                 self._known.popitem(last=False)
 
     def forget(self, directory: str, block_id: str) -> None:
-        """A block that is no more."""
+        """Forget a block that no longer exists."""
         with self._lock:
             known = self._known.get(directory, [])
             known[:] = [fence for fence in known if fence[1] != block_id]

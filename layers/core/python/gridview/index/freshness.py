@@ -1,8 +1,8 @@
-"""How far a project's index is behind its issues: noted by the stream consumer, told by `explain`.
+"""The lag of a project's index behind its issues: noted by the stream consumer, shown by `explain`.
 
-The note is one item in the project's partition, outside GSI1: when the consumer finished a batch with changes of the project, and
-how old the newest of them was by then. It is written past all conditions, at most once a second by each container, and forgotten
-after a week without changes: nothing depends on it but what people are told.
+The note is one item in the project's partition, outside GSI1. It says when the consumer finished a batch with changes of the
+project, and how old the newest of them was then. Each container writes it unconditionally, at most once a second. It expires after
+a week without changes. Nothing depends on it except the text shown to people.
 """
 
 import time
@@ -19,7 +19,7 @@ from gridview.support.errors import Overloaded
 _REMEMBERED_DAYS = 7
 _SECONDS_BETWEEN = 1.0
 _KEPT = 1_000
-"""Projects of which a container remembers when it wrote its last note."""
+"""Projects for which a container remembers when it wrote its last note."""
 
 Result = TypeVar("Result")
 
@@ -32,7 +32,7 @@ class Notes:
         self._written: dict[tuple[str, str], float] = {}
 
     def note(self, table: Table, records: Iterable[Mapping[str, Any]]) -> None:
-        """Note that all of these stream records have been taken in: 1 write unit for each project in turn, if that succeeds."""
+        """Note that all of these stream records have been processed: 1 write unit for each project in turn, if it succeeds."""
         now = time.time()
         for project, made in _newest(records).items():
             if not 0 <= now - self._written.get(project, 0.0) < self._seconds_between:
@@ -52,11 +52,11 @@ class Notes:
         try:
             table.put(item)
         except Overloaded:
-            return  # the next batch's will do
+            return  # the next batch will note it
 
 
 def _newest(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
-    """Tenant and project -> when the newest of their issues' changes among the records was made, in seconds since 1970."""
+    """Tenant and project -> when the newest change of their issues among the records was made, in seconds since 1970."""
     newest: dict[tuple[str, str], float] = {}
     for record in records:
         stream = record["dynamodb"]
@@ -71,8 +71,8 @@ def _newest(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], float
 
 
 class Lag(NamedTuple):
-    """When the index last took in changes of a project (seconds since 1970), how many seconds after they were made, and the last
-    issue number given out. The times are None when none was taken in for a week.
+    """When the index last processed changes of a project (seconds since 1970), how many seconds after they were made, and the last
+    issue number assigned. The times are None if the index processed no change for a week.
     """
 
     taken_in: float | None
@@ -80,21 +80,21 @@ class Lag(NamedTuple):
     last: int
 
     def sentence(self, issues: int | None = None) -> str:
-        """For people. `issues`: how many there are in the index, where that is at hand."""
+        """The lag in words. `issues`: the number of issues in the index, if known."""
         if self.taken_in is None or self.behind is None:
-            said = "The index has taken in no change of this project for a week"
+            said = "The index has processed no change of this project for a week"
         else:
             ago = max(time.time() - self.taken_in, 0.0)
             said = (
-                f"The index last took in changes of this project {_seconds(ago)} ago, "
+                f"The index last processed changes of this project {_seconds(ago)} ago, "
                 f"the newest of them {_seconds(self.behind)} after it was made"
             )
         if issues is None:
             return f"{said}."
         if issues >= self.last:
-            return f"{said}; it has all {self.last:,} issue numbers given out."
+            return f"{said}; it has all {self.last:,} assigned issue numbers."
         missing = self.last - issues
-        return f"{said}; of {self.last:,} issue numbers given out {missing:,} are not in it: deleted, or yet to come."
+        return f"{said}; {missing:,} of {self.last:,} assigned issue numbers are not in it: deleted, or still to come."
 
 
 def _seconds(seconds: float) -> str:
@@ -102,7 +102,7 @@ def _seconds(seconds: float) -> str:
 
 
 def read(table: Table, catalog: Catalog) -> Lag:
-    """The lag as of now: one BatchGetItem, 1 read unit."""
+    """The present lag: one BatchGetItem, 1 read unit."""
     partition = keys.project(catalog.tenant, catalog.project)
     note_key, counter_key = (partition, keys.LAG), (partition, keys.COUNTER)
     items = table.batch_get([note_key, counter_key]).items
@@ -113,5 +113,5 @@ def read(table: Table, catalog: Catalog) -> Lag:
 
 
 def read_beside(table: Table, catalog: Catalog, work: Callable[[], Result]) -> tuple[Result, Lag]:
-    """What `work` gives, and the lag, read at the same time: in the first of the rounds that `work` takes."""
+    """The result of `work`, and the lag, read in parallel with the first of the rounds of `work`."""
     return side_by_side(table, work, lambda own: read(own, catalog))

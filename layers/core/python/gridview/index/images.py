@@ -1,4 +1,4 @@
-"""An issue as of one version, and what is to be derived from it. Pure."""
+"""An issue as of one version, and the strings to derive from it. Pure."""
 
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -12,19 +12,19 @@ from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.catalog import Catalog
 
 NOT_AN_ISSUE = (KeyError, TypeError, ValueError)
-"""What reading an item raises that stands at an issue's key and is none."""
+"""The errors of decoding an item that has an issue's key but is not an issue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What an issue is, or was when it was removed, as of one version."""
+    """The content of an issue, or its content when it was removed, as of one version."""
 
     key: str
     issue: IssueKey
     order: ImageVersion
     document: Item
     restored: bool
-    """It was put where nothing stood, and is not the first version."""
+    """Whether it was put where no item was, and is not the first version."""
 
     @property
     def project(self) -> tuple[str, str]:
@@ -33,7 +33,7 @@ class Image:
 
     @classmethod
     def of(cls, document: Item) -> Self:
-        """Of a stored document; Underivable when it is no issue, whatever its key says."""
+        """Decode a stored document. Underivable if it is not an issue, whatever its key."""
         try:
             key = document[keys.PK]
             return cls(
@@ -48,7 +48,7 @@ class Image:
 
 
 class Poison(NamedTuple):
-    """An issue from which nothing can be derived, however often one tries. `error` names no value of the issue."""
+    """An issue from which nothing can be derived, however often one tries. `error` contains no value of the issue."""
 
     key: str
     version: int
@@ -56,21 +56,21 @@ class Poison(NamedTuple):
 
     @classmethod
     def of(cls, image: Image, error: Exception) -> Self:
-        """When this came of an attempt."""
+        """The poison issue of a failed attempt."""
         return cls(image.key, image.order.version, str(error))
 
 
 class Underivable(Exception):
-    """Nothing can be derived from an image, or what there is is none. Derivation is pure: what fails in it fails every time."""
+    """Nothing can be derived from an image, or the item is not an issue. Derivation is pure, so every attempt fails alike."""
 
 
 def target_of(catalog: Catalog | None, image: Image) -> dict[str, str]:
-    """The derived strings that an image asks for, by family; Underivable. `catalog` is None where the project is deleted."""
+    """An image's derived strings, by family. Underivable if that fails. `catalog` is None for a deleted project."""
     if catalog is None or image.order.removed:
         return {}
     try:
         return derived_strings(catalog, image.document)
     except UnknownSpec:
-        raise  # no fault of the issue: a newer version of this code can do it
+        raise  # not the issue's fault: a newer version of this code can derive it
     except Exception as error:
         raise Underivable(f"{type(error).__name__}: {error}") from error

@@ -1,4 +1,4 @@
-"""How many issues a project has, as of the index."""
+"""The number of issues in a project, as of the index."""
 
 from gridview.dynamodb.table import Table
 from gridview.index.block_cache import BlockCache
@@ -8,5 +8,5 @@ from gridview.schema.catalog import Catalog
 
 
 def issues_in(table: Table, catalog: Catalog) -> int:
-    """The sizes of the blocks of the project's issue numbers, added up: one Query, 0.5 read units up to some 20 blocks."""
+    """The sum of the sizes of the blocks of issue numbers: one Query, 0.5 read units for up to some 20 blocks."""
     return BlockReader(table, catalog, BlockCache(0.0)).directories((NUMBERS,))[NUMBERS].total

@@ -1,10 +1,10 @@
-"""The ledger of an issue, and the plan that brings its sort entries from what is there to what should be.
+"""The ledger of an issue, and the plan that updates its sort entries.
 
-Lambda delivers at least once, batches are retried with other borders, and an invocation that timed out may still have a write
-in flight. So nothing here is a delta. A ledger says what has been applied; before anything is applied it is written as an
-*intent* that names every order about to be touched, under a revision that nobody had before. Sort entries carry the revision:
-a write of an older one fails its condition. Whoever finds an unfinished intent makes a new one that names the same orders again,
-changed or not, and so overtakes whatever the dead invocation still has in flight.
+Lambda delivers at least once, batches are retried with other boundaries, and an invocation that timed out may still have a write
+in flight. So no change is expressed as a delta. A ledger says what has been applied. Before a change is applied, it is written as
+an *intent* that names every order about to be touched, under a revision that was never used before. Sort entries carry the
+revision: a write with an older one fails its condition. Whoever finds an unfinished intent makes a new one that names the same
+orders again, changed or not, and so supersedes whatever the dead invocation still has in flight.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from gridview.encoding import keys
 
 
 class ImageVersion(NamedTuple):
-    """The order of an issue's images: a removal of version 4 is newer than version 4 itself."""
+    """The order of an issue's images: the removal of version 4 is newer than version 4 itself."""
 
     version: int
     removed: bool
@@ -23,28 +23,29 @@ class ImageVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One order that an unfinished plan touches: the string it is to have (None: cleared), and those it may have had."""
+    """One order that an unfinished plan touches: its intended string (None: cleared), and those it may have had."""
 
     to: str | None
     left: tuple[str, ...] = ()
 
     def to_item(self) -> dict[str, Any]:
-        """The map stored in the ledger."""
+        """Encode as the map stored in the ledger."""
         stored: dict[str, Any] = {"to": self.to} if self.to is not None else {}
         return {**stored, "left": list(self.left)} if self.left else stored
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
-        """From the map stored in the ledger."""
+        """Decode the map stored in the ledger."""
         return cls(item.get("to"), tuple(item.get("left", ())))
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What has been derived from an issue.
+    """A record of what has been derived from an issue.
 
-    `version` and `removed` are the image that `applied` (order id -> sort string) was, or with `intent` is being, derived from;
-    `epoch` is the catalog's; `revision` is raised by every intent. An issue that nothing was derived from has `Ledger.EMPTY`.
+    `version` and `removed` name the image that `applied` (family -> sort string) was derived from, or with `intent` is being
+    derived from. `epoch` is the catalog's. Every intent raises `revision`. An issue from which nothing was derived has
+    `Ledger.EMPTY`.
     """
 
     version: int = 0
@@ -56,12 +57,12 @@ class Ledger:
 
     @property
     def order(self) -> ImageVersion:
-        """Of the newest image that this ledger knows."""
+        """The newest image that this ledger knows."""
         return ImageVersion(self.version, self.removed)
 
     @property
     def present(self) -> dict[str, tuple[str, ...]]:
-        """Family -> every string that an entry of it may hold now: what was applied, and what an unfinished plan may have."""
+        """Family -> the strings that its entry may hold now: the applied one, and those an unfinished plan may have written."""
         found: dict[str, tuple[str, ...]] = {family: (sort,) for family, sort in self.applied.items()}
         for family, intent in (self.intent or {}).items():
             candidates = (
@@ -73,7 +74,7 @@ class Ledger:
         return found
 
     def target(self) -> dict[str, str]:
-        """The strings that an unfinished plan was to reach; those applied when there is none."""
+        """The strings that an unfinished plan was to reach; the applied ones if there is no such plan."""
         reached = dict(self.applied)
         for family, intent in (self.intent or {}).items():
             if intent.to is None:
@@ -83,7 +84,7 @@ class Ledger:
         return reached
 
     def to_item(self, partition_key: str, *, expires: int | None = None) -> dict[str, Any]:
-        """The stored item; `expires` (seconds since 1970) makes it a tombstone that the table forgets."""
+        """Encode as the stored item. `expires` (seconds since 1970) makes it a tombstone that the table deletes."""
         item: dict[str, Any] = {
             keys.PK: partition_key,
             keys.SK: keys.LEDGER,
@@ -102,7 +103,7 @@ class Ledger:
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
-        """From the stored item; the empty ledger when there is none."""
+        """Decode the stored item; the empty ledger if there is none."""
         if item is None:
             return cls()
         intent = item.get("intent")
@@ -132,8 +133,8 @@ def paths_of(family: str) -> tuple[tuple[str, ...], ...]:
 
 
 def strings_in(item: Mapping[str, Any], family: str) -> tuple[str, ...]:
-    """The strings that an issue may have in a family by its stored ledger, the likeliest first: the one intended, the one
-    applied, those that unfinished plans may have left.
+    """The strings that an issue may have in a family by its stored ledger, the likeliest first: the intended one, the applied
+    one, those that unfinished plans may have left.
     """
     applied = item.get("applied", {}).get(family)
     intended = item.get("intent", {}).get(family)
@@ -145,7 +146,7 @@ def strings_in(item: Mapping[str, Any], family: str) -> tuple[str, ...]:
 
 
 def applied_in(item: Mapping[str, Any] | None) -> Mapping[str, str]:
-    """Family -> string, of what a stored ledger says was applied; nothing when there is no ledger."""
+    """Family -> applied string, from a stored ledger; empty if there is no ledger."""
     found: Mapping[str, str] = (item or {}).get("applied", {})
     return found
 
@@ -154,7 +155,7 @@ def applied_in(item: Mapping[str, Any] | None) -> Mapping[str, str]:
 class Plan:
     """Write `intent`, then put and clear the entries, then write `done`: in this order, each under its condition.
 
-    Without entries to put or clear, `done` alone is written.
+    Without entries to put or clear, only `done` is written.
     """
 
     intent: Ledger
@@ -166,13 +167,13 @@ class Plan:
 def plan(
     ledger: Ledger, image: ImageVersion, target: Mapping[str, str], epoch: int, *, restored: bool = False
 ) -> Plan | None:
-    """What to write so that the sort entries become those of `target` (order id -> sort string), derived from `image`.
+    """The writes that bring the sort entries to `target` (family -> sort string), derived from `image`.
 
-    None when there is nothing to do: the ledger is finished and knows this image under this epoch, or a newer image, or nothing
-    that is indexed differs from the version just before it. After a longer step, or under a newer epoch, the ledger is written
-    even so: an invocation that is thought dead may be about to derive something else from a version in between or by the
-    older definitions, and now finds its ledger changed. The step to a `restored` issue is a longer one, over its removal. An image
-    older than an unfinished ledger finishes what that ledger intended.
+    None if there is nothing to do: the ledger is finished, and it knows this image under this epoch or a newer image, or nothing
+    that is indexed differs from the version just before. After a longer step, or under a newer epoch, the ledger is written
+    even so: an invocation believed dead may be about to derive something else from a version in between or by older definitions,
+    and now finds the ledger changed. The step to a `restored` issue is a longer one, because it includes the removal. An image
+    older than an unfinished ledger completes what that ledger intended.
     """
     if ledger.intent is None and (image < ledger.order or (image == ledger.order and epoch <= ledger.epoch)):
         return None

@@ -1,7 +1,7 @@
-"""What is derived from issues: ledgers, sort entries and places in blocks, brought to their images by conditional writes.
+"""Brings the data derived from issues (ledgers, sort entries, keys in blocks) up to their images by conditional writes.
 
-The stream consumer does this for each changed issue, background passes for every issue of a project, repairs for those found
-wrong. They may meet at an issue: each write carries a condition that a newer one makes fail. `ledger` tells why this holds.
+The stream consumer does this for each changed issue, background passes for every issue of a project, repairs for issues found
+wrong. They may meet at an issue: each write carries a condition that a newer write makes fail. `ledger` explains why this holds.
 """
 
 from collections import defaultdict
@@ -33,11 +33,14 @@ LEDGER_TOMBSTONE_DAYS = 30
 
 
 class Superseded(Exception):
-    """Another invocation, or a newer catalog, was faster: read the ledger again and plan anew."""
+    """Another invocation or a newer catalog was faster. Read the ledger again and make a new plan."""
 
 
 def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str) -> Catalog | None:
-    """The catalog as it is now; None without definitions: a deleted project's issues derive nothing (`require_deleted`)."""
+    """The catalog of the table's present epoch (`Catalogs.current`).
+
+    None if there are no definitions: nothing is derived from a deleted project's issues (`require_deleted`).
+    """
     try:
         return catalogs.current(table, tenant, project)
     except (DefinitionsMissing, NotFound):
@@ -46,9 +49,9 @@ def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What was planned for one issue under the definitions of `catalog` from the ledger that was `read`.
+    """The plan for one issue under the definitions of `catalog`, based on the ledger that was `read`.
 
-    `thorough`: every block is written that may hold one of the issue's keys, whether the ledger gives reason to or not.
+    `thorough`: write every block that may hold one of the issue's keys, whether the ledger gives reason to or not.
     """
 
     catalog: Catalog | None
@@ -59,7 +62,7 @@ class Work:
 
     @property
     def light(self) -> bool:
-        """Whether nothing but the ledger differs."""
+        """Whether only the ledger differs."""
         return not self.planned.put and not self.planned.clear
 
     @property
@@ -70,9 +73,9 @@ class Work:
 
 
 def work_on(catalog: Catalog | None, image: Image, ledger: Ledger, *, touch: bool = True) -> Work | None:
-    """What makes an issue's derived items those of `image`; None for nothing. Superseded by a newer epoch; Underivable.
+    """The work that brings an issue's derived items to `image`; None if there is none. Superseded by a newer epoch; Underivable.
 
-    `touch`: write a ledger to which a newer version or epoch makes no other difference.
+    `touch`: write the ledger even if a newer version or epoch makes no other difference.
     """
     epoch = catalog.epoch if catalog is not None else ledger.epoch
     if epoch < ledger.epoch:
@@ -84,7 +87,7 @@ def work_on(catalog: Catalog | None, image: Image, ledger: Ledger, *, touch: boo
 
 
 class Subject(NamedTuple):
-    """An issue whose derived items are to become those of `image`, by these definitions, from what the ledger says is there."""
+    """An issue whose derived items are to match `image` under these definitions, starting from its ledger."""
 
     catalog: Catalog | None
     image: Image
@@ -99,10 +102,11 @@ def derive(
     *,
     touch: bool = True,
 ) -> dict[str, Exception]:
-    """Bring the derived items of issues to their images; gives what kept that from being done, by issue.
+    """Bring the derived items of issues to their images; returns the errors that prevented it, by issue.
 
-    `read` gives issues as they are now, and is asked again for those that others got in between of; an issue that it gives no more
-    is done with. `touch`: as of `work_on`. What `carry_out` gives, Underivable, or Superseded by others again and again.
+    `read` returns the present state of issues, and is called again for those that others changed in between; an issue that it omits
+    needs no more work. `touch`: as for `work_on`. The errors are those of `carry_out`, Underivable, and Superseded after too many
+    lost races.
     """
     failed: dict[str, Exception] = {}
     for attempt in range(backoff.ATTEMPTS):
@@ -130,11 +134,11 @@ def derive(
 
 
 def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, Exception]:
-    """Write what was planned for issues, each at most once among them; gives what kept it from being done, by issue.
+    """Write the work planned for issues, none of them twice; returns the errors that prevented it, by issue.
 
-    Superseded: another has written meanwhile. Overloaded and ItemTooLarge: of the table. Unreadable: one of its blocks. With n
-    entries to change: 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks, which all issues
-    share (`block_writer`).
+    Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table. Unreadable: one of its
+    blocks. With n entries to change: 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks, which
+    all issues share (`block_writer`).
     """
     failed: dict[str, Exception] = {}
 
@@ -181,7 +185,7 @@ def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, 
 
 
 def _begin(table: Table, work: Work) -> None:
-    """The intent, and the entries that it names."""
+    """Write the intent and the entries that it names."""
     planned, key = work.planned, work.key
     revision, version = planned.done.revision, planned.done.version
     not_overtaken = Condition(
@@ -212,9 +216,9 @@ def _revision_is(work: Work) -> Condition:
 
 
 def _places(work: Work) -> Iterator[KeyChange]:
-    """Where the issue is to be in blocks, and where not, in every family that the intent names.
+    """The keys that the issue is to have in blocks, and those that it is not, in every family that the intent names.
 
-    Families that nobody writes any more are left out: their blocks are removed as they are (`chains.remove_family`).
+    Families that nobody writes any more are left out: their blocks are deleted whole (`remove_family`).
     """
     intent = work.planned.intent
     for family in families_of(work.catalog) if work.catalog is not None else ():
@@ -224,7 +228,7 @@ def _places(work: Work) -> Iterator[KeyChange]:
         wanted = _keys(work, family, () if target is None else (target,))
         had = _keys(work, family, intent.present.get(family, ()))
         if kind_of(family) is FamilyKind.TOKENS and work.read.intent is None and not work.thorough:
-            # What a finished ledger says is so: tokens that stay need no write.
+            # A finished ledger is trusted: tokens that stay need no write.
             kept = wanted & _keys(work, family, work.read.present.get(family, ()))
             wanted, had = wanted - kept, had - kept
         yield from (KeyChange(work.key, family, key, present=True) for key in sorted(wanted))
@@ -232,15 +236,16 @@ def _places(work: Work) -> Iterator[KeyChange]:
 
 
 def _keys(work: Work, family: str, derived: Iterable[str]) -> frozenset[str]:
-    """The keys of an issue; what somebody has put into its ledger by hand may be none, and then is in no block."""
+    """The keys of an issue. A string that somebody edited into its ledger may be no key, and then is in no block."""
     num = keys.parse_issue(work.key).num
     return frozenset(key for one in derived if is_key(one, num) for key in keys_of(family, one))
 
 
 def _unchanged(ledger: Ledger) -> Condition:
-    """The ledger stands as it was read. An intent and what it comes to have the same revision, so both are asked for.
+    """The condition that the ledger is as it was read. An intent and its completion share a revision, so both are checked.
 
-    Else who took the intent for a dead one's could put a new one over the finished ledger, and die with nobody coming after.
+    Otherwise, an invocation that mistook the intent for a dead one's could put a new intent over the finished ledger, and die with
+    nobody coming after.
     """
     if not ledger.revision:
         return ABSENT

@@ -1,4 +1,4 @@
-"""What an issue document is indexed under: pure, and the same for the stream consumer, bulk loads, rebuilds and checks."""
+"""The sort entries of an issue document. Pure, and shared by the stream consumer, bulk loads, rebuilds and checks."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -23,7 +23,7 @@ SPECS: dict[int, Mapping[FieldType, Body]] = {
         FieldType.USER: lambda _, value: sort_strings.user(value),
     }
 }
-"""Every version of the specification that an index may still be written in, besides `sortstrings.SPEC_VERSION` those before it."""
+"""Every version of the specification that an index may still use: `sort_strings.SPEC_VERSION` and those before it."""
 
 
 _WIDTHS = {
@@ -33,15 +33,15 @@ _WIDTHS = {
     FieldType.BOOL: 4,
     FieldType.ENUM: 7,
 }
-"""Bytes of the longest value in a part of a composite key, tag and end included. Other types share what these leave."""
+"""The most bytes of a value in a part of a composite key, with tag and terminator. Other types share what these leave."""
 
 
 class UnknownSpec(Exception):
-    """An index is in a version of the specification that this code does not know: it is older than the one that began it."""
+    """An index uses a version of the specification that this code does not know: newer code began it."""
 
 
 def sort_body(order: Order, document: Mapping[str, Any]) -> str | None:
-    """What one order compares of a document, in the form of its index; None where the issue has no entry. UnknownSpec."""
+    """The body of a document in one order, in the form of its index; None if the issue has no entry. UnknownSpec."""
     if isinstance(order, CompositeOrder):
         return _composite_body(order, document)
     value = order.field.value_in(document)
@@ -69,7 +69,7 @@ def _form(order: Order, kind: FieldType) -> Body:
 
 
 def sort_string(order: Order, document: Mapping[str, Any]) -> str | None:
-    """The sort string of a document in one order; None where the issue has no value. UnknownSpec."""
+    """The sort string of a document in one order; None if the issue has no value. UnknownSpec."""
     body = sort_body(order, document)
     return None if body is None else sort_strings.sort_string(body, document["num"])
 
@@ -81,7 +81,7 @@ def sort_strings_of(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, 
 
 
 def present_sort_strings(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]:
-    """The sort strings under which an issue may rightly stand: one, or some more while options of the field are being moved."""
+    """The sort strings that an issue may validly have: one, or several while options of the field are being moved."""
     return frozenset(sort_string(one, document) for one in (order, *order.former))
 
 
@@ -101,7 +101,7 @@ def sort_entry(
 def tombstone(
     partition_key: str, order_id: str, *, version: int, revision: int, expires: int
 ) -> dict[str, Any]:
-    """What stands in a cleared sort entry's place: no `sort`, so the index forgets it; `expires` in seconds since 1970."""
+    """The item that replaces a cleared sort entry. It has no `sort`, so it leaves the index; `expires` is in seconds since 1970."""
     return {
         keys.PK: partition_key,
         keys.SK: _order_key(partition_key, order_id),

@@ -1,7 +1,7 @@
-"""The stream consumer: keeps what is derived from issues, whatever Lambda, the stream and the network do.
+"""The stream consumer: keeps derived data right, whatever Lambda, the stream and the network do.
 
-A batch is folded to the newest image of each issue; ledgers and the catalog's epoch are read strongly consistent; and `derive`
-brings each issue's derived items to its image.
+It folds a batch to the newest image of each issue, reads the ledgers and the catalog's epoch strongly consistent, and brings each
+issue's derived items to its image (`derive`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,11 +37,11 @@ def consume(
     send_poison: Callable[[Poison], None],
     fences: Fences | None = None,
 ) -> str | None:
-    """Derive what a batch of stream records asks for. None when all is done, else the sequence number of the first that is not.
+    """Derive everything from a batch of stream records. None if all is done, else the sequence number of the first failed record.
 
-    `send_poison` is given each poison issue, which then counts as done. So is one that has to wait until somebody repairs the
-    table: one of its blocks cannot be read, or the definitions of its project are missing. `fences` are those that this container
-    knows. It takes a strongly consistent read of each ledger and of the projects' epochs, and what `maintainer.carry_out` writes.
+    Each poison issue goes to `send_poison` and then counts as done. So does an issue that has to wait for a repair of the table:
+    one of its blocks is unreadable, or its project's definitions are missing. `fences` are those that this container knows. Costs a
+    strongly consistent read of each ledger and of the projects' epochs, plus the writes of `maintainer.carry_out`.
     """
     images, poison = fold(records)
     for one in poison:
@@ -50,7 +50,7 @@ def consume(
     undefined: dict[str, DefinitionsMissing] = {}
 
     def read(issues: Sequence[str]) -> Iterator[Subject]:
-        """The images of the batch, whatever has become of the issues since: those changes are still to come."""
+        """The images of the batch, whatever has happened to the issues since: those changes are still to come."""
         ledgers = table.batch_get([(key, keys.LEDGER) for key in issues], consistent=True).items
         current = _catalogs_of(table, catalogs, map(by_key.__getitem__, issues))
         for key in issues:
@@ -74,9 +74,9 @@ def consume(
 
 
 def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Poison]]:
-    """The newest image of each issue, in the order of the issues' first records, and what is no issue though its key says so.
+    """The newest image of each issue, in the order of their first records; and items with an issue's key that are not issues.
 
-    Other items' records are passed over.
+    Records of other items are skipped.
     """
     newest: dict[str, Arrival] = {}
     poison = []
@@ -124,7 +124,7 @@ def _catalogs_of(
 def _definitions(
     table: Table, catalogs: Catalogs, tenant: str, project: str
 ) -> Catalog | DefinitionsMissing | None:
-    """The current catalog, None for a deleted project. Without this look, lost definitions would clear the index of a project."""
+    """The current catalog, None for a deleted project. Without this check, lost definitions would clear a project's index."""
     catalog = current_catalog(table, catalogs, tenant, project)
     if catalog is None:
         try:
