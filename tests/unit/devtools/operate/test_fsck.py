@@ -102,7 +102,7 @@ def test_what_it_cannot_repair_remains_with_the_reason(
     assert status == 1
     assert f"{key_of(1)}  not repaired: UnknownOption: a document holds an option" in told
     assert f"{key_of(2)}  repaired" in told
-    assert f"{key_of(3)}  not repaired: It is not derived, so it is left for a person to look at." in told
+    assert f"{key_of(3)}  not repaired: It is not derived data, so a person must look at it." in told
     assert told.endswith("2 are wrong, in 2 places.\n")
 
 

@@ -1,4 +1,4 @@
-"""The comparison of what is derived with the issues, and its repair.
+"""Compares derived data with the issues, and repairs it.
 
 I/O: block_membership, chain_check, chain_repair, chain_visits, checker, definitions, nightly, repair, repairs, walks.
 """

@@ -1,8 +1,8 @@
-"""Is an issue in the blocks where its ledger says that it is, and in no others? And the repair where it is not.
+"""Checks that each issue is in exactly the blocks that its ledger names, and repairs those where it is not.
 
-A ledger that is finished before and after a block is read tells exactly what has to be in it; an issue that somebody is at work on
-is left to him. The repair goes the way of every writer of blocks (`chains`): the blocks are read, then the ledgers, then the
-blocks are written under the write ids that were read.
+A ledger that is finished before and after the read of a block determines the block's content. An issue that another writer is
+working on is left to that writer. The repair follows the protocol of every block writer (`block_writer`): read the blocks, then the
+ledgers, then write the blocks under the write ids that were read.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ _AT_ONCE = 500
 
 
 class SuspectKey(NamedTuple):
-    """An issue, and a key that tells the block in which it seems to be missing or too much: one of its own or any other there."""
+    """An issue, and a key in the block where it seems missing or stray: one of its own keys or any other there."""
 
     num: int
     family: str
@@ -34,7 +34,7 @@ class SuspectKey(NamedTuple):
 
 
 class Misplaced(NamedTuple):
-    """An issue that is not in a block in which it should be (`missing`), or is in one where it should not be."""
+    """An issue that is `missing` from a block, or is in a block where it does not belong."""
 
     num: int
     family: str
@@ -45,7 +45,7 @@ class Misplaced(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BlockMembership:
-    """The blocks of one project, held to its issues' ledgers."""
+    """The blocks of one project, compared with its issues' ledgers."""
 
     table: Table
     fences: Fences
@@ -53,14 +53,14 @@ class BlockMembership:
     project: str
 
     def misplaced(self, doubts: Iterable[SuspectKey], catalog: Catalog) -> Iterator[Misplaced]:
-        """Those doubts that are true: of issues that nobody is at work on, and with which nothing else is wrong.
+        """The doubts that are true, limited to issues that nobody is working on and with which nothing else is wrong.
 
-        Strongly consistent reads of each block and ledger, and of all items of issues that are misplaced. Overloaded, Unreadable.
+        Strongly consistent reads of each block and ledger, and of all items of misplaced issues. Overloaded, Unreadable.
         """
         for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
             chains, wrong, ledgers = self._examine(some)
             if wrong:
-                # Once more, between two looks at the ledgers that find them the same.
+                # Check once more, between two reads of the ledgers that find them unchanged.
                 told = [SuspectKey(one.num, one.family, one.key) for one in wrong]
                 self._read(chains, told)
                 wrong = list(_wrong(chains, told, ledgers))
@@ -68,7 +68,7 @@ class BlockMembership:
                 yield from (one for one in wrong if one.num in sound)
 
     def doubtful(self, expected: Mapping[SuspectKey, bool]) -> list[SuspectKey]:
-        """Those places of which the blocks do not tell what is expected: a strongly consistent read of each block."""
+        """The keys on which the blocks disagree with the expectation: a strongly consistent read of each block."""
         chains = BlockWriter(self.table, self.tenant, self.project, self.fences)
         self._read(chains, expected)
         return [
@@ -78,8 +78,10 @@ class BlockMembership:
         ]
 
     def amend(self, doubts: Iterable[SuspectKey]) -> None:
-        """Bring the blocks to what the ledgers say, where these doubts are true: a strongly consistent read of each block and
-        ledger, and a write of each block in which something is wrong. Overloaded, Unreadable.
+        """Correct the blocks by the ledgers where these doubts are true.
+
+        A strongly consistent read of each block and ledger, and a write of each block in which something is wrong. Overloaded,
+        Unreadable.
         """
         for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
             chains, wrong, ledgers = self._examine(some)
@@ -103,7 +105,7 @@ class BlockMembership:
         _raise_first(chains.read(places))
 
     def _finished(self, numbers: Iterable[int]) -> dict[int, Ledger]:
-        """The ledgers that are whole and finished; the empty one of an issue that has none."""
+        """The intact, finished ledgers; the empty ledger for an issue that has none."""
         wanted = {num: (self._issue(num), keys.LEDGER) for num in sorted(numbers)}
         found = self.table.batch_get(list(wanted.values()), consistent=True).items
         read = {
@@ -113,7 +115,7 @@ class BlockMembership:
         return {num: ledger for num, ledger in read.items() if ledger is not None and ledger.intent is None}
 
     def _sound(self, numbers: Iterable[int], ledgers: Mapping[int, Ledger], catalog: Catalog) -> set[int]:
-        """The issues with which nothing is wrong by themselves, and whose ledgers are still as they were."""
+        """The issues whose own items are right, and whose ledgers are unchanged."""
 
         def judge(num: int) -> bool:
             key = self._issue(num)
@@ -145,7 +147,7 @@ def _wrong(
 
 
 def _key_of(block: Block, doubt: SuspectKey, ledger: Ledger) -> str | None:
-    """The key with which an issue should be in a block: any where the block does not tell them apart, else the one in doubt."""
+    """The key that an issue should have in a block: any if the block does not tell keys apart, else the doubtful one."""
     derived = ledger.applied.get(doubt.family)
     if derived is None or not is_key(derived, doubt.num):
         return None

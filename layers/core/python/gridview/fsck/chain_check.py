@@ -1,9 +1,9 @@
-"""What is wrong with the blocks of a project, found piece by piece, so that a check can be taken up again at any of them.
+"""Finds the faults in the blocks of a project piece by piece, so that a check can resume at any piece.
 
-Each block of an order is compared with the sort entries between its fences: both are in the order of the keys, so it takes no
-memory and no state. The numbers of all issues and the tokens have no entries: there the documents, a slice of numbers at a time,
-tell what has to be in the sets. All of that is read as the index has it, so what differs is only a doubt; strongly consistent reads
-decide at once (`block_membership`), since between a ledger and the blocks nothing is on its way unless the ledger says so.
+Each block of an order is compared with the sort entries between its fences. Both are in key order, so this takes no memory and no
+state. The families of issue numbers and of tokens have no entries: there the documents, a slice of numbers at a time, determine
+the content of the bitmaps. All of these reads go through the index, so a difference is only a doubt. Strongly consistent reads
+settle it at once (`block_membership`): between a ledger and the blocks no write is in flight unless the ledger says so.
 """
 
 from bisect import bisect_right
@@ -29,16 +29,16 @@ from gridview.schema.catalog import Catalog
 from gridview.support import clock
 
 PIECE = 20
-"""Blocks of a chain that are looked at between two positions."""
+"""Blocks of a chain that are checked between two positions."""
 
 SLICE = 5_000
-"""Issue numbers that are looked at between two positions, where documents are."""
+"""Issue numbers that are checked between two positions, when documents are read."""
 
 _SETTLING = 1.0
-"""Seconds that a writer may take from writing a block to splitting it."""
+"""Seconds that a writer may take between writing a block and splitting it."""
 
 BEHIND_ALL = 10**8
-"""Behind every issue number."""
+"""Greater than every issue number."""
 
 _HOPS = 50
 
@@ -46,14 +46,14 @@ Doubted = Callable[[Sequence[SuspectKey]], None]
 
 
 class ChainPiece(NamedTuple):
-    """What is wrong with blocks of a chain, but for what is in them; and where the next piece begins, if there is one."""
+    """The faults in the blocks of a piece of a chain, except in their content; and where the next piece begins, if any."""
 
     faults: list[Difference]
     next: str | None
 
 
 def former_families(catalog: Catalog) -> list[str]:
-    """Families that there once may have been: of generations that are gone of the fields and composite indexes that there are."""
+    """Families that may once have existed: past generations of the present fields and composite indexes."""
     former = (
         f"{field.key}.{generation}"
         for field in catalog.definitions
@@ -72,10 +72,10 @@ def left(catalog: Catalog) -> frozenset[str]:
 
 
 def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> ChainPiece:
-    """Look at the next blocks of a chain, from the lower fence `at` on ("": the first).
+    """Check the next blocks of a chain, from the lower fence `at` on ("": the first).
 
-    A strongly consistent read of each block, and of an order its sort entries, 0.5 units for 25 or so. `doubted` is told of issues
-    that seem to be missing or too much.
+    A strongly consistent read of each block; for an order also its sort entries, 0.5 units for 25 or so. `doubted` receives issues
+    that seem missing or stray.
     """
     listed: list[str] = []
     for fence, block_id in chain.listed(at, PIECE + 1):
@@ -108,7 +108,7 @@ def _fault(
 
 
 def _of_each(chain: Chain, found: Iterable[Block], items: Mapping[str, Item]) -> Iterator[Difference]:
-    """What is wrong with single blocks."""
+    """The faults of single blocks."""
     for block in found:
         size = items[block.id].get("size")
         if blocks.misfit(block, size):
@@ -123,14 +123,14 @@ def _of_each(chain: Chain, found: Iterable[Block], items: Mapping[str, Item]) ->
 
 
 class _Structure:
-    """How the blocks of a piece hang together. What looks wrong is read again: a fence or link belongs to one write of a block."""
+    """The links and fences of a piece's blocks. What looks wrong is read again: a fence or link belongs to one write of a block."""
 
     def __init__(self, chain: Chain, known: Mapping[str, Block]) -> None:
         self._chain = chain
         self._known = known
 
     def faults(self, *, first: bool) -> Iterator[Difference]:
-        """All that is wrong between blocks; `first`: the piece begins the chain."""
+        """All faults between blocks. `first`: the piece begins the chain."""
         if first and self._known:
             yield from self._of_the_head()
         for block in self._known.values():
@@ -153,18 +153,18 @@ class _Structure:
         if block.next is None and block.upper is None:
             return ""
         if block.next is None or block.upper is None:
-            return "its link and its upper fence do not go together"
+            return "its link and its upper fence do not match"
         following = read(block.next)
         if following is None and self._chain.get(block.next) is not None:
             following = self._read(block.next)
             if following is None:
-                return ""  # unreadable, and told as that
+                return ""  # unreadable, and reported as that
         if following is None:
             return "the next block is missing"
         return "" if following.lower == block.upper else "the next block begins elsewhere"
 
     def _out_of_reach(self, block: Block) -> bool:
-        """Whether another block covers the range of this one, or one with the same fence is linked instead."""
+        """Whether another block covers this one's range, or another block with the same fence is linked instead."""
         page = self._chain.table.query(
             self._chain.directory,
             index=True,
@@ -194,7 +194,7 @@ class _Structure:
 
 
 def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted) -> None:
-    """Hold blocks, in order, to the sort entries between their fences."""
+    """Compare blocks, in order, with the sort entries between their fences."""
     if not found:
         return
     lowers = [block.lower for block in found]
@@ -205,7 +205,7 @@ def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted
             key, num = item[keys.SORT], keys.parse_issue(item[keys.PK]).num
             block = found[max(bisect_right(lowers, key) - 1, 0)]
             if not is_key(key, num) or not block.covers(key):
-                continue  # no key, or one whose block is not there: both are told as what they are
+                continue  # not a key, or one without a block: both are reported elsewhere
             body = body_of(key) if block.sets is not None else ""
             seen[block.id][body].add(num)
             if num not in (block.members if block.sets is None else block.sets.get(body, ())):
@@ -233,13 +233,13 @@ def _entries(chain: Chain, lower: str, upper: str | None) -> Iterator[Sequence[I
 
 
 FamilySets = Mapping[str, Mapping[str, BitMap]]
-"""Family -> body -> numbers, of whole chains."""
+"""Family -> body -> numbers, for whole chains."""
 
 
 def sets_of(table: Table, catalog: Catalog) -> FamilySets:
-    """What the blocks of the families hold in which issues have no sort entries: 0.5 read units for each block.
+    """The content of the blocks of families without sort entries: 0.5 read units for each block.
 
-    In memory 16 bytes or so for each place: 100 MB for the names of a million issues, of six words each.
+    Takes about 16 bytes of memory for each key: 100 MB for the names of a million issues, of six words each.
     """
     found: dict[str, dict[str, BitMap]] = {}
     for family in families_of(catalog):
@@ -263,7 +263,7 @@ def sets_of(table: Table, catalog: Catalog) -> FamilySets:
 def look_at_numbers(
     table: Table, catalog: Catalog, sets: FamilySets, first: int, stop: int, doubted: Doubted
 ) -> None:
-    """Hold sets to the documents of the issues from `first` to before `stop`: 0.5 read units for each 4 KB of them."""
+    """Compare bitmaps with the documents of the issues from `first` to before `stop`: 0.5 read units for each 4 KB of documents."""
     expected: dict[tuple[str, str], BitMap] = defaultdict(BitMap)
     unknown = BitMap()
     for document in _documents(table, catalog, issue_number(first), issue_number(stop - 1)):
@@ -309,7 +309,7 @@ def _documents(table: Table, catalog: Catalog, lower: str, upper: str) -> Iterat
 
 
 def told(chain: Chain, misplaced: Misplaced) -> Difference:
-    """An issue that is not where it should be."""
+    """The report of a misplaced issue."""
     kind = DifferenceKind.UNLISTED if misplaced.missing else DifferenceKind.STRAY
     issue = keys.issue(chain.tenant, chain.project, misplaced.num)
     if misplaced.missing:

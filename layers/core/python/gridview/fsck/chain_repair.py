@@ -1,6 +1,6 @@
-"""A chain of blocks is made passable again, whatever somebody has done to it: from the first block to the last, link by link.
+"""Makes a chain of blocks passable from the first block to the last, link by link, whatever the damage.
 
-Only what stands between blocks is put right here. What a block then lacks, or has too much, the ledgers tell (`membership`).
+This repairs only what lies between blocks. Missing and stray keys in blocks are repaired by the ledgers (`block_membership`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from gridview.support.errors import Overloaded
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The blocks of one family, as they are stored."""
+    """The blocks of one family, as stored."""
 
     table: Table
     tenant: str
@@ -41,7 +41,7 @@ class Chain:
         return self.table.get(self.key(block_id), self.directory, consistent=True)
 
     def read(self, block_ids: list[str]) -> dict[str, Item]:
-        """Blocks by their ids, strongly consistent: those that there are."""
+        """The existing blocks with these ids, strongly consistent."""
         wanted = {(self.key(one), self.directory): one for one in block_ids}
         found = self.table.batch_get(list(wanted), consistent=True).items
         return {block_id: found[key] for key, block_id in wanted.items() if key in found}
@@ -57,7 +57,7 @@ class Chain:
             bound = Bound(">", page.last)
 
     def all(self) -> dict[str, Item]:
-        """All blocks by their ids, strongly consistent: those in the index, and those that links lead to."""
+        """All blocks by id, strongly consistent: those in the index, and those that links lead to."""
         found: dict[str, Item] = {}
         asked: set[str] = set()
         wanted = {HEAD, *(block_id for _, block_id in self.listed())}
@@ -71,9 +71,9 @@ class Chain:
 
 
 def straighten(chain: Chain, fences: Fences) -> None:
-    """Bring the fences and links of a chain together, and the sizes of its blocks; take out what cannot be read; split what is
-    far too large. Readers may miss issues until `membership` has seen to them. Overloaded when others go on writing it.
+    """Repair the fences, links and sizes of a chain's blocks. Remove unreadable blocks; split oversize ones.
 
+    Readers may miss issues until `block_membership` has corrected the content. Overloaded if other writers keep changing the chain.
     A strongly consistent read of each block, and two writes for each fault.
     """
     for attempt in range(backoff.ATTEMPTS):
@@ -83,7 +83,7 @@ def straighten(chain: Chain, fences: Fences) -> None:
         except (ConditionFailed, TransactionFailed):
             backoff.pause(attempt)
     else:
-        raise Overloaded("Others go on writing the same blocks; try again.")
+        raise Overloaded("Other writers keep changing the same blocks. Try again.")
     large = [block for block in found if blocks.oversize(block)]
     if large:
         BlockWriter(chain.table, chain.tenant, chain.project, fences).tidy(large)
@@ -104,7 +104,7 @@ def _straightened(chain: Chain) -> list[Block]:
 
 
 def _readable(chain: Chain, stored: Mapping[str, Item]) -> Iterator[Block]:
-    """The blocks that can be read; the others are taken out."""
+    """The readable blocks; the others are removed."""
     for block_id, item in stored.items():
         try:
             yield Block.from_item(item)
@@ -113,7 +113,7 @@ def _readable(chain: Chain, stored: Mapping[str, Item]) -> Iterator[Block]:
 
 
 def _linked(chain: Chain, found: Sequence[Block]) -> list[Block]:
-    """One block after the other from the first fence to the last, without a gap and each where it begins."""
+    """The blocks linked from the first fence to the last, without a gap."""
     head = next((block for block in found if block.id == HEAD), Block.head(chain.family))
     straight = [head if head.lower == FIRST else _moved_to_the_front(chain, head)]
     for block in found:
@@ -133,7 +133,7 @@ def _linked(chain: Chain, found: Sequence[Block]) -> list[Block]:
 
 
 def _joined(chain: Chain, before: Block, block: Block) -> tuple[Block, Block]:
-    """Link two neighbours. The second is written too: so it has not been merged away meanwhile."""
+    """Link two neighbours. The second is written too, as proof that it has not been merged away meanwhile."""
     first, second = blocks.fitted(before, block.lower, block.id), blocks.touched(block)
     chain.table.transact(
         [
@@ -150,13 +150,13 @@ def _put(chain: Chain, before: Block, after: Block) -> Block:
 
 
 def _moved_to_the_front(chain: Chain, head: Block) -> Block:
-    """A first block that begins where the first block does not."""
+    """The chain with a head that begins at the first fence."""
     front = Block(chain.family, HEAD, FIRST, head.upper, head.next, head.write_id, head.sets, head.rest)
     return _put(chain, head, blocks.fitted(front, head.upper, head.next))
 
 
 def _as_read(item: Item) -> Condition:
-    """An item that is no block stands as it was read, as far as it can be told."""
+    """The condition that an item which is not a block is as it was read, as far as that can be expressed."""
     told = {name: item[name] for name in ("write_id", "set") if name in item}
     missing = [name for name in ("write_id", "set") if name not in item]
     return Condition(

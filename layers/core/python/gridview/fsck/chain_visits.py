@@ -1,7 +1,7 @@
-"""The visits of a check (`fsck`) to the blocks of projects: what is wrong there, the mending of it, and where to look next.
+"""The visits of a check to the blocks of projects: find the faults there, repair them, and say where to look next.
 
-A visit looks at what is between two positions, of a chain or of a project's issue numbers. `chaincheck` tells what is wrong there;
-what looks wrong is decided at once (`block_membership`), and all is mended if that is asked for (`repairs`).
+A visit checks the range between two positions, of a chain or of a project's issue numbers. `chain_check` finds the faults. Doubts
+are settled at once (`block_membership`), and all faults are repaired on request (`repairs`).
 """
 
 from collections import defaultdict
@@ -29,24 +29,24 @@ from gridview.schema.store import DefinitionsMissing, require_deleted
 from gridview.support import clock
 
 _SIDE_BY_SIDE = 8
-"""Chains that are looked at side by side."""
+"""Chains that are checked in parallel."""
 
 _TOLD = 100
-"""Issues that are told of one block at most."""
+"""The most issues that are reported for one block."""
 
 _OLD_SETS = 60.0
-"""Seconds after which sets are read anew."""
+"""Seconds after which bitmaps are read again."""
 
 
 class Visited(NamedTuple):
-    """What a visit has found wrong, and the visits that it leads to."""
+    """The faults that a visit found, and the visits that follow from it."""
 
     findings: Sequence[Finding] = ()
     further: Sequence[Visit] = ()
 
 
 def side_by_side(visits: Sequence[Visit]) -> Sequence[Visit]:
-    """The first of these visits, as many as can be carried out side by side: chains, or one that is more than a chain."""
+    """The first of these visits that can run in parallel: several chains, or a single visit to more than a chain."""
     alone = next(
         (at for at, one in enumerate(visits[:_SIDE_BY_SIDE]) if one.what in ("", BY_NUMBER)),
         _SIDE_BY_SIDE,
@@ -60,17 +60,17 @@ class Visits:
     def __init__(
         self, table: Table, definitions: Definitions, repair: Repairs | None, *, meets_blocks: bool
     ) -> None:
-        """`meets_blocks`: the check comes by every block anyway, so blocks of families of former times need not be asked for."""
+        """`meets_blocks`: the check sees every block anyway, so past families need no extra look."""
         self._table = table
         self._definitions = definitions
         self._repair = repair
         self._meets_blocks = meets_blocks
         self._fences = Fences()
         self._sets: tuple[Visit, str, FamilySets] | None = None
-        """The sets that were read last: of which project, and until when they hold."""
+        """The bitmaps read last: of which project, and until when they are valid."""
 
     def carry_out(self, visits: Sequence[Visit], pool: ThreadPoolExecutor) -> list[Visited]:
-        """Carry out some visits (`side_by_side`), by definitions as of now."""
+        """Carry out some visits (`side_by_side`) under the present definitions."""
         for project in dict.fromkeys(visit[:2] for visit in visits):
             self._definitions.reload(*project)
         return list(pool.map(self._visited, visits))
@@ -92,7 +92,7 @@ class Visits:
         return self._visited_chain(visit, catalog)
 
     def _visited_dead(self, visit: Visit) -> list[Finding]:
-        """Blocks of what is no family any more, if there are any. A deleted project has none."""
+        """The blocks of a family that no longer exists, if any. A deleted project has no families."""
         tenant, project, family, _ = visit
         chain = Chain(self._table, tenant, project, family)
         count = len(chain.read([block_id for _, block_id in chain.listed()]))
@@ -105,7 +105,7 @@ class Visits:
             try:
                 require_deleted(self._table, tenant, project)
             except DefinitionsMissing:
-                return []  # told of its issues
+                return []  # reported for its issues
         if self._repair is not None:
             self._repair.remove(tenant, project, family)
         dead = Difference(chain.directory, DifferenceKind.DEAD, family, f"{count:,} blocks")
@@ -144,7 +144,7 @@ class Visits:
 
 
 class _Doubtful:
-    """Settles doubts as they come, and mends where that is asked for; keeps what was found."""
+    """Settles doubts as they come, repairs on request, and collects the findings."""
 
     def __init__(self, membership: BlockMembership, catalog: Catalog, repair: Repairs | None) -> None:
         self._membership = membership
@@ -158,7 +158,7 @@ class _Doubtful:
         for doubt in doubts:
             by_family[doubt.family].append(doubt)
         for family, some in by_family.items():
-            # Otherwise the chain is told, and what is in it when that is repaired.
+            # Otherwise the chain is reported; its content is checked once the chain is repaired.
             with suppress(Impassable, Unreadable):
                 self._judge(family, some)
 
@@ -183,7 +183,7 @@ class _Doubtful:
 
     @property
     def findings(self) -> list[Finding]:
-        """What is wrong in blocks, and what was until it was mended."""
+        """Faults in blocks, including those already repaired."""
         if self._repair is None:
             return [Finding(key, some) for key, some in self.found.items()]
         left = [Finding(key, some, reason=RESTLESS) for key, some in self.left.items()]

@@ -1,10 +1,10 @@
-"""The checker: all issues of a project, or of the table, compared with what is derived from them, while people write.
+"""The checker: compares all issues of a project or of the table with the data derived from them, while people keep writing.
 
-What looks wrong may only be on its way: the stream lags, reads may be old. So it is a suspect first, and counts as wrong when a
-strongly consistent read after some time (`patience`) finds it wrong still, and nothing of the issue written meanwhile. Memory
-is bounded: one page of the table is looked at at a time, and there are only so many suspects, then they are waited for.
+A difference may be temporary: the stream lags, and reads may be stale. So it is a suspect at first. It counts as wrong if a
+strongly consistent read after some time (`patience`) still finds it, and nothing of the issue was written meanwhile. Memory
+is bounded: the check looks at one page of the table at a time, and beyond a number of suspects it waits for their judgement.
 
-Here issues are judged, and it is decided what comes next; `fsckwalks` leads to them, `fsckvisits` sees to blocks.
+This module judges issues and decides what comes next. `walks` leads to the issues; `chain_visits` checks the blocks.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,28 +29,27 @@ from gridview.support import clock
 from gridview.support.errors import Overloaded
 
 CONCURRENCY = 16
-"""Item collections that are read side by side: as many connections as the storage module's own pool."""
+"""Item collections that are read in parallel: as many as the connection pool of `dynamodb.client` holds."""
 
 _MOVES = 20
-"""Times that a suspect is looked at again because it was written meanwhile. Then it is left for the next run."""
+"""How often a suspect is checked again because it was written meanwhile. Then it is left for the next run."""
 
 _REPAIRS = 3
-"""Times that a repair is tried."""
+"""How often a repair is tried."""
 
 _OLD_DEFINITIONS = 1.0
-"""Seconds after which definitions are read anew before anything is called a suspect by them."""
+"""Seconds after which definitions are read again before they make anything a suspect."""
 
 _VISITS = 200
-"""Projects, and parts of them, whose blocks may wait to be looked at before other issues are."""
+"""Visits to blocks that may be pending before the check goes on to other issues."""
 
 
 class Check:
-    """One check of the issues of a walk, and of their projects' blocks, done by steps. `tally` and `walk.position` are all that it
-    takes to go on elsewhere.
+    """One check of the issues of a walk, and of their projects' blocks, in steps. `tally` and `walk.position` suffice to resume it.
 
-    `patience`: seconds after which a suspect is judged. `found` is told of each issue and each block that is wrong. `at_most`:
-    suspects, or a page more. `repair` is given what is wrong; what it leaves wrong is found once more. Blocks are looked at when no
-    issue is suspect any more: so they are held to ledgers that are right, or repaired.
+    `patience`: seconds after which a suspect is judged. `found` receives each issue and block that is wrong. `at_most`: the limit
+    of suspects, which one page may exceed. `repair` receives what is wrong; what it cannot repair is reported once more. Blocks are
+    checked when no issue is a suspect any more, so that the ledgers they are compared with are right or repaired.
     """
 
     def __init__(
@@ -76,18 +75,18 @@ class Check:
 
     @property
     def done(self) -> bool:
-        """Whether all have been looked at, and judged."""
+        """Whether everything has been checked and judged."""
         return self.walk.done and not self.tally.suspects and not self.tally.visits
 
     @property
     def _looking(self) -> bool:
-        """Whether issues can be looked at, or must wait for what was found before."""
+        """Whether the check can go on to issues, or must first settle earlier findings."""
         tally = self.tally
         return not self.walk.done and len(tally.suspects) < self._at_most and len(tally.visits) < _VISITS
 
     @property
     def waits_until(self) -> str | None:
-        """The instant at which there is something to do next; None: at once."""
+        """When the next step is due; None: at once."""
         suspects = self.tally.suspects
         if not suspects or self._looking:
             return None
@@ -95,7 +94,7 @@ class Check:
         return first.due if first.due > clock.now() else None
 
     def step(self) -> None:
-        """Judge suspects that are due, a few at a time, or look at the next issues or blocks. Overloaded: nothing of it counts."""
+        """Judge some of the suspects that are due, or check the next issues or blocks. Overloaded: the step has no effect."""
         now = clock.now()
         due: list[Suspect] = []
         for suspect in self.tally.suspects.values():
@@ -155,7 +154,7 @@ class Check:
             if wrong and fingerprint == suspect.fingerprint
         ]
         results = self._repaired(proven, pool)
-        # All has been read, and nothing can go wrong any more.
+        # Everything has been read, and nothing can fail any more.
         for suspect, (fingerprint, wrong) in zip(suspects, found, strict=True):
             del self.tally.suspects[suspect.key]
             if wrong and fingerprint != suspect.fingerprint:
@@ -169,7 +168,7 @@ class Check:
     def _repaired(
         self, proven: Sequence[tuple[Suspect, list[Difference]]], pool: ThreadPoolExecutor
     ) -> list[Finding | Suspect]:
-        """What has become of those that are wrong; a suspect where the repair is to be tried once more."""
+        """The outcome of repairs; an issue becomes a suspect again if its repair is to be retried."""
         repair = self._repair
         if repair is None or not proven:
             return [Finding(suspect.key, wrong) for suspect, wrong in proven]
@@ -189,7 +188,7 @@ class Check:
     def _look_again(
         self, suspects: Sequence[Suspect], pool: ThreadPoolExecutor
     ) -> list[tuple[str, list[Difference]]]:
-        """What is wrong with them now. The definitions first: what was derived by newer ones was written after the suspicion."""
+        """The faults that remain. Definitions are read first: what newer ones derived was written after the suspicion arose."""
         for project in dict.fromkeys(_project(suspect.key) for suspect in suspects):
             if project is not None:
                 self._definitions.reload(*project)
@@ -203,11 +202,11 @@ class Check:
             self.tally.unsettled += 1
 
     def _visit(self, pool: ThreadPoolExecutor) -> None:
-        """Look at the blocks that are the next: of several chains side by side."""
+        """Check the next blocks, of several chains in parallel."""
         visits = self.tally.visits
         chosen = side_by_side(visits)
         visited = self._visits.carry_out(chosen, pool)
-        # What a visit leads to comes first: so there are never many of them.
+        # Visits that follow from this one come first, so there are never many.
         further = [one for some in visited for one in some.further if one not in visits]
         self.tally.visits = further + visits[len(chosen) :]
         for some in visited:
@@ -224,7 +223,7 @@ class Check:
 
 
 def _reason(mended: bool | Exception) -> str | None:
-    """Why a repair cannot be done; None when it was, or may be later."""
+    """Why a repair is impossible; None if it succeeded, or may succeed later."""
     match mended:
         case DefinitionsMissing() | ItemTooLarge() | Underivable():
             return str(mended)
@@ -232,7 +231,7 @@ def _reason(mended: bool | Exception) -> str | None:
             return None
         case Exception():
             raise mended
-    return "It is not derived, so it is left for a person to look at."
+    return "It is not derived data, so a person must look at it."
 
 
 def _project(key: str) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""The definitions of projects that a check (`fsck`) holds issues and blocks to, kept while they are few enough."""
+"""The projects' definitions that a check compares issues and blocks with, in a bounded cache."""
 
 from threading import Lock
 from typing import NamedTuple
@@ -14,25 +14,25 @@ from gridview.support import clock
 from gridview.support.errors import NotFound
 
 _KEPT_FIELDS = 20_000
-"""Fields of the definitions that are kept, some 30 MB."""
+"""The most fields in the cache, some 30 MB."""
 
 
 class Defined(NamedTuple):
-    """The definitions of a project; no catalog when it is deleted, and then whether that is still going on."""
+    """The definitions of a project. A deleted project has no catalog; then this says whether its deletion is in progress."""
 
     catalog: Catalog | None
     removing: bool
     as_of: str
     families: frozenset[str] = frozenset()
-    """Those of which there may be blocks, be it that they are just being removed."""
+    """The families that may have blocks, including those being removed."""
 
     def lacks(self, family: str) -> bool:
-        """Whether a family is none of the project's, as far as is known; a project has none when its deletion is over."""
+        """Whether a family is surely not one of the project's. A project has none once its deletion is complete."""
         return not self.removing and family not in self.families
 
 
 class Definitions:
-    """The definitions of the projects that issues belong to. A scan comes by all projects all the time, so many are kept."""
+    """The definitions of the projects that issues belong to. A scan keeps returning to all projects, so many are cached."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -41,11 +41,11 @@ class Definitions:
         self._lock = Lock()
 
     def of(self, tenant: str, project: str) -> Defined:
-        """As of any moment since the check began."""
+        """The definitions as of any moment since the check began."""
         return self._kept.get((tenant, project)) or self.reload(tenant, project)
 
     def reload(self, tenant: str, project: str) -> Defined:
-        """As of now, strongly consistent."""
+        """The present definitions, strongly consistent."""
         as_of = clock.now()
         try:
             catalog = to_catalog(tenant, project, read(self._table, tenant, project))

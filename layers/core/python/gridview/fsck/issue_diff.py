@@ -1,6 +1,7 @@
-"""What is derived from an issue, compared with the issue: pure.
+"""Compares an issue with the data derived from it. Pure.
 
-Content decides, not versions: the ledger's version is rightly older than the document's when an edit changed nothing indexed.
+Content decides, not versions: after an edit that changed nothing indexed, the ledger's version is rightly older than the
+document's.
 """
 
 import hashlib
@@ -22,56 +23,56 @@ from gridview.schema.generations import IndexState
 
 
 class DifferenceKind(StrEnum):
-    """What is wrong."""
+    """The kinds of differences."""
 
     MISSING = "missing"
-    """There is no sort entry where one should be."""
+    """A sort entry is missing."""
     EXTRA = "extra"
-    """There is a sort entry where none should be."""
+    """A sort entry should not exist."""
     WRONG = "wrong"
-    """A sort entry has another sort string than it should."""
+    """A sort entry has a wrong sort string."""
     EXPIRY = "expiry"
-    """The table would forget what it must keep, or keep for ever what it should forget."""
+    """An expiry is missing or unwanted: the table would delete what it must keep, or keep forever what it should delete."""
     LEDGER = "ledger"
-    """The ledger says what is not so, or is missing though there is something to say."""
+    """The ledger's content is wrong, or a needed ledger is missing."""
     MALFORMED = "malformed"
-    """A ledger, sort entry or tombstone that no condition can be put on, so that no consumer can get past it."""
+    """A ledger, sort entry or tombstone is malformed: no condition can be put on it, so no consumer can get past it."""
     UNDERIVABLE = "underivable"
-    """From this document nothing can be derived."""
+    """Nothing can be derived from this document."""
     UNKNOWN = "unknown"
-    """An item that no part of this code writes. Nobody but a person may remove it."""
+    """No part of this code writes such an item. Only a person may remove it."""
     ORPHAN = "orphan"
     """A document of a project that is deleted or has no definitions."""
     UNLISTED = "unlisted"
-    """An issue is not in the block that covers one of its keys."""
+    """An issue is missing from the block that covers one of its keys."""
     STRAY = "stray"
-    """An issue is in a block, or under a value in it, where none of its keys is."""
+    """An issue is in a block, or under a body in it, where it has no key."""
     SIZE = "size"
-    """A block tells another size than its set has, or another kind of set than it is."""
+    """A block's stored size or kind does not match its bitmaps."""
     CHAIN = "chain"
-    """A block's fences and its link do not fit the next block's, or there is a block that no link leads to."""
+    """A block's upper fence and link do not fit the next block, or no link leads to a block."""
     UNREADABLE = "unreadable"
-    """A block that nobody can read, so that no consumer can get past it."""
+    """A block is unreadable, so no consumer can get past it."""
     OVERSIZE = "oversize"
-    """A block far above the size at which it is to be split."""
+    """A block is far above the size at which it should be split."""
     DEAD = "dead"
-    """Blocks of a family that nobody writes or reads any more."""
+    """A family that nobody writes or reads any more still has blocks."""
 
 
 class Difference(NamedTuple):
-    """One thing that is not as it should be. `found` and `expected` hold values of the issue: for the operator's eyes only."""
+    """One fault. `found` and `expected` hold values of the issue, for the operator's eyes only."""
 
     key: str
     kind: DifferenceKind
     place: str
-    """The order id, or what else in the item collection is concerned."""
+    """The order id, or the other part of the item collection that is concerned."""
     found: str = ""
     expected: str = ""
 
 
 @dataclass(slots=True)
 class Collection:
-    """All items of one issue: its document, its ledger, its sort entries and tombstones by order id, and what else is there."""
+    """All items of one issue: its document, its ledger, its sort entries and tombstones by order id, and any other items."""
 
     key: str
     issue: IssueKey
@@ -82,7 +83,7 @@ class Collection:
 
     @classmethod
     def of(cls, key: str, items: Iterable[Item]) -> Self:
-        """From the stored items; ValueError when the key is none of an issue."""
+        """From the stored items. ValueError if the key is not an issue's."""
         issue = keys.parse_issue(key)
         partition = keys.project(issue.tenant, issue.project)
         collection = cls(key, issue)
@@ -113,26 +114,26 @@ class Collection:
 
     @property
     def revision(self) -> int:
-        """The highest that a sort entry or tombstone carries."""
+        """The highest revision that a sort entry or tombstone carries."""
         return _highest(self.entries, "revision")
 
     @property
     def version(self) -> int:
-        """The highest that a sort entry or tombstone was derived from."""
+        """The highest version that a sort entry or tombstone was derived from."""
         return _highest(self.entries, "version")
 
     def image(self) -> Image | None:
-        """The issue as it is; None when there is no document. Underivable when it is none of an issue's."""
+        """The issue's present image; None if there is no document. Underivable if the document is not an issue's."""
         if self.document is None:
             return None
         image = Image.of(self.document)
         placed = self.document.get("num"), self.document.get(keys.SORT)
         if placed != (self.issue.num, issue_number(self.issue.num)):
-            raise Underivable("the document is not that of its key")
+            raise Underivable("the document does not belong to its key")
         return image
 
     def read_ledger(self) -> Ledger | None:
-        """The ledger, the empty one when there is none; None when what is there is no ledger."""
+        """The ledger, or the empty one if there is none; None if the stored item is not a ledger."""
         try:
             ledger = Ledger.from_item(self.ledger)
             _ = ledger.present
@@ -149,7 +150,7 @@ class Collection:
 
     @property
     def fingerprint(self) -> str:
-        """Another one whenever anything of the issue was written: 16 characters."""
+        """A value that changes with every write to the issue's items: 16 characters."""
         document, ledger = self.document or {}, self.ledger or {}
         told = [
             document.get("version"),
@@ -164,7 +165,7 @@ class Collection:
 
 
 def is_entry(item: Item) -> bool:
-    """Whether an item is a sort entry or a tombstone of one, be it of another project."""
+    """Whether an item is a sort entry or a tombstone of one, even of another project."""
     return keys.is_order(item[keys.SK])
 
 
@@ -176,9 +177,9 @@ def _highest(entries: Mapping[str, Item], attribute: str) -> int:
 def differences(
     key: str, items: Iterable[Item], catalog: Catalog | None, *, removing: bool = False
 ) -> list[Difference]:
-    """What is wrong with one issue's items by the definitions of `catalog`, none when all is right. UnknownSpec.
+    """The faults in one issue's items under the definitions of `catalog`; empty if all is right. UnknownSpec.
 
-    Without a catalog (the project is deleted) nothing derived may be there, unless it is just being removed (`removing`).
+    Without a catalog (the project is deleted) no derived item may exist, unless its removal is in progress (`removing`).
     """
     try:
         collection = Collection.of(key, items)
@@ -188,7 +189,7 @@ def differences(
 
 
 def compared(collection: Collection, catalog: Catalog | None, *, removing: bool = False) -> list[Difference]:
-    """As `differences`, of a collection."""
+    """Like `differences`, for a collection."""
     key = collection.key
     found = [
         Difference(key, DifferenceKind.EXTRA if is_entry(item) else DifferenceKind.UNKNOWN, item[keys.SK])
@@ -216,7 +217,7 @@ def compared(collection: Collection, catalog: Catalog | None, *, removing: bool 
 def _of_orders(
     collection: Collection, catalog: Catalog | None, image: Image | None, target: Mapping[str, str]
 ) -> list[Difference]:
-    """The sort entries that should be there, and those that should not."""
+    """The missing, extra and wrong sort entries."""
     key, unexplained = collection.key, collection.live
     found = []
     if catalog is not None and image is not None:
@@ -260,7 +261,7 @@ def _of_ledger(
         yield Difference(key, DifferenceKind.MALFORMED, keys.LEDGER)
         return
     if collection.ledger is None and image is None and not live:
-        return  # forgotten after its time; a tombstone that is still there does no harm
+        return  # deleted after its time; a tombstone that still exists does no harm
     applied = {family: string for family, string in ledger.applied.items() if has_entries(family)}
     if applied != live:
         for order_id in sorted({*applied, *live}):
@@ -276,10 +277,10 @@ def _of_ledger(
         for what, wrong in (
             ("an unfinished intent", ledger.intent is not None),
             ("an older revision than its entries", collection.revision > ledger.revision),
-            ("an epoch that has not been", ledger.epoch > epoch),
+            ("an epoch that never was", ledger.epoch > epoch),
             ("not removed", image is None and not ledger.removed),
             ("removed", image is not None and ledger.removed),
-            ("a version that has not been", image is not None and ledger.version > image.order.version),
+            ("a version that never was", image is not None and ledger.version > image.order.version),
         )
         if wrong
     )
@@ -288,7 +289,7 @@ def _of_ledger(
 def _of_places(
     key: str, catalog: Catalog | None, applied: Mapping[str, str], target: Mapping[str, str]
 ) -> Iterable[Difference]:
-    """What the ledger says of the families in which issues have places in blocks, but no entries that it could be held to."""
+    """The ledger's faults for families in which issues have keys in blocks, but no entries to compare."""
     claims = {family: string for family, string in applied.items() if not has_entries(family)}
     wanted = {family: string for family, string in target.items() if not has_entries(family)}
     if claims == wanted:

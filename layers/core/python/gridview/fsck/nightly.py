@@ -1,6 +1,6 @@
-"""The check of the whole table in the cloud: one item that says how far it has come, so that it goes on over many invocations.
+"""The nightly check of the whole table. One item records its progress, so that it can continue over many invocations.
 
-It is among the jobs of GSI1 (`jobs`) under the time when there is something to do next, and whoever works on it holds a lease.
+The item is among the jobs of GSI1 (`schema.jobs`) under its next due time. Whoever works on it holds a lease.
 """
 
 import uuid
@@ -17,23 +17,23 @@ from gridview.support import clock
 from gridview.support.errors import Overloaded
 
 PATIENCE = 900.0
-"""Seconds for which what looks wrong may be on its way: more than the stream lags on a bad day."""
+"""Seconds for which a difference may be temporary: more than the stream lags on a bad day."""
 
 LEASE = 120.0
-"""Seconds after which another may go on with it: more than an invocation can last."""
+"""Seconds after which another invocation may continue the check: more than an invocation can last."""
 
 _AT_MOST = 500
-"""Suspects."""
+"""The limit of suspects."""
 
 _PAGE = 1_000
-"""Items that are read at a time. If each of them makes one suspect more, the item stays below 400 KB even so."""
+"""Items that are read at a time. Even if each of them adds a suspect, the item stays below 400 KB."""
 
 _RETRY = 5.0
-"""Seconds after which it goes on when the table has refused a call."""
+"""Seconds until the next attempt after the table has refused a call."""
 
 
 def begin(table: Table) -> bool:
-    """Have the table checked; False when a check is under way already. 1 write unit, and 1 in GSI1."""
+    """Request a check of the table; False if one is in progress already. 1 write unit, and 1 in GSI1."""
     item = {
         keys.PK: keys.CHECK,
         keys.SK: keys.JOB,
@@ -57,10 +57,10 @@ def go_on(
     found: Callable[[Finding], None],
     finished: Callable[[Tally], None],
 ) -> bool:
-    """Go on with the check while time is `remaining` (seconds); False when there is none, or nothing to do yet.
+    """Continue the check while time is `remaining` (seconds); False if there is no check, or nothing to do yet.
 
-    `found` is told of what is wrong, again when this is killed before it has saved how far it came; `finished` of the whole, again
-    when this is killed before it is forgotten.
+    `found` receives what is wrong, and receives it again if this invocation is killed before it has saved its progress. `finished`
+    receives the whole tally, and receives it again if this invocation is killed before the item is deleted.
     """
     stored = table.get(keys.CHECK, keys.JOB, consistent=True)
     if stored is None or stored[keys.SORT] > clock.now() or remaining() <= 0:
@@ -83,12 +83,12 @@ def go_on(
             state = {"position": check.walk.position, "tally": check.tally.to_state()}
             _save(table, held, {keys.SORT: due, "holder": "", **state})
     except (ConditionFailed, Overloaded):
-        return False  # another has taken it, or will when the lease runs out
+        return False  # another invocation has taken it, or will when the lease runs out
     return True
 
 
 def _work(check: Check, remaining: Callable[[], float]) -> str:
-    """Do what can be done now; tells when there is more."""
+    """Do what can be done now; returns whether there is more."""
     while remaining() > 0 and not check.done:
         due = check.waits_until
         if due is not None:

@@ -1,6 +1,6 @@
-"""What a check (`fsck`) finds, what it still has to look at, and how far it has come: plain values.
+"""A check's findings, its remaining work and its progress: plain values.
 
-A tally is what an item can hold, so that a check goes on elsewhere.
+A tally fits in an item, so that another process can resume the check.
 """
 
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from gridview.fsck.issue_diff import Difference
 
-RESTLESS = "It is being changed all the time."
-"""The reason told where a repair was done, and something is wrong even so."""
+RESTLESS = "It keeps changing."
+"""The reason reported if a repair was done and something is still wrong."""
 
 
 class Suspect(NamedTuple):
-    """An issue that looked wrong. It is looked at again at `due` (a stored instant)."""
+    """An issue that looked wrong. It is checked again at `due` (a stored instant)."""
 
     key: str
     fingerprint: str
@@ -24,7 +24,7 @@ class Suspect(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """What of a project's blocks is still to be looked at: a family from the fence `at` on, `BY_NUMBER` from that issue number on,
+    """The part of a project's blocks still to check: a family from the fence `at` on, `BY_NUMBER` from that issue number on,
     or all of the project ("").
     """
 
@@ -35,11 +35,11 @@ class Visit(NamedTuple):
 
 
 BY_NUMBER = "#"
-"""What is looked at of a project by the numbers of its issues."""
+"""The part of a project that is checked by issue number."""
 
 
 class Finding(NamedTuple):
-    """An issue or a block that is wrong, or was until it was repaired; `reason` is why it could not be, if that was tried."""
+    """An issue or block that is or was wrong. `reason` is why a repair, if tried, was not possible."""
 
     key: str
     differences: Sequence[Difference]
@@ -49,8 +49,11 @@ class Finding(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """How far a check has come: issues looked at, those found wrong and in how many places, repaired, and left for the next run
-    because they were written all the time; the suspects, ordered by due time; and which blocks are still to be looked at."""
+    """Progress of a check: the counts so far, the suspects, ordered by due time, and the blocks still to check.
+
+    The counts are of issues checked, found wrong and in how many places, repaired, and left for the next run because they kept
+    changing.
+    """
 
     issues: int = 0
     wrong: int = 0
@@ -61,7 +64,7 @@ class Tally:
     visits: list[Visit] = field(default_factory=list)
 
     def to_state(self) -> dict[str, Any]:
-        """As an item can hold it."""
+        """Encode for an item."""
         counts = {
             name: getattr(self, name) for name in ("issues", "wrong", "differences", "repaired", "unsettled")
         }
@@ -70,7 +73,7 @@ class Tally:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Tally":
-        """From what an item held."""
+        """Decode from an item."""
         suspects = [Suspect(*one) for one in state["suspects"]]
         visits = [Visit(*one) for one in state.get("visits", ())]
         counts = {name: count for name, count in state.items() if name not in ("suspects", "visits")}

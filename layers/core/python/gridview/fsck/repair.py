@@ -1,7 +1,7 @@
-"""Repair: what is derived from one issue is brought right, whatever is there and whoever else is at work on it.
+"""Repairs the data derived from one issue, whatever its state and whoever else is working on it.
 
-It goes the way of every derivation (`ledger`): an intent under a revision above all that are found, then the entries, then it is
-done. So consumers, passes, invocations thought dead and other repairs may meet it at any point.
+A repair follows the protocol of every derivation (`ledger`): an intent under a revision above all existing ones, then the entries,
+then completion. So consumers, passes, invocations believed dead and other repairs may meet it at any point.
 """
 
 from collections.abc import Mapping
@@ -25,19 +25,19 @@ from gridview.support.concurrency import in_threads
 from gridview.support.errors import Overloaded
 
 _LEAP = 100
-"""Revisions that are left out when a ledger is lost: more than there may be writes in flight under revisions nobody can see."""
+"""Revisions skipped if a ledger is lost: more than there may be writes in flight under unknown revisions."""
 
 _LEFT_ALONE = frozenset({DifferenceKind.UNKNOWN, DifferenceKind.ORPHAN})
-"""What is not derived, so that only a person can tell what it is there for."""
+"""Items that are not derived, so that only a person can tell their purpose."""
 
 _TOLD = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable, UnknownSpec)
 
 _STALE = 10.0
-"""Seconds after which the definitions are read again: a process of an operator may be stopped for any time, at any point."""
+"""Seconds after which the definitions are read again: an operator's process may be suspended for any time, at any point."""
 
 
 class _Prepared(NamedTuple):
-    """What is left to do for an issue, before the definitions are `stale` (a stored instant); and whether some was done already."""
+    """The remaining work for an issue before the definitions are `stale` (a stored instant); and whether some was done already."""
 
     work: Work | None
     stale: str
@@ -51,10 +51,10 @@ def mend(
     version_hint: int = 0,
     fences: Fences | None = None,
 ) -> bool:
-    """Bring what is derived from an issue right: its ledger, its sort entries and its places in blocks; False when the ledger and
-    the entries were. Raises what `mend_all` tells.
+    """Repair the data derived from an issue: its ledger, its sort entries and its keys in blocks. False if the ledger and the
+    entries were right. Raises the errors of `mend_all`.
 
-    `version_hint` is a version that the issue is known to have had (a dead letter's), 0 for none.
+    `version_hint` is a version that the issue is known to have had (from a dead letter), 0 for none.
     """
     done = mend_all(table, catalogs, {partition_key: version_hint}, fences)[partition_key]
     if isinstance(done, Exception):
@@ -65,11 +65,11 @@ def mend(
 def mend_all(
     table: Table, catalogs: Catalogs, hints: Mapping[str, int], fences: Fences | None = None
 ) -> dict[str, bool | Exception]:
-    """As `mend`, of several issues, which share their writes of blocks; tells of each what came of it. `hints` are by key.
+    """Like `mend`, for several issues, which share their writes of blocks; returns the outcome of each. `hints` are by key.
 
-    Underivable, UnknownSpec and ItemTooLarge say that it cannot be done, DefinitionsMissing that the project's definitions are not
-    there, Overloaded, Superseded and Unreadable (a block) that it may be done later. A strongly consistent read of all items of an
-    issue, and where something is wrong a write for each of them and each block in which it has a place.
+    Underivable, UnknownSpec and ItemTooLarge mean that the repair is impossible; DefinitionsMissing that the project's definitions
+    are missing; Overloaded, Superseded and Unreadable (a block) that it may succeed later. Costs a strongly consistent read of all
+    items of an issue. If something is wrong, it also costs a write of each item and of each block in which the issue has a key.
     """
     fences = fences or Fences()
     results: dict[str, bool | Exception] = {}
@@ -111,8 +111,8 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
     for item in foreign:  # no ledger knows of them
         table.delete(key, item[keys.SK])
     issue = collection.issue
-    # Read after the ledger: so what the ledger was derived from is never newer than the document, unless somebody went back to
-    # an older one by hand, which then holds.
+    # Read after the ledger, so that the ledger was never derived from anything newer than the document, unless somebody restored
+    # an older document by hand, which then holds.
     collection.document = table.get(key, keys.project(issue.tenant, issue.project), consistent=True)
     stale = clock.after(_STALE)
     catalog = current_catalog(table, catalogs, issue.tenant, issue.project)
@@ -132,7 +132,7 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
 
 
 def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint: int) -> Plan | None:
-    """What to write, None for nothing. Where anything is wrong all is written: so nothing that is still in flight can undo it."""
+    """The plan, or None if nothing is wrong. If anything is wrong all is written, so that no write in flight can undo it."""
     image = collection.image()
     target = {} if image is None else target_of(catalog, image)
     order = (

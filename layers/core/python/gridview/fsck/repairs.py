@@ -1,4 +1,4 @@
-"""The repair of what a check has found, issues and blocks, so that it becomes right in an order in which it can."""
+"""Repairs the issues and blocks that a check found wrong, in an order in which each repair can succeed."""
 
 from collections.abc import Sequence
 from threading import Lock
@@ -15,11 +15,11 @@ from gridview.index.maintainer import current_catalog
 from gridview.schema.store import Catalogs
 
 TOGETHER = 100
-"""Issues that are best mended together: they share the writes of blocks."""
+"""Issues that are best repaired together: they share the writes of blocks."""
 
 
 class Repairs:
-    """Repairs one table, whoever else is at work on it."""
+    """Repairs one table, whoever else is working on it."""
 
     def __init__(self, table: Table, catalogs: Catalogs, fences: Fences | None = None) -> None:
         self._table = table
@@ -29,7 +29,7 @@ class Repairs:
         self._lock = Lock()
 
     def issues(self, partition_keys: Sequence[str]) -> dict[str, bool | Exception]:
-        """`mend_all`. No issue can be mended whose blocks cannot be written, so the project's chains are made passable before."""
+        """`mend_all`. An issue's repair requires writable blocks, so the project's chains are made passable first."""
         for key in partition_keys:
             self._make_passable(key)
         return mend_all(self._table, self._catalogs, dict.fromkeys(partition_keys, 0), self._fences)
@@ -39,7 +39,7 @@ class Repairs:
         straighten(Chain(self._table, tenant, project, family), self._fences)
 
     def amend(self, tenant: str, project: str, doubts: Sequence[SuspectKey]) -> None:
-        """Put issues into the blocks in which they are missing, and take them out of those in which they are too much."""
+        """Add issues to the blocks from which they are missing, and remove them from those in which they are stray."""
         BlockMembership(self._table, self._fences, tenant, project).amend(doubts)
 
     def remove(self, tenant: str, project: str, family: str) -> None:

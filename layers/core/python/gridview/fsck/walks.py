@@ -1,6 +1,6 @@
-"""The ways of a check (`fsck`) through issues: those of a project by number, or the whole table, part by part.
+"""The walks of a check through issues: those of a project by number, or the whole table, part by part.
 
-A part is committed when it has been looked at, not when it was read: so whoever takes up a walk at its position misses nothing.
+A part is committed when it has been checked, not when it was read. So a walk resumed at its position misses nothing.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,7 +15,7 @@ from gridview.encoding import keys
 from gridview.support.errors import NotFound
 
 NUMBERS = 128
-"""Issues that are looked at between two positions, where they are read by number."""
+"""Issues that are checked between two positions, when they are read by number."""
 
 _CHECKED = Condition(
     "PK >= :issue AND PK < :issues_end OR PK >= :block AND PK < :blocks_end OR SK = :catalog",
@@ -27,13 +27,13 @@ _CHECKED = Condition(
         ":catalog": keys.CATALOG,
     },
 )
-"""Of the table's items those of issues, blocks, and one of each project."""
+"""Filter for the items of issues and blocks, and one item of each project."""
 
 
 class WalkStep(NamedTuple):
-    """Item collections, each whole; what is to be called when they have been looked at; and what else was come by.
+    """Whole item collections; what to call once they have been checked; and what else the walk met.
 
-    `projects`: tenant and project of those whose blocks are to be looked at. `families`: those that blocks belong to.
+    `projects`: tenant and project of those whose blocks are to be checked. `families`: the families of the blocks it met.
     """
 
     collections: list[tuple[str, list[Item]]]
@@ -43,22 +43,22 @@ class WalkStep(NamedTuple):
 
 
 class IssueWalk(Protocol):
-    """A way through issues, that can be taken up again at its last committed position."""
+    """A walk through issues that can be resumed at its last committed position."""
 
     @property
     def done(self) -> bool:
-        """Whether all have been looked at."""
+        """Whether all issues have been checked."""
 
     @property
     def position(self) -> Any:
-        """Where to take it up: None at the beginning, else what JSON can hold."""
+        """Where to resume: None at the beginning, else a JSON value."""
 
     @property
     def meets_blocks(self) -> bool:
-        """Whether it comes by every block."""
+        """Whether the walk meets every block."""
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
-        """The next part. What was not committed comes again."""
+        """The next part. An uncommitted part comes again."""
 
 
 class ProjectWalk:
@@ -67,19 +67,19 @@ class ProjectWalk:
     meets_blocks = False
 
     def __init__(self, table: Table, tenant: str, project: str, position: Any = None) -> None:
-        """NotFound when there is no such project, and none that is deleted whose id is still taken."""
+        """NotFound if there is no such project, unless a deleted one still holds the id."""
         self._table = table
         self._project = tenant, project
         if position is None:
             counter = table.get(keys.project(tenant, project), keys.COUNTER, consistent=True)
             if counter is None:
-                raise NotFound("There is no such project.")
+                raise NotFound("Project not found.")
             position = [1, counter["last"]]
         self._next, self.last = map(int, position)
 
     @property
     def done(self) -> bool:
-        """Whether all have been looked at."""
+        """Whether all issues have been checked."""
         return self._next > max(self.last, 1)
 
     @property
@@ -88,7 +88,7 @@ class ProjectWalk:
         return [self._next, self.last]
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
-        """The issues of the next numbers."""
+        """The issues with the next numbers."""
         numbers = range(self._next, min(self._next + NUMBERS, max(self.last, 1) + 1))
         found = collections(self._table, pool, [keys.issue(*self._project, num) for num in numbers])
 
@@ -101,9 +101,9 @@ class ProjectWalk:
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """A part of the table, and how far it has been looked at: up to the key `committed`, and read up to the key `at`.
+    """A part of the table and its progress: checked up to the key `committed`, read up to the key `at`.
 
-    `held` are the items of the collection in between, of which more may follow.
+    `held` are the items of the last, possibly incomplete collection.
     """
 
     number: int
@@ -134,14 +134,14 @@ class _Segment:
 
 
 class TableWalk:
-    """All issues of all tenants: a Scan of the table in segments that are read side by side."""
+    """All issues of all tenants: a Scan of the table in parallel segments."""
 
     meets_blocks = True
 
     def __init__(
         self, table: Table, segments: int = 1, position: Any = None, *, limit: int | None = None
     ) -> None:
-        """`position` tells the segments itself; `limit`: items that are read at a time, of each, where a megabyte is too much."""
+        """`position` contains its segments. `limit`: items to read at a time from each, if a megabyte is too much."""
         self._table = table
         self._limit = limit
         self._segments = [_Segment(number) for number in range(segments)]
@@ -153,12 +153,12 @@ class TableWalk:
 
     @property
     def done(self) -> bool:
-        """Whether all have been looked at."""
+        """Whether all issues have been checked."""
         return all(segment.finished for segment in self._segments)
 
     @property
     def position(self) -> list[Any]:
-        """For each segment the key behind which it goes on, and whether it is over."""
+        """For each segment, the key to continue after, and whether it is complete."""
         return [[list(segment.committed or ()), segment.finished] for segment in self._segments]
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
@@ -186,5 +186,5 @@ class TableWalk:
 def collections(
     table: Table, pool: ThreadPoolExecutor, partition_keys: Sequence[str]
 ) -> list[tuple[str, list[Item]]]:
-    """All items under each of these keys, strongly consistent, side by side."""
+    """All items under each of these keys, strongly consistent, in parallel."""
     return list(pool.map(lambda key: (key, list(table.query_all(key, consistent=True))), partition_keys))

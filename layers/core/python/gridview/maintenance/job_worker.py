@@ -1,8 +1,8 @@
-"""Background work: whoever works on the jobs of projects, and what their passes lead to.
+"""Works on the jobs of projects, and completes what their passes have prepared.
 
-A job (`jobs`) says which pass over a project's issues is wanted and how far it has come. Whoever works on it holds a lease; when
-that one is killed, at any point, the next goes on from the last checkpoint, and doing a part of a pass twice does no harm. A pass
-begins only when nobody can be using the old definitions any more, and the stream consumer derives what people write meanwhile.
+A job (`schema.jobs`) says which pass over a project's issues is wanted, and its progress. A worker holds a lease. If it is killed,
+at any point, the next worker continues from the last checkpoint; repeating a part of a pass does no harm. A pass begins only when
+nobody can still be using the old definitions, and the stream consumer derives what people write meanwhile.
 """
 
 import time
@@ -33,26 +33,26 @@ BATCH = 50
 """Issues between two checkpoints: with their ledgers one BatchGetItem."""
 
 LEASE = 120.0
-"""Seconds after which another may go on with a job that nobody has touched: more than an invocation can last."""
+"""Seconds after which another worker may take over an untouched job: more than an invocation can last."""
 
 PROJECT_TOMBSTONE_DAYS = 60
-"""A deleted project's id stays taken until the ledgers of its issues are gone, which outlive a dead letter of 14 days by 30."""
+"""A deleted project's id stays taken until its issues' ledgers are gone, which outlive a dead letter of 14 days by 30."""
 
 _TURN = 10.0
-"""Seconds for which one job is worked on while others wait."""
+"""Seconds of work on one job while others wait."""
 
 _RETRY = 5.0
-"""Seconds after which a job that the table refused is tried again."""
+"""Seconds until a job is retried after the table refused a call."""
 
 _BROKEN = LEASE
-"""Seconds after which a job is tried again that failed for a reason of its own: not in the same invocation."""
+"""Seconds until a job that failed by its own fault is retried: not in the same invocation."""
 
 _AT_ONCE = 50
-"""Definitions that one transaction changes at most."""
+"""The most definitions that one transaction changes."""
 
 
 _FAMILIES_AT_ONCE = 4
-"""Families whose blocks are removed side by side."""
+"""Families whose blocks are removed in parallel."""
 
 
 _DEFINITIONS_AT_ONCE = 10
@@ -60,22 +60,22 @@ _DEFINITIONS_AT_ONCE = 10
 
 
 class _Lost(Exception):
-    """The job is not as it was read: definitions changed, or another took it since the lease had run out."""
+    """The job has changed since it was read: definitions changed, or another worker took it when the lease ran out."""
 
 
 class Worked(NamedTuple):
-    """What one invocation did: jobs that it worked on, and issues that it passed over."""
+    """The jobs that one invocation worked on, and the issues that it passed over."""
 
     jobs: int
     issues: int
 
 
 class Worker:
-    """Works on jobs until its time is over.
+    """Works on jobs until its time is up.
 
-    `remaining` tells the seconds it has left; `settling` are the seconds after which a change of definitions is known everywhere;
-    `send_poison` is given the issues from which nothing can be derived; `check` goes on with the check of the table (`fsckrun`) for
-    the seconds that what it is given tells, False when it has nothing to do.
+    `remaining` returns the seconds left. `settling` is the time in seconds after which every function knows a change of
+    definitions. `send_poison` receives the issues from which nothing can be derived. `check` continues the check of the table
+    (`nightly`); its argument returns the seconds left, and it returns False if it has nothing to do.
     """
 
     def __init__(
@@ -100,9 +100,9 @@ class Worker:
         self._broken: list[Exception] = []
 
     def work(self) -> Worked:
-        """Work on the jobs that are due, by turns, until there is none or the time is over: one Query when there is none.
+        """Work on the due jobs in turn until none is left or the time is up. One Query if none is due.
 
-        A job that fails holds up no other: what it raised is raised in the end.
+        A failed job does not delay the others: its error is raised at the end.
         """
         worked_on: set[str] = set()
         while self._remaining() > 0:
@@ -117,7 +117,7 @@ class Worker:
         return Worked(len(worked_on), self._issues)
 
     def _attend(self, partition: str) -> bool:
-        """Work on one job for a turn; False when nobody may yet, or there is nothing to do."""
+        """Work on one job for a turn; False if it is not due, or there is nothing to do."""
         end_of_turn = max(self._remaining() - _TURN, 0.0)
         if partition == keys.CHECK:
             return self._check is not None and self._check(lambda: self._remaining() - end_of_turn)
@@ -142,7 +142,7 @@ class Worker:
         return True
 
     def _step(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
-        """One piece of a job: its next state, or None when there is nothing more to do for now. `left`: seconds of the turn."""
+        """One step of a job: its next state, or None if there is nothing more to do for now. `left`: seconds of the turn."""
         try:
             if job.last is None:
                 counter = self._table.get(partition, keys.COUNTER, consistent=True) or {}
@@ -158,11 +158,11 @@ class Worker:
         except Unreadable:
             if job.next == 1:
                 raise
-            # A block of the set of all numbers, which a pass brings right from its beginning on.
+            # A block of the family of issue numbers is unreadable; a pass repairs that family from its beginning on.
             return self._save(partition, job, replace(job, next=1, due=clock.after(LEASE)))
 
     def _go_on(self, partition: str, job: Job, last: int) -> Job:
-        """Pass over the next issues, and then say so: a checkpoint is never ahead of the work."""
+        """Pass over the next issues, and then save the progress: a checkpoint is never ahead of the work."""
         began = time.monotonic()
         numbers = range(job.next, min(job.next + min(BATCH, job.rate or BATCH), last + 1))
         self._issues += self._pass_over(partition, numbers)
@@ -178,7 +178,7 @@ class Worker:
         )
 
     def _finish(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
-        """After the last issue: say of the definitions what is true now, and begin another pass if some still are not."""
+        """After the last issue: update the definitions to what is true now, and start another pass if changes are still pending."""
         tenant, project = keys.parse_project(partition)
         try:
             items = read(self._table, tenant, project)
@@ -201,7 +201,7 @@ class Worker:
         return None
 
     def _finish_removal(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
-        """After the last issue of a deleted project: remove its definitions, and leave its id taken for a while."""
+        """After the last issue of a deleted project: remove its definitions, and keep its id taken for a while."""
         tenant, project = keys.parse_project(partition)
         require_deleted(self._table, tenant, project)
         own, counter = keys.tenant(tenant), keys.COUNTER
@@ -212,7 +212,7 @@ class Worker:
             item for item in items if keys.is_attribute(item[keys.SK]) or keys.is_composite(item[keys.SK])
         ]
         for group in chunked(definitions, _DEFINITIONS_AT_ONCE):
-            # A definition is removed with its blocks, so the next invocation does not look for them again.
+            # A definition is removed along with its blocks, so the next invocation does not look for them again.
             if not self._remove_blocks(tenant, project, _families(orders_in(group) - builtin), left):
                 return self._keep_lease(partition, job)
             self._table.transact([delete(partition, item[keys.SK]) for item in group])
@@ -235,7 +235,7 @@ class Worker:
     def _remove_blocks(
         self, tenant: str, project: str, families: Iterable[str], left: Callable[[], float]
     ) -> bool:
-        """Remove the blocks of families that nobody writes any more; False when the turn was over before."""
+        """Remove the blocks of families that nobody writes any more; False if the turn ended first."""
         done = in_threads(
             lambda family: remove_family(self._table, tenant, project, family, left),
             families,
@@ -244,7 +244,7 @@ class Worker:
         return all(done)
 
     def _keep_lease(self, partition: str, job: Job) -> Job:
-        """Go on with a job whose end takes longer than a turn."""
+        """Renew the lease of a job whose end takes longer than a turn."""
         return self._save(partition, job, replace(job, due=clock.after(LEASE)))
 
     def _save(self, partition: str, before: Job, after: Job) -> Job:
@@ -258,7 +258,7 @@ class Worker:
         return saved
 
     def _postpone(self, partition: str, holder: str, seconds: float) -> None:
-        """Let a job wait that cannot go on; when the table refuses that too, its lease runs out."""
+        """Postpone a job that cannot continue. If the table refuses that too, its lease runs out."""
         try:
             job = _stored(self._table, partition)
             if job is not None and job.holder == holder:
@@ -268,7 +268,7 @@ class Worker:
 
 
 def _due(table: Table) -> Iterator[str]:
-    """The partitions of the projects whose jobs are due as far as the index knows, the longest due first."""
+    """The partitions of the projects with due jobs, as of the index, ordered by due time."""
     bound = Bound("<=", clock.now())
     page = table.query(keys.JOB, index=True, bound=bound, paths=())
     return (item[keys.PK] for item in page.items)
@@ -285,7 +285,7 @@ def _stored(table: Table, partition: str) -> Job | None:
 
 
 def _after_pass(items: ProjectItems, catalog: Catalog, done: int) -> Iterator[Write]:
-    """The writes that say of the definitions what is true after a pass under those of epoch `done`."""
+    """The writes that update the definitions after a pass under those of epoch `done`."""
     for one in catalog.pending():
         if 0 < one.deleted <= done:
             key = sort_key(catalog.tenant, catalog.project, one)

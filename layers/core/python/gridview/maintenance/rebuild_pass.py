@@ -1,4 +1,4 @@
-"""A part of a pass over the issues of a project: what is derived from them becomes what the definitions now ask for."""
+"""A part of a pass over the issues of a project: derives anew what the present definitions ask for."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
 
@@ -31,17 +31,17 @@ def pass_over(
     numbers: Sequence[int],
     send_poison: Callable[[Poison], None],
 ) -> int:
-    """Re-derive the issues of these numbers, and take the values of deleted attributes out of them; tells how many there are.
+    """Re-derive the issues with these numbers, and remove values of deleted attributes from them; returns the number of issues.
 
-    Issues of a deleted project are deleted instead: the stream tells the consumer, which removes what was derived from them.
-    Can be done twice. An issue costs strongly consistent reads of its document and its ledger, and where something differs
-    what `derive.carry_out` writes. Overloaded when the table refuses: nothing says that any of it was done.
+    Issues of a deleted project are deleted instead; the stream consumer then removes what was derived from them. Safe to repeat. An
+    issue costs strongly consistent reads of its document and its ledger, and, if something differs, the writes of
+    `maintainer.carry_out`. If the table refuses a call, Overloaded: assume that nothing was done.
     """
     partition = keys.project(tenant, project)
     documents: dict[str, Item] = {}
 
     def read(issues: Sequence[str]) -> Iterator[Subject]:
-        """The issues as they are, without the values of deleted attributes."""
+        """The present issues, without the values of deleted attributes."""
         catalog = current_catalog(table, catalogs, tenant, project)
         if catalog is None:
             require_deleted(table, tenant, project)
@@ -67,7 +67,7 @@ def pass_over(
         if isinstance(error, ItemTooLarge | Underivable | Unreadable):
             send_poison(Poison(issue, int(documents[issue]["version"]), str(error)))
     if any(isinstance(error, Overloaded | Superseded) for error in failed.values()):
-        raise Overloaded("Others go on changing an issue; try again.")
+        raise Overloaded("Other requests keep changing an issue. Try again.")
     _bring_numbers_right(table, catalogs, fences, tenant, project, numbers, documents)
     return len(documents)
 
@@ -81,8 +81,9 @@ def _bring_numbers_right(
     numbers: Sequence[int],
     present: Container[str],
 ) -> None:
-    """The set of all numbers has no generations that could be built anew, so each pass sees to it: a strongly consistent read of
-    its block, and more only where it is wrong.
+    """Correct the family of issue numbers. It has no generations to rebuild, so each pass checks it.
+
+    A strongly consistent read of its block, and more only if it is wrong.
     """
     if current_catalog(table, catalogs, tenant, project) is None:
         return
@@ -107,7 +108,7 @@ def _place(num: int) -> SuspectKey:
 
 
 def _remove_dead_values(table: Table, catalog: Catalog, document: Item) -> None:
-    """Take out the values of deleted attributes. The version stays: nobody can see a difference, or lose a race to it."""
+    """Remove the values of deleted attributes. The version stays: nobody can see the difference, or lose a race because of it."""
     fields = document.get("fields")
     dead = [key for key in fields if catalog.deleted(key)] if isinstance(fields, dict) else []
     if not dead:
