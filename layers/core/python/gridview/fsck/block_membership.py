@@ -42,6 +42,11 @@ class Misplaced(NamedTuple):
     block_id: str
     missing: bool
 
+    @property
+    def suspect(self) -> SuspectKey:
+        """The doubt that is true, by the key that is missing or too much."""
+        return SuspectKey(self.num, self.family, self.key)
+
 
 @dataclass(frozen=True, slots=True)
 class BlockMembership:
@@ -61,7 +66,7 @@ class BlockMembership:
             chains, wrong, ledgers = self._examine(some)
             if wrong:
                 # Check once more, between two reads of the ledgers that find them unchanged.
-                told = [SuspectKey(one.num, one.family, one.key) for one in wrong]
+                told = [one.suspect for one in wrong]
                 self._read(chains, told)
                 wrong = list(_wrong(chains, told, ledgers))
                 sound = self._sound({one.num for one in wrong}, ledgers, catalog)
@@ -85,6 +90,10 @@ class BlockMembership:
         """
         for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
             chains, wrong, ledgers = self._examine(some)
+            told = {one.suspect for one in wrong}
+            if not told <= set(some):  # a block is read by the keys that are then written to it
+                chains, wrong, ledgers = self._examine(list(told))
+                wrong = [one for one in wrong if one.suspect in told]
             places = [
                 KeyChange(self._issue(one.num), one.family, one.key, present=one.missing) for one in wrong
             ]

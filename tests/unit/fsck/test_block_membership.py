@@ -1,0 +1,183 @@
+"""The places of issues in blocks, held to their ledgers: what is in doubt, what is wrong, and what is left to others."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import sort_string
+from gridview.fsck.block_membership import BlockMembership, Misplaced, SuspectKey
+from gridview.index import blocks
+from gridview.index.blocks import HEAD, Block, Change, Unreadable
+from gridview.index.families import NUMBERS
+from gridview.index.fence_cache import Fences
+from gridview.index.ledger import Intent
+from gridview.support import backoff
+from tests.support import damage
+from tests.support.block_truth import assert_chains
+from tests.support.damage import PROJECT, TENANT, catalog_of, key_of
+
+ISSUES = 4
+NAMES, KINDS, WORDS = "name.1", "a2.1", "name.1.has"
+"""Families: plain for the many bodies it may have, detailed by the few options, and of tokens."""
+
+PLACES = [
+    SuspectKey(2, NUMBERS, sort_string("", 2)),
+    SuspectKey(2, KINDS, sort_string("qzzz", 2)),
+    SuspectKey(2, WORDS, sort_string("issue", 2)),
+]
+"""Places in which issue 2 is."""
+
+STRANGERS = [
+    SuspectKey(9, NUMBERS, sort_string("", 9)),
+    SuspectKey(2, KINDS, sort_string("8zzz", 2)),
+    SuspectKey(2, WORDS, sort_string("bridge", 2)),
+]
+"""Places in which an issue is not: of no issue, and of issue 2 with another value."""
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    made = MemoryTable()
+    damage.make_project(made)
+    damage.add_issues(made, ISSUES)
+    return made
+
+
+def membership(table: Table) -> BlockMembership:
+    return BlockMembership(table, Fences(), TENANT, PROJECT)
+
+
+def misplaced(table: MemoryTable, *doubts: SuspectKey, through: Table | None = None) -> list[Misplaced]:
+    return list(membership(through or table).misplaced(doubts, catalog_of(table)))
+
+
+def spoil(table: MemoryTable, doubt: SuspectKey, *, present: bool) -> None:
+    """Have the one block of a family say of a key what is not so."""
+    place = keys.block(TENANT, PROJECT, doubt.family, HEAD), keys.directory(TENANT, PROJECT, doubt.family)
+    key = frozenset((doubt.key,))
+    change = Change(add=key) if present else Change(remove=key)
+    table.put(blocks.changed(Block.from_item(table.items[place]), change).to_item(TENANT, PROJECT))
+
+
+def assert_right(table: MemoryTable) -> None:
+    stored = [table.items[key_of(num), keys.project(TENANT, PROJECT)] for num in range(1, ISSUES + 1)]
+    assert_chains(table, catalog_of(table), stored)
+
+
+def test_doubts_without_reason_come_to_nothing(table: MemoryTable) -> None:
+    before = table.items
+    assert misplaced(table, *PLACES, *STRANGERS) == []
+    membership(table).amend([*PLACES, *STRANGERS])
+    assert table.items == before
+    assert_right(table)
+
+
+@pytest.mark.parametrize("doubt", PLACES, ids=lambda one: one.family)
+def test_an_issue_that_its_block_lacks_is_missing_and_put_in(table: MemoryTable, doubt: SuspectKey) -> None:
+    spoil(table, doubt, present=False)
+    assert misplaced(table, doubt) == [Misplaced(2, doubt.family, doubt.key, HEAD, missing=True)]
+    membership(table).amend([doubt])
+    assert misplaced(table, doubt) == []
+    assert_right(table)
+
+
+@pytest.mark.parametrize("doubt", STRANGERS, ids=lambda one: one.family)
+def test_an_issue_that_is_none_of_its_block_is_too_much_and_taken_out(
+    table: MemoryTable, doubt: SuspectKey
+) -> None:
+    spoil(table, doubt, present=True)
+    assert misplaced(table, doubt) == [Misplaced(doubt.num, doubt.family, doubt.key, HEAD, missing=False)]
+    membership(table).amend([doubt])
+    assert misplaced(table, doubt) == []
+    assert_right(table)
+
+
+def test_a_plain_block_is_told_by_any_key_there_and_mended_by_the_issues_own(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "_DETAILED_BODIES", 1)
+    own = SuspectKey(2, NAMES, table.items[key_of(2), keys.order(TENANT, PROJECT, NAMES)][keys.SORT])
+    spoil(table, own, present=False)
+    place = keys.block(TENANT, PROJECT, NAMES, HEAD), keys.directory(TENANT, PROJECT, NAMES)
+    assert not Block.from_item(table.items[place]).detailed
+    other = own._replace(key=sort_string("zebra", 2))
+    assert misplaced(table, other) == [Misplaced(2, NAMES, own.key, HEAD, missing=True)]
+    membership(table).amend([other])
+    assert_right(table)
+
+
+def test_expectations_that_blocks_do_not_meet_are_doubtful(table: MemoryTable) -> None:
+    expected = {**dict.fromkeys(PLACES, True), **dict.fromkeys(STRANGERS, False)}
+    assert membership(table).doubtful(expected) == []
+    spoil(table, PLACES[0], present=False)
+    spoil(table, STRANGERS[1], present=True)
+    assert membership(table).doubtful(expected) == [PLACES[0], STRANGERS[1]]
+
+
+def test_an_issue_that_somebody_is_at_work_on_is_left_to_him(table: MemoryTable) -> None:
+    spoil(table, PLACES[0], present=False)
+    intent = {NUMBERS: Intent(PLACES[0].key, ()).to_item()}
+    damage.change(table, key_of(2), keys.LEDGER, {"intent": intent})
+    before = table.items
+    assert misplaced(table, PLACES[0]) == []
+    membership(table).amend([PLACES[0]])
+    assert table.items == before
+
+
+def test_an_issue_with_which_something_else_is_wrong_is_not_told_of(table: MemoryTable) -> None:
+    spoil(table, PLACES[0], present=False)
+    table.delete(key_of(2), keys.order(TENANT, PROJECT, NAMES))
+    assert misplaced(table, PLACES[0]) == []
+
+
+def test_what_was_on_its_way_into_the_block_is_not_missing(table: MemoryTable) -> None:
+    spoil(table, PLACES[0], present=False)
+    ledgers = 0
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        nonlocal ledgers
+        found = perform()
+        if attempted.operation == "batch_get" and attempted.key[1] == keys.LEDGER:
+            ledgers += 1
+            spoil(table, PLACES[0], present=True)  # another puts it in after the first look at the block
+        return found
+
+    assert misplaced(table, PLACES[0], through=table.seen_through(around)) == []
+    assert ledgers == 1
+
+
+def test_a_ledger_that_changes_during_the_look_makes_it_void(table: MemoryTable) -> None:
+    spoil(table, PLACES[0], present=False)
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        found = perform()
+        if attempted.operation == "batch_get" and attempted.key[1] == keys.LEDGER:
+            revision = table.items[key_of(2), keys.LEDGER]["revision"]
+            damage.change(table, key_of(2), keys.LEDGER, {"revision": revision + 1})
+        return found
+
+    assert misplaced(table, PLACES[0], through=table.seen_through(around)) == []
+
+
+def test_a_block_that_cannot_be_read_is_no_ground_to_judge_by(table: MemoryTable) -> None:
+    place = keys.block(TENANT, PROJECT, NUMBERS, HEAD), keys.directory(TENANT, PROJECT, NUMBERS)
+    table.put({**table.items[place], "set": b"\x07"})
+    with pytest.raises(Unreadable):
+        misplaced(table, PLACES[0])
+    with pytest.raises(Unreadable):
+        membership(table).amend([PLACES[0]])
+
+
+def test_an_issue_is_told_of_once_however_often_it_is_in_doubt(table: MemoryTable) -> None:
+    spoil(table, PLACES[0], present=False)
+    assert len(misplaced(table, *[PLACES[0]] * 3)) == 1

@@ -1,0 +1,208 @@
+"""A chain is made passable again, link by link, without a key that is still known to a block being lost on the way."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pyroaring import BitMap
+
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted
+from gridview.encoding import keys
+from gridview.encoding.fences import before
+from gridview.fsck.chain_repair import Chain, straighten
+from gridview.index import blocks
+from gridview.index.blocks import FIRST, HEAD, Block
+from gridview.index.fence_cache import Fences
+from gridview.support import backoff
+from gridview.support.errors import Overloaded
+
+TENANT, PROJECT, FAMILY = "acme", "bridge", "a1.1"
+DIRECTORY = keys.directory(TENANT, PROJECT, FAMILY)
+G, M, T = before("g"), before("m"), before("t")
+
+ONE = Block(FAMILY, HEAD, FIRST, G, "two", "d1", {"a": BitMap([1])})
+TWO = Block(FAMILY, "two", G, M, "three", "d2", {"h": BitMap([2])})
+THREE = Block(FAMILY, "three", M, None, None, "d3", {"p": BitMap([3])})
+
+Row = tuple[str, str, str | None, str | None, list[int]]
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
+
+
+def place(block_id: str) -> tuple[str, str]:
+    return keys.block(TENANT, PROJECT, FAMILY, block_id), DIRECTORY
+
+
+def stored(*chain: Block) -> MemoryTable:
+    table = MemoryTable()
+    for block in chain:
+        table.put(block.to_item(TENANT, PROJECT))
+    return table
+
+
+def straightened(table: MemoryTable, around: Callable[[Attempted, Callable[[], Any]], Any]) -> None:
+    straighten(Chain(table.seen_through(around), TENANT, PROJECT, FAMILY), Fences())
+
+
+def quietly(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+    return perform()
+
+
+def rows(table: MemoryTable) -> list[Row]:
+    """The blocks in order: id, fences, link and issues."""
+    found = sorted(map(Block.from_item, table.items.values()), key=lambda one: one.lower)
+    return [(one.id, one.lower, one.upper, one.next, list(one.members)) for one in found]
+
+
+WHOLE: list[Row] = [
+    (HEAD, FIRST, G, "two", [1]),
+    ("two", G, M, "three", [2]),
+    ("three", M, None, None, [3]),
+]
+
+
+def test_a_sound_chain_is_read_and_left_as_it_is() -> None:
+    table = stored(ONE, TWO, THREE)
+    operations = set()
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        operations.add(attempted.writes)
+        return perform()
+
+    before_it = table.items
+    straightened(table, around)
+    assert table.items == before_it
+    assert operations == {False}
+
+
+def test_a_chain_without_blocks_stays_without() -> None:
+    table = MemoryTable()
+    straightened(table, quietly)
+    assert table.items == {}
+
+
+@pytest.mark.parametrize(
+    ("chain", "right"),
+    [
+        ((ONE, THREE), [(HEAD, FIRST, M, "three", [1]), WHOLE[2]]),
+        ((ONE, TWO), [WHOLE[0], ("two", G, None, None, [2])]),
+        ((TWO, THREE), [(HEAD, FIRST, G, "two", []), *WHOLE[1:]]),
+        ((replace(ONE, upper=M, next="three"), TWO, THREE), WHOLE),
+        ((replace(ONE, next="three"), TWO, THREE), WHOLE),
+        ((ONE, replace(TWO, next="two"), THREE), WHOLE),
+        ((ONE, TWO, replace(THREE, upper=T, next=HEAD)), WHOLE),
+        ((replace(ONE, lower=before("a")), TWO, THREE), WHOLE),
+        ((ONE, TWO, replace(THREE, id="twin", lower=G), THREE), None),
+        ((ONE, TWO, replace(THREE, lower=FIRST)), [WHOLE[0], ("two", G, None, None, [2])]),
+    ],
+    ids=[
+        "a gap",
+        "no last block",
+        "no first block",
+        "an upper fence over the next block",
+        "a link past a block",
+        "a link in a circle",
+        "a link behind the last block",
+        "a first block that begins late",
+        "two blocks with one fence",
+        "another block where the first begins",
+    ],
+)
+def test_fences_and_links_are_brought_together(chain: tuple[Block, ...], right: list[Row] | None) -> None:
+    table = stored(*chain)
+    straightened(table, quietly)
+    found = rows(table)
+    if right is None:  # either of the two may stay
+        assert len(found) == 3
+        assert found[1][:2] in {("two", G), ("twin", G)}
+    else:
+        assert found == right
+    assert [found[0][0], found[0][1], found[-1][2], found[-1][3]] == [HEAD, FIRST, None, None]
+    assert [(one[2], one[3]) for one in found[:-1]] == [(one[1], one[0]) for one in found[1:]]
+    again = table.items
+    straightened(table, quietly)
+    assert table.items == again
+
+
+@pytest.mark.parametrize(
+    "spoilt", [{"set": b"\x07"}, {"set": "text"}, {"write_id": None}], ids=["set", "text", "write id"]
+)
+def test_a_block_that_cannot_be_read_is_taken_out(spoilt: dict[str, Any]) -> None:
+    table = stored(ONE, TWO, THREE)
+    item = {**table.items[place("two")], **spoilt}
+    table.put({name: value for name, value in item.items() if value is not None})
+    straightened(table, quietly)
+    assert rows(table) == [(HEAD, FIRST, M, "three", [1]), WHOLE[2]]
+
+
+def test_a_block_tells_its_own_size_and_keeps_only_keys_between_its_fences() -> None:
+    strayed = replace(TWO, sets={"a": BitMap([7]), "h": BitMap([2])})
+    table = stored(ONE, strayed, THREE)
+    table.put({**table.items[place(HEAD)], "size": 9})
+    straightened(table, quietly)
+    assert rows(table) == WHOLE
+    assert table.items[place(HEAD)]["size"] == 1
+    assert table.items[place(HEAD)]["write_id"] != ONE.write_id
+
+
+def test_a_block_that_is_far_too_large_is_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "MAX_BYTES", 120)
+    bodies = {f"h{at:03d}": BitMap([at]) for at in range(1, 20)}
+    table = stored(ONE, replace(TWO, sets=bodies), THREE)
+    straightened(table, quietly)
+    found = rows(table)
+    assert len(found) > 3
+    assert [num for row in found[1:-1] for num in row[4]] == list(range(1, 20))
+    assert [(one[2], one[3]) for one in found[:-1]] == [(one[1], one[0]) for one in found[1:]]
+
+
+def test_a_lost_race_begins_anew_with_what_the_other_has_written() -> None:
+    table = stored(ONE, THREE)
+    other = replace(THREE, write_id="d4", sets={"p": BitMap([3, 4])})
+    writes: list[str] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes and not writes:
+            table.put(other.to_item(TENANT, PROJECT))
+        if attempted.writes:
+            writes.append(attempted.operation)
+        return perform()
+
+    straightened(table, around)
+    assert writes == ["transact", "transact"]
+    assert rows(table) == [(HEAD, FIRST, M, "three", [1]), ("three", M, None, None, [3, 4])]
+
+
+def test_whoever_always_loses_gives_up_and_has_written_nothing() -> None:
+    table = stored(ONE, THREE)
+    raced = 0
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        nonlocal raced
+        if attempted.writes:
+            raced += 1
+            table.put(replace(THREE, write_id=f"d{raced + 10}").to_item(TENANT, PROJECT))
+        return perform()
+
+    with pytest.raises(Overloaded):
+        straightened(table, around)
+    assert raced == backoff.ATTEMPTS
+    assert rows(table) == [WHOLE[0], WHOLE[2]]
+
+
+def test_a_block_is_not_taken_out_that_another_has_mended() -> None:
+    table = stored(ONE, TWO, THREE)
+    table.put({**table.items[place("two")], "set": b"\x07"})
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "delete" and table.items[place("two")]["write_id"] == "d2":
+            table.put(replace(TWO, write_id="d5").to_item(TENANT, PROJECT))
+        return perform()
+
+    straightened(table, around)
+    assert rows(table) == WHOLE
