@@ -1,4 +1,4 @@
-"""What somebody has to be told of, each as an alarm that says what it means and what to type."""
+"""The alarms. Each says what it means and what command to run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,17 +24,18 @@ from infra.settings import Settings
 from infra.table import GridTable
 
 LAG_SECONDS = 300
-"""How far the grid's orders may be behind the issues. An import is seconds behind; minutes are a stuck shard, or too little
-capacity."""
+"""How many seconds the grid's orders may lag behind the issues. An import lags by seconds; minutes mean a stuck shard or too little
+capacity.
+"""
 
 NEAR_TIMEOUT = 0.75
-"""The part of its timeout that an invocation of the consumer may take."""
+"""The fraction of its timeout that an invocation of the consumer may take."""
 
 LATENCY_SECONDS = 3
-"""What the slowest of a hundred requests may take, batches of 500 operations among them."""
+"""The limit of the API's p99 latency; this includes batches of 500 operations."""
 
 SERVER_ERRORS = 10
-"""5xx answers in five minutes. One or two may be a container that was lost."""
+"""5xx answers in five minutes that raise an alarm. One or two may be a lost container."""
 
 _MINUTE = Duration.minutes(1)
 _FIVE_MINUTES = Duration.minutes(5)
@@ -43,13 +44,13 @@ _DAY = Duration.days(1)
 _AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 _BELOW = cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
 
-# What the absence of data says, which differs from metric to metric.
+# The meaning of missing data, which differs from metric to metric.
 _IDLE = cloudwatch.TreatMissingData.NOT_BREACHING
 """Nothing happened, so nothing went wrong."""
 _AS_BEFORE = cloudwatch.TreatMissingData.IGNORE
-"""Nobody looked: what was wrong still is."""
+"""Nobody looked, so the last state still holds."""
 _SILENT = cloudwatch.TreatMissingData.BREACHING
-"""Something must happen all the time, so silence is the fault."""
+"""The metric must report all the time, so missing data is the fault."""
 
 _OPERATIONS = (
     "GetItem",
@@ -61,7 +62,7 @@ _OPERATIONS = (
     "DeleteItem",
     "TransactWriteItems",
 )
-"""What the functions ask of the table."""
+"""The DynamoDB operations that the functions use."""
 
 _LIST = "`./dev dlq list --deployed`"
 _REDRIVE = "`./dev dlq redrive --all --deployed`"
@@ -73,8 +74,9 @@ _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interfac
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
-    """An alarm, but for where it reports to: it goes off when all of the last `periods` periods are on the wrong side of
-    `threshold`."""
+    """An alarm without its actions. It goes off when all of the last `periods` periods are on the wrong side of
+    `threshold`.
+    """
 
     metric: cloudwatch.IMetric
     threshold: float
@@ -87,7 +89,7 @@ class _Rule:
 
 
 class Alarms(Construct):
-    """A topic and the alarms that publish to it; `groups` are the alarms by what they are about, for the dashboard."""
+    """A topic and the alarms that publish to it; `groups` holds the alarms by subject, for the dashboard."""
 
     def __init__(
         self,
@@ -129,12 +131,12 @@ class Alarms(Construct):
             treat_missing_data=rule.missing,
             evaluate_low_sample_count_percentile=rule.few_samples,
         )
-        # No mail when it is over: every deployment of a new stack would begin with one for each alarm.
+        # No mail when an alarm clears: every deployment of a new stack would begin with one for each alarm.
         alarm.add_alarm_action(actions.SnsAction(self.topic))
         return alarm
 
     def _make_topic(self, settings: Settings) -> sns.Topic:
-        # NOTE: a key of our own, since the policy of the one that AWS manages for SNS lets no alarm publish, and cannot be changed.
+        # NOTE: a key of our own, because the AWS-managed key for SNS lets no alarm publish, and its policy cannot be changed.
         key = kms.Key(
             self,
             "Key",
@@ -173,16 +175,16 @@ def _index_rules(
             metric=_of_function(consumer, "IteratorAge", "Maximum", _MINUTE),
             threshold=LAG_SECONDS * 1000,
             periods=5,
-            means=f"For 5 minutes the consumer got records older than {LAG_SECONDS} s: grids sorted by fields show the past.",
-            do="Look for the reason in its errors, duration and throttles. What it has not done in 12 hours is given up, and kept.",
+            means=f"For 5 minutes the consumer got records older than {LAG_SECONDS} s: grids sorted by fields are stale.",
+            do="Check its errors, duration and throttles. Records that wait for 12 hours are given up, and kept in the bucket.",
         ),
         "DeadLetters": _Rule(
             metric=dead_letters.queue.metric_approximate_number_of_messages_visible(period=_MINUTE),
             threshold=1,
-            # An inactive queue reports nothing, and what it holds it still does.
+            # An inactive queue reports nothing, but keeps its messages.
             missing=_AS_BEFORE,
-            means="Nothing can be derived from some issues: their rows in sorted grids are missing or old.",
-            do=f"Type {_LIST}; when the cause is mended, {_REDRIVE}. A message waits for 14 days.",
+            means="Nothing can be derived from some issues: their rows in sorted grids are missing or stale.",
+            do=f"Run {_LIST}; when the cause is fixed, {_REDRIVE}. A message waits for 14 days.",
         ),
         "FailedBatches": _Rule(
             metric=_metric(
@@ -192,10 +194,10 @@ def _index_rules(
             ),
             threshold=1,
             means="Lambda gave up stream records, after all retries or 12 hours, and put them into the bucket.",
-            do=f"Type {_LIST} and, when the consumer works again, {_REDRIVE}. A batch waits for 14 days.",
+            do=f"Run {_LIST} and, when the consumer works again, {_REDRIVE}. A batch waits for 14 days.",
         ),
         "FailedBatchesWaiting": _Rule(
-            # S3 counts once a day, for nothing. The alarm above is over after minutes; what it told of is not.
+            # S3 counts once a day, free of charge. The alarm above clears after minutes, but the batches remain.
             metric=_metric(
                 "AWS/S3",
                 "NumberOfObjects",
@@ -204,14 +206,14 @@ def _index_rules(
                 _DAY,
             ),
             threshold=1,
-            means="There still are failed batches in the bucket, a day or more after they came; after 14 days they are gone.",
-            do=f"Type {_LIST} and {_REDRIVE}.",
+            means="The bucket still holds failed batches a day or more after they came; it deletes them after 14 days.",
+            do=f"Run {_LIST} and {_REDRIVE}.",
         ),
         "FailedBatchesLost": _Rule(
             metric=_of_function(consumer, "DestinationDeliveryFailures"),
             threshold=1,
             means="Lambda gave up stream records and could not put them into the bucket either.",
-            do=f"Restore the role's s3:PutObject and s3:ListBucket, then type {_REPAIR}: it finds what was lost.",
+            do=f"Restore the role's s3:PutObject and s3:ListBucket, then run {_REPAIR}: it finds what was lost.",
         ),
         "ConsumerErrors": _Rule(
             metric=_of_function(consumer, "Errors"),
@@ -236,8 +238,8 @@ def _upkeep_rules(upkeep: lambda_.Function) -> dict[str, _Rule]:
             metric=_metric("gridview", "FsckDifferences", check, "Maximum"),
             threshold=1,
             missing=_AS_BEFORE,
-            means="The last check found derived items that are not what the issues say.",
-            do=f"Type {_CHECK} to see them, and {_REPAIR}. It stays in alarm until a later check finds none.",
+            means="The last check found derived items that do not match the issues.",
+            do=f"Run {_CHECK} to see them, and {_REPAIR}. It stays in alarm until a later check finds none.",
         ),
         "CheckMissing": _Rule(
             metric=_metric("gridview", "FsckDifferences", check, "SampleCount", _DAY),
@@ -245,14 +247,14 @@ def _upkeep_rules(upkeep: lambda_.Function) -> dict[str, _Rule]:
             periods=2,
             wrong=_BELOW,
             missing=_SILENT,
-            means="No check has come to its end for two days (a new stack: not yet).",
-            do=f"Read the upkeep function's log group; type {_CHECK} meanwhile.",
+            means="No check has finished for two days (a new stack: not yet).",
+            do=f"Read the upkeep function's log group; run {_CHECK} meanwhile.",
         ),
         "UpkeepErrors": _Rule(
             metric=_of_function(upkeep, "Errors"),
             threshold=1,
-            means="The upkeep function failed. The next minute goes on with its jobs, and with a check that has begun.",
-            do=f"Read its log group. If the check did not begin, type {_CHECK}, or wait for the next night.",
+            means="The upkeep function failed. The next invocation continues its jobs, and a check in progress.",
+            do=f"Read its log group. If the check did not begin, run {_CHECK}, or wait for the next night.",
         ),
         "UpkeepSilent": _Rule(
             metric=_of_function(upkeep, "Invocations"),
@@ -278,10 +280,10 @@ def _api_rules(ingress: Ingress) -> dict[str, _Rule]:
             metric=ingress.stage.metric_latency(period=_FIVE_MINUTES, statistic="p99"),
             threshold=LATENCY_SECONDS * 1000,
             periods=3,
-            # Of ten requests a night one cold start is the slowest of a hundred.
+            # With ten requests a night, one cold start is the p99.
             few_samples="ignore",
             means=f"For 15 minutes one request in a hundred took longer than {LATENCY_SECONDS} s.",
-            do="Look for throttles, and in the access log for the routes; large imports do it too.",
+            do="Look for throttles, and in the access log for the routes; large imports also cause it.",
         ),
     }
 
@@ -307,9 +309,9 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
             rules[f"{name}{kind}sThrottled"] = _Rule(
                 metric=_metric("AWS/DynamoDB", f"{kind}ThrottleEvents", dimensions, period=_MINUTE),
                 threshold=1,
-                # Short bursts are met by retries, and by the table's growing with its load.
+                # Retries absorb short bursts, and the table grows with its load.
                 periods=5,
-                means=f"DynamoDB has throttled {kind.lower()}s of {place} for 5 minutes on end: too much load on one key range.",
+                means=f"DynamoDB has throttled {kind.lower()}s of {place} for 5 minutes: too much load on one key range.",
                 do="Lower the rate of imports and jobs; what throttles writes of GSI1 throttles those of the table.",
             )
     if not settings.emulator:  # MiniStack refuses alarms on expressions
@@ -327,8 +329,8 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
             ),
             threshold=1,
             periods=5,
-            means="DynamoDB has answered with errors of its own for 5 minutes on end.",
-            do="Look at the AWS Health Dashboard. What could not be derived is retried, and kept when it is given up.",
+            means="DynamoDB has returned internal errors for 5 minutes.",
+            do="Look at the AWS Health Dashboard. Failed derivations are retried, and kept if they are given up.",
         )
     return rules
 
@@ -336,7 +338,7 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
 def _of_function(
     function: lambda_.Function, name: str, statistic: str = "Sum", period: Duration = _FIVE_MINUTES
 ) -> cloudwatch.Metric:
-    """Of all versions and aliases of a function."""
+    """A metric over all versions and aliases of a function."""
     return _metric("AWS/Lambda", name, {"FunctionName": function.function_name}, statistic, period)
 
 

@@ -1,4 +1,4 @@
-"""Where deployed code comes from, and what is never deployed with it."""
+"""The sources of deployed code, and the files that are never deployed with it."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from aws_cdk import IgnoreMode
 from aws_cdk import aws_lambda as lambda_
 
 _NOT_DEPLOYED = ("__pycache__", "*.pyc", ".*")
-"""Patterns that every asset leaves out: what running the code locally leaves beside it."""
+"""Patterns of files that running the code locally leaves behind; every asset excludes them."""
 
 
 def code(folder: Path) -> lambda_.Code:

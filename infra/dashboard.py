@@ -1,4 +1,4 @@
-"""One page with all that the alarms watch, and what it is to be compared with."""
+"""One page with every metric that the alarms watch, and the metrics to compare them with."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,7 +17,7 @@ _HEIGHT = 6
 
 
 class Dashboard(Construct):
-    """The state of every alarm; what goes through the system; and for each alarm its metric, with the threshold."""
+    """The state of every alarm, the traffic of the system, and each alarm's metric with its threshold."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Dashboard(Construct):
 
 
 def _of_alarm(alarm: cloudwatch.Alarm) -> cloudwatch.IWidget:
-    # Its own metric with its own period and statistic, so that what is seen is what is judged.
+    # The alarm's own metric with its period and statistic, so that the graph shows what the alarm judges.
     return cloudwatch.AlarmWidget(alarm=alarm, title=alarm.node.id, width=_FULL // 4, height=_HEIGHT)
 
 
@@ -71,7 +71,7 @@ def _load(
         ),
         _graph("Read and write units", consumed),
         _graph(
-            "Stream records, and issues that jobs passed over",
+            "Stream records, and issues processed by jobs",
             [
                 _custom("Records", "maintain", five_minutes),
                 _custom("PassedOver", "upkeep", five_minutes),
@@ -85,7 +85,7 @@ def _load(
 
 
 def _custom(name: str, service: str, period: Duration) -> cloudwatch.Metric:
-    """A metric that a function writes, as Powertools gives it its dimension."""
+    """A metric that a function writes, with the dimension that Powertools adds."""
     return cloudwatch.Metric(
         namespace="gridview",
         metric_name=name,

@@ -1,4 +1,4 @@
-"""Where the failures of what derives the index end up."""
+"""The destinations of failures in deriving the index."""
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
@@ -17,8 +17,8 @@ _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interfac
 class DeadLetters(Construct):
     """A queue and a bucket.
 
-    The queue takes what the consumer itself, or upkeep, gives up on: an issue's key, its version and the error. The bucket takes
-    whole batches that the event source mapping gives up on (the consumer crashed, or time ran out); to a queue it would send
+    The queue takes poison issues, sent by the consumer itself or by upkeep: an issue's key, its version and the error. The bucket
+    takes whole batches that the event source mapping gives up on (the consumer crashed, or time ran out); to a queue it would send
     metadata only.
     """
 
@@ -57,7 +57,7 @@ class DeadLetters(Construct):
             acknowledge(self.bucket, {"AwsSolutions-S10": _NO_TLS})
 
     def grant_send(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Allow to send to the queue."""
+        """Allow sending to the queue."""
         return iam.Grant.add_to_principal(
             grantee=grantee, actions=["sqs:SendMessage"], resource_arns=[self.queue.queue_arn]
         )

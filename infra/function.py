@@ -1,4 +1,4 @@
-"""One Lambda function with its own role and log group, allowed nothing yet but to log and to trace."""
+"""One Lambda function with its own role and log group; at first it may only log and trace."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ from infra.settings import Architecture, Settings, runtime_snaps
 class GridFunction(Construct):
     """The handler in `functions/<folder>`, with the layers that all functions share.
 
-    `role` is what grants go to. `live` is what callers call: the alias of the published version when `published` (SnapStart
+    `role` receives the grants. `live` is what callers invoke: the alias of the published version if `published` (SnapStart
     restores published versions only), else the function itself.
     """
 
@@ -66,7 +66,7 @@ class GridFunction(Construct):
             if published and settings.snap_start
             else None,
         )
-        # NOTE: Lambda refuses a function that is traced by a role that may not, so the policy comes first.
+        # NOTE: Lambda refuses tracing for a function whose role does not allow it, so the policy comes first.
         self.function.node.add_dependency(tracing)
         self._finish(folder)
         self.live: lambda_.IFunction = self.function
@@ -74,7 +74,7 @@ class GridFunction(Construct):
             self.live = lambda_.Alias(self, "Live", alias_name="live", version=self.function.current_version)
 
     def _allow_tracing(self) -> iam.Policy:
-        # A policy of its own, so that what is acknowledged here covers no other statement.
+        # A separate policy, so that the acknowledgement here covers no other statement.
         tracing = iam.Policy(
             self,
             "Tracing",
@@ -87,14 +87,16 @@ class GridFunction(Construct):
         )
         acknowledge(
             tracing,
-            {"AwsSolutions-IAM5[Resource::*]": "X-Ray's two actions for sending traces know no resources."},
+            {
+                "AwsSolutions-IAM5[Resource::*]": "X-Ray's two actions for sending traces have no resource level."
+            },
         )
         return tracing
 
     def _finish(self, folder: str) -> None:
         resource = self.function.node.default_child
         assert isinstance(resource, lambda_.CfnFunction)  # noqa: S101  what a Function is made of
-        # NOTE: `tracing=Tracing.ACTIVE` would do the same and write a wildcard into the role's policy, beside the grants.
+        # NOTE: `tracing=Tracing.ACTIVE` would do the same, but write a wildcard into the role's policy, beside the grants.
         resource.tracing_config = lambda_.CfnFunction.TracingConfigProperty(mode="Active")
         # People type this name: `sam local invoke QueryFunction`.
         resource.override_logical_id(f"{folder.capitalize()}Function")
@@ -109,10 +111,10 @@ class GridFunction(Construct):
 
 
 def lambda_runtime(name: str) -> lambda_.Runtime:
-    """A runtime by the name that Lambda gives it, `python3.13`; also one that this CDK does not know yet."""
+    """A runtime by Lambda's name for it, `python3.13`; also one that this CDK version does not know yet."""
     return lambda_.Runtime(name, lambda_.RuntimeFamily.PYTHON, supports_snap_start=runtime_snaps(name))
 
 
 def lambda_architecture(name: Architecture) -> lambda_.Architecture:
-    """An architecture by the name that Lambda gives it."""
+    """An architecture by Lambda's name for it."""
     return lambda_.Architecture.ARM_64 if name == "arm64" else lambda_.Architecture.X86_64

@@ -1,4 +1,4 @@
-"""Who may call: a Cognito user pool whose administrators, and nobody else, say which tenant and role a user has."""
+"""A Cognito user pool. Only its administrators set a user's tenant and role."""
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_cognito as cognito
@@ -10,8 +10,8 @@ from infra.checks import acknowledge
 class Identity(Construct):
     """The user pool and the one public client that signs in to it.
 
-    `custom:tenant` and `custom:role` are readable by the client (so they are claims of the ID token) and not among its write
-    attributes: a signed-in user cannot move to another tenant or raise a role. The tenant is immutable on top of that.
+    The client can read `custom:tenant` and `custom:role` (so they are claims of the ID token) but cannot write them: a signed-in
+    user cannot move to another tenant or raise a role. The tenant is also immutable.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, protect: bool) -> None:
@@ -39,7 +39,7 @@ class Identity(Construct):
             ),
             mfa=cognito.Mfa.OPTIONAL,
             mfa_second_factor=cognito.MfaSecondFactor(otp=True, sms=False),
-            # Who changes their address goes on signing in with the old one until the new one is verified.
+            # After a change of address, the user signs in with the old one until the new one is verified.
             auto_verify=cognito.AutoVerifiedAttrs(email=True),
             keep_original=cognito.KeepOriginalAttrs(email=True),
             account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
@@ -49,9 +49,9 @@ class Identity(Construct):
         acknowledge(
             self.pool,
             {
-                "AwsSolutions-COG2": "A second factor (an authenticator app) is offered and not demanded: importers and other "
+                "AwsSolutions-COG2": "A second factor (an authenticator app) is optional, because importers and other "
                 "programs sign in with a password.",
-                "AwsSolutions-COG8": "The plus plan is paid per active user; whoever deploys decides on that for their account.",
+                "AwsSolutions-COG8": "The plus plan is paid per active user; each account decides on that.",
             },
         )
         self.client = cognito.UserPoolClient(
@@ -69,6 +69,6 @@ class Identity(Construct):
             read_attributes=cognito.ClientAttributes()
             .with_standard_attributes(email=True, email_verified=True, fullname=True)
             .with_custom_attributes("tenant", "role"),
-            # NOTE: Cognito demands the required attributes here, and takes an empty set for "all".
+            # NOTE: Cognito requires the required attributes here, and takes an empty set for "all".
             write_attributes=cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True),
         )

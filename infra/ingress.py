@@ -1,4 +1,4 @@
-"""The HTTP API: a route for each line of `gridview.api.routes.ROUTES`, and a default one that answers all the rest."""
+"""The HTTP API: a route for each entry of `gridview.api.routes.ROUTES`, and a default route for all other paths."""
 
 import json
 
@@ -22,7 +22,7 @@ _ACCESS_LOG = {
     "time": "$context.requestTime",
     "ip": "$context.identity.sourceIp",
     "user": "$context.authorizer.claims.sub",
-    # The route and not the path: ids are the tenants' own words.
+    # The route, not the path: ids are the tenants' own words.
     "route": "$context.routeKey",
     "status": "$context.status",
     "latency": "$context.responseLatency",
@@ -34,7 +34,7 @@ _ACCESS_LOG = {
 
 
 class Ingress(Construct):
-    """The API on its `$default` stage, throttled, with access logs; tokens of the user pool are checked before a function runs."""
+    """The API on its `$default` stage, throttled, with access logs. The user pool's tokens are verified before a function runs."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Ingress(Construct):
 
     @property
     def url(self) -> str:
-        """Where the API answers, without a slash at its end."""
+        """The API's base URL, without a trailing slash."""
         return self.api.api_endpoint
 
     def _add_route(
@@ -83,14 +83,12 @@ class Ingress(Construct):
         if route.role is None:
             acknowledge(
                 declared,
-                {
-                    "AwsSolutions-APIG4": "Answered without a token by contract: it tells nothing of any tenant."
-                },
+                {"AwsSolutions-APIG4": "Public by contract: the answer contains no tenant data."},
             )
 
     def _add_default_route(self, query: GridFunction) -> None:
-        # NOTE: the permission of an integration for the whole API is `<api>/*/*/*`; a call of the default route has no method and
-        # no path and is outside it. An integration with a permission for its own route is inside its own.
+        # NOTE: the permission of an integration for the whole API is `<api>/*/*/*`. A call of the default route has no method and
+        # no path, so that permission does not cover it. An integration with a permission for its own route covers its own.
         declared = apigateway.HttpRoute(
             self,
             "AnythingElse",
@@ -101,7 +99,7 @@ class Ingress(Construct):
         )
         acknowledge(
             declared,
-            {"AwsSolutions-APIG4": "It answers 404 to every path that is no route, as a problem document."},
+            {"AwsSolutions-APIG4": "It answers every unknown path with a 404 problem document."},
         )
 
     def _add_stage(self) -> apigateway.HttpStage:
@@ -123,7 +121,7 @@ class Ingress(Construct):
         resource = stage.node.default_child
         assert isinstance(resource, apigateway.CfnStage)  # noqa: S101  what an HttpStage is made of
         resource.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
-            # Without the `:*` that a log group's own ARN attribute ends in.
+            # Without the `:*` at the end of a log group's own ARN attribute.
             destination_arn=Stack.of(self).format_arn(
                 service="logs",
                 resource="log-group",

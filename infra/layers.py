@@ -1,6 +1,6 @@
 """The two layers: our core package as it is, and the third-party packages (`vendor`).
 
-Nothing is built for a stack that only shows its template (one that the context `aws:cdk:bundling-stacks` leaves out: tests,
+Nothing is built for a stack of which only the template is needed (one that the context `aws:cdk:bundling-stacks` omits: tests,
 `cdk list`, `cdk destroy`). Its layer asset is the folder of the lock file.
 """
 
@@ -20,7 +20,7 @@ CORE = ROOT / "layers" / "core"
 
 
 class Layers(Construct):
-    """`all`: what every function gets, the core first."""
+    """The layers; `all` is what every function gets, the core first."""
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)

@@ -1,4 +1,4 @@
-"""Numbers of the deployment that hang together, or that the local stack shares: no CDK here, so that anybody may import them."""
+"""Numbers of the deployment that depend on each other, or that the local stack shares. No CDK here: any code can import them."""
 
 import math
 from typing import Final
@@ -9,31 +9,35 @@ TIMEOUTS: Final = {"query": 29, "command": 29, "maintain": 60, "upkeep": 60}
 """Seconds after which Lambda ends an invocation, by function. An HTTP API gives up after 30."""
 
 CLOCK_MARGIN: Final = 10
-"""Seconds by which the clocks of two containers, and a write still under way when its container was ended, may be late."""
+"""Allowance in seconds for the clock difference of two containers, and for a write still in flight when its container was ended."""
 
 SETTLE_SECONDS: Final = max(TIMEOUTS.values()) + math.ceil(store.MAX_AGE) + CLOCK_MARGIN
-"""Seconds after a change of definitions from which on nobody acts on the older ones: a container took up the old catalog just
-before the change, used it as long as a catalog may be kept, and then worked with it for as long as an invocation may take."""
+"""Seconds after a change of definitions until nobody acts on the older ones any more.
+
+In the worst case a container read the old catalog just before the change, used it for as long as a catalog may be cached, and then
+worked with it for a whole invocation.
+"""
 
 BATCH_SIZE: Final = 100
-"""Stream records that the consumer is given at most.
+"""The most stream records that the consumer receives at once.
 
 One invocation then serves as many issues as its eight threads derive within seconds, and each ledger read is shared. Issues with
-hundreds of indexed fields can make a batch too large for the timeout: then it is bisected, which costs no retry.
+hundreds of indexed fields can make a batch too large for the timeout. It is then bisected, which costs no retry.
 """
 
 RETRIES: Final = 10
-"""Further invocations for one and the same batch.
+"""Retries of one batch.
 
-Its shard waits meanwhile, so they are few; and few are enough, since what fails for a reason of its own (a poison issue) is sent
-away by the consumer, and throttling is met by the SDK's and the consumer's own retries first. A batch given up is kept whole and
-redriven from the documents as they are then: giving up costs a command, and no data.
+Its shard waits meanwhile, so they are few. Few suffice: the consumer itself sends poison issues away, and the SDK's and the
+consumer's own retries absorb throttling first. A batch given up is kept whole, and redriven from the documents as they are then:
+giving up costs a command, and no data.
 """
 
 MAX_RECORD_AGE_HOURS: Final = 12
-"""A stream forgets its records after 24 hours, without a trace. Lambda's retries end with the records' age also where it could
-not even invoke the consumer (throttled for hours, say); at half of the time they go to the bucket, and half is left to work off
-what follows."""
+"""A stream deletes its records after 24 hours, without a trace. Lambda's retries end at this age even if it could not invoke the
+consumer at all (throttled for hours, say). At half of the 24 hours the records go to the bucket, which leaves the other half to
+work off those that follow.
+"""
 
 RETENTION_DAYS: Final = 14
-"""How long a dead letter or failed batch waits for a redrive: the most that SQS can. Tombstones of removed issues outlive it."""
+"""How long a dead letter or failed batch waits for a redrive: SQS's maximum. Tombstones of removed issues live longer."""

@@ -1,4 +1,4 @@
-"""The secret that cursors are sealed with."""
+"""The secret that seals cursors."""
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_iam as iam
@@ -9,18 +9,18 @@ from infra.checks import acknowledge
 
 
 class CursorSecret(Construct):
-    """64 random letters and digits (380 bits); the keys are derived from them by HKDF."""
+    """64 random letters and digits (380 bits); HKDF derives the keys from them."""
 
     def __init__(self, scope: Construct, construct_id: str) -> None:
         super().__init__(scope, construct_id)
         self._secret = secretsmanager.Secret(
             self,
             "Secret",
-            description="gridview: what the cursors of the grid query are sealed with",
+            description="gridview: the secret that seals cursors",
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 password_length=64, exclude_punctuation=True, include_space=False
             ),
-            # It guards nothing that is stored: who loses it loses the cursors of the pages being looked at.
+            # It protects no stored data: losing it only invalidates the cursors of pages in use.
             removal_policy=RemovalPolicy.DESTROY,
         )
         acknowledge(
@@ -36,7 +36,7 @@ class CursorSecret(Construct):
         """The secret's full ARN."""
         resource = self._secret.node.default_child
         assert isinstance(resource, secretsmanager.CfnSecret)  # noqa: S101  what a Secret is made of
-        # NOTE: `Ref` is the ARN as well, but local engines give the name for it.
+        # NOTE: `Ref` is the ARN as well, but local engines return the name for it.
         return resource.attr_id
 
     def grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:

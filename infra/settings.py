@@ -1,4 +1,4 @@
-"""What a deployment may choose, read from CDK context (`-c name=value`, or `context` in cdk.json) and checked once."""
+"""The choices of a deployment, read from CDK context (`-c name=value`, or `context` in cdk.json) and validated once."""
 
 import re
 from dataclasses import dataclass, fields
@@ -20,28 +20,33 @@ _SNAP_START_MINOR = 12
 
 
 class SettingError(ValueError):
-    """A context value that no deployment can have; the message names it and says what it may be."""
+    """An invalid context value; the message names it and the valid values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The context settings of a deployment. Every default is the one for production."""
+    """The context settings of a deployment. Every default is the production value."""
 
     stack_name: str = "Gridview"
     architecture: Architecture = "arm64"
     runtime: str = "python3.13"
     snap_start: bool = True
     protect: bool = True
-    """Deletion protection, and data that outlive the stack. Without it `cdk destroy` takes the table and the users along."""
+    """Deletion protection, and data that outlives the stack. Without it, `cdk destroy` deletes the table and the users too."""
     emulator: bool = False
-    """Deploy to an engine on this machine: it has no TLS to insist on, does not know the roles that `cdk bootstrap` makes, and
-    refuses alarms on expressions."""
+    """Deploy to an engine on this machine: it has no TLS to enforce, lacks the roles that `cdk bootstrap` makes, and
+    refuses alarms on expressions.
+    """
     alarm_email: str = ""
-    """Who is mailed when an alarm goes off; they confirm the subscription once. Empty: nobody, but others may subscribe to the
-    topic."""
+    """The address that gets mail from alarms; its owner confirms the subscription once.
+
+    Empty: no mail, but others may subscribe to the topic.
+    """
     check_schedule: str = "cron(17 3 * * ? *)"
-    """When the index is compared with the issues, as EventBridge writes it, in UTC. A schedule of less than once a day is told of
-    by the alarm on missing checks."""
+    """When the index is compared with the issues: an EventBridge schedule, in UTC.
+
+    If it runs less than once a day, the alarm on missing checks goes off.
+    """
 
     def __post_init__(self) -> None:
         if not _STACK_NAME.fullmatch(self.stack_name):
@@ -69,10 +74,10 @@ class Settings:
 
     @staticmethod
     def from_context(node: "Node") -> "Settings":
-        """The settings that the context asks for: `stack-name`, `architecture`, and so on with hyphens.
+        """The settings in the context: `stack-name`, `architecture`, and so on, with hyphens.
 
         Raises:
-            SettingError: a value that is not one of those it may be.
+            SettingError: a value is invalid.
         """
         asked = {name: node.try_get_context(key) for name, key in _CONTEXT_KEYS.items()}
         given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
@@ -94,7 +99,7 @@ _SWITCHES = {field.name for field in fields(Settings) if field.type is bool}
 
 
 def _switch(key: str, value: object) -> bool:
-    # NOTE: `-c name=false` arrives as text, the same line in cdk.json as a boolean.
+    # NOTE: `-c name=false` arrives as text, the same setting in cdk.json as a boolean.
     match value:
         case bool():
             return value

@@ -1,4 +1,4 @@
-"""The deployment: table -> functions -> stream and HTTP, and which function may do what."""
+"""The deployment: table -> functions -> stream and HTTP, with each function's permissions."""
 
 from aws_cdk import CfnOutput, CliCredentialsStackSynthesizer, Stack
 from constructs import Construct

@@ -1,4 +1,4 @@
-"""The table's stream, delivered to the consumer."""
+"""The table's stream and its delivery to the consumer."""
 
 import json
 
@@ -16,30 +16,30 @@ from infra.limits import BATCH_SIZE, MAX_RECORD_AGE_HOURS, RETRIES
 from infra.table import GridTable
 
 PARALLELIZATION = 4
-"""Batches of one shard under way at once.
+"""Batches of one shard in progress at once.
 
-Lambda keeps the order of each item's records all the same, and more the consumer does not ask for: it derives state from state,
-each issue by itself. An estimate: with ten writes of 6 ms for an issue and eight threads, four make 500 issues a second and
-shard. An order is one partition of GSI1 and takes 1,000 writes a second, so ten would be throttled there in an import into one
-project, and what throttles GSI1 throttles the users' own writes.
+Lambda keeps the order of each item's records even so. The consumer needs no more: it derives state from state, each issue by
+itself. An estimate: with ten writes of 6 ms for an issue and eight threads, four batches make 500 issues a second per shard. An
+order is one partition of GSI1 and takes 1,000 writes a second. So ten batches would be throttled there in an import into one
+project, and throttling of GSI1 throttles the users' own writes.
 """
 _BATCH_KEYS = "aws/lambda/"
-"""What Lambda begins the keys of failed batches with."""
+"""The prefix that Lambda gives the keys of failed batches."""
 
 
 class StreamMapping(Construct):
-    """The event source mapping, and what the consumer's role needs for it.
+    """The event source mapping, and the permissions that it needs in the consumer's role.
 
-    It wakes the consumer for issue documents only: what the consumer derives has other keys, so it never wakes itself. Batch
-    size, retries and the records' age are explained in `limits`. What else is chosen here:
+    It invokes the consumer for issue documents only. Derived items have other keys, so the consumer never triggers itself. `limits`
+    explains batch size, retries and the records' maximum age. The other choices:
 
-    - no batching window: an edit is in the sorted grids as soon as can be, and under load batches fill by themselves;
-    - no tumbling window: the consumer keeps no state between invocations but the ledgers;
-    - `ReportBatchItemFailures`: what was done before the first record that failed is not done again;
-    - bisecting, for invocations that crash or run out of time and so report nothing: in a few steps the record at fault is alone,
+    - no batching window: an edit reaches the sorted grids as soon as possible, and under load batches fill by themselves;
+    - no tumbling window: the consumer keeps no state between invocations except the ledgers;
+    - `ReportBatchItemFailures`: work before the first failed record is not repeated;
+    - bisecting, for invocations that crash or run out of time and so report nothing: in a few steps it isolates the faulty record,
       and the others are done. It uses up no retries;
-    - a bucket for what is given up, since a queue would be sent a pointer into a stream that forgets after 24 hours;
-    - metrics of events: the one sign that a batch went to the bucket. They are off unless asked for.
+    - a bucket for batches given up, because a queue would get a pointer into a stream that forgets after 24 hours;
+    - metrics of events: the one sign that a batch went to the bucket. They are off by default.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class StreamMapping(Construct):
                 )
             ),
         )
-        # NOTE: Lambda checks these when the mapping is made, so each grant comes before it.
+        # NOTE: Lambda checks these when the mapping is created, so each grant comes first.
         table.grant_stream(
             consumer.role,
             "dynamodb:DescribeStream",

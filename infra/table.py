@@ -9,7 +9,7 @@ from gridview.encoding import keys
 
 
 class GridTable(Construct):
-    """A `TableV2` on demand; `grant` and `grant_index` give single actions on the table and on GSI1, never a wildcard."""
+    """A `TableV2` on demand. `grant` and `grant_index` allow single actions on the table and on GSI1, never a wildcard."""
 
     def __init__(self, scope: Construct, construct_id: str, *, protect: bool) -> None:
         super().__init__(scope, construct_id)
@@ -51,7 +51,7 @@ class GridTable(Construct):
         return arn
 
     def grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
-        """Allow `actions` on the table itself, and not on its index."""
+        """Allow `actions` on the table itself, but not on its index."""
         return iam.Grant.add_to_principal(
             grantee=grantee, actions=list(actions), resource_arns=[self.table.table_arn]
         )

@@ -1,4 +1,4 @@
-"""The stack as plain data, for whoever wants to look at it: no network, no account, no layer to build."""
+"""The stack as plain data: no network, no account, no layer to build."""
 
 import json
 import tempfile

@@ -1,4 +1,4 @@
-"""When the upkeep function runs."""
+"""The schedules of the upkeep function."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_events as events
@@ -11,11 +11,11 @@ from infra.function import GridFunction
 class UpkeepSchedules(Construct):
     """Each minute `{"task": "jobs"}`, each night `{"task": "check"}`.
 
-    EventBridge and Lambda deliver at least once and not always on time. A lease in the table sees to it that a job has one
-    worker, so that ticks may overlap or come twice, and no concurrency is reserved. Nothing is retried either, neither by
-    EventBridge nor by Lambda, and what waited for a minute is dropped: the next tick finds the same jobs and goes on where the
-    last one got, while retries would pile up behind one that fails for a reason of its own. The check shares that setting (it is
-    the function's): a failed one is an error, and an alarm; a missing one is an alarm too.
+    EventBridge and Lambda deliver at least once and not always on time. A lease in the table gives each job a single worker, so
+    ticks may overlap or repeat, and no concurrency is reserved. Neither EventBridge nor Lambda retries, and an event that waited
+    for a minute is dropped: the next tick finds the same jobs and continues where the last one stopped, while retries would pile up
+    behind a job that fails by its own fault. The check shares that setting, because it is the function's: a failed check is an
+    error and raises an alarm, and so does a missing one.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """The third-party layer: wheels fetched for the function's platform.
 
-pip builds it on first need, without Docker and without compiling anything: only wheels for Lambda's Linux, from the lock file, with
-their hashes checked. The result is kept under `.build/layers`, named by everything that it was made from, so that the same lock
-file gives the same asset and no network is used a second time.
+pip builds it when first needed, without Docker and without compiling: only wheels for Lambda's Linux, from the lock file, with
+their hashes checked. The result is kept under `.build/layers`, under a name made from all its inputs. So the same lock
+file gives the same asset, and no second network access.
 """
 
 import hashlib
@@ -20,13 +20,13 @@ VENDOR_LOCK = ROOT / "layers" / "vendor" / "requirements.txt"
 CACHE = ROOT / ".build" / "layers"
 
 _RECIPE = "1"
-"""Raise it with any change in how a layer is made from the lock file."""
+"""Raise this with any change in how a layer is made from the lock file."""
 
 _MANYLINUX = {"arm64": "aarch64", "x86_64": "x86_64"}
 _NOT_RUN = ("tests", "__pycache__")
 """Folders of installed packages that no function runs."""
 _NOT_READ = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json")
-"""What pip notes beside a package of how it was installed; it would differ from one machine to the next."""
+"""pip's notes on how a package was installed; they would differ between machines."""
 
 
 class LayerError(RuntimeError):
@@ -50,7 +50,7 @@ def build_vendor(*, python_version: str, architecture: Architecture, cache: Path
         folder = Path(building) / "layer"
         _install(folder / "python", python_version, architecture)
         strip(folder / "python")
-        # NOTE: a rename is all or nothing; another process that was quicker has made the same.
+        # NOTE: a rename is atomic; another process that was faster has made the same folder.
         try:
             folder.rename(built)
         except OSError:
@@ -60,8 +60,8 @@ def build_vendor(*, python_version: str, architecture: Architecture, cache: Path
 
 
 def strip(packages: Path) -> None:
-    """Remove what no function needs from a folder of installed packages, and what is not the same on every machine."""
-    # The commands that packages bring along name the Python that built the layer.
+    """Remove what no function needs, and what differs between machines, from a folder of installed packages."""
+    # The scripts of packages name the Python that built the layer.
     shutil.rmtree(packages / "bin", ignore_errors=True)
     for name in _NOT_RUN:
         for folder in sorted(packages.rglob(name)):
@@ -74,7 +74,7 @@ def strip(packages: Path) -> None:
 
 def _install(target: Path, python_version: str, architecture: Architecture) -> None:
     machine = _MANYLINUX[architecture]
-    # From Python 3.12 on Lambda runs on Amazon Linux 2023 (glibc 2.34), before on Amazon Linux 2 (2.26).
+    # From Python 3.12 Lambda runs on Amazon Linux 2023 (glibc 2.34), earlier on Amazon Linux 2 (2.26).
     newer = ["manylinux_2_28"] if int(python_version.partition(".")[2]) >= 12 else []
     platforms = [f"--platform={name}_{machine}" for name in (*newer, "manylinux2014")]
     command = [
@@ -105,7 +105,7 @@ def _install(target: Path, python_version: str, architecture: Architecture) -> N
 
 
 def _reason(output: str) -> str:
-    """What pip says of a failure, in one line."""
+    """pip's reason for a failure, in one line."""
     if "NewConnectionError" in output or "ConnectTimeoutError" in output:
         return "no package registry answers; it needs the network once."
     errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR: ")]

@@ -1,4 +1,4 @@
-"""The writes: projects, attributes and issues."""
+"""The writes of the API: projects, attributes and issues."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -132,9 +132,9 @@ def delete_issue(request: Request) -> Response:
 
 
 def batch(request: Request) -> Response:
-    """Many creates, updates and deletes; with an Idempotency-Key, once."""
+    """Many creates, updates and deletes; repeatable with an Idempotency-Key."""
     actor, operations = request.actor, parse_batch(request.body())
-    # So many writes are worth a read: no operation is judged by a catalog that is a few seconds old.
+    # So many writes are worth a read: no operation is judged by a stale catalog.
     catalog = catalogs.current(table, actor.tenant, request.path["project"])
     key = request.header("idempotency-key")
     if key is None:

@@ -1,4 +1,4 @@
-"""The stream consumer: derives what a batch of changed issues asks for, and reports the first record that could not be done."""
+"""The stream consumer: derives data from a batch of changed issues, and reports the first record that failed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ def _send(poison: Poison) -> None:
 
 
 def _note(records: Sequence[dict[str, Any]]) -> None:
-    """Note how far the index has come. The batch is done, whatever becomes of the note."""
+    """Note the lag of the index. The batch is done, whether or not the note is written."""
     try:
         notes.note(table, records)
     except Exception:
@@ -42,7 +42,7 @@ def _note(records: Sequence[dict[str, Any]]) -> None:
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
-    """A DynamoDB stream event in, a partial batch response out."""
+    """Process a DynamoDB stream event; returns a partial batch response."""
     records = event["Records"]
     metrics.add_metric(name="Records", unit=MetricUnit.Count, value=len(records))
     failed = consume(table, catalogs, records, _send, fences)

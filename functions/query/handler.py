@@ -1,4 +1,4 @@
-"""The reads: projects, attributes, issues and the grid. This function's role cannot write."""
+"""The reads of the API: projects, attributes, issues and the grid. This function's role cannot write."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ cursor_source = CursorSource()
 
 
 def health(_: Request) -> Response:
-    """Tell that the function answers; it asks nothing of the table."""
+    """The health check; it does not access the table."""
     return ok({"status": "ok"})
 
 
@@ -83,12 +83,12 @@ def get_issue(request: Request) -> Response:
 
 
 def grid(request: Request) -> Response:
-    """A page of the grid, asked for by a body."""
+    """A page of the grid, for a request with a body."""
     return _grid(request, request.body() if request.raw_body.strip() else {})
 
 
 def grid_get(request: Request) -> Response:
-    """A page of the grid, asked for by query parameters."""
+    """A page of the grid, for a request with query parameters."""
     return _grid(request, grid_request.from_parameters(request.parameters))
 
 
@@ -102,7 +102,7 @@ def _grid(request: Request, body: object) -> Response:
 
 
 def groups(request: Request) -> Response:
-    """Grouped counts."""
+    """Counts of issues by group."""
     body = request.body()
 
     def counted(metered: Table, catalog: Catalog) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def groups(request: Request) -> Response:
 
 
 def summary(request: Request) -> Response:
-    """Functions of fields."""
+    """Aggregates of fields."""
     body = request.body()
 
     def summarized(metered: Table, catalog: Catalog) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def position(request: Request) -> Response:
 
 
 def _answered(request: Request, answer: Callable[[Table, Catalog], dict[str, Any]]) -> Response:
-    """What a query over the current catalog gives; its price is published, also when it is refused."""
+    """The result of a query over the current catalog. Its cost is published, even if the query fails."""
     metered = table.metered()
     project = request.path["project"]
     try:

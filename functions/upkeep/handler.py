@@ -1,4 +1,4 @@
-"""Upkeep: what is done in the background, invoked by schedules."""
+"""Upkeep: the background work, invoked by schedules."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ from gridview.maintenance.job_worker import Worker
 from gridview.schema.store import Catalogs
 
 _RESERVE = 15.0
-"""Seconds of an invocation that are left when no new piece of work is begun: more than the longest should take."""
+"""No new piece of work begins in these last seconds of an invocation: more than the longest piece should take."""
 
 logger = Logger()
 metrics = Metrics()
@@ -36,7 +36,7 @@ def _send(poison: Poison) -> None:
 
 
 def work_on_jobs(context: LambdaContext) -> dict[str, Any]:
-    """Go on with the background work of all projects, as long as an invocation may take."""
+    """Continue the background work of all projects until the invocation's time is up."""
 
     def remaining() -> float:
         return context.get_remaining_time_in_millis() / 1000 - _RESERVE
@@ -51,10 +51,10 @@ def work_on_jobs(context: LambdaContext) -> dict[str, Any]:
 
 
 def begin_check(_: LambdaContext) -> dict[str, Any]:
-    """Have the whole table checked, by the invocations that work on jobs."""
+    """Request a check of the whole table; the invocations that work on jobs carry it out."""
     begun = nightly.begin(table)
     if not begun:
-        logger.warning("the last check is not over yet")
+        logger.warning("the last check is still in progress")
     return {"begun": begun}
 
 
@@ -63,7 +63,7 @@ def _go_on_with_check(remaining: Callable[[], float]) -> bool:
 
 
 def _tell_difference(finding: Finding) -> None:
-    for one in finding.differences:  # without what was found or expected: those are values of the issue
+    for one in finding.differences:  # without the found and expected values: those are values of the issue
         logger.error("index differs", extra={"issue": one.key, "kind": one.kind.value, "place": one.place})
 
 
@@ -72,7 +72,7 @@ def _tell_checked(tally: Tally) -> None:
     logger.info("checked", extra=counts)
     metrics.add_metric(name="FsckDifferences", unit=MetricUnit.Count, value=tally.differences)
     metrics.add_metric(name="FsckIssues", unit=MetricUnit.Count, value=tally.issues)
-    metrics.flush_metrics()  # before the check is forgotten
+    metrics.flush_metrics()  # before the check's item is deleted
 
 
 TASKS = {"jobs": work_on_jobs, "check": begin_check}
@@ -81,5 +81,5 @@ TASKS = {"jobs": work_on_jobs, "check": begin_check}
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """`{"task": "jobs"}` or `{"task": "check"}` in, what was done out."""
+    """Run `{"task": "jobs"}` or `{"task": "check"}`; returns a summary of the work."""
     return TASKS[event["task"]](context)
