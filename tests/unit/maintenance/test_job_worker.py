@@ -21,10 +21,11 @@ from gridview.index.images import Image, Poison
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.maintenance import job_worker
-from gridview.maintenance.job_worker import LEASE, Worked, Worker
+from gridview.maintenance.job_worker import Worked, Worker
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexState
 from gridview.schema.jobs import Job
+from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs, DefinitionsMissing
 from gridview.support import backoff, clock, concurrency
 from gridview.support.errors import Overloaded

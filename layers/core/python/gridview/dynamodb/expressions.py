@@ -37,6 +37,11 @@ def version_is(version: int) -> Condition:
     return Condition("#version = :version", {"#version": "version"}, {":version": version})
 
 
+def revision_is(revision: int) -> Condition:
+    """The item stands at this revision."""
+    return Condition("revision = :revision", values={":revision": revision})
+
+
 class Bound(NamedTuple):
     """What the sort keys of a range have in common: `>` and `>=` keep what comes after a value, `<` and `<=` what comes before.
 

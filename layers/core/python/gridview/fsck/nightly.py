@@ -7,29 +7,24 @@ import uuid
 from collections.abc import Callable
 
 from gridview.dynamodb.errors import ConditionFailed
-from gridview.dynamodb.expressions import ABSENT, Condition, Item
+from gridview.dynamodb.expressions import ABSENT, Item, revision_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.checker import Check
 from gridview.fsck.progress import Finding, Tally
 from gridview.fsck.walks import TableWalk
+from gridview.schema.leases import LEASE, RETRY, checkpoint
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 
 PATIENCE = 900.0
 """Seconds for which a difference may be temporary: more than the stream lags on a bad day."""
 
-LEASE = 120.0
-"""Seconds after which another invocation may continue the check: more than an invocation can last."""
-
 _AT_MOST = 500
 """The limit of suspects."""
 
 _PAGE = 1_000
 """Items that are read at a time. Even if each of them adds a suspect, the item stays below 400 KB."""
-
-_RETRY = 5.0
-"""Seconds until the next attempt after the table has refused a call."""
 
 
 def begin(table: Table) -> bool:
@@ -78,7 +73,7 @@ def go_on(
         due = _work(check, remaining)
         if check.done:
             finished(check.tally)
-            table.delete(keys.CHECK, keys.JOB, _unchanged(held))
+            table.delete(keys.CHECK, keys.JOB, revision_is(held["revision"]))
         else:
             state = {"position": check.walk.position, "tally": check.tally.to_state()}
             _save(table, held, {keys.SORT: due, "holder": "", **state})
@@ -96,19 +91,11 @@ def _work(check: Check, remaining: Callable[[], float]) -> str:
         try:
             check.step()
         except Overloaded:
-            return clock.after(_RETRY)
+            return clock.after(RETRY)
     return clock.now()
 
 
 def _save(table: Table, before: Item, changes: Item) -> Item:
     after = {**before, **changes, "revision": before["revision"] + 1}
-    try:
-        table.put(after, _unchanged(before))
-    except ConditionFailed as error:
-        if not error.is_repeat_of(after):
-            raise
+    checkpoint(table, after, before["revision"])
     return after
-
-
-def _unchanged(item: Item) -> Condition:
-    return Condition("revision = :revision", values={":revision": item["revision"]})

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
-from gridview.dynamodb.expressions import ABSENT, Condition, Item
+from gridview.dynamodb.expressions import ABSENT, Condition, Item, revision_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.block_writer import BlockWriter, KeyChange, still_at
@@ -212,7 +212,7 @@ def _expires(work: Work) -> int | None:
 
 
 def _revision_is(work: Work) -> Condition:
-    return Condition("revision = :revision", values={":revision": work.planned.done.revision})
+    return revision_is(work.planned.done.revision)
 
 
 def _places(work: Work) -> Iterator[KeyChange]:

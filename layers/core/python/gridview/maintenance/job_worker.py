@@ -24,6 +24,7 @@ from gridview.maintenance.rebuild_pass import pass_over
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.items import ProjectItems, orders_in, raise_epoch, sort_key, to_catalog, to_item
 from gridview.schema.jobs import Job, save, unchanged
+from gridview.schema.leases import LEASE, RETRY, checkpoint
 from gridview.schema.store import Catalogs, read, require_deleted
 from gridview.support import clock
 from gridview.support.concurrency import chunked, in_threads
@@ -32,17 +33,11 @@ from gridview.support.errors import NotFound, Overloaded
 BATCH = 50
 """Issues between two checkpoints: with their ledgers one BatchGetItem."""
 
-LEASE = 120.0
-"""Seconds after which another worker may take over an untouched job: more than an invocation can last."""
-
 PROJECT_TOMBSTONE_DAYS = 60
 """A deleted project's id stays taken until its issues' ledgers are gone, which outlive a dead letter of 14 days by 30."""
 
 _TURN = 10.0
 """Seconds of work on one job while others wait."""
-
-_RETRY = 5.0
-"""Seconds until a job is retried after the table refused a call."""
 
 _BROKEN = LEASE
 """Seconds until a job that failed by its own fault is retried: not in the same invocation."""
@@ -135,7 +130,7 @@ class Worker:
         except _Lost:
             pass
         except Overloaded:
-            self._postpone(partition, holder, _RETRY)
+            self._postpone(partition, holder, RETRY)
         except Exception as error:
             self._broken.append(error)
             self._postpone(partition, holder, _BROKEN)
@@ -249,12 +244,10 @@ class Worker:
 
     def _save(self, partition: str, before: Job, after: Job) -> Job:
         saved = replace(after, revision=before.revision + 1)
-        item = saved.to_item(partition)
         try:
-            self._table.put(item, unchanged(before))
+            checkpoint(self._table, saved.to_item(partition), before.revision)
         except ConditionFailed as error:
-            if not error.is_repeat_of(item):
-                raise _Lost from error
+            raise _Lost from error
         return saved
 
     def _postpone(self, partition: str, holder: str, seconds: float) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
-from gridview.dynamodb.expressions import ABSENT, Condition, Write, put
+from gridview.dynamodb.expressions import ABSENT, Condition, Write, put, revision_is
 from gridview.encoding import keys
 
 
@@ -90,4 +90,4 @@ def save(partition_key: str, before: Job | None, after: Job) -> Write:
 
 def unchanged(job: Job | None) -> Condition:
     """The condition that the job is as it was read (None: that there is none)."""
-    return ABSENT if job is None else Condition("revision = :revision", values={":revision": job.revision})
+    return ABSENT if job is None else revision_is(job.revision)
