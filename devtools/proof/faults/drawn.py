@@ -2,16 +2,21 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from random import Random
 
 from devtools.proof.faults import administrators, people, truth
 from devtools.proof.faults.adversary import Verdict
 from devtools.proof.faults.people import Reader, is_spoilt
+from devtools.proof.faults.questions import Questioner
 from devtools.proof.faults.stream import Shard
 from devtools.proof.faults.world import SETTLING, Difference, Run, World, is_block
 from gridview.dynamodb.expressions import Key
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound
+
+_QUESTIONS = 0.4
+"""Of what readers ask, that is more than a page of one order."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Weather:
 class Drawn:
     """Everything happens in an order that is drawn: what people do, what is delivered, what becomes of each call."""
 
-    def __init__(self, world: World, weather: Weather) -> None:
+    def __init__(self, world: World, weather: Weather, seed: int = 0) -> None:
         self.world = world
         self.weather = weather
         self.random = world.random
@@ -53,6 +58,8 @@ class Drawn:
         self.upkeep_containers = [Catalogs() for _ in range(weather.containers)]
         self.reader_catalogs = Catalogs()
         self.readers = [Reader(world, self.reader_catalogs) for _ in range(weather.readers)]
+        self.aside = Random(f"questions {seed}")  # noqa: S311 - the same seed is the same scenario
+        self.questioner = Questioner(world, self.reader_catalogs, self.aside)
         self.official: dict[Shard, Run] = {}
         self.scribbled: list[str] = []
 
@@ -169,8 +176,10 @@ class Drawn:
             people.repair(self.world, key, self.random.choice(self.upkeep_containers))
 
     def read(self) -> None:
-        """Somebody asks for a page."""
-        if self.weather.readers > sum(run.kind == "reader" for run in self.world.runs):
+        """Somebody asks for a page, or something else of the grid."""
+        if self.weather.readers <= sum(run.kind == "reader" for run in self.world.runs):
+            return
+        if self.aside.random() >= _QUESTIONS or self.questioner.ask() is None:
             self.random.choice(self.readers).page()
 
     # What Lambda and DynamoDB do
@@ -317,6 +326,7 @@ class Drawn:
             self.catch_up_with_all()
             self.judge()
         self.walk()
+        self.ask()
         if world.orders and world.chance(0.3):
             truth.assert_found_and_mended(world)
             self.catch_up_with_all()
@@ -397,6 +407,13 @@ class Drawn:
                 limit=self.random.randint(1, 4),
                 catalog=catalog,
             )
+
+    def ask(self) -> None:
+        """Ask what readers ask, now that there is one right answer."""
+        catalog = self.catalog()
+        if catalog is None or any(self._stuck()) or any(map(is_spoilt, self.world.documents.values())):
+            return
+        self.questioner.ask_in_quiet(catalog, 3)
 
 
 _FAIR = Weather()

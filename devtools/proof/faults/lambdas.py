@@ -5,17 +5,18 @@ module's table, queue and caches are put in before each invocation. Metrics and 
 """
 
 import importlib
+import json
 import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 from unittest import mock
 
-import orjson
 from typing_extensions import override
 
 from devtools.local import gateway
@@ -63,6 +64,11 @@ class Letters(NamedTuple):
     """The queue of poison issues."""
 
     send: Callable[[Poison], None]
+
+
+def read_json(text: str | bytes) -> Any:
+    """JSON with all digits of its numbers."""
+    return json.loads(text, parse_float=Decimal)
 
 
 class Failed(Exception):
@@ -164,7 +170,7 @@ class Functions(NamedTuple):
             raw = module.handler(event, Context(self.left))
         if raw["statusCode"] == 500:
             raise Failed(raw["body"]) from (logged or [None])[-1]
-        return Answer(raw["statusCode"], orjson.loads(raw.get("body", "null")))
+        return Answer(raw["statusCode"], read_json(raw.get("body", "null")))
 
     def grid(self, tenant: str, project: str, asked: Mapping[str, Any]) -> "Answer":
         """A page of the grid of a project, by its path."""

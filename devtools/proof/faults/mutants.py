@@ -36,6 +36,7 @@ FIRST = {
         "definitions",
         "stream",
     ),
+    "questions": ("readers", "definitions", "stream", "blocks"),
 }
 """The families of scenarios that are played first."""
 

@@ -83,7 +83,7 @@ class Family(NamedTuple):
 
 
 def _drawn(name: str) -> Family:
-    return Family(name, lambda world, _: Drawn(world, WEATHERS[name]).play())
+    return Family(name, lambda world, seed: Drawn(world, WEATHERS[name], seed).play())
 
 
 _FAMILIES = tuple(map(_drawn, WEATHERS))

@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from devtools.proof.faults import chains_truth
-from devtools.proof.faults.lambdas import Used
+from devtools.proof.faults.lambdas import Used, read_json
 from devtools.proof.faults.world import Difference, World, is_document
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
@@ -30,7 +28,14 @@ if TYPE_CHECKING:
 
 
 def assert_page(world: World, catalog: Catalog, asked: Mapping[str, Any], page: Mapping[str, Any]) -> None:
-    """No issue twice, and every row some version that its issue really had."""
+    """No issue twice, every row some version that its issue really had, and the rows in order."""
+    _assert_in_order(catalog, asked, [had[0] for had in assert_rows(world, catalog, asked, page)])
+
+
+def assert_rows(
+    world: World, catalog: Catalog, asked: Mapping[str, Any], page: Mapping[str, Any]
+) -> list[list[Item]]:
+    """No issue twice, and every row some version that its issue really had. The documents that each row may show."""
     rows: list[dict[str, Any]] = page["rows"]
     twice = [num for num, count in Counter(row["num"] for row in rows).items() if count > 1]
     if twice:
@@ -40,11 +45,11 @@ def assert_page(world: World, catalog: Catalog, asked: Mapping[str, Any], page: 
     for row in rows:
         key = keys.issue(world.tenant, world.project, row["num"])
         had = world.history.get(key, {}).get(row["version"], [])
-        shown = [document for document in had if _shown(catalog, document, columns) == row]
-        if not shown:
+        alike = [document for document in had if shown(catalog, document, columns) == row]
+        if not alike:
             raise Difference(f"a page shows {row}, which issue {row['num']} never was: {asked}")
-        documents.append(shown[0])
-    _assert_in_order(catalog, asked, documents)
+        documents.append(alike)
+    return documents
 
 
 def _assert_in_order(catalog: Catalog, asked: Mapping[str, Any], documents: Sequence[Item]) -> None:
@@ -53,14 +58,15 @@ def _assert_in_order(catalog: Catalog, asked: Mapping[str, Any], documents: Sequ
     field = catalog.get(sort["field"])
     if field is not None and field.moving:
         return
-    shown = [document["num"] for document in documents]
+    nums = [document["num"] for document in documents]
     descending, nulls_first = sort["direction"] == "desc", sort["nulls"] == "first"
-    if shown != _in_order(catalog, documents, sort["field"], descending, nulls_first):
-        raise Difference(f"a page shows {shown}, which is not in order: {asked}")
+    if nums != _in_order(catalog, documents, sort["field"], descending, nulls_first):
+        raise Difference(f"a page shows {nums}, which is not in order: {asked}")
 
 
-def _shown(catalog: Catalog, document: Item, columns: frozenset[str] | None) -> Any:
-    return orjson.loads(dumps(to_json(catalog, document, columns)))
+def shown(catalog: Catalog, document: Mapping[str, Any], columns: frozenset[str] | None) -> Any:
+    """A document as a row shows it."""
+    return read_json(dumps(to_json(catalog, document, columns)))
 
 
 def derivable(catalog: Catalog, document: Item) -> bool:

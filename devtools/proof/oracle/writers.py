@@ -345,8 +345,8 @@ class _Scenario:
         check_values(self._of(shown), window.answer, body.get("columns"))
         same("the rows, by what they show", nums, Oracle(shown).rows(body))
         if body["count"]:
-            _between("total", window.answer["total"], len(window.still.issues), window.slack)
-            _between("matched", window.answer["matched"], len(Oracle(window.still).rows(body)), window.slack)
+            between("total", window.answer["total"], len(window.still.issues), window.slack)
+            between("matched", window.answer["matched"], len(Oracle(window.still).rows(body)), window.slack)
         return window
 
     def _of(self, project: Project) -> Loaded:
@@ -431,12 +431,12 @@ class _Scenario:
         if not window.slack:
             same("the groups", ours, theirs)
             return
-        told = {_spelled_alike(one["values"]): one["count"] for one in ours}
-        least = {_spelled_alike(one["values"]): one["count"] for one in theirs}
+        told = {spelled_alike(one["values"]): one["count"] for one in ours}
+        least = {spelled_alike(one["values"]): one["count"] for one in theirs}
         same("whether all groups are different", len(told), len(ours))
         same("the groups that nothing happened to", [one for one in told if one in least], list(least))
         for values, count in told.items():
-            _between(f"the count of {values}", count, least.get(values, 0), window.slack)
+            between(f"the count of {values}", count, least.get(values, 0), window.slack)
 
     def summary(self) -> None:
         """A summary of fields: while issues change, what it says holds together; `_quiet` compares it."""
@@ -450,10 +450,10 @@ class _Scenario:
         if not window.slack:
             same("the summary", ours, theirs)
             return
-        _between("matched", ours["matched"], theirs["matched"], window.slack)
+        between("matched", ours["matched"], theirs["matched"], window.slack)
         for told, least in zip(ours["summaries"], theirs["summaries"], strict=True):
             if "count" in told:
-                _between("count", told["count"], least["count"], window.slack)
+                between("count", told["count"], least["count"], window.slack)
 
     def position(self) -> None:
         """The position of an issue."""
@@ -477,7 +477,7 @@ class _Scenario:
         if num not in rows:
             same("the position", window.answer["position"], None)
         else:
-            _between("the position", window.answer["position"], rows.index(num), window.slack)
+            between("the position", window.answer["position"], rows.index(num), window.slack)
 
     def _quiet(self) -> None:
         """Everything ends and is shown; then the answer is the oracle's."""
@@ -509,12 +509,13 @@ def _question(random: Random, project: Project) -> Question:
     return question
 
 
-def _spelled_alike(values: Sequence[Any]) -> tuple[Any, ...]:
+def spelled_alike(values: Sequence[Any]) -> tuple[Any, ...]:
     """The values of a group, however its first issue spells them."""
     return tuple(folded(one) if isinstance(one, str) else one for one in values)
 
 
-def _between(what: str, ours: int, least: int, slack: int) -> None:
+def between(what: str, ours: int, least: int, slack: int) -> None:
+    """Difference when a count is less than this, or more by what may be on its way."""
     if not least <= ours <= least + slack:
         raise Difference(
             f"{what}: the grid says {ours}, the oracle {least}, and {slack} on their way at most"

@@ -82,6 +82,8 @@ def test_every_fault_happens_among_those_that_are_drawn() -> None:
         "changes of definitions",
         "deleted projects",
         "pages",
+        "questions",
+        "questions in quiet",
         "repairs",
         "spoilt by hand",
         "block splits",

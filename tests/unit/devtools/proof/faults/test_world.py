@@ -14,10 +14,12 @@ from devtools.proof.faults import chains_truth, people, points, project, truth
 from devtools.proof.faults.adversary import Invocation, Killed, Verdict
 from devtools.proof.faults.drawn import Drawn, Weather
 from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.questions import Questioner
 from devtools.proof.faults.stream import Stream, key_of
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.watched import Around, Attempted, Watched
 from devtools.proof.faults.world import Difference, World
+from devtools.proof.oracle.world import Question
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Item
 from gridview.encoding import keys
@@ -401,7 +403,7 @@ def test_a_wrong_page_is_found(world: World, nums: list[int]) -> None:
     asked = {"sort": [{"field": "num", "direction": "asc", "nulls": "last"}]}
 
     def page(*nums: int) -> dict[str, Any]:
-        return {"rows": [truth._shown(catalog, world.documents[key(num)], None) for num in nums]}
+        return {"rows": [truth.shown(catalog, world.documents[key(num)], None) for num in nums]}
 
     truth.assert_page(world, catalog, asked, page(1, 2))
     with pytest.raises(Difference):
@@ -411,7 +413,7 @@ def test_a_wrong_page_is_found(world: World, nums: list[int]) -> None:
 def test_a_page_with_a_value_that_an_issue_never_had_is_found(world: World) -> None:
     catalog = Catalogs().get(world.engine, "acme", project.PROJECT)
     asked = {"sort": [{"field": "num", "direction": "asc", "nulls": "last"}]}
-    row = truth._shown(catalog, world.documents[key(1)], None)
+    row = truth.shown(catalog, world.documents[key(1)], None)
     for wrong in ({**row, "name": "never"}, {**row, "version": 7}, {**row, "fields": {}}):
         with pytest.raises(Difference):
             truth.assert_page(world, catalog, asked, {"rows": [wrong]})
@@ -442,3 +444,47 @@ def test_dead_letters_that_are_missing_or_too_many_are_found(world: World) -> No
     people.spoil(world, key(1))
     with pytest.raises(Difference):
         drawn.judge()
+
+
+# Questions
+
+
+def test_in_quiet_an_answer_that_the_documents_do_not_give_is_found(world: World) -> None:
+    questioner = Questioner(world, Catalogs(), Random(0))  # noqa: S311
+    questioner.ask_in_quiet(world.catalog(), 20)
+    world.documents[key(2)] = {**world.documents[key(1)], "num": 2}
+    with pytest.raises(Difference):
+        questioner.ask_in_quiet(world.catalog(), 20)
+
+
+def shown_page(world: World, **counts: int) -> dict[str, Any]:
+    catalog = world.catalog()
+    return {"rows": [truth.shown(catalog, world.documents[key(1)], None)], **counts}
+
+
+def asked_for(num: int, *, count: bool = False) -> Question:
+    only = {"field": "num", "op": "eq", "value": num}
+    return Question("walk", {"filter": only, "sort": [], "limit": 3, "count": count})
+
+
+def test_a_row_that_does_not_pass_the_filter_is_found_at_any_time(world: World) -> None:
+    questioner = Questioner(world, Catalogs(), Random(0))  # noqa: S311
+    questioner.check(world.catalog(), asked_for(1), shown_page(world))
+    with pytest.raises(Difference):
+        questioner.check(world.catalog(), asked_for(2), shown_page(world))
+
+
+def test_a_count_of_more_issues_than_there_ever_were_is_found(world: World) -> None:
+    questioner = Questioner(world, Catalogs(), Random(0))  # noqa: S311
+    asked, issues = asked_for(1, count=True), len(world.history)
+    questioner.check(world.catalog(), asked, shown_page(world, total=2, matched=issues))
+    with pytest.raises(Difference):
+        questioner.check(world.catalog(), asked, shown_page(world, total=2, matched=issues + 1))
+
+
+def test_a_group_that_no_issue_was_ever_in_is_found(world: World) -> None:
+    questioner = Questioner(world, Catalogs(), Random(0))  # noqa: S311
+    asked = Question("groups", {"by": ["num"], "limit": 500, "aggregates": []})
+    questioner.check(world.catalog(), asked, {"groups": [{"values": [1], "count": 1}]})
+    with pytest.raises(Difference):
+        questioner.check(world.catalog(), asked, {"groups": [{"values": [7], "count": 1}]})

@@ -1,0 +1,286 @@
+"""Questions of the grid beyond pages of one order: filters, orders by several fields, offsets, counts, groups and summaries.
+
+The questions and their right answers are those of the oracle, which knows nothing of the core: it has the documents in SQLite.
+
+While people write, and reads may be as old as the scenario, a row still passes the filter by the document that it shows, and the
+rows of a page stand in order by what they show. No more issues match than there ever were, and no value is counted more often
+than issues had it, version by version.
+Once all is quiet every answer is exactly the oracle's.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
+from random import Random
+from typing import Any
+
+from typing_extensions import override
+
+from devtools.proof.faults.lambdas import Answer, Used
+from devtools.proof.faults.truth import assert_rows, shown
+from devtools.proof.faults.world import Difference, Run, World
+from devtools.proof.oracle import compare, refusals
+from devtools.proof.oracle.compare import (
+    Loaded,
+    groups_expected,
+    groups_told,
+    nums_of,
+    same,
+    summary_expected,
+    summary_told,
+)
+from devtools.proof.oracle.limits import budgets
+from devtools.proof.oracle.sql import Oracle
+from devtools.proof.oracle.world import Json, Project, Question, question
+from devtools.proof.oracle.writers import between, spelled_alike
+from gridview.commands.actor import Role
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.block_cache import BlockCache
+from gridview.schema.catalog import NUM, Catalog, UnknownOption
+from gridview.schema.catalog import Field as Column
+from gridview.schema.store import Catalogs
+
+_PATHS = {"walk": "grid", "offset": "grid", "groups": "groups", "summary": "summary"}
+_COMBINATIONS = 64
+"""Ways in which a page is looked at whose versions were written more than once."""
+_PAGES = 40
+
+
+@dataclass
+class _Project(Project):
+    """A project as it is in the middle of its life, or all versions of its issues side by side."""
+
+    closed: frozenset[str] = frozenset()
+    """The fields by which the grid does not sort, those that every project has among them."""
+    nums: dict[int, int] = field(default_factory=dict)
+    """Where each version stands for itself: whose it is."""
+
+    @property
+    @override
+    def unindexed(self) -> frozenset[str]:
+        return self.closed
+
+    @override
+    def value(self, num: int, name: str) -> Any:
+        return self.nums.get(num, num) if name == "num" else super().value(num, name)
+
+
+class Questioner:
+    """Somebody who asks. `random` is its own, so that what it asks leaves everything else in a scenario as it is."""
+
+    def __init__(self, world: World, catalogs: Catalogs, random: Random) -> None:
+        self._world = world
+        self._catalogs = catalogs
+        self._random = random
+
+    def ask(self) -> Run | None:
+        """Ask while all goes on: an invocation whose answer is checked. None where there is nothing to ask about."""
+        world = self._world
+        known = self._catalogs._entries.get((world.tenant, world.project))
+        catalog = known.catalog if known is not None else world.known
+        if catalog is None or (project := _project(catalog, world.documents.values())) is None:
+            return None
+        asked = self._question(project)
+        used = Used(self._catalogs)
+
+        def ended(run: Run) -> None:
+            world.check_request(run)
+            answer = run.invocation.result
+            if run.invocation.raised is None and answer.status == 200:
+                world.totals["questions"] += 1
+                self.check(used.last, asked, answer.body)
+
+        return world.start("reader", lambda table: self._put(table, used, asked), ended, str(asked))
+
+    def ask_in_quiet(self, catalog: Catalog, count: int) -> None:
+        """Ask when nothing is on its way any more: the answers are the oracle's."""
+        world = self._world
+        project = _project(catalog, world.documents.values())
+        if project is None or any(one.moving for one in _columns(catalog)):
+            return
+        loaded = Loaded(project, world.engine, catalog, Oracle(project), BlockCache(0.0))
+        for _ in range(count):
+            asked = self._question(project)
+            world.totals["questions in quiet"] += 1
+            with _told(asked):
+                self._compare(loaded, asked)
+
+    def _question(self, project: _Project) -> Question:
+        asked = Question("position", {})
+        while asked.kind not in _PATHS:
+            asked = question(self._random, project)
+        if asked.kind == "groups":
+            asked.body["limit"] = 500
+        elif "limit" in asked.body:
+            asked.body["limit"] = self._random.randint(1, 5)
+        return asked
+
+    def _put(self, table: Table, catalogs: Catalogs, asked: Question) -> Answer:
+        world = self._world
+        viewer = world.tenant, "eve", Role.VIEWER
+        path = f"{world.path}/{_PATHS[asked.kind]}"
+        return world.functions(table, catalogs).request(viewer, "POST", path, asked.body)
+
+    # While all goes on
+
+    def check(self, catalog: Catalog, asked: Question, answer: Any) -> None:
+        """What is true of an answer whatever is on its way, unless options are being moved just now."""
+        with _told(asked):
+            self._check(catalog, asked, answer)
+
+    def _check(self, catalog: Catalog, asked: Question, answer: Any) -> None:
+        project = _project(catalog, ())
+        if project is None or any(one.moving for one in _columns(catalog)):
+            return
+        if asked.kind in ("walk", "offset"):
+            self._check_rows(catalog, project, asked.body, answer)
+            if not asked.body["count"]:
+                return
+        # An issue is in some families as it is, and in others still as it was: what counts it may mix its versions.
+        versions, unknown = self._versions(catalog, project)
+        issues = len(self._world.history)
+        if asked.kind in ("walk", "offset"):
+            between("total", answer["total"], 0, issues)
+            between("matched", answer["matched"], 0, issues)
+            return
+        loaded = Loaded(versions, self._world.engine, catalog, Oracle(versions), BlockCache(0.0))
+        if asked.kind == "groups":
+            told = [
+                (spelled_alike(one["values"]), one["count"])
+                for one in groups_told(loaded, asked.body, answer)
+            ]
+            same("whether all groups are different", len(dict(told)), len(told))
+            for at, by in enumerate(asked.body["by"]):
+                found = groups_expected(loaded, {"by": [by], "aggregates": []})
+                most = {spelled_alike(one["values"])[0]: one["count"] for one in found}
+                for values, count in told:
+                    without = issues if values[at] is None else 0
+                    between(f"the count of {values}", count, 0, most.get(values[at], 0) + unknown + without)
+            return
+        upper = summary_expected(loaded, {"fields": asked.body["fields"]})
+        ours = summary_told(loaded, asked.body, answer)
+        between("matched", ours["matched"], 0, issues)
+        for summary, bounds in zip(ours["summaries"], upper["summaries"], strict=True):
+            for function in {"count", "distinct"} & summary.keys():
+                between(function, summary[function], 0, bounds[function] + unknown)
+
+    def _check_rows(self, catalog: Catalog, project: _Project, body: Json, answer: Any) -> None:
+        """The rows pass the filter and stand in order, by documents that they show."""
+        documents = assert_rows(self._world, catalog, body, answer)
+        nums = nums_of(answer)
+        same("whether it is at most a page", len(nums) <= body["limit"], True)
+        orders = [
+            Oracle(_with(catalog, project, one)).rows(body)
+            for one in islice(product(*documents), _COMBINATIONS)
+        ]
+        if nums not in orders:
+            raise Difference(f"a page shows {nums}; by what it shows it would be one of {orders}")
+
+    def _versions(self, catalog: Catalog, project: _Project) -> tuple[_Project, int]:
+        """All that issues have been, and how many versions are so that this catalog cannot tell what they were."""
+        found = replace(project, issues={}, times={}, nums={})
+        unknown = 0
+        for key, versions in self._world.history.items():
+            for document in (one for documents in versions.values() for one in documents):
+                at = len(found.nums) + 1
+                try:
+                    one = _body(catalog, document)
+                except (UnknownOption, LookupError, ValueError, TypeError):
+                    unknown += 1
+                    continue
+                found.issues[at], found.times[at] = one
+                found.nums[at] = keys.parse_issue(key).num
+        return found, unknown
+
+    # In quiet
+
+    def _compare(self, loaded: Loaded, asked: Question) -> None:
+        body = asked.body
+        answer = self._put(loaded.table, Used(Catalogs(), loaded.catalog), asked)
+        if answer.status != 200:
+            reason = refusals.why(loaded.project, loaded.oracle, asked, budgets("real"))
+            if answer.status != 422 or reason is None:
+                raise Difference(f"refused without a reason: {answer}")
+            return
+        if asked.kind == "groups":
+            same("the groups", groups_told(loaded, body, answer.body), groups_expected(loaded, body))
+        elif asked.kind == "summary":
+            same("the summary", summary_told(loaded, body, answer.body), summary_expected(loaded, body))
+        else:
+            self._compare_rows(loaded, asked, answer.body)
+
+    def _compare_rows(self, loaded: Loaded, asked: Question, page: Any) -> None:
+        body = asked.body
+        expected = loaded.oracle.rows(body)
+        if body["count"]:
+            same("total", page["total"], len(loaded.project.issues))
+            same("matched", page["matched"], len(expected))
+        begin = body.get("offset", 0)
+        expected = expected[begin:]
+        onward = {name: one for name, one in body.items() if name != "offset"}
+        seen = nums_of(page)
+        same("the rows", seen, expected[: body["limit"]])
+        for _ in range(_PAGES):
+            if page["next"] is None:
+                break
+            following = replace(asked, body={**onward, "cursor": page["next"]})
+            page = self._put(loaded.table, Used(Catalogs(), loaded.catalog), following).body
+            seen += nums_of(page)
+        same("the rows of all pages", seen, expected)
+
+
+@contextmanager
+def _told(asked: Question) -> Iterator[None]:
+    """A difference names the question."""
+    try:
+        yield
+    except (Difference, compare.Difference) as error:
+        raise Difference(f"{asked}: {error}") from error
+
+
+def _columns(catalog: Catalog) -> Sequence[Column]:
+    return (*catalog.builtins, *catalog.attributes)
+
+
+def _project(catalog: Catalog, documents: Iterable[Item]) -> _Project | None:
+    """A project as the oracle knows one; None where options or documents are so that it cannot be told."""
+    attributes: list[Json] = []
+    for column in catalog.attributes:
+        options = _options(column)
+        if column.type.has_options and (not options or len(set(options)) < len(options)):
+            return None
+        one: Json = {"id": column.id, "type": str(column.type)}
+        attributes.append({**one, "search": column.searched, **({"options": options} if options else {})})
+    if any(option.retired for column in _columns(catalog) for option in column.options):
+        return None
+    closed = frozenset(
+        column.id for column in _columns(catalog) if column.served is None and column.id != NUM
+    )
+    project = _Project(_options(catalog.state), attributes, {}, closed=closed)
+    try:
+        return _with(catalog, project, documents)
+    except (UnknownOption, LookupError, ValueError, TypeError):
+        return None
+
+
+def _options(column: Column) -> list[str]:
+    return [option.value for option in sorted(column.options, key=lambda option: option.rank)]
+
+
+def _with(catalog: Catalog, project: _Project, documents: Iterable[Item]) -> _Project:
+    """The project of these documents."""
+    bodies = {document["num"]: _body(catalog, document) for document in documents}
+    return replace(
+        project,
+        issues={num: body for num, (body, _) in sorted(bodies.items())},
+        times={num: times for num, (_, times) in bodies.items()},
+    )
+
+
+def _body(catalog: Catalog, document: Mapping[str, Any]) -> tuple[Json, tuple[str, str]]:
+    """What the API was told of an issue, and its times."""
+    row = shown(catalog, document, None)
+    return row, (row["created"], row["updated"])
