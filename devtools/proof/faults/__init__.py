@@ -10,7 +10,8 @@ There is one tenant with one project. The expected sort strings and tokens are t
 judge them. Here the order of the rows and the issues that pass a filter come from values and from SQLite alone.
 
 Readers ask what the oracle asks, positions apart. While people write, reads may be as old as the scenario. What an answer leaves
-out is not judged then, nor are sums, and counts are only held below all that issues have been; `./dev oracle --writers` judges both, with a lag that is bounded.
+out is not judged then, nor are sums, and counts are only held below all that issues have ever been. `./dev oracle --writers`
+judges all of it, with a lag that is bounded.
 """
 
 import argparse
