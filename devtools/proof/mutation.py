@@ -13,13 +13,15 @@ another layout of the code around it changes nothing. A replacement is Python to
 
 import ast
 import importlib.util
+import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from types import CodeType, ModuleType
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple, cast
 
 from devtools.failure import Failure
@@ -39,6 +41,11 @@ class Mutation(NamedTuple):
         """The module's full name."""
         module = self.place.partition(":")[0]
         return module if module.startswith("functions.") else f"gridview.{module}"
+
+    @property
+    def of_a_function(self) -> bool:
+        """Whether it is inside a function or a method."""
+        return ":" in self.place
 
 
 def spoilt(mutation: Mutation, text: str) -> ast.Module:
@@ -227,6 +234,35 @@ class _Replacing(ast.NodeTransformer):
 def install(mutation: Mutation) -> None:
     """From now on this process loads the module with the mutation in it."""
     sys.meta_path.insert(0, _Finder(mutation))
+
+
+def swap_in(mutation: Mutation) -> None:
+    """Spoil the function in this process: in the module that is loaded, or when it is loaded. Failure for what is no function.
+
+    Whoever holds the function already runs the spoilt code too, so nothing has to be loaded anew.
+    """
+    module = sys.modules.get(mutation.module)
+    if module is None or module.__file__ is None:
+        install(mutation)
+        return
+    code = compile(spoilt(mutation, Path(module.__file__).read_text("utf-8")), module.__file__, "exec")
+    found: Any = module
+    for name in mutation.place.partition(":")[2].split("."):
+        found = inspect.getattr_static(found, name, None)
+        code = next(one for one in code.co_consts if isinstance(one, CodeType) and one.co_name == name)
+        if not isinstance(found, type):
+            break
+    function = _function_in(found)
+    if function is None or function.__code__.co_freevars != code.co_freevars:
+        raise Failure(f"{mutation.place} is no function that can be spoilt where it stands.")
+    function.__code__ = code
+
+
+def _function_in(found: Any) -> FunctionType | None:
+    """The function that a property, a class method or a decorator wraps."""
+    for name in ("fget", "func", "__func__", "__wrapped__"):
+        found = getattr(found, name, found)
+    return found if isinstance(found, FunctionType) else None
 
 
 class _Finder(MetaPathFinder):

@@ -1,5 +1,7 @@
 """What becomes of each mutant: played in a process of its own until a scenario, or a test, finds a difference.
 
+Tests are loaded once. For each mutant that they are to find out, their process forks, and the fork swaps the function's code.
+
 Only a difference counts, or going round in circles. Spoilt code that stumbles over itself (NameError, TypeError and the like) shows
 nothing about what should have found it out: such a scenario or test is passed over, and a mutant that only ever stumbles is alive.
 """
@@ -7,13 +9,16 @@ nothing about what should have found it out: such a scenario or test is passed o
 import contextlib
 import multiprocessing
 import os
+import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from rich.console import Console
 from rich.markup import escape
@@ -27,6 +32,9 @@ MOST_SCENARIOS = 4000
 
 _PATIENCE = 120.0
 """Seconds without a scenario's end after which a mutant counts as found out: it goes round in circles."""
+
+_PATIENCE_CPU = 60
+"""Seconds of the processor after which one that tests judge counts so."""
 
 ENDLESS = "it does not come to an end"
 """What is told of such a one instead of a difference."""
@@ -54,41 +62,74 @@ def stumbles(difference: str) -> bool:
 
 
 def judged(mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
-    """What becomes of each mutant, so many at a time, in any order."""
+    """What becomes of each mutant, in any order; so many processes at a time."""
     context = multiprocessing.get_context("fork")
-    by_family = _by_family()
-    waiting = list(mutants)
-    running: dict[str, tuple[Any, Any, float, float]] = {}
+    waiting = list(_pieces(mutants, jobs))
+    running: dict[int, _Running] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
-            mutant = waiting.pop(0)
+            names, work = waiting.pop(0)
             ours, theirs = context.Pipe(duplex=False)
-            seeds = _order(mutant, by_family)
-            process = context.Process(target=_judge, args=(mutant, seeds, theirs), daemon=True)
+            process = context.Process(target=work, args=(theirs,))
             process.start()
             theirs.close()
-            now = time.monotonic()
-            running[mutant.name] = process, ours, now, now
-        for name, (process, pipe, began, heard) in list(running.items()):
-            seconds = time.monotonic() - began
-            if pipe.poll(0.02):
-                try:
-                    found = pipe.recv()
-                except EOFError:
-                    raise Failure(f"The process of the mutant {name!r} has died.") from None
-                if isinstance(found, int):  # so many scenarios have ended
-                    running[name] = process, pipe, began, time.monotonic()
-                    continue
-                if isinstance(found, str):
-                    raise Failure(found)
-                yield Verdict(*found)._replace(seconds=seconds)
-            elif time.monotonic() - heard > _PATIENCE:
-                process.kill()
-                yield Verdict(name, "", ENDLESS, 0, seconds=seconds)
-            else:
-                continue
-            process.join()
-            del running[name]
+            running[process.pid or 0] = _Running(process, ours, names, time.monotonic(), time.monotonic())
+        for pid, one in list(running.items()):
+            if one.pipe.poll(0.02):
+                yield from one.take()
+            elif len(one.names) == 1 and time.monotonic() - one.heard > _PATIENCE:
+                one.process.kill()
+                yield Verdict(one.names.pop(), "", ENDLESS, 0, seconds=time.monotonic() - one.began)
+            if not one.names:
+                one.process.join()
+                del running[pid]
+
+
+@dataclass(slots=True)
+class _Running:
+    """A process that judges the mutants of these names."""
+
+    process: Any
+    pipe: Any
+    names: set[str]
+    began: float
+    heard: float
+
+    def take(self) -> Iterator[Verdict]:
+        """What it tells; Failure when it has died. A number is a sign of life."""
+        try:
+            found = self.pipe.recv()
+        except EOFError:
+            raise Failure(f"The process of {', '.join(sorted(self.names))} has died.") from None
+        if isinstance(found, str):
+            raise Failure(found)
+        now = time.monotonic()
+        if not isinstance(found, int):
+            verdict = Verdict(*found)._replace(seconds=now - self.began)
+            self.names.remove(verdict.name)
+            self.began = now
+            yield verdict
+        self.heard = now
+
+
+_Piece = tuple[set[str], Callable[[Any], None]]
+"""Mutants, and what a process does that judges them."""
+
+
+def _pieces(mutants: Sequence[Mutant], jobs: int) -> Iterator[_Piece]:
+    """Each mutant alone, but those that tests are to find out in so many parts, each test file in one of them."""
+    by_family = _by_family() if any(mutant.by in FIRST for mutant in mutants) else {}
+    by_file: dict[str, list[Mutant]] = {}
+    for mutant in mutants:
+        if mutant.by in FIRST or not mutant.mutation.of_a_function:
+            seeds = _order(mutant, by_family) if mutant.by in FIRST else ()
+            yield {mutant.name}, partial(_judge, mutant, seeds)
+        else:
+            by_file.setdefault(mutant.by.partition("::")[0], []).append(mutant)
+    files = sorted(by_file)
+    for part in range(min(jobs, len(files))):
+        some = [mutant for path in files[part::jobs] for mutant in by_file[path]]
+        yield {mutant.name for mutant in some}, partial(_judge_by_tests, files[part::jobs], some)
 
 
 def _by_family() -> dict[str, list[int]]:
@@ -115,9 +156,7 @@ def _order(mutant: Mutant, by_family: Mapping[str, Sequence[int]]) -> list[int]:
 
 def _judge(mutant: Mutant, seeds: Sequence[int], pipe: Any) -> None:
     """Load everything anew with the mutant in it, and look until something finds it out."""
-    for name in list(sys.modules):
-        if name.split(".")[0] in _RELOADED and name not in (__name__, mutation.__name__, Failure.__module__):
-            sys.modules.pop(name)
+    _forget_modules()
     mutation.install(mutant.mutation)
     try:
         look = _by_scenarios(seeds, pipe.send) if mutant.by in FIRST else _by_test(mutant.by)
@@ -125,6 +164,12 @@ def _judge(mutant: Mutant, seeds: Sequence[int], pipe: Any) -> None:
     except Failure as failure:
         pipe.send(str(failure))
     pipe.close()
+
+
+def _forget_modules() -> None:
+    for name in list(sys.modules):
+        if name.split(".")[0] in _RELOADED and name not in (__name__, mutation.__name__, Failure.__module__):
+            sys.modules.pop(name)
 
 
 _Look = tuple[str, str | None, int, int]
@@ -145,35 +190,86 @@ def _by_scenarios(seeds: Sequence[int], tell: Callable[[int], None]) -> _Look:
     return "", None, len(seeds), stumbled
 
 
+class _Failures:
+    """What fails in tests, up to the first that fails for the right reason."""
+
+    def __init__(self) -> None:
+        self.tested = self.stumbled = 0
+        self.found: tuple[str, str] | None = None
+
+    def pytest_runtest_logstart(self) -> None:
+        self.tested += 1
+
+    def pytest_exception_interact(self, node: Any, call: Any) -> None:
+        told = call.excinfo.exconly() if call.excinfo is not None else ""
+        if call.when != "call" or stumbles(told.partition("\n")[0]):
+            self.stumbled += 1
+        elif self.found is None:
+            self.found = node.nodeid, told
+            node.session.shouldfail = "found out"
+
+    def look(self) -> _Look:
+        """What they come to."""
+        by, difference = self.found or ("", None)
+        return by, difference, self.tested, self.stumbled
+
+
+class _Forks(_Failures):
+    """Has each of these mutants judged by its tests in a fork of the process that has loaded them."""
+
+    def __init__(self, mutants: Sequence[Mutant], pipe: Any) -> None:
+        super().__init__()
+        self._mutants = mutants
+        self._pipe = pipe
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        for mutant in self._mutants:
+            pid = os.fork()
+            if not pid:
+                self._judge(session, mutant)
+            _, status = os.waitpid(pid, 0)
+            if os.WIFSIGNALED(status):
+                self._pipe.send((mutant.name, "", ENDLESS, 0))
+        return True
+
+    def _judge(self, session: Any, mutant: Mutant) -> NoReturn:
+        """In the fork: a limit of seconds of the processor, however busy the machine is, is for what goes round in circles."""
+        resource.setrlimit(resource.RLIMIT_CPU, (_PATIENCE_CPU, _PATIENCE_CPU))
+        try:
+            mutation.swap_in(mutant.mutation)
+            items = [one for one in session.items if one.nodeid.startswith(mutant.by)]
+            for item, following in zip_longest(items, items[1:]):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if self.found is not None:
+                    break
+            self._pipe.send((mutant.name, *self.look()))
+        except BaseException as error:  # nothing may get back into the loop of the process that was forked
+            self._pipe.send(f"{mutant.name}: {error!r}")
+        os._exit(0)
+
+
+def _judge_by_tests(paths: Sequence[str], mutants: Sequence[Mutant], pipe: Any) -> None:
+    """Load these tests once, for all the mutants that they are to find out."""
+    _forget_modules()
+    _run_tests(paths, _Forks(mutants, pipe))
+    pipe.close()
+
+
 def _by_test(path: str) -> _Look:
+    failures = _Failures()
+    _run_tests([path], failures)
+    return failures.look()
+
+
+def _run_tests(paths: Sequence[str], plugin: object) -> None:
     import pytest
 
-    class Failures:
-        """What fails in the tests, up to the first that fails for the right reason."""
-
-        tested = stumbled = 0
-        found: tuple[str, str] | None = None
-
-        def pytest_runtest_logstart(self) -> None:
-            self.tested += 1
-
-        def pytest_exception_interact(self, node: pytest.Item, call: pytest.CallInfo[Any]) -> None:
-            told = call.excinfo.exconly() if call.excinfo is not None else ""
-            if call.when != "call" or stumbles(told.partition("\n")[0]):
-                self.stumbled += 1
-            elif self.found is None:
-                self.found = node.nodeid, told
-                node.session.shouldfail = "found out"
-
-    failures = Failures()
     with (
         Path(os.devnull).open("w") as nowhere,
         contextlib.redirect_stdout(nowhere),
         contextlib.redirect_stderr(nowhere),
     ):
-        pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", path], plugins=[failures])
-    by, difference = failures.found or ("", None)
-    return by, difference, failures.tested, failures.stumbled
+        pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *paths], plugins=[plugin])
 
 
 def run(console: Console, jobs: int) -> int:

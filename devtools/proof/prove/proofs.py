@@ -84,7 +84,7 @@ def sample(count: int) -> list[int]:
 
 
 def judge(jobs: int) -> Proven:
-    """Look whether a scenario finds out every mutant."""
+    """Look whether a scenario or a test finds out every mutant."""
     alive, played, judged = [], 0, 0
     for verdict in judging.judged(mutants.MUTANTS, jobs):
         judged += 1
@@ -180,7 +180,7 @@ PROOFS: tuple[Proof, ...] = (
         "a consumer or a repair that is killed at any call is finished by the next one",
         partial(run_tests, ["tests/unit/index/test_ledger.py", "tests/unit/fsck/test_repair.py"]),
     ),
-    Proof("mutants", "a fault scenario finds out every mutant of the core", judge),
+    Proof("mutants", "a fault scenario or a test finds out every mutant of the core", judge),
     Proof(
         "faults over DynamoDB Local",
         f"{ENGINE_SCENARIOS} of these scenarios go well over a real engine too",

@@ -74,7 +74,7 @@ def test_bytes_that_are_not_utf8_are_refused() -> None:
 
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', '{"b": [{"a": 1, "c": 2, "\\u0061": 3}]}'])
 def test_a_property_that_stands_twice_is_refused(text: str) -> None:
-    assert "twice" in refusal(text).detail
+    assert "an object repeats a property" in refusal(text).detail
 
 
 @pytest.mark.parametrize("depth", [600, 100_000])

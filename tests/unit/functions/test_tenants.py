@@ -97,6 +97,28 @@ def test_a_project_shows_its_own_issues_alone(table: MemoryTable) -> None:
         assert_own(table, home, names(home))
 
 
+def test_pages_and_row_numbers_are_those_of_the_own_issues(table: MemoryTable) -> None:
+    """Projects of one id whose issues have the same values: no page is cut short, and none leads on, by the issues of another."""
+    for home in HOMES:
+        for num in range(1, COUNTS[home] + 1):
+            assert ask(table, home, "PATCH", f"/issues/{num}", {"name": f"same {num}"}).status == 200
+    derive(table)
+    for home in HOMES:
+        size = COUNTS[home]
+        whole = ask(table, home, "POST", "/grid", {"sort": ORDER, "limit": size}).body
+        assert ([row["num"] for row in whole["rows"]], whole["next"]) == (list(range(1, size + 1)), None)
+        first = ask(table, home, "POST", "/grid", {"sort": ORDER, "limit": size - 1}).body
+        assert [row["num"] for row in first["rows"]] == list(range(1, size))
+        rest = {"sort": ORDER, "limit": size, "cursor": first["next"]}
+        last = ask(table, home, "POST", "/grid", rest).body
+        assert ([row["num"] for row in last["rows"]], last["next"]) == ([size], None)
+        for other in HOMES:
+            answer = ask(table, other, "POST", "/grid", rest)
+            assert answer.status == (200 if other == home else 400)
+        behind = ask(table, home, "POST", "/grid", {"sort": ORDER, "offset": size - 1, "explain": True}).body
+        assert [row["num"] for row in behind["rows"]] == [size]
+
+
 def test_an_issue_is_the_one_of_its_project(table: MemoryTable) -> None:
     for home in HOMES:
         for num, name in enumerate(names(home), 1):
