@@ -202,7 +202,9 @@ class _Failures:
 
     def pytest_exception_interact(self, node: Any, call: Any) -> None:
         told = call.excinfo.exconly() if call.excinfo is not None else ""
-        if call.when != "call" or stumbles(told.partition("\n")[0]):
+        # What a fixture asserts is a difference as well; anything else that stops it is not.
+        asserted = call.when == "call" or told.startswith("AssertionError")
+        if not asserted or stumbles(told.partition("\n")[0]):
             self.stumbled += 1
         elif self.found is None:
             self.found = node.nodeid, told
