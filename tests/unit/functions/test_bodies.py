@@ -75,7 +75,7 @@ def test_what_is_not_json_is_refused(owner: Client, name: str) -> None:
 
 @every_call
 def test_a_property_that_stands_twice_is_refused(owner: Client, name: str) -> None:
-    assert "twice" in send(owner, name, '{"name": "a", "name": "a"}').body["detail"]
+    assert "repeats" in send(owner, name, '{"name": "a", "name": "a"}').body["detail"]
 
 
 @every_call
