@@ -67,8 +67,8 @@ SPOILT: dict[str, Spoilt] = {
         37,
         [(page, "belongs", whatever_stands_there)],
     ),
-    "a listing of several moments is believed": (94, [(block_reader, "chained", as_listed)]),
-    "a block that was split is believed": (94, [(block_reader, "_agrees", whatever_its_fences)]),
+    "a listing of several moments is believed": (798, [(block_reader, "chained", as_listed)]),
+    "a block that was split is believed": (798, [(block_reader, "_agrees", whatever_its_fences)]),
     "incomplete sort strings are kept": (135, [(block_reader.BlockReader, "_found_keys", kept_as_found)]),
 }
 """With the scenario that found it out the last time. It is tried first, which saves the search, and no more."""
