@@ -21,9 +21,10 @@ from gridview.index.stream_consumer import consume
 from gridview.schema.store import Catalogs
 from tests.engine.local import Stack, stack
 from tests.support import nasty
+from tests.support.depth import one_of
 
 PROJECT = "nasty"
-CREATED = 40
+CREATED = one_of(24, thorough=40)
 
 
 @pytest.fixture

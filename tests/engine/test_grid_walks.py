@@ -11,8 +11,9 @@ import pytest
 from devtools.local.engine import Engine
 from tests.engine.local import Stack, stack
 from tests.support import nasty, reference
+from tests.support.depth import one_of
 
-ISSUES = 150
+ISSUES = one_of(150, thorough=300)
 PROJECT = "nasty"
 GRID = f"/v1/projects/{PROJECT}/grid"
 

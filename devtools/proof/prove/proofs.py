@@ -150,6 +150,12 @@ def run_tests_of_the_comparison(jobs: int) -> Proven:
     return run_tests(["tests/bench/test_bench_postgres.py"], jobs)
 
 
+def run_tests_of_imports(jobs: int) -> Proven:
+    """Run the tests of imports over all of the tracker's issues."""
+    require_tracker()
+    return run_tests(["tests/engine/test_import.py"], jobs)
+
+
 def compare_a_million(_: int) -> Proven:
     """Put the comparison's questions to a million issues, here and in PostgreSQL; `compare` fails when answers differ."""
     require_postgres()
@@ -185,6 +191,16 @@ PROOFS: tuple[Proof, ...] = (
         "faults over DynamoDB Local",
         f"{ENGINE_SCENARIOS} of these scenarios go well over a real engine too",
         partial(play_over_the_engine, ENGINE_SCENARIOS),
+    ),
+    Proof(
+        "imports",
+        "a tracker's 2,501 issues arrive whole and sort by everything, and an import that is killed loses nothing",
+        run_tests_of_imports,
+    ),
+    Proof(
+        "consumers and walks over DynamoDB Local",
+        "consumers of the same records end right, and every walk shows each issue once",
+        partial(run_tests, ["tests/engine/test_consumer_engine.py", "tests/engine/test_grid_walks.py"]),
     ),
     Proof(
         "oracle",
