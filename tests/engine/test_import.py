@@ -248,7 +248,7 @@ def test_without_a_stack_or_a_token_one_sentence_says_so(tmp_path: Path) -> None
     assert "give --token or set GRIDVIEW_TOKEN" in remote.stderr
 
 
-KILLED_ROWS = 1_500
+KILLED_ROWS = one_of(1_100, thorough=1_500)
 """Three batches."""
 
 
@@ -287,7 +287,7 @@ def test_nothing_is_lost_or_doubled_when_importer_and_stack_are_killed(tmp_path:
         importer.kill()
         importer.communicate()
         sent = len(_batches(progress_file))
-        assert 1 <= sent < KILLED_ROWS // 500
+        assert 1 <= sent < 3
 
         importer = stack.start("import", str(NYC), *options)
         wait_for_batches(sent + 1)
