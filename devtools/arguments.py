@@ -1,6 +1,7 @@
-"""Argument types that several subcommands share."""
+"""Arguments and argument types that several subcommands share."""
 
 import argparse
+import os
 
 
 def count(text: str) -> int:
@@ -9,3 +10,24 @@ def count(text: str) -> int:
     if not number:
         raise argparse.ArgumentTypeError("must be a whole number above 0")
     return number
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add `--jobs`."""
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=count,
+        default=os.cpu_count() or 1,
+        help="processes (default: one for each processor)",
+    )
+
+
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add `--engine`, of proofs that can run over a table in memory or a real one."""
+    parser.add_argument(
+        "--engine",
+        choices=("memory", "local"),
+        default="memory",
+        help="the table: in memory (default), or DynamoDB Local",
+    )

@@ -15,9 +15,8 @@ judges all of it, with a lag that is bounded.
 """
 
 import argparse
-import os
 
-from devtools.arguments import count
+from devtools.arguments import add_engine, add_jobs, count
 
 DESCRIPTION = """\
 Play scenarios: people write, read and change definitions, a stream is delivered, jobs run, and an adversary between all of them and
@@ -43,19 +42,8 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--scenarios", metavar="N", type=count, default=2000, help="how many (default: 2000)")
     parser.add_argument("--seed", metavar="S", type=int, help="play this one, and tell what happens in it")
     parser.add_argument("--mutants", action="store_true", help="look whether the scenarios find spoilt code")
-    parser.add_argument(
-        "--engine",
-        choices=("memory", "local"),
-        default="memory",
-        help="the table: in memory (default), or DynamoDB Local",
-    )
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=count,
-        default=os.cpu_count() or 1,
-        help="processes (default: one for each processor)",
-    )
+    add_engine(parser)
+    add_jobs(parser)
     parser.set_defaults(func=_run)
 
 

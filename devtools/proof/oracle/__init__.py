@@ -1,9 +1,8 @@
 """`./dev oracle`: random queries, answered by the grid and by SQLite, and compared."""
 
 import argparse
-import os
 
-from devtools.arguments import count
+from devtools.arguments import add_engine, add_jobs, count
 
 DESCRIPTION = """\
 Ask the same random questions of the grid and of SQLite, over the same issues: rows, order, counts, pages both ways, groups with
@@ -28,12 +27,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     parser.add_argument("--queries", metavar="N", type=count, default=1000, help="how many (default: 1000)")
     parser.add_argument("--seed", metavar="S", type=int, default=0, help="the first one (default: 0)")
-    parser.add_argument(
-        "--engine",
-        choices=("memory", "local"),
-        default="memory",
-        help="the table: in memory (default), or DynamoDB Local",
-    )
+    add_engine(parser)
     parser.add_argument(
         "--data",
         choices=("both", "generated", "titanium"),
@@ -41,13 +35,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="random projects, the tracker's issues, or both (default)",
     )
     parser.add_argument("--writers", action="store_true", help="put them while others write (in memory)")
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=count,
-        default=os.cpu_count() or 1,
-        help="processes (default: one for each processor)",
-    )
+    add_jobs(parser)
     parser.set_defaults(func=_run)
 
 

@@ -1,9 +1,8 @@
 """`./dev prove`: the proofs that take too long for every change."""
 
 import argparse
-import os
 
-from devtools.arguments import count
+from devtools.arguments import add_jobs
 
 DESCRIPTION = """\
 Run every proof at full length: 20,000 fault scenarios and every mutant, 100 scenarios over DynamoDB Local, 50,000 queries against
@@ -32,13 +31,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="also compare a million issues with PostgreSQL (some 6 GB of disk, and half an hour more)",
     )
     parser.add_argument("--list", action="store_true", help="list the proofs, and run none")
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=count,
-        default=os.cpu_count() or 1,
-        help="processes (default: one for each processor)",
-    )
+    add_jobs(parser)
     parser.set_defaults(func=_run)
 
 
