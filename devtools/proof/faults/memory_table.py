@@ -129,9 +129,11 @@ class _Store:
         present = self.index.get(partition, {})
         found = {}
         for pk in sorted({*present, *(pk for pk, sk in self.shown if sk == partition)}):
-            past = self.shown.get((pk, partition), ())
-            back = self.stale((pk, partition), len(past)) if past and self.stale is not None else 0
-            item = past[-back] if back else present.get(pk)
+            key = pk, partition
+            past, waiting = self.shown.get(key, ()), len(self.waiting.get(key, ()))
+            # States ago count from the table's present one: what the index has not heard of yet is some of them.
+            back = self.stale(key, len(past) + waiting) - waiting if past and self.stale is not None else 0
+            item = past[-back] if back > 0 else present.get(pk)
             if item is not None:
                 found[pk] = item
         return found

@@ -341,6 +341,28 @@ def test_a_directory_may_be_listed_as_it_was_a_moment_ago(world: World) -> None:
     assert listed() == []
 
 
+def test_what_the_index_has_not_heard_of_is_some_of_the_states_that_a_listing_is_ago(world: World) -> None:
+    memory = world.memory
+    assert memory is not None
+    block_key = block(world, "num")[keys.PK], keys.directory("acme", project.PROJECT, "num")
+    back = 0
+    memory.stale(lambda _, count: min(back, count))
+    memory.lag()
+    for write_id in ("d1", "d2"):
+        rewritten(world, "num", write_id=write_id)
+    memory.catch_up(block_key)
+
+    def listed() -> str:
+        return memory.query(block_key[1], index=True).items[0]["write_id"]
+
+    told = []
+    for back in range(4):  # noqa: B007  (the lambda reads it)
+        told.append(listed())
+    first = told[-1]
+    assert told == ["d1", "d1", first, first]
+    assert first not in ("d1", "d2")
+
+
 SPOILT: dict[str, Callable[[World], Any]] = {
     "an entry is gone": lambda world: world.engine.delete(key(1), entry(world, 1, "a1.1")[keys.SK]),
     "an entry too many": lambda world: world.engine.put(
