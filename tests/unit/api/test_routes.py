@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gridview
-from gridview.api.routes import BY_KEY, ROUTES
+from gridview.api.routes import BY_KEY, METHODS, ROUTES, resources
 from gridview.commands.actor import Role
 from tests.support import cloud
 
@@ -48,6 +48,20 @@ def test_the_routes_are_those_of_the_contract_with_its_roles() -> None:
 
 def test_no_two_routes_share_a_key_or_an_operation() -> None:
     assert len(BY_KEY) == len({route.operation for route in ROUTES}) == len(ROUTES)
+
+
+def test_each_path_names_the_methods_that_it_has_and_those_that_it_refuses() -> None:
+    found = {resource.path: resource for resource in resources()}
+    assert {f"{method} {path}" for path, resource in found.items() for method in resource.calls} == {*BY_KEY}
+    for resource in found.values():
+        assert sorted([*resource.calls, *resource.refused]) == sorted(METHODS)
+    grid = found["/v1/projects/{project}/grid"]
+    assert (grid.allow, grid.refused) == ("GET, POST", ("PUT", "PATCH", "DELETE"))
+
+
+def test_only_health_and_the_openapi_document_are_reached_without_a_token() -> None:
+    public = [resource.path for resource in resources() if resource.public]
+    assert public == ["/v1/health", "/v1/openapi.json"]
 
 
 def test_nothing_that_writes_is_with_the_function_that_cannot_write() -> None:

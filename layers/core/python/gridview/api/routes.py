@@ -1,9 +1,15 @@
 """The HTTP routes. API Gateway's routes, the local server, the handlers and the OpenAPI document are all made from this list."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from gridview.commands.actor import Role
+
+Function = Literal["query", "command"]
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+"""The methods that API Gateway has a route for on each path, so that a wrong one is told which are right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +19,7 @@ class Route:
     operation: str
     method: Literal["GET", "POST", "PATCH", "DELETE"]
     path: str
-    function: Literal["query", "command"]
+    function: Function
     role: Role | None
     summary: str
 
@@ -78,3 +84,40 @@ ROUTES: tuple[Route, ...] = (
 )
 
 BY_KEY: dict[str, Route] = {route.key: route for route in ROUTES}
+
+REFUSES: Function = "query"
+"""The function that answers 405 to a method that a path does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A path of the API with its calls by method."""
+
+    path: str
+    calls: Mapping[str, Route]
+
+    @property
+    def allow(self) -> str:
+        """The methods that it has, as the header `Allow` lists them."""
+        return ", ".join(sorted(self.calls))
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The other methods: API Gateway hands each to `REFUSES`, as the route `PUT /v1/projects`."""
+        return tuple(method for method in METHODS if method not in self.calls)
+
+    @property
+    def public(self) -> bool:
+        """Whether it is reached without a token; if not, even a wrong method requires one."""
+        return all(route.role is None for route in self.calls.values())
+
+
+def resources(routes: Iterable[Route] = ROUTES) -> tuple[Resource, ...]:
+    """The paths of these routes in their order, each with its methods."""
+    calls: dict[str, dict[str, Route]] = {}
+    for route in routes:
+        calls.setdefault(route.path, {})[route.method] = route
+    return tuple(Resource(path, found) for path, found in calls.items())
+
+
+BY_PATH: dict[str, Resource] = {resource.path: resource for resource in resources()}
