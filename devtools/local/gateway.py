@@ -14,12 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
-from gridview.api.routes import ROUTES, Route
+from gridview.api.routes import REFUSES, Resource, Route, resources
 from gridview.support.errors import ProblemType, problem_document
-
-DEFAULT_ROUTE = "$default"
-DEFAULT_FUNCTION = "query"
-"""The function that answers when no route matches."""
 
 MAX_PAYLOAD_BYTES = 6 * 1024 * 1024
 """Lambda's limit on an event and on a response."""
@@ -44,20 +40,31 @@ class Request:
 
 
 class Match(NamedTuple):
-    """The route of a request and its path parameters. Without a route: `$default`."""
+    """The known path of a request, with its parameters. Its method may be one that the path does not have."""
 
-    route: Route | None
+    resource: Resource
+    method: str
     parameters: dict[str, str]
+
+    @property
+    def route(self) -> Route | None:
+        """The call; None if the path does not have the method."""
+        return self.resource.calls.get(self.method)
 
     @property
     def key(self) -> str:
         """The route key in the event."""
-        return self.route.key if self.route else DEFAULT_ROUTE
+        return f"{self.method} {self.resource.path}"
 
     @property
     def function(self) -> str:
         """The function that answers."""
-        return self.route.function if self.route else DEFAULT_FUNCTION
+        return self.route.function if self.route else REFUSES
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether a token is required."""
+        return not self.resource.public if self.route is None else self.route.role is not None
 
 
 class Response(NamedTuple):
@@ -68,15 +75,19 @@ class Response(NamedTuple):
     body: bytes
 
 
+class UnknownPathError(LookupError):
+    """The API has no such path."""
+
+
 def match(method: str, path: str) -> Match:
-    """The most specific route of a request: a literal segment beats a parameter.
+    """The most specific path that a request fits: a literal segment beats a parameter. UnknownPathError if it fits none.
 
     Segments are compared as sent and decoded afterwards, so an encoded slash belongs to a parameter and separates nothing.
     """
     segments = path.split("/")
-    for route in _most_specific_first():
-        pattern = route.path.split("/")
-        if route.method != method or len(pattern) != len(segments):
+    for resource in _most_specific_first():
+        pattern = resource.path.split("/")
+        if len(pattern) != len(segments):
             continue
         parameters: dict[str, str] = {}
         for expected, segment in zip(pattern, segments, strict=True):
@@ -85,14 +96,14 @@ def match(method: str, path: str) -> Match:
             elif expected != segment:
                 break
         else:
-            return Match(route, parameters)
-    return Match(None, {})
+            return Match(resource, method, parameters)
+    raise UnknownPathError(path)
 
 
 @functools.cache
-def _most_specific_first() -> tuple[Route, ...]:
+def _most_specific_first() -> tuple[Resource, ...]:
     return tuple(
-        sorted(ROUTES, key=lambda route: [segment.startswith("{") for segment in route.path.split("/")])
+        sorted(resources(), key=lambda one: [segment.startswith("{") for segment in one.path.split("/")])
     )
 
 

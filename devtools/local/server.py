@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote
 
 import waitress  # type: ignore[import-untyped]
 
@@ -17,8 +17,8 @@ from devtools.failure import FunctionError
 from devtools.local import gateway, tokens
 from devtools.local.containers import Pool
 from devtools.local.gateway import Request, Response
-from gridview.api.routes import ROUTES
-from gridview.support.errors import INTERNAL, PROBLEMS, TooLarge, Unauthenticated
+from gridview.api.routes import REFUSES, ROUTES
+from gridview.support.errors import INTERNAL, PROBLEMS, NotFound, TooLarge, Unauthenticated
 from infra.limits import TIMEOUTS
 
 if TYPE_CHECKING:
@@ -46,15 +46,18 @@ def application(invoke: Invoke, key: bytes) -> "WSGIApplication":
         if answer.status not in {204, 304}:
             headers.append(("content-length", str(len(answer.body))))
         start_response(status, headers)
-        return [answer.body]
+        return [b"" if request.method == "HEAD" else answer.body]
 
     return app
 
 
 def _answer(request: Request, invoke: Invoke, key: bytes) -> Response:
-    matched = gateway.match(request.method, request.path)
+    try:
+        matched = gateway.match(request.method, request.path)
+    except gateway.UnknownPathError:
+        return gateway.problem(PROBLEMS[NotFound], "There is no such path.", request.id)
     claims = None
-    if matched.route and matched.route.role is not None:
+    if matched.needs_token:
         try:
             claims = tokens.claims_of(key, _bearer(request))
         except tokens.InvalidTokenError:
@@ -82,7 +85,13 @@ def _bearer(request: Request) -> str:
 
 
 def _request(environ: "WSGIEnvironment") -> Request:
-    target = urlsplit(environ.get("REQUEST_URI") or environ["PATH_INFO"])
+    # The target as sent: the web server decodes PATH_INFO. A target may also be a whole address.
+    target = environ.get("REQUEST_URI", "")
+    path = (
+        target.partition("?")[0]
+        if target.startswith("/")
+        else quote(environ["PATH_INFO"], encoding="latin-1")
+    )
     headers = {
         name.removeprefix("HTTP_").replace("_", "-").lower(): _utf8(value)
         for name, value in environ.items()
@@ -90,7 +99,7 @@ def _request(environ: "WSGIEnvironment") -> Request:
     }
     return Request(
         method=environ["REQUEST_METHOD"],
-        path=target.path,
+        path=path,
         query=environ["QUERY_STRING"],
         headers=headers,
         body=environ["wsgi.input"].read(),
@@ -118,14 +127,14 @@ def main() -> None:
     parser.add_argument("--listen", type=int, required=True, help="file descriptor of the bound socket")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    pools = {
+    pools: dict[str, Pool] = {
         function: Pool(
             function,
             env=os.environ | {"POWERTOOLS_SERVICE_NAME": function},
             size=_ENVIRONMENTS,
             timeout=TIMEOUTS[function],
         )
-        for function in sorted({route.function for route in ROUTES} | {gateway.DEFAULT_FUNCTION})
+        for function in sorted({route.function for route in ROUTES} | {REFUSES})
     }
     app = application(lambda function, event: pools[function].invoke(event), tokens.key_in(arguments.data))
     listener = socket.socket(fileno=arguments.listen)

@@ -11,7 +11,7 @@ KINDS = [
     if isinstance(kind, type) and issubclass(kind, RequestError) and kind is not RequestError
 ]
 
-CONTRACT = {400, 401, 403, 404, 409, 412, 413, 422, 429, 503}
+CONTRACT = {400, 401, 403, 404, 405, 409, 412, 413, 422, 429, 503}
 """Every status that an error of a request can have."""
 
 

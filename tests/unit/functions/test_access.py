@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from gridview.api.routes import ROUTES, Route
+from devtools.local import gateway
+from gridview.api.routes import ROUTES, Route, resources
 from gridview.commands.actor import Role
 from gridview.support.errors import Overloaded
 from tests.support import worked_example
@@ -183,22 +184,43 @@ def test_an_id_that_cannot_be_one_is_not_found(owner: Client, part: str, values:
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/"),
-        ("GET", "/v1"),
-        ("GET", "/v2/projects"),
-        ("GET", "/v1/projects/"),
+        ("PUT", "/v1/health"),
         ("PUT", "/v1/projects/35e9"),
         ("POST", "/v1/projects/35e9"),
         ("GET", "/v1/projects/35e9/issues"),
         ("GET", "/v1/projects/35e9/attributes"),
+        ("GET", "/v1/projects/35e9/issues/batch"),
         ("DELETE", "/v1/projects/35e9/grid"),
-        ("GET", "/v1/projects/35e9/issues/1/x"),
+        ("HEAD", "/v1/projects"),
         ("OPTIONS", "/v1/projects"),
+        ("BREW", "/v1/projects/missing"),
     ],
 )
-def test_what_is_no_call_is_a_problem_with_or_without_a_token(owner: Client, method: str, path: str) -> None:
+@pytest.mark.usefixtures("unchanged")
+def test_a_wrong_method_is_told_the_right_ones_with_or_without_a_token(
+    owner: Client, method: str, path: str
+) -> None:
+    has = gateway.match(method, path).resource.calls
     for client in (owner, owner.anonymous()):
-        assert client.call(method, path).kind == (404, "not-found")
+        answer = client.call(method, path)
+        assert answer.kind == (405, "method-not-allowed")
+        assert answer.headers["allow"].split(", ") == sorted(has)
+
+
+def test_every_method_of_every_path_is_a_call_or_is_refused(owner: Client) -> None:
+    for resource in resources():
+        path = resource.path.format(project="35e9", attribute="3812", num="1", index="c1")
+        told = {owner.anonymous().call(method, path).headers["allow"] for method in resource.refused}
+        assert told == {resource.allow}
+
+
+@pytest.mark.parametrize(
+    "key", ["$default", "", "GET", "GET /v2/projects", "GET  /v1/projects", "/v1/projects"]
+)
+def test_an_event_of_no_known_path_is_not_found(owner: Client, key: str) -> None:
+    for handler in owner.handlers["query"], owner.handlers["command"]:
+        result = handler({**owner.event("GET", "/v1/projects"), "routeKey": key}, owner.context)
+        assert result["statusCode"] == 404
 
 
 def test_a_call_that_reaches_the_wrong_function_is_not_answered_by_it(owner: Client) -> None:

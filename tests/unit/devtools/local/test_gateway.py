@@ -50,18 +50,31 @@ def test_a_literal_segment_goes_before_a_parameter() -> None:
         ("GET", "/v1/projects/"),
         ("GET", "/v1/projects//issues/1"),
         ("GET", "/v1/projects/p/"),
-        ("PUT", "/v1/projects"),
-        ("HEAD", "/v1/health"),
         ("GET", "/v1/projects/p/issues/1/2"),
         ("GET", "/V1/health"),
     ],
 )
-def test_what_no_route_matches_goes_to_the_default_route(method: str, path: str) -> None:
+def test_a_path_that_the_api_does_not_have_matches_nothing(method: str, path: str) -> None:
+    with pytest.raises(gateway.UnknownPathError):
+        gateway.match(method, path)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "key", "token"),
+    [
+        ("PUT", "/v1/projects", "PUT /v1/projects", True),
+        ("DELETE", "/v1/health", "DELETE /v1/health", False),
+        ("HEAD", "/v1/health", "HEAD /v1/health", False),
+        ("POST", "/v1/projects/p", "POST /v1/projects/{project}", True),
+        ("GET", "/v1/projects/p/issues/batch", "GET /v1/projects/{project}/issues/batch", True),
+    ],
+)
+def test_a_wrong_method_of_a_known_path_goes_to_the_function_that_refuses_it(
+    method: str, path: str, key: str, token: bool
+) -> None:
     matched = gateway.match(method, path)
-    assert (matched.route, matched.key, matched.function) == (None, "$default", "query")
-    assert "pathParameters" not in gateway.event(
-        Request(method=method, path=path, query="", headers={}), matched, None
-    )
+    assert (matched.route, matched.key, matched.function, matched.needs_token) == (None, key, "query", token)
+    assert event(method, path)["routeKey"] == key
 
 
 def test_parameters_are_decoded_after_the_match() -> None:

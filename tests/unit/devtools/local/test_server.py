@@ -100,7 +100,35 @@ def test_without_a_good_token_no_function_is_called(token: str | None) -> None:
     assert json.loads(content)["request_id"] == headers["apigw-requestid"]
 
 
-@pytest.mark.parametrize("target", ["/v1/health", "/v1/openapi.json", "/nowhere"])
+@pytest.mark.parametrize("target", ["/nowhere", "/", "//[", "*", "http://[/v1/health", "/v1/health/"])
+def test_a_path_that_the_api_does_not_have_reaches_no_function(target: str) -> None:
+    client = Client()
+    status, headers, content = client.call("GET", target, token=bearer())
+    assert (status, headers["content-type"]) == (404, "application/problem+json")
+    assert json.loads(content)["type"] == "not-found"
+    assert client.events == []
+
+
+def test_a_wrong_method_requires_a_token_where_the_path_does() -> None:
+    client = Client(lambda _: {"statusCode": 405, "headers": {"Allow": "GET, POST"}, "body": "{}"})
+    assert client.call("PUT", "/v1/projects")[0] == 401
+    assert client.events == []
+    status, headers, _ = client.call("PUT", "/v1/projects", token=bearer())
+    assert (status, headers["allow"]) == (405, "GET, POST")
+    assert client.call("PUT", "/v1/health")[0] == 405
+    assert [(function, event["routeKey"]) for function, event in client.events] == [
+        ("query", "PUT /v1/projects"),
+        ("query", "PUT /v1/health"),
+    ]
+
+
+def test_the_answer_to_head_has_no_body() -> None:
+    client = Client(lambda _: {"statusCode": 405, "body": "{}"})
+    status, headers, content = client.call("HEAD", "/v1/health")
+    assert (status, headers["content-length"], content) == (405, "2", b"")
+
+
+@pytest.mark.parametrize("target", ["/v1/health", "/v1/openapi.json"])
 def test_some_routes_ask_for_no_token(target: str) -> None:
     client = Client()
     status, _, _ = client.call("GET", target)

@@ -10,7 +10,7 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.routes import BY_KEY, Route
+from gridview.api.routes import BY_KEY, BY_PATH, Route
 from gridview.commands.actor import Actor, from_claims
 from gridview.commands.preconditions import Expected, etag, expected_versions
 from gridview.dynamodb.metering import Meter
@@ -19,6 +19,7 @@ from gridview.schema import ids
 from gridview.support.errors import (
     INTERNAL,
     InvalidRequest,
+    MethodNotAllowed,
     NotFound,
     RequestError,
     Unauthenticated,
@@ -122,7 +123,7 @@ def handler(operations: Mapping[str, Endpoint], logger: Logger, metrics: Metrics
         try:
             response = _answer(operations, event, context)
         except RequestError as error:
-            response = _problem_response(problem(error), request_id)
+            response = _problem_response(problem(error), request_id, error.headers)
         except Exception:
             logger.exception("request failed")
             response = _problem_response(
@@ -137,8 +138,8 @@ def handler(operations: Mapping[str, Endpoint], logger: Logger, metrics: Metrics
 
 
 def _answer(operations: Mapping[str, Endpoint], event: dict[str, Any], context: LambdaContext) -> Response:
-    route = BY_KEY.get(event.get("routeKey", ""))
-    if route is None or route.operation not in operations:
+    route = _route(event.get("routeKey", ""))
+    if route.operation not in operations:
         raise NotFound("Route not found.")
     deadline = time.time() + context.get_remaining_time_in_millis() / 1000
     request = Request(route, APIGatewayProxyEventV2(event), deadline)
@@ -150,6 +151,18 @@ def _answer(operations: Mapping[str, Endpoint], event: dict[str, Any], context: 
     return operations[route.operation](request)
 
 
+def _route(key: str) -> Route:
+    """The route with this key. MethodNotAllowed if only its path is known; NotFound if not even that."""
+    route = BY_KEY.get(key)
+    if route is not None:
+        return route
+    method, _, path = key.partition(" ")
+    if path not in BY_PATH:
+        raise NotFound("Route not found.")
+    allow = BY_PATH[path].allow
+    raise MethodNotAllowed(f"This path has no {method}. It has {allow}.", headers={"Allow": allow})
+
+
 def _claims(event: APIGatewayProxyEventV2) -> Mapping[str, Any]:
     try:
         claims: Mapping[str, Any] = event["requestContext"]["authorizer"]["jwt"]["claims"]
@@ -158,9 +171,15 @@ def _claims(event: APIGatewayProxyEventV2) -> Mapping[str, Any]:
     return claims
 
 
-def _problem_response(document: dict[str, object], request_id: str) -> Response:
+def _problem_response(
+    document: dict[str, object], request_id: str, further: Mapping[str, str] | None = None
+) -> Response:
     status = int(str(document["status"]))
-    headers = {"Content-Type": "application/problem+json", **_PROBLEM_HEADERS.get(status, {})}
+    headers = {
+        "Content-Type": "application/problem+json",
+        **_PROBLEM_HEADERS.get(status, {}),
+        **(further or {}),
+    }
     return Response(status, {**document, "request_id": request_id}, headers)
 
 

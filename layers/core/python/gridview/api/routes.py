@@ -6,7 +6,7 @@ from typing import Literal
 
 from gridview.commands.actor import Role
 
-Function = Literal["query", "command"]
+FunctionName = Literal["query", "command"]
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 """The methods that API Gateway has a route for on each path, so that a wrong one is told which are right."""
@@ -19,7 +19,7 @@ class Route:
     operation: str
     method: Literal["GET", "POST", "PATCH", "DELETE"]
     path: str
-    function: Function
+    function: FunctionName
     role: Role | None
     summary: str
 
@@ -85,7 +85,7 @@ ROUTES: tuple[Route, ...] = (
 
 BY_KEY: dict[str, Route] = {route.key: route for route in ROUTES}
 
-REFUSES: Function = "query"
+REFUSES: FunctionName = "query"
 """The function that answers 405 to a method that a path does not have."""
 
 

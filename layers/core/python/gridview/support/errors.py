@@ -14,16 +14,21 @@ class FieldError(NamedTuple):
 class RequestError(Exception):
     """A request that is answered with a problem document. `detail` is for people; `errors` name the fields that are wrong.
 
-    `members` are further members of the problem document.
+    `members` are further members of the problem document, `headers` those that go with it.
     """
 
     def __init__(
-        self, detail: str, errors: Iterable[FieldError] = (), members: Mapping[str, object] | None = None
+        self,
+        detail: str,
+        errors: Iterable[FieldError] = (),
+        members: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.errors = tuple(errors)
         self.members = dict(members or {})
+        self.headers = dict(headers or {})
 
 
 class InvalidRequest(RequestError):
@@ -44,6 +49,10 @@ class Forbidden(RequestError):
 
 class NotFound(RequestError):
     """The resource does not exist, or belongs to another tenant: the answer is the same."""
+
+
+class MethodNotAllowed(RequestError):
+    """The path is known, but it has other methods; the header `Allow` lists them."""
 
 
 class Conflict(RequestError):
@@ -88,6 +97,7 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     Unauthenticated: ProblemType(401, "unauthenticated", "Authentication required"),
     Forbidden: ProblemType(403, "forbidden", "Insufficient role"),
     NotFound: ProblemType(404, "not-found", "Not found"),
+    MethodNotAllowed: ProblemType(405, "method-not-allowed", "Method not allowed"),
     Conflict: ProblemType(409, "conflict", "Conflict with the current state"),
     NotReady: ProblemType(409, "not-ready", "Not ready"),
     VersionMismatch: ProblemType(412, "version-mismatch", "Version mismatch"),
