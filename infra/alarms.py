@@ -107,7 +107,7 @@ class Alarms(Construct):
         self.topic = self._make_topic(settings)
         rules = {
             "The index": _index_rules(functions["maintain"].function, mapping, dead_letters),
-            "Upkeep": _upkeep_rules(functions["upkeep"].function),
+            "Upkeep": _upkeep_rules(functions["upkeep"].function, settings),
             "API": _api_rules(ingress),
             "Lambda throttles": _throttle_rules(functions),
             "DynamoDB": _table_rules(table, settings),
@@ -231,8 +231,8 @@ def _index_rules(
     }
 
 
-def _upkeep_rules(upkeep: lambda_.Function) -> dict[str, _Rule]:
-    check = {"service": "upkeep"}
+def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Rule]:
+    check = {"service": "upkeep", "stack": settings.stack_name}
     return {
         "FsckDifferences": _Rule(
             metric=_metric("gridview", "FsckDifferences", check, "Maximum"),

@@ -5,7 +5,8 @@ import sys
 from aws_cdk import App
 
 from infra.checks import add_checks
-from infra.settings import SettingError, Settings
+from infra.context import settings_from
+from infra.settings import SettingError
 from infra.stack import GridviewStack
 from infra.vendor import LayerError
 
@@ -15,7 +16,7 @@ def main() -> None:
     app = App()
     add_checks(app)
     try:
-        GridviewStack(app, settings=Settings.from_context(app.node))
+        GridviewStack(app, settings=settings_from(app.node.try_get_context))
     except (SettingError, LayerError) as error:
         sys.exit(str(error))
     app.synth()

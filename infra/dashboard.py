@@ -31,11 +31,15 @@ class Dashboard(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         every = [alarm for group in alarms.groups.values() for alarm in group]
-        dashboard = cloudwatch.Dashboard(self, "Dashboard", dashboard_name=Stack.of(self).stack_name)
+        stack = Stack.of(self)
+        # An account has one list of dashboards for all regions.
+        dashboard = cloudwatch.Dashboard(
+            self, "Dashboard", dashboard_name=f"{stack.stack_name}-{stack.region}"
+        )
         dashboard.add_widgets(
             cloudwatch.AlarmStatusWidget(title="Alarms", alarms=every, width=_FULL, height=_HEIGHT)
         )
-        dashboard.add_widgets(*_load(table, functions, ingress))
+        dashboard.add_widgets(*_load(stack.stack_name, table, functions, ingress))
         for title, group in alarms.groups.items():
             dashboard.add_widgets(cloudwatch.TextWidget(markdown=f"## {title}", width=_FULL, height=1))
             dashboard.add_widgets(*(_of_alarm(alarm) for alarm in group))
@@ -47,7 +51,7 @@ def _of_alarm(alarm: cloudwatch.Alarm) -> cloudwatch.IWidget:
 
 
 def _load(
-    table: GridTable, functions: Mapping[str, GridFunction], ingress: Ingress
+    stack_name: str, table: GridTable, functions: Mapping[str, GridFunction], ingress: Ingress
 ) -> Sequence[cloudwatch.IWidget]:
     five_minutes = Duration.minutes(5)
     consumed = [
@@ -73,23 +77,23 @@ def _load(
         _graph(
             "Stream records, and issues processed by jobs",
             [
-                _custom("Records", "maintain", five_minutes),
-                _custom("PassedOver", "upkeep", five_minutes),
+                _custom("Records", "maintain", stack_name, five_minutes),
+                _custom("PassedOver", "upkeep", stack_name, five_minutes),
             ],
         ),
         _graph(
             "Dead letters sent",
-            [_custom("DeadLetters", service, five_minutes) for service in ("maintain", "upkeep")],
+            [_custom("DeadLetters", service, stack_name, five_minutes) for service in ("maintain", "upkeep")],
         ),
     ]
 
 
-def _custom(name: str, service: str, period: Duration) -> cloudwatch.Metric:
-    """A metric that a function writes, with the dimension that Powertools adds."""
+def _custom(name: str, service: str, stack_name: str, period: Duration) -> cloudwatch.Metric:
+    """A metric that a function writes, with the dimensions that all its metrics have."""
     return cloudwatch.Metric(
         namespace="gridview",
         metric_name=name,
-        dimensions_map={"service": service},
+        dimensions_map={"service": service, "stack": stack_name},
         statistic="Sum",
         period=period,
     )

@@ -8,6 +8,8 @@ from constructs import Construct
 
 from infra.checks import acknowledge
 from infra.limits import RETENTION_DAYS
+from infra.retention import data_policy
+from infra.settings import Settings
 
 RETENTION = Duration.days(RETENTION_DAYS)
 
@@ -22,8 +24,9 @@ class DeadLetters(Construct):
     metadata only.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, protect: bool, tls_only: bool) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
+        tls_only = not settings.emulator
         self.queue = sqs.Queue(
             self,
             "Queue",
@@ -43,7 +46,7 @@ class DeadLetters(Construct):
             encryption=s3.BucketEncryption.S3_MANAGED,
             enforce_ssl=tls_only,
             lifecycle_rules=[s3.LifecycleRule(expiration=RETENTION)],
-            removal_policy=RemovalPolicy.RETAIN if protect else RemovalPolicy.DESTROY,
+            removal_policy=data_policy(settings),
         )
         acknowledge(
             self.bucket,

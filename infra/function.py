@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
-from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from infra.assets import code
 from infra.checks import acknowledge
 from infra.limits import TIMEOUTS
 from infra.paths import ROOT
+from infra.retention import log_group
 from infra.settings import Architecture, Settings, runtime_snaps
 
 
@@ -36,11 +36,9 @@ class GridFunction(Construct):
         published: bool,
     ) -> None:
         super().__init__(scope, construct_id)
-        log_group = logs.LogGroup(
-            self, "Logs", retention=logs.RetentionDays.THREE_MONTHS, removal_policy=RemovalPolicy.DESTROY
-        )
+        group = log_group(self, "Logs", settings)
         self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
-        log_group.grant(self.role, "logs:CreateLogStream", "logs:PutLogEvents")
+        group.grant(self.role, "logs:CreateLogStream", "logs:PutLogEvents")
         tracing = self._allow_tracing()
 
         self.function = lambda_.Function(
@@ -56,12 +54,13 @@ class GridFunction(Construct):
                 "POWERTOOLS_SERVICE_NAME": folder,
                 "POWERTOOLS_METRICS_NAMESPACE": "gridview",
                 "POWERTOOLS_LOG_LEVEL": "INFO",
+                "STACK_NAME": settings.stack_name,
                 **environment,
             },
             memory_size=memory_mib,
             timeout=Duration.seconds(TIMEOUTS[folder]),
             role=self.role,
-            log_group=log_group,
+            log_group=group,
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS
             if published and settings.snap_start
             else None,

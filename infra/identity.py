@@ -1,10 +1,12 @@
 """A Cognito user pool. Only its administrators set a user's tenant and role."""
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
 from infra.checks import acknowledge
+from infra.retention import data_policy
+from infra.settings import Settings
 
 
 class Identity(Construct):
@@ -14,7 +16,7 @@ class Identity(Construct):
     user cannot move to another tenant or raise a role. The tenant is also immutable.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, protect: bool) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         self.pool = cognito.UserPool(
             self,
@@ -43,8 +45,8 @@ class Identity(Construct):
             auto_verify=cognito.AutoVerifiedAttrs(email=True),
             keep_original=cognito.KeepOriginalAttrs(email=True),
             account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
-            deletion_protection=protect,
-            removal_policy=RemovalPolicy.RETAIN if protect else RemovalPolicy.DESTROY,
+            deletion_protection=settings.guarded,
+            removal_policy=data_policy(settings),
         )
         acknowledge(
             self.pool,

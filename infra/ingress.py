@@ -2,17 +2,18 @@
 
 import json
 
-from aws_cdk import ArnFormat, RemovalPolicy, Stack
+from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
-from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from gridview.api.routes import ROUTES, Route
 from infra.checks import acknowledge
 from infra.function import GridFunction
 from infra.identity import Identity
+from infra.retention import log_group
+from infra.settings import Settings
 
 REQUESTS_PER_SECOND = 500
 BURST = 1000
@@ -41,13 +42,14 @@ class Ingress(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        settings: Settings,
         identity: Identity,
         query: GridFunction,
         command: GridFunction,
     ) -> None:
         super().__init__(scope, construct_id)
         self.api = apigateway.HttpApi(self, "Api", create_default_stage=False)
-        self.stage = self._add_stage()
+        self.stage = self._add_stage(settings)
         authorizer = authorizers.HttpUserPoolAuthorizer(
             "Tokens", identity.pool, user_pool_clients=[identity.client]
         )
@@ -102,13 +104,8 @@ class Ingress(Construct):
             {"AwsSolutions-APIG4": "It answers every unknown path with a 404 problem document."},
         )
 
-    def _add_stage(self) -> apigateway.HttpStage:
-        log_group = logs.LogGroup(
-            self,
-            "AccessLogs",
-            retention=logs.RetentionDays.THREE_MONTHS,
-            removal_policy=RemovalPolicy.DESTROY,
-        )
+    def _add_stage(self, settings: Settings) -> apigateway.HttpStage:
+        group = log_group(self, "AccessLogs", settings)
         stage = apigateway.HttpStage(
             self,
             "Stage",
@@ -125,7 +122,7 @@ class Ingress(Construct):
             destination_arn=Stack.of(self).format_arn(
                 service="logs",
                 resource="log-group",
-                resource_name=log_group.log_group_name,
+                resource_name=group.log_group_name,
                 arn_format=ArnFormat.COLON_RESOURCE_NAME,
             ),
             format=json.dumps(_ACCESS_LOG),

@@ -41,3 +41,6 @@ work off those that follow.
 
 RETENTION_DAYS: Final = 14
 """How long a dead letter or failed batch waits for a redrive: SQS's maximum. Tombstones of removed issues live longer."""
+
+NO_SNAP_START: Final = ("ap-east-2", "ap-southeast-6")
+"""The regions in which Lambda takes no snapshots of Python functions (Taipei and New Zealand)."""

@@ -1,13 +1,11 @@
-"""The choices of a deployment, read from CDK context (`-c name=value`, or `context` in cdk.json) and validated once."""
+"""The choices of a deployment: what each is, its default at each stage, and which values are valid. `context` reads them."""
 
 import re
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, get_args
-
-if TYPE_CHECKING:
-    from constructs import Node
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal, get_args
 
 Architecture = Literal["arm64", "x86_64"]
+Stage = Literal["prod", "staging", "dev"]
 
 _RUNTIME = re.compile(r"python3\.(\d{1,2})")
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
@@ -18,37 +16,64 @@ _OLDEST_MINOR = 11
 _SNAP_START_MINOR = 12
 """Lambda offers SnapStart from Python 3.12 on."""
 
+STAGE_NAMES: Final[dict[Stage, str]] = {
+    "prod": "Gridview",
+    "staging": "Gridview-staging",
+    "dev": "Gridview-dev",
+}
+"""The stack's name at each stage, unless another is chosen."""
+
 
 class SettingError(ValueError):
-    """An invalid context value; the message names it and the valid values."""
+    """An invalid value of a setting; the message names it and the valid values."""
+
+
+def _told(tells: str) -> dict[str, str]:
+    """What help and docs tell of a setting."""
+    return {"tells": tells}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The context settings of a deployment. Every default is the production value."""
+    """The settings of a deployment. Every default is the production value."""
 
-    stack_name: str = "Gridview"
-    architecture: Architecture = "arm64"
-    runtime: str = "python3.13"
-    snap_start: bool = True
-    protect: bool = True
-    """Deletion protection, and data that outlives the stack. Without it, `cdk destroy` deletes the table and the users too."""
-    emulator: bool = False
-    """Deploy to an engine on this machine: it has no TLS to enforce, lacks the roles that `cdk bootstrap` makes, and
-    refuses alarms on expressions.
-    """
-    alarm_email: str = ""
-    """The address that gets mail from alarms; its owner confirms the subscription once.
-
-    Empty: no mail, but others may subscribe to the topic.
-    """
-    check_schedule: str = "cron(17 3 * * ? *)"
-    """When the index is compared with the issues: an EventBridge schedule, in UTC.
-
-    If it runs less than once a day, the alarm on missing checks goes off.
-    """
+    stage: Stage = field(
+        default="prod",
+        metadata=_told("`staging`: as `prod`, in a stack of its own; `dev`: disposable and cheap"),
+    )
+    stack_name: str = field(
+        default="Gridview", metadata=_told("`Gridview-staging` and `Gridview-dev` at the other stages")
+    )
+    architecture: Architecture = field(default="arm64", metadata=_told("or `x86_64`"))
+    runtime: str = field(default="python3.13", metadata=_told("3.11 or later"))
+    snap_start: bool = field(
+        default=True, metadata=_told("`false` at the stage `dev` and before 3.12; not in every region")
+    )
+    protect: bool = field(
+        default=True,
+        metadata=_told("`false` at the stage `dev`: no deletion protection, and the data go with the stack"),
+    )
+    first: bool = field(
+        default=False,
+        metadata=_told(
+            "`true` for the first deployment: nothing is protected yet, so a failed one leaves nothing"
+        ),
+    )
+    emulator: bool = field(
+        default=False,
+        metadata=_told("for a local engine: no bootstrap roles, no TLS, no alarm on an expression"),
+    )
+    alarm_email: str = field(
+        default="", metadata=_told("who is mailed when an alarm goes off; its owner confirms once")
+    )
+    check_schedule: str = field(
+        default="cron(17 3 * * ? *)",
+        metadata=_told("when the index is compared with the issues, in UTC; at least once a day"),
+    )
 
     def __post_init__(self) -> None:
+        if self.stage not in get_args(Stage):
+            raise SettingError(f"stage: one of {', '.join(get_args(Stage))}")
         if not _STACK_NAME.fullmatch(self.stack_name):
             raise SettingError("stack-name: letters, digits and hyphens, beginning with a letter")
         if self.architecture not in get_args(Architecture):
@@ -63,6 +88,18 @@ class Settings:
             raise SettingError("check-schedule: cron(...) or rate(...), as EventBridge writes it")
 
     @property
+    def guarded(self) -> bool:
+        """Whether stack, table and users refuse to be deleted. At the first deployment they do not yet: CloudFormation then deletes
+        what a failed one has made, and the deployment can be repeated.
+        """
+        return self.protect and not self.first
+
+    @property
+    def log_days(self) -> int:
+        """How long logs are kept."""
+        return 14 if self.stage == "dev" else 90
+
+    @property
     def python_minor(self) -> int:
         """The 13 of `python3.13`."""
         return int(self.runtime.rpartition(".")[2])
@@ -72,20 +109,15 @@ class Settings:
         """The `3.13` of `python3.13`."""
         return self.runtime.removeprefix("python")
 
-    @staticmethod
-    def from_context(node: "Node") -> "Settings":
-        """The settings in the context: `stack-name`, `architecture`, and so on, with hyphens.
 
-        Raises:
-            SettingError: a value is invalid.
-        """
-        asked = {name: node.try_get_context(key) for name, key in _CONTEXT_KEYS.items()}
-        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-        for name, value in given.items():
-            given[name] = _switch(_CONTEXT_KEYS[name], value) if name in _SWITCHES else str(value)
-        if "runtime" in given:
-            given.setdefault("snap_start", runtime_snaps(given["runtime"]))
-        return Settings(**given)
+def stage_defaults(stage: Stage, runtime: str) -> dict[str, Any]:
+    """The defaults that depend on the stage and on the runtime."""
+    dev = stage == "dev"
+    return {
+        "stack_name": STAGE_NAMES[stage],
+        "protect": not dev,
+        "snap_start": not dev and runtime_snaps(runtime),
+    }
 
 
 def runtime_snaps(runtime: str) -> bool:
@@ -94,16 +126,12 @@ def runtime_snaps(runtime: str) -> bool:
     return matched is not None and int(matched[1]) >= _SNAP_START_MINOR
 
 
-_CONTEXT_KEYS = {field.name: field.name.replace("_", "-") for field in fields(Settings)}
-_SWITCHES = {field.name for field in fields(Settings) if field.type is bool}
+def told() -> list[tuple[str, str, str]]:
+    """Each setting by its name on the command line, its default at the stage `prod`, and what there is to know."""
+    return [
+        (one.name.replace("_", "-"), _text(one.default), one.metadata["tells"]) for one in fields(Settings)
+    ]
 
 
-def _switch(key: str, value: object) -> bool:
-    # NOTE: `-c name=false` arrives as text, the same setting in cdk.json as a boolean.
-    match value:
-        case bool():
-            return value
-        case "true" | "false":
-            return value == "true"
-        case _:
-            raise SettingError(f"{key}: true or false")
+def _text(default: object) -> str:
+    return str(default).lower() if isinstance(default, bool) else str(default)

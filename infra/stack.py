@@ -1,6 +1,6 @@
 """The deployment: table -> functions -> stream and HTTP, with each function's permissions."""
 
-from aws_cdk import CfnOutput, CliCredentialsStackSynthesizer, Stack
+from aws_cdk import Aws, CfnOutput, CfnRule, CfnRuleAssertion, CliCredentialsStackSynthesizer, Fn, Stack
 from constructs import Construct
 
 from infra.alarms import Alarms
@@ -10,7 +10,7 @@ from infra.function import GridFunction
 from infra.identity import Identity
 from infra.ingress import Ingress
 from infra.layers import Layers
-from infra.limits import SETTLE_SECONDS
+from infra.limits import NO_SNAP_START, SETTLE_SECONDS
 from infra.secrets import CursorSecret
 from infra.settings import Settings
 from infra.stream import StreamMapping
@@ -26,16 +26,16 @@ class GridviewStack(Stack):
             scope,
             settings.stack_name,
             description="gridview: a grid view over DynamoDB",
-            termination_protection=settings.protect,
+            termination_protection=settings.guarded,
             synthesizer=CliCredentialsStackSynthesizer() if settings.emulator else None,
         )
 
-        table = GridTable(self, "Database", protect=settings.protect)
+        if settings.snap_start:
+            self._require_snap_start()
+        table = GridTable(self, "Database", settings=settings)
         cursor_secret = CursorSecret(self, "Cursors")
-        dead_letters = DeadLetters(
-            self, "DeadLetters", protect=settings.protect, tls_only=not settings.emulator
-        )
-        identity = Identity(self, "Identity", protect=settings.protect)
+        dead_letters = DeadLetters(self, "DeadLetters", settings=settings)
+        identity = Identity(self, "Identity", settings=settings)
         layers = Layers(self, "Layers", settings=settings).all
 
         settling = {"SETTLE_SECONDS": str(SETTLE_SECONDS)}
@@ -108,7 +108,7 @@ class GridviewStack(Stack):
 
         stream = StreamMapping(self, "Stream", table=table, consumer=maintain, dead_letters=dead_letters)
         UpkeepSchedules(self, "Schedules", upkeep=upkeep, check_schedule=settings.check_schedule)
-        ingress = Ingress(self, "Ingress", identity=identity, query=query, command=command)
+        ingress = Ingress(self, "Ingress", settings=settings, identity=identity, query=query, command=command)
 
         functions = {"query": query, "command": command, "maintain": maintain, "upkeep": upkeep}
         alarms = Alarms(
@@ -137,3 +137,16 @@ class GridviewStack(Stack):
         CfnOutput(self, "DeadLetterQueueUrl", value=dead_letters.queue.queue_url)
         CfnOutput(self, "FailedBatchesBucket", value=dead_letters.bucket.bucket_name)
         CfnOutput(self, "AlarmTopicArn", value=alarms.topic.topic_arn)
+
+    def _require_snap_start(self) -> None:
+        # The template names no region, so CloudFormation itself looks, before it creates anything.
+        CfnRule(
+            self,
+            "SnapStartInRegion",
+            assertions=[
+                CfnRuleAssertion(
+                    assert_=Fn.condition_not(Fn.condition_contains(list(NO_SNAP_START), Aws.REGION)),
+                    assert_description="Lambda has no SnapStart for Python in this region: deploy with -c snap-start=false",
+                )
+            ],
+        )

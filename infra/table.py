@@ -1,17 +1,18 @@
 """The one table, with its one overloaded index and its stream."""
 
-from aws_cdk import RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from gridview.encoding import keys
+from infra.retention import data_policy
+from infra.settings import Settings
 
 
 class GridTable(Construct):
     """A `TableV2` on demand. `grant` and `grant_index` allow single actions on the table and on GSI1, never a wildcard."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, protect: bool) -> None:
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         text = dynamodb.AttributeType.STRING
         self.table = dynamodb.TableV2(
@@ -25,8 +26,8 @@ class GridTable(Construct):
             ),
             dynamo_stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
             time_to_live_attribute=keys.TTL_ATTRIBUTE,
-            deletion_protection=protect,
-            removal_policy=RemovalPolicy.RETAIN if protect else RemovalPolicy.DESTROY,
+            deletion_protection=settings.guarded,
+            removal_policy=data_policy(settings),
             global_secondary_indexes=[
                 dynamodb.GlobalSecondaryIndexPropsV2(
                     index_name=keys.GSI1,

@@ -1,28 +1,22 @@
-"""`./dev synth`, `deploy` and `destroy`: the CDK command line with less typing. `npx cdk ...` does the same."""
+"""`./dev synth`, `deploy` and `destroy`: the CDK command line with less typing, and with the order that a first deployment and a
+last one need. `npx cdk ...` works too; docs/deploying.md says what to mind then.
+"""
 
 import argparse
 import shutil
 import subprocess
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import botocore.session
-from botocore.exceptions import BotoCoreError
-
+from devtools.deployed import arguments
+from devtools.deployed.account import CREATED, Account
 from devtools.failure import Failure
 from devtools.paths import ROOT
+from infra.settings import told
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-_SETTINGS = """\
-All arguments go to cdk. Settings are context values (-c NAME=VALUE):
-  stack-name=Gridview      the stack's name
-  architecture=arm64       or x86_64
-  runtime=python3.13       any Python runtime of Lambda from 3.11 on
-  snap-start=true          false: no snapshots (needs python3.12 or later)
-  protect=true             false, once deployed: `destroy` works and deletes the data
-"""
+_FORCE = {"-f", "--force"}
 
 
 def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -32,7 +26,10 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
             synth,
             "write the CloudFormation template to cdk.out (no account; no network after the first time)",
         ),
-        "deploy": (deploy, "deploy to the AWS account of the active credentials"),
+        "deploy": (
+            deploy,
+            "deploy to the AWS account of the active credentials; the first time in two steps",
+        ),
         "destroy": (destroy, "delete a deployment (refused while it is protected)"),
     }
     for name, (func, summary) in commands.items():
@@ -40,7 +37,7 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
             name,
             help=summary,
             description=f"npx cdk {name}: {summary}.",
-            epilog=_SETTINGS,
+            epilog=_help_on_settings(),
             usage=f"./dev {name} [--help] [cdk arguments ...]",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -49,52 +46,55 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
 
 def synth(args: argparse.Namespace) -> int:
     """Run `cdk synth`, quietly: it would print the whole template."""
-    status = _cdk("synth", args, "--quiet")
+    status = _cdk("synth", "--quiet", *args.more)
     if status == 0 and not {"-o", "--output"} & set(args.more):
         print("The template and the code are in cdk.out.")
     return status
 
 
 def deploy(args: argparse.Namespace) -> int:
-    """Run `cdk deploy`."""
-    return _cdk("deploy", args, needs_account=True)
+    """Run `cdk deploy`. A stack that is created is protected by a second deployment, when the first one has succeeded."""
+    more: list[str] = args.more
+    chosen, account = arguments.settings(more), Account(arguments.profile(more))
+    if not chosen.guarded or not account.is_new(chosen.stack_name):
+        return _cdk("deploy", *more)
+    status = _cdk("deploy", "-c", "first=true", *more)
+    if status or account.status(chosen.stack_name) != CREATED:
+        return status
+    print("The stack is there. It is deployed again, with its protection against deletion.")
+    return _cdk("deploy", *more)
 
 
 def destroy(args: argparse.Namespace) -> int:
-    """Run `cdk destroy`."""
-    return _cdk("destroy", args, needs_account=True)
+    """Run `cdk destroy`. CloudFormation cannot delete a bucket with objects, so what an unprotected stack has there goes first."""
+    more: list[str] = args.more
+    chosen, account = arguments.settings(more), Account(arguments.profile(more))
+    bucket = None if chosen.protect else account.bucket_of(chosen.stack_name)
+    keys = [] if bucket is None else account.keys_in(bucket)
+    if bucket is None or not keys:
+        return _cdk("destroy", *more)
+    if not _FORCE & set(more):
+        if not _agreed(f"Delete {chosen.stack_name} with its data and {len(keys)} failed batches?"):
+            raise Failure("Nothing was deleted.")
+        more = [*more, "--force"]
+    account.remove(bucket, keys)
+    return _cdk("destroy", *more)
 
 
-def _cdk(command: str, args: argparse.Namespace, *options: str, needs_account: bool = False) -> int:
-    arguments: list[str] = args.more
+def _agreed(question: str) -> bool:
+    try:
+        return input(f"{question} (y/n) ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def _cdk(command: str, *options: str) -> int:
     npx = shutil.which("npx")
     if npx is None:
         raise Failure("The CDK command line needs npm's npx, and none was found on the PATH.")
-    if needs_account:
-        _require_credentials(arguments)
-    return subprocess.run(
-        [npx, "--no-install", "cdk", command, *options, *arguments], cwd=ROOT, check=False
-    ).returncode
+    return subprocess.run([npx, "--no-install", "cdk", command, *options], cwd=ROOT, check=False).returncode
 
 
-def _require_credentials(arguments: Sequence[str]) -> None:
-    """Fail early: CDK says the same after half a minute, in many lines."""
-    profile = _profile(arguments)
-    try:
-        credentials = botocore.session.Session(profile=profile).get_credentials()
-    except BotoCoreError as error:
-        raise Failure(f"The AWS credentials cannot be used: {error}") from None
-    if credentials is None:
-        raise Failure(
-            "There are no AWS credentials: sign in (`aws login` or `aws sso login`), choose a profile (--profile NAME), or set "
-            "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
-        )
-
-
-def _profile(arguments: Sequence[str]) -> str | None:
-    for index, argument in enumerate(arguments):
-        if argument.startswith("--profile="):
-            return argument.removeprefix("--profile=")
-        if argument == "--profile" and index + 1 < len(arguments):
-            return arguments[index + 1]
-    return None
+def _help_on_settings() -> str:
+    lines = [f"  {f'{name}={default}':<38} {tells.replace('`', '')}" for name, default, tells in told()]
+    return "\n".join(["All arguments go to cdk. Settings are context values (-c NAME=VALUE):", *lines])

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools import Logger
 
-from gridview.api.config import required
+from gridview.api.config import required, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, written
 from gridview.api.http import handler as http_handler
 from gridview.commands import attributes, composite_indexes, issues, projects
@@ -20,7 +20,7 @@ from gridview.schema.store import Catalogs
 Result = TypeVar("Result")
 
 logger = Logger()
-metrics = Metrics()
+metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))
 catalogs = Catalogs()
 settling = float(required("SETTLE_SECONDS"))

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import required
+from gridview.api.config import required, stack_metrics
 from gridview.dynamodb.table import Table
 from gridview.index.dead_letters import DeadLetters
 from gridview.index.fence_cache import Fences
@@ -17,7 +17,7 @@ from gridview.index.stream_consumer import consume
 from gridview.schema.store import Catalogs
 
 logger = Logger()
-metrics = Metrics()
+metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))
 catalogs = Catalogs()
 fences = Fences()

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools import Logger
 
-from gridview.api.config import CursorSource, directory_seconds, required
+from gridview.api.config import CursorSource, directory_seconds, required, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
 from gridview.api.openapi import document as openapi_document
@@ -25,7 +25,7 @@ from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 
 logger = Logger()
-metrics = Metrics()
+metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))
 catalogs = Catalogs()
 cache = BlockCache(directory_seconds())

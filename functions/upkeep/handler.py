@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from aws_lambda_powertools import Logger, Metrics
+from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import required
+from gridview.api.config import required, stack_metrics
 from gridview.dynamodb.table import Table
 from gridview.fsck import nightly
 from gridview.fsck.progress import Finding, Tally
@@ -21,7 +21,7 @@ _RESERVE = 15.0
 """No new piece of work begins in these last seconds of an invocation: more than the longest piece should take."""
 
 logger = Logger()
-metrics = Metrics()
+metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))
 catalogs = Catalogs()
 fences = Fences()

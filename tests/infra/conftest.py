@@ -22,8 +22,15 @@ def template() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def chosen_template() -> dict[str, Any]:
-    """What a deployment with an address and a time of the operator's choice declares."""
-    return templates.synthesized(alarm_email="ops@example.org", check_schedule="rate(12 hours)")
+    """What the first deployment with every choice that an operator has declares."""
+    return templates.synthesized(
+        stage="staging",
+        stack_name="Gridview-staging",
+        first=True,
+        snap_start=False,
+        alarm_email="ops@example.org",
+        check_schedule="rate(12 hours)",
+    )
 
 
 @pytest.fixture(scope="session")

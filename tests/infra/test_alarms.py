@@ -16,7 +16,7 @@ UPKEEP = {"FunctionName": "UpkeepFunction"}
 API = {"ApiId": "api", "Stage": "$default"}
 TABLE = {"TableName": "table"}
 GSI1 = {"TableName": "table", "GlobalSecondaryIndexName": "GSI1"}
-CHECK = {"service": "upkeep"}
+CHECK = {"service": "upkeep", "stack": "Gridview"}
 
 # Name: (namespace, metric, dimensions), statistic, threshold, seconds of a period, periods, what missing data say.
 EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int, str]] = {
@@ -97,6 +97,22 @@ def test_an_alarm_watches_its_metric(
     assert alarm["ComparisonOperator"] == (
         "LessThanThreshold" if name in SILENCE else "GreaterThanOrEqualToThreshold"
     )
+
+
+def test_metrics_of_ours_are_told_apart_by_stack(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    """Else the check of one stage would satisfy the alarm of another."""
+    for of, name in ((template, "Gridview"), (chosen_template, "Gridview-staging")):
+        for alarm in resources(of, KIND).values():
+            if alarm.get("Namespace") == "gridview":
+                assert {"Name": "stack", "Value": name} in alarm["Dimensions"]
+        for widget in _widgets(of):
+            for metric in widget.get("properties", {}).get("metrics", []):
+                if metric[0] == "gridview":
+                    assert metric[metric.index("stack") + 1] == name
+        for function in resources(of, "AWS::Lambda::Function").values():
+            assert function["Environment"]["Variables"]["STACK_NAME"] == name
 
 
 def test_errors_of_the_table_are_summed_over_what_is_asked_of_it(
@@ -180,7 +196,9 @@ def test_somebody_is_mailed_who_is_named(template: dict[str, Any], chosen_templa
 def test_the_page_shows_every_alarm_twice(template: dict[str, Any]) -> None:
     """Their states together, and each one's metric with its threshold."""
     widgets = _widgets(template)
-    assert only(template, "AWS::CloudWatch::Dashboard")["DashboardName"] == "Gridview"
+    # Dashboards are global in an account.
+    name = only(template, "AWS::CloudWatch::Dashboard")["DashboardName"]
+    assert name == {"Fn::Join": ["", ["Gridview-", {"Ref": "AWS::Region"}]]}
     every = set(resources(template, KIND))
     (states,) = (widget["properties"]["alarms"] for widget in widgets if widget["type"] == "alarm")
     assert set(states) == every

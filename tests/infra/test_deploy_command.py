@@ -1,15 +1,22 @@
-"""`./dev synth`, `deploy` and `destroy` add nothing to `npx cdk` but a sentence where it has a page."""
+"""`./dev synth`, `deploy` and `destroy`: what they hand to `npx cdk`, and in which order at the first and the last deployment."""
 
 import shutil
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import boto3
 import botocore.session  # noqa: F401  (urllib3 tries a socket when it is imported; no test may)
 import pytest
+from moto import mock_aws
 
 from devtools import cli
+from devtools.deployed import arguments
+from devtools.deployed.account import Account
+from devtools.failure import Failure
 from infra.paths import ROOT
+from infra.settings import told
 
 NPX = "/somewhere/npx"
 
@@ -20,10 +27,12 @@ class Npx:
     def __init__(self) -> None:
         self.called: list[tuple[list[str], Path]] = []
         self.status = 0
+        self.after: Callable[[], object] = lambda: None
 
     def __call__(self, command: list[str], *, cwd: Path, check: bool) -> subprocess.CompletedProcess[Any]:
         assert not check
         self.called.append((command, cwd))
+        self.after()
         return subprocess.CompletedProcess(command, self.status)
 
 
@@ -54,8 +63,118 @@ def test_synth_needs_no_account(npx: Npx) -> None:
     assert npx.called == [([NPX, "--no-install", "cdk", "synth", "--quiet"], ROOT)]
 
 
+@pytest.fixture
+def account(npx: Npx, signed_in: None) -> Iterator[Any]:
+    """An account without a stack, as moto has it."""
+    with mock_aws():
+        yield boto3.client("cloudformation", region_name="us-east-1")
+
+
+def _create(account: Any, name: str) -> None:
+    """A stack with a bucket and its output, all that these commands ask a stack for."""
+    body = """{"Resources": {"Batches": {"Type": "AWS::S3::Bucket"}},
+               "Outputs": {"FailedBatchesBucket": {"Value": {"Ref": "Batches"}}}}"""
+    account.create_stack(StackName=name, TemplateBody=body)
+
+
+def _typed(npx: Npx) -> list[list[str]]:
+    """What was typed after `npx --no-install cdk`, each time."""
+    assert all(command[:3] == [NPX, "--no-install", "cdk"] and cwd == ROOT for command, cwd in npx.called)
+    return [command[3:] for command, _ in npx.called]
+
+
+def test_a_first_deployment_is_protected_when_it_has_succeeded(npx: Npx, account: Any) -> None:
+    npx.after = lambda: _create(account, "Gridview-staging") if len(npx.called) == 1 else None
+    assert cli.main(["deploy", "-c", "stage=staging", "--require-approval", "never"]) == 0
+    more = ["-c", "stage=staging", "--require-approval", "never"]
+    assert _typed(npx) == [["deploy", "-c", "first=true", *more], ["deploy", *more]]
+
+
+def test_a_failed_first_deployment_is_repeated_as_a_first_one(npx: Npx, account: Any) -> None:
+    npx.status = 1
+    assert cli.main(["deploy"]) == 1
+    assert cli.main(["deploy"]) == 1
+    assert _typed(npx) == [["deploy", "-c", "first=true"]] * 2
+
+
+@pytest.mark.parametrize("status", ["ROLLBACK_COMPLETE", "REVIEW_IN_PROGRESS", "CREATE_FAILED"])
+def test_what_is_left_of_a_failed_one_counts_as_new(
+    account: Any, monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    monkeypatch.setattr(Account, "status", lambda *_: status)
+    assert Account(None).is_new("Gridview")
+
+
+@pytest.mark.parametrize("status", ["UPDATE_ROLLBACK_COMPLETE", "UPDATE_COMPLETE", "DELETE_FAILED"])
+def test_a_stack_with_data_does_not(account: Any, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
+    monkeypatch.setattr(Account, "status", lambda *_: status)
+    assert not Account(None).is_new("Gridview")
+
+
+@pytest.mark.parametrize("more", [["-c", "protect=false"], ["-c", "stage=dev"], ["--context=first=true"]])
+def test_what_is_not_to_be_protected_is_deployed_once(npx: Npx, account: Any, more: list[str]) -> None:
+    npx.after = lambda: _create(account, "Gridview")
+    assert cli.main(["deploy", *more]) == 0
+    assert _typed(npx) == [["deploy", *more]]
+
+
+def test_a_deployment_of_a_stack_that_is_there_keeps_its_protection(npx: Npx, account: Any) -> None:
+    _create(account, "Gridview")
+    assert cli.main(["deploy"]) == 0
+    assert _typed(npx) == [["deploy"]]
+
+
+@pytest.mark.parametrize(
+    ("more", "answer", "deleted"), [([], "y", True), ([], "n", False), (["--force"], None, True)]
+)
+def test_destroy_empties_the_bucket_of_an_unprotected_stack(
+    npx: Npx,
+    account: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    more: list[str],
+    answer: str | None,
+    deleted: bool,
+) -> None:
+    _create(account, "Gridview")
+    s3 = boto3.client("s3", region_name="us-east-1")
+    (bucket,) = (one["Name"] for one in s3.list_buckets()["Buckets"])
+    s3.put_object(Bucket=bucket, Key="aws/lambda/one", Body=b"")
+    monkeypatch.setattr("builtins.input", lambda _: answer)
+    assert cli.main(["destroy", "-c", "protect=false", *more]) == (0 if deleted else 1)
+    assert "Contents" not in s3.list_objects_v2(Bucket=bucket) or not deleted
+    assert _typed(npx) == ([["destroy", "-c", "protect=false", "--force"]] if deleted else [])
+
+
+def test_destroy_leaves_the_bucket_of_a_protected_stack_alone(npx: Npx, account: Any) -> None:
+    _create(account, "Gridview")
+    s3 = boto3.client("s3", region_name="us-east-1")
+    (bucket,) = (one["Name"] for one in s3.list_buckets()["Buckets"])
+    s3.put_object(Bucket=bucket, Key="aws/lambda/one", Body=b"")
+    npx.status = 1
+    assert cli.main(["destroy", "--force"]) == 1
+    assert s3.list_objects_v2(Bucket=bucket)["KeyCount"] == 1
+    assert _typed(npx) == [["destroy", "--force"]]
+
+
+def test_an_invalid_setting_is_refused_before_anything_runs(
+    npx: Npx, signed_in: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["deploy", "-c", "stage=production"]) == 1
+    assert npx.called == []
+    assert "stage: one of prod, staging, dev" in capsys.readouterr().err
+
+
+def test_the_settings_of_the_command_line_are_read_as_cdk_reads_them() -> None:
+    assert (
+        arguments.settings(["-c", "stage=dev", "--context", "runtime=python3.12"]).stack_name
+        == "Gridview-dev"
+    )
+    with pytest.raises(Failure, match=r"^protect: "):
+        arguments.settings(["--context=protect=no"])
+
+
 @pytest.mark.parametrize("command", ["deploy", "destroy"])
-def test_arguments_are_passed_on_and_so_is_the_status(npx: Npx, signed_in: None, command: str) -> None:
+def test_arguments_are_passed_on_and_so_is_the_status(npx: Npx, account: Any, command: str) -> None:
     npx.status = 3
     assert cli.main([command, "-c", "protect=false", "--require-approval", "never", "Gridview"]) == 3
     arguments = ["-c", "protect=false", "--require-approval", "never", "Gridview"]
@@ -82,7 +201,10 @@ def test_a_profile_that_does_not_exist_is_named(
     assert "elsewhere" in capsys.readouterr().err
 
 
-def test_the_credentials_of_a_profile_will_do(npx: Npx, tmp_path: Path) -> None:
+def test_the_credentials_of_a_profile_will_do(
+    npx: Npx, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Account, "status", lambda *_: "UPDATE_COMPLETE")
     (tmp_path / "credentials").write_text(
         "[mine]\naws_access_key_id = one\naws_secret_access_key = two\n", "utf-8"
     )
@@ -107,6 +229,7 @@ def test_help_names_every_setting_that_people_choose(
         cli.main([command, "--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    for setting in ("stack-name=", "architecture=", "runtime=", "snap-start=", "protect="):
-        assert setting in text
+    assert {"stage", "stack-name", "protect", "first"} < {name for name, _, _ in told()}
+    for name, default, _ in told():
+        assert f"  {name}={default} " in text
     assert npx.called == []

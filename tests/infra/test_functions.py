@@ -75,9 +75,11 @@ def test_environment(template: dict[str, Any]) -> None:
             "POWERTOOLS_SERVICE_NAME",
             "POWERTOOLS_METRICS_NAMESPACE",
             "POWERTOOLS_LOG_LEVEL",
+            "STACK_NAME",
         }
         assert variables["POWERTOOLS_SERVICE_NAME"] == name
         assert variables["POWERTOOLS_METRICS_NAMESPACE"] == "gridview"
+        assert variables["STACK_NAME"] == "Gridview"
 
 
 def test_every_log_group_forgets(template: dict[str, Any]) -> None:
@@ -97,6 +99,16 @@ def test_functions_behind_the_api_start_from_snapshots(template: dict[str, Any])
     for alias in resources(template, "AWS::Lambda::Alias").values():
         assert alias["Name"] == "live"
         assert alias["FunctionVersion"]["Fn::GetAtt"][0] in versions
+
+
+def test_a_region_without_snapshots_is_refused_by_the_name_of_the_setting(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    (assertion,) = template["Rules"]["SnapStartInRegion"]["Assertions"]
+    (contained,) = assertion["Assert"]["Fn::Not"]
+    assert contained == {"Fn::Contains": [["ap-east-2", "ap-southeast-6"], {"Ref": "AWS::Region"}]}
+    assert "-c snap-start=false" in assertion["AssertDescription"]
+    assert "SnapStartInRegion" not in chosen_template.get("Rules", {})
 
 
 def test_another_platform(local_template: dict[str, Any]) -> None:

@@ -1,27 +1,44 @@
 import pytest
 
-from infra.settings import SettingError, Settings
+from infra.context import settings_from
+from infra.paths import ROOT
+from infra.settings import SettingError, Settings, told
 
 
 def _from_context(**context: object) -> Settings:
-    from aws_cdk import App
+    return settings_from({key.replace("_", "-"): value for key, value in context.items()}.get)
 
-    return Settings.from_context(
-        App(context={key.replace("_", "-"): value for key, value in context.items()}).node
-    )
+
+def test_the_page_tells_of_every_setting() -> None:
+    page = (ROOT / "docs/deploying.md").read_text("utf-8")
+    rows = [
+        f"| `{name}` | {f'`{default}`' if default else ''} | {tells} |" for name, default, tells in told()
+    ]
+    assert "\n".join(["|---|---|---|", *rows, ""]) in page
 
 
 def test_without_context_a_deployment_is_a_protected_one_for_production() -> None:
     assert _from_context() == Settings(
+        stage="prod",
         stack_name="Gridview",
         architecture="arm64",
         runtime="python3.13",
         snap_start=True,
         protect=True,
+        first=False,
         emulator=False,
         alarm_email="",
         check_schedule="cron(17 3 * * ? *)",
     )
+
+
+def test_a_stage_has_a_stack_of_its_own_and_dev_is_disposable() -> None:
+    staging, dev = _from_context(stage="staging"), _from_context(stage="dev")
+    assert staging == Settings(stage="staging", stack_name="Gridview-staging")
+    assert dev == Settings(stage="dev", stack_name="Gridview-dev", protect=False, snap_start=False)
+    assert (staging.log_days, dev.log_days) == (90, 14)
+    kept = _from_context(stage="dev", protect="true", snap_start="true", stack_name="Mine")
+    assert kept == Settings(stage="dev", stack_name="Mine")
 
 
 def test_context_of_the_command_line_is_text_and_that_of_cdk_json_may_not_be() -> None:
@@ -51,6 +68,8 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"stack_name": "grid view"}, "stack-name"),
         ({"alarm_email": "ann"}, "alarm-email"),
         ({"check_schedule": "17 3 * * *"}, "check-schedule"),
+        ({"stage": "production"}, "stage"),
+        ({"first": "yes"}, "first"),
     ],
 )
 def test_another_value_is_refused_by_name(context: dict[str, object], named: str) -> None:

@@ -1,4 +1,7 @@
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from devtools.local.table import create_table_input
 from gridview.encoding import keys
@@ -45,9 +48,33 @@ def test_data_are_protected_by_default(template: dict[str, Any]) -> None:
         for resource in template["Resources"].values()
         if resource["Type"] in protected
     }
-    assert policies == {("Retain", "Retain")}
+    assert policies == {("RetainExceptOnCreate", "Retain")}
     assert only(template, KIND)["Replicas"][0]["DeletionProtectionEnabled"] is True
     assert only(template, "AWS::Cognito::UserPool")["DeletionProtection"] == "ACTIVE"
+
+
+def test_a_first_deployment_can_fail_and_be_repeated(chosen_template: dict[str, Any]) -> None:
+    """What it made can be deleted, and is; a later deployment, and a deletion of the stack, keep it."""
+    for resource in chosen_template["Resources"].values():
+        assert resource.get("DeletionPolicy") in {None, "Delete", "RetainExceptOnCreate"}
+    assert only(chosen_template, KIND)["Replicas"][0]["DeletionProtectionEnabled"] is False
+    assert only(chosen_template, "AWS::Cognito::UserPool")["DeletionProtection"] == "INACTIVE"
+
+
+@pytest.mark.parametrize(
+    ("context", "guarded"),
+    [({}, True), ({"first": "true"}, False), ({"stage": "staging"}, True), ({"stage": "dev"}, False)],
+)
+def test_the_stack_itself_is_protected_after_its_first_deployment(
+    context: dict[str, str], guarded: bool, tmp_path: Path
+) -> None:
+    from aws_cdk import App
+
+    from infra.context import settings_from
+    from infra.stack import GridviewStack
+
+    app = App(outdir=str(tmp_path), context={"aws:cdk:bundling-stacks": []})
+    assert GridviewStack(app, settings=settings_from(context.get)).termination_protection is guarded
 
 
 def test_protection_can_be_switched_off(local_template: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ import math
 import os
 import time
 
+from aws_lambda_powertools import Metrics
 from aws_lambda_powertools.utilities.parameters import SecretsProvider
 from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 
@@ -23,6 +24,13 @@ def required(name: str) -> str:
     if not value:
         raise ConfigurationError(f"The environment variable {name} is missing.")
     return value
+
+
+def stack_metrics() -> Metrics:
+    """The function's metrics. Each carries the stack's name (STACK_NAME): stages share the metrics of their account."""
+    metrics = Metrics()
+    metrics.set_default_dimensions(stack=os.environ.get("STACK_NAME", "local"))
+    return metrics
 
 
 def directory_seconds() -> float:
