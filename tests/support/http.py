@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 from devtools.local import gateway
 from gridview.api.openapi import document as openapi_document
+from gridview.support.errors import MAX_ERRORS, MAX_PROBLEM_BYTES
 from tests.support import schemas
 
 Handler = Callable[[dict[str, Any], Any], dict[str, Any]]
@@ -91,7 +92,15 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _check(answer: Answer, event: Mapping[str, Any], operation: Mapping[str, Any] | None) -> None:
     if answer.status >= 400:
         assert answer.headers["content-type"] == "application/problem+json"
-        assert answer.body.keys() - {"errors", "build"} == {"type", "title", "status", "detail", "request_id"}
+        assert len(answer.text.encode()) <= MAX_PROBLEM_BYTES
+        assert len(answer.body.get("errors", ())) <= MAX_ERRORS
+        assert answer.body.keys() - {"errors", "more", "build"} == {
+            "type",
+            "title",
+            "status",
+            "detail",
+            "request_id",
+        }
         assert answer.body["status"] == answer.status
         assert answer.body["request_id"] == event["requestContext"]["requestId"]
         assert answer.body.get("errors") != []

@@ -86,7 +86,7 @@ def test_no_schema_shows_the_names_of_our_classes() -> None:
         ("GroupsRequest", {"by", "filter", "limit", "aggregates", "explain"}),
         ("GroupBy", {"field", "unit", "timezone"}),
         ("Aggregate", {"field", "function"}),
-        ("Problem", {"type", "title", "status", "detail", "request_id", "errors", "build"}),
+        ("Problem", {"type", "title", "status", "detail", "request_id", "errors", "more", "build"}),
     ],
 )
 def test_a_schema_has_the_properties_of_the_contract(schema: str, expected: set[str]) -> None:

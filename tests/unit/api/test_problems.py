@@ -1,9 +1,19 @@
 """Every error has its place in the one table, and becomes a problem document."""
 
+import json
+
 import pytest
 
 from gridview.support import errors
-from gridview.support.errors import PROBLEMS, FieldError, InvalidRequest, RequestError, problem
+from gridview.support.errors import (
+    MAX_ERRORS,
+    MAX_PROBLEM_BYTES,
+    PROBLEMS,
+    FieldError,
+    InvalidRequest,
+    RequestError,
+    problem,
+)
 
 KINDS = [
     kind
@@ -45,3 +55,23 @@ def test_errors_of_fields_are_listed_in_their_order() -> None:
         {"field": "fields.b", "message": "is bad"},
         {"field": "a", "message": "is worse"},
     ]
+
+
+def test_a_hundred_errors_are_told_and_the_others_counted() -> None:
+    errors = [FieldError(f"columns.{place}", "is not a field") for place in range(200_000)]
+    document = problem(InvalidRequest("Because.", errors, more=7))
+    assert document["errors"] == [error._asdict() for error in errors[:MAX_ERRORS]]
+    assert document["more"] == 200_000 - MAX_ERRORS + 7
+    assert "more" not in problem(InvalidRequest("Because.", errors[:MAX_ERRORS]))
+
+
+@pytest.mark.parametrize("character", ["x", "\0", '"', "\\", "\N{GRINNING FACE}", "\ud800"])
+@pytest.mark.parametrize("room", [MAX_PROBLEM_BYTES, 1_200])
+def test_a_problem_has_its_limit_whatever_it_repeats(character: str, room: int) -> None:
+    endless = character * 100_000
+    document = problem(InvalidRequest("Because.", [FieldError(endless, endless)] * 1000), room)
+    told: list[dict[str, str]] = document.get("errors", [])  # type: ignore[assignment]
+    assert len(json.dumps(document | {"request_id": "x" * 36})) <= room
+    assert len(told) + int(str(document["more"])) == 1000
+    assert all(len(text) <= 500 for one in told for text in one.values())
+    assert len(json.dumps(problem(InvalidRequest(endless)))) <= MAX_PROBLEM_BYTES

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gridview.encoding.json_codec import dumps, loads, size_in_response
-from gridview.support.errors import InvalidRequest
+from gridview.support.errors import MAX_ERRORS, InvalidRequest
 
 
 def refusal(text: str | bytes) -> InvalidRequest:
@@ -37,7 +37,7 @@ def test_a_number_is_read_exactly(text: str, value: Any) -> None:
     assert not isinstance(read, float)
 
 
-@pytest.mark.parametrize("text", ["1" * 5000, "1" * 5000 + ".5", "1e999999999999", "-1e-999999999999"])
+@pytest.mark.parametrize("text", ["1" * 1000, "1" * 998 + ".5", "1e999999999999", "-1e-999999999999"])
 def test_a_number_beyond_reason_is_read_as_one_that_no_field_takes(text: str) -> None:
     read = loads(f'{{"field": {text}}}')["field"]
     assert isinstance(read, Decimal)
@@ -74,7 +74,25 @@ def test_bytes_that_are_not_utf8_are_refused() -> None:
 
 @pytest.mark.parametrize("text", ['{"a": 1, "a": 1}', '{"b": [{"a": 1, "c": 2, "\\u0061": 3}]}'])
 def test_a_property_that_stands_twice_is_refused(text: str) -> None:
-    assert "an object repeats a property" in refusal(text).detail
+    ((field, message),) = refusal(text).errors
+    assert (field, message) == ("b.0" if "b" in text else "body", "repeats a property")
+
+
+@pytest.mark.parametrize(
+    "literal", ["NaN", "Infinity", "-Infinity", "1" * 1001, "0." + "1" * 999, "-1e" + "9" * 998]
+)
+def test_what_is_no_number_is_refused_where_it_stands(literal: str) -> None:
+    text = f'{{"a": [1, {{"b": {literal}}}], "c": {literal}}}'
+    assert [one.field for one in refusal(text).errors] == ["a.1.b", "c"]
+    assert refusal(text).detail.startswith("The JSON is not valid: a.1.b ")
+
+
+@pytest.mark.parametrize("part", ['"\\ud800"', "NaN", '{"a":1,"a":1}'])
+def test_of_flaws_without_end_the_first_are_told_and_the_others_counted(part: str) -> None:
+    depth, count = 500, 20_000
+    refused = refusal("[" * depth + ",".join([part] * count) + "]" * depth)
+    assert (len(refused.errors), refused.more) == (MAX_ERRORS, count - MAX_ERRORS)
+    assert refused.errors[1].field == "0." * (depth - 1) + "1"
 
 
 @pytest.mark.parametrize("depth", [600, 100_000])

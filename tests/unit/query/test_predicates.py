@@ -227,7 +227,9 @@ def test_five_levels_and_fifty_conditions_are_allowed_and_no_more() -> None:
     (place,) = refused(nested(MAX_DEPTH + 1))
     assert place.count(".") >= MAX_DEPTH
     parse_filter(CATALOG, {"or": [IS_LOW] * MAX_CONDITIONS})
-    assert refused({"or": [IS_LOW] * (MAX_CONDITIONS + 1)}).keys() == {"filter"}
+    assert refused({"or": [IS_LOW] * (MAX_CONDITIONS + 1)}).keys() == {"filter.or"}
+    several = {"or": [IS_LOW] * (MAX_CONDITIONS // 2 + 1)}
+    assert refused({"and": [several, several]}).keys() == {"filter"}
 
 
 def test_a_filter_that_is_nested_without_end_is_refused() -> None:
@@ -318,9 +320,16 @@ def test_everything_wrong_with_a_filter_is_told_at_once_with_its_place(
 
 @pytest.mark.parametrize("part", [7, {"and": []}, {"field": "nme", "op": "eq"}, {"not": 7}])
 def test_of_a_filter_that_is_wrong_without_end_only_the_beginning_is_told(part: Any) -> None:
-    with pytest.raises(InvalidRequest) as error:
-        parse_filter(CATALOG, {"or": [part] * 100_000})
-    assert 50 <= len(error.value.errors) < 1000
+    assert refused({"or": [part] * 100_000}) == {"filter.or": "must have at most 50 parts"}
+    several: Any = [part]
+    for _ in range(3):
+        several = [{"or": several * (MAX_CONDITIONS // len(several))}]
+    assert 50 <= len(refused({"or": several * MAX_CONDITIONS})) < 1000
+
+
+def test_a_condition_with_properties_without_end_is_one_error() -> None:
+    unknown = dict.fromkeys(map(str, range(100_000)))
+    assert refused({**IS_LOW, **unknown}) == {"filter": "must have at most 32 properties"}
 
 
 def test_the_largest_list_of_values_is_taken() -> None:

@@ -18,6 +18,7 @@ from gridview.encoding.json_codec import dumps, loads
 from gridview.schema import ids
 from gridview.support.errors import (
     INTERNAL,
+    FieldError,
     InvalidRequest,
     MethodNotAllowed,
     NotFound,
@@ -70,13 +71,13 @@ class Request:
         try:
             return (self.event.decoded_body or "").encode()
         except ValueError:
-            raise InvalidRequest("The body is not UTF-8.") from None
+            raise InvalidRequest("The body is not UTF-8.", [FieldError("body", "is not UTF-8")]) from None
 
     def body(self) -> Any:
         """The body as JSON. InvalidRequest if it is missing or not valid JSON."""
         raw = self.raw_body
         if not raw.strip():
-            raise InvalidRequest("A JSON body is required.")
+            raise InvalidRequest("A JSON body is required.", [FieldError("body", "is required")])
         return loads(raw)
 
     def expected(self) -> Expected:

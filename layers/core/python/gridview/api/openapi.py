@@ -127,9 +127,10 @@ ANSWERS: dict[str, Schema] = {
             "detail": _TEXT,
             "request_id": _TEXT,
             "errors": _list(_object({"field": _TEXT, "message": _TEXT})),
+            "more": {**_NUMBER, "description": "How many errors there are besides those that are told."},
             "build": _BUILD,
         },
-        optional=frozenset({"errors", "request_id", "build"}),
+        optional=frozenset({"errors", "more", "request_id", "build"}),
     ),
     "Project": _object(
         {

@@ -18,6 +18,7 @@ from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.documents import Changes, Document
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import (
+    MAX_PROBLEM_BYTES,
     PROBLEMS,
     Conflict,
     NotFound,
@@ -30,7 +31,9 @@ from gridview.support.errors import (
 from gridview.support.validation import parse
 
 MAX_ANSWER_BYTES = 5_000_000
-"""Lambda limits an answer to 6 MB."""
+"""Of all issues in an answer. Lambda limits an answer to 6 MB."""
+_PROBLEM_BYTES = 600_000
+"""Of all problems in an answer, each of which has an equal share. As part of a response a byte can become two."""
 _CONCURRENCY = 16
 _TRANSIENT = PROBLEMS[Overloaded].status
 
@@ -83,8 +86,10 @@ class _Batch:
         self._actor = actor
         self._attempt = attempt
         self._budget = _Budget()
+        self._problem_bytes = MAX_PROBLEM_BYTES
 
     def run(self, operations: Sequence[Operation]) -> list[dict[str, Any]]:
+        self._problem_bytes = min(MAX_PROBLEM_BYTES, _PROBLEM_BYTES // len(operations))
         results: list[dict[str, Any]] = [{} for _ in operations]
         lanes: dict[int, list[tuple[int, Callable[[], dict[str, Any]]]]] = defaultdict(list)
         new: dict[int, Changes] = {}
@@ -102,7 +107,7 @@ class _Batch:
                 lanes[num].append((place, partial(self._create, place, num, changes)))
         except RequestError as error:
             for place in new:
-                results[place] = _refused(error)
+                results[place] = self._refused(error)
 
         def run_lane(lane: list[tuple[int, Callable[[], dict[str, Any]]]]) -> None:
             for place, step in lane:
@@ -178,7 +183,10 @@ class _Batch:
         except RequestError as error:
             refused = error
         self._budget.release(place)
-        return _refused(refused)
+        return self._refused(refused)
+
+    def _refused(self, error: RequestError) -> dict[str, Any]:
+        return {"status": problem_type(error).status, "problem": problem(error, self._problem_bytes)}
 
     def _written(self, status: int, document: Document) -> dict[str, Any]:
         return {"status": status, "issue": documents.to_json(self._catalog, document)}
@@ -186,7 +194,3 @@ class _Batch:
 
 def _expected(version: int | None) -> Expected:
     return None if version is None else frozenset({version})
-
-
-def _refused(error: RequestError) -> dict[str, Any]:
-    return {"status": problem_type(error).status, "problem": problem(error)}

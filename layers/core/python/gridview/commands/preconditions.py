@@ -2,7 +2,7 @@
 
 import re
 
-from gridview.support.errors import InvalidRequest, VersionMismatch
+from gridview.support.errors import FieldError, InvalidRequest, VersionMismatch
 
 Expected = frozenset[int] | None
 """The versions that a write may replace; None: any."""
@@ -17,7 +17,8 @@ def expected_versions(if_match: str | None) -> Expected:
     if if_match is None or if_match.strip() == "*":
         return None
     if not _TAGS.fullmatch(if_match):
-        raise InvalidRequest('If-Match must be an entity tag such as "3", or several joined by commas.')
+        expectation = 'must be an entity tag such as "3", or several joined by commas'
+        raise InvalidRequest(f"If-Match {expectation}.", [FieldError("If-Match", expectation)])
     return frozenset(int(tag) for weak, tag in _TAG.findall(if_match) if not weak and _VERSION.fullmatch(tag))
 
 

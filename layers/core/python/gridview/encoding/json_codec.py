@@ -2,44 +2,53 @@
 
 import json
 import re
+from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
-from gridview.encoding.values import json_number, number_json
-from gridview.support.errors import FieldError, InvalidRequest
+from gridview.encoding.values import MAX_NUMBER_CHARACTERS, json_number, number_json
+from gridview.support.errors import MAX_ERRORS, FieldError, InvalidRequest
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INT_CHARACTERS = 40
 
 
+class _Flaw(NamedTuple):
+    """Stands in a parsed document for what JSON does not allow, until its place is known."""
+
+    message: str
+
+
 def loads(text: str | bytes) -> Any:
     """Parse a request body. Numbers with a point, an exponent or very many digits become Decimal, never float.
 
-    InvalidRequest on malformed JSON, NaN and Infinity, a repeated property, an excessive number or nesting depth, and a lone
-    surrogate (which a UTF-8 answer could not repeat).
+    InvalidRequest on malformed JSON and on excessive depth; and, with its place, on NaN and Infinity, a repeated property, a number
+    of more than 1,000 characters, and a lone surrogate (which a UTF-8 answer could not repeat).
     """
+    parts = _Parts()
     try:
         source = text.decode() if isinstance(text, bytes) else text
         document = json.loads(
             source,
-            parse_int=_integer,
-            parse_float=json_number,
-            parse_constant=_refuse,
-            object_pairs_hook=_object,
+            parse_int=parts.integer,
+            parse_float=parts.number,
+            parse_constant=parts.constant,
+            object_pairs_hook=parts.object,
         )
-        lone = list(_lone_surrogates(document, ())) if _SURROGATE_ESCAPE.search(source) else []
     except RecursionError:
-        raise InvalidRequest("The JSON is nested too deeply.") from None
+        raise _invalid("The JSON is nested too deeply.", "is nested too deeply") from None
     except ValueError as error:
-        raise InvalidRequest(f"The JSON is not valid: {error}.") from None
-    if lone:
-        raise InvalidRequest(
-            "A text holds a lone surrogate.", [FieldError(path, "holds a lone surrogate") for path in lone]
-        )
+        raise _invalid(f"The JSON is not valid: {error}.", f"is not valid JSON: {error}") from None
+    if parts.flawed or _SURROGATE_ESCAPE.search(source):
+        _refuse_flaws(document)
     return document
+
+
+def _invalid(detail: str, message: str) -> InvalidRequest:
+    return InvalidRequest(detail, [FieldError("body", message)])
 
 
 def dumps(document: Any) -> bytes:
@@ -60,34 +69,76 @@ def _default(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def _integer(literal: str) -> int | Decimal:
-    # int() refuses thousands of digits, and its error would not name the field.
-    return int(literal) if len(literal) <= _INT_CHARACTERS else json_number(literal)
+class _Parts:
+    """Reads the parts of one document. `flawed`: some are not allowed, and `_Flaw` stands in their place."""
+
+    def __init__(self) -> None:
+        self.flawed = False
+
+    def integer(self, literal: str) -> int | Decimal | _Flaw:
+        """A number without point and exponent. int() refuses thousands of digits, and its error would not name the field."""
+        return int(literal) if len(literal) <= _INT_CHARACTERS else self.number(literal)
+
+    def number(self, literal: str) -> Decimal | _Flaw:
+        """Any other number."""
+        if len(literal) > MAX_NUMBER_CHARACTERS:
+            return self._flaw(f"must be a number of at most {MAX_NUMBER_CHARACTERS:,} characters")
+        return json_number(literal)
+
+    def constant(self, name: str) -> _Flaw:
+        """NaN, Infinity or -Infinity."""
+        return self._flaw(f"{name} is not JSON")
+
+    def object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Flaw:
+        """An object."""
+        found = dict(pairs)
+        return found if len(found) == len(pairs) else self._flaw("repeats a property")
+
+    def _flaw(self, message: str) -> _Flaw:
+        self.flawed = True
+        return _Flaw(message)
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
+def _refuse_flaws(document: Any) -> None:
+    """InvalidRequest if the document has flaws: the places of the first ones, and how many more there are."""
+    told: list[FieldError] = []
+    more = 0
+    for trail, name, message in _flaws(document):
+        if len(told) < MAX_ERRORS:
+            place = ".".join((*trail, name)[1:]) or "body"
+            told.append(FieldError(_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", place), message))
+        else:
+            more += 1
+    if told:
+        first = told[0]
+        raise InvalidRequest(f"The JSON is not valid: {first.field} {first.message}.", told, more=more)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an object repeats a property")
-    return found
+def _flaws(document: Any) -> Iterator[tuple[list[str], str, str]]:
+    """Each flaw: the names of what it is in (the first stands for the document), its own name, and what is wrong.
+
+    The trail is the same list each time. Walked without recursion and without copies, since a document may be deep and wide.
+    """
+    trail: list[str] = []
+    walks = [iter([("", document)])]
+    while walks:
+        for name, value in walks[-1]:
+            if _SURROGATE.search(name) or (isinstance(value, str) and _SURROGATE.search(value)):
+                yield trail, name, "holds a lone surrogate"
+            elif isinstance(value, _Flaw):
+                yield trail, name, value.message
+            elif isinstance(value, dict | list):
+                trail.append(name)
+                walks.append(iter(_members(value)))
+                break
+        else:
+            walks.pop()
+            if trail:
+                trail.pop()
 
 
-def _lone_surrogates(value: Any, path: tuple[str, ...]) -> list[str]:
-    """The dotted paths of texts and property names (made printable) that hold a lone surrogate."""
-    if isinstance(value, str):
-        return [".".join(path) or "body"] if _SURROGATE.search(value) else []
-    if isinstance(value, list):
-        return [
-            found for place, item in enumerate(value) for found in _lone_surrogates(item, (*path, str(place)))
-        ]
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
-        found = []
-        for name, item in value.items():
-            inner = (*path, _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", name))
-            found += [".".join(inner)] if _SURROGATE.search(name) else _lone_surrogates(item, inner)
-        return found
-    return []
+        yield from value.items()
+    else:
+        yield from ((str(place), one) for place, one in enumerate(value))

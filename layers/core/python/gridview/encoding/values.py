@@ -21,6 +21,9 @@ USER_LIMIT = 256
 NUMBER_DIGITS = 38
 """Significant digits of a number, as in DynamoDB."""
 
+MAX_NUMBER_CHARACTERS = 1_000
+"""The longest literal of a number that is read."""
+
 NUMBER_MIN_EXPONENT = -130
 NUMBER_MAX_EXPONENT = 125
 """Adjusted exponents (of the first digit) of the smallest and the largest magnitude that DynamoDB stores."""
@@ -89,6 +92,8 @@ def json_number(literal: str) -> Decimal:
     ``Decimal(literal)`` would raise an ``ArithmeticError`` on ``1e99999999999999999999``, which is valid JSON. Such an exponent is
     clamped to one that is still out of every range, so that ``parse_number``, whose caller knows the field's name, reports it.
     """
+    if len(literal) > MAX_NUMBER_CHARACTERS:
+        raise ValueError(f"must be a number of at most {MAX_NUMBER_CHARACTERS:,} characters")
     match = _JSON_NUMBER.fullmatch(literal)
     if match is None:
         raise ValueError("must be a number")

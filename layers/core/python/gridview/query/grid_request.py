@@ -10,12 +10,16 @@ from pydantic import Field as ModelField
 from gridview.encoding.json_codec import dumps, loads
 from gridview.query.predicates import Filter, parse_filter
 from gridview.query.sort_order import Keys, OrderKey
-from gridview.schema.catalog import MAX_KEYS, NUM, Catalog, Part
+from gridview.schema.catalog import BUILTINS, MAX_ATTRIBUTES, MAX_KEYS, NUM, Catalog, Part
 from gridview.schema.generations import IndexNotReady
 from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
 from gridview.support.validation import RequestModel, as_integers, parse
 
 MAX_LIMIT = 500
+MAX_COLUMNS = 1 + len(BUILTINS) + MAX_ATTRIBUTES
+"""The number, and as many fields as a project can have."""
+MAX_OFFSET = 99_999_999
+"""No project has issues with higher numbers."""
 
 
 def _of_the_project(field_id: str, known: ValidationInfo) -> str:
@@ -48,10 +52,10 @@ class GridRequest(RequestModel):
 
     sort: _SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
-    columns: list[FieldId] | None = None
+    columns: Annotated[list[FieldId], ModelField(max_length=MAX_COLUMNS)] | None = None
     limit: int = ModelField(default=100, ge=1, le=MAX_LIMIT)
     cursor: str | None = None
-    offset: int | None = ModelField(default=None, ge=0)
+    offset: int | None = ModelField(default=None, ge=0, le=MAX_OFFSET)
     count: bool = False
     explain: bool = False
 

@@ -47,7 +47,7 @@ class GroupBy(RequestModel):
 
     field: FieldId
     unit: PeriodUnit | None = None
-    timezone: str | None = None
+    timezone: str | None = ModelField(default=None, max_length=64)
 
 
 class Aggregate(RequestModel):

@@ -10,6 +10,7 @@ from gridview.query.operators import MAX_VALUES, OPERATORS, Operand, Operator, T
 from gridview.schema.catalog import NUM, Catalog, Field, FieldType
 from gridview.schema.documents import parse_value
 from gridview.support.errors import FieldError, InvalidRequest
+from gridview.support.validation import RequestModel
 
 MAX_DEPTH = 5
 """Levels of `and`, `or` and `not`."""
@@ -187,11 +188,17 @@ class _Parsing:
         if not isinstance(parts, list) or not parts:
             self.refuse(place, "must be an array of at least one part")
             return ()
+        if len(parts) > MAX_CONDITIONS:
+            self.refuse(place, f"must have at most {MAX_CONDITIONS} parts")
+            return ()
         found = [self.node(part, f"{place}.{at}", depth) for at, part in enumerate(parts)]
         return tuple(part for part in found if part is not None)
 
     def _condition(self, document: dict[str, Any], place: str) -> Filter | None:
         before = len(self.errors)
+        if len(document) > RequestModel.max_properties:
+            self.refuse(place, f"must have at most {RequestModel.max_properties} properties")
+            return None
         for name in sorted(document.keys() - {"field", "op", "value"}):
             self.refuse(f"{place}.{name}", "is not a known property")
         field = self._field(document.get("field"), f"{place}.field")
@@ -256,7 +263,7 @@ def schema(reference: str) -> dict[str, Any]:
     by_operand: dict[Operand, list[str]] = {}
     for operator in OPERATORS.values():
         by_operand.setdefault(operator.operand, []).append(operator.name)
-    parts = {"type": "array", "items": {"$ref": reference}, "minItems": 1}
+    parts = {"type": "array", "items": {"$ref": reference}, "minItems": 1, "maxItems": MAX_CONDITIONS}
     groups: list[dict[str, Any]] = [
         _object({name: part}) for name, part in (("and", parts), ("or", parts), ("not", {"$ref": reference}))
     ]

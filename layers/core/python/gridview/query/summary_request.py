@@ -7,7 +7,7 @@ value is that of the first issue in the field's order, the greatest that of the 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import Field as ModelField
 
@@ -34,7 +34,7 @@ class FieldFunctions(RequestModel):
     """A field, and what to tell of its values."""
 
     field: FieldId
-    functions: list[Function] = ModelField(min_length=1)
+    functions: list[Function] = ModelField(min_length=1, max_length=len(get_args(Function)))
 
 
 class SummaryRequest(RequestModel):

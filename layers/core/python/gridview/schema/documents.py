@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache, partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, PlainValidator, create_model
 from pydantic import Field as ModelField
 
 from gridview.encoding import keys, sort_strings, values
 from gridview.encoding.attribute_values import item_size
-from gridview.schema.catalog import Catalog, Field, FieldType
+from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_OPTIONS, Catalog, Field, FieldType
 from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
 from gridview.support.validation import RequestModel, parse
 
@@ -27,6 +27,12 @@ class Changes(NamedTuple):
     builtins: Mapping[str, Any]
     fields: Mapping[str, Any]
     replaces_fields: bool = False
+
+
+class _Values(RequestModel):
+    """The values of an issue by attribute id."""
+
+    max_properties: ClassVar[int] = MAX_ATTRIBUTES
 
 
 class _Models(NamedTuple):
@@ -190,6 +196,8 @@ def _parse_option(field: Field, value: Any) -> str:
 def _parse_options(field: Field, value: Any) -> list[str]:
     if not isinstance(value, list):
         raise ValueError("must be a list of the field's options")
+    if len(value) > MAX_OPTIONS:
+        raise ValueError(f"must have at most {MAX_OPTIONS} options")
     chosen = [_parse_option(field, one) for one in value]
     if len(set(chosen)) < len(chosen):
         raise ValueError("must not name an option twice")
@@ -227,7 +235,7 @@ def _models(catalog: Catalog) -> _Models:
 
     def fields_model(name: str, *, optional: bool) -> Any:
         slots = {field.key: slot(field, optional=optional) for field in catalog.attributes}
-        return create_model(name, __base__=RequestModel, **slots)
+        return create_model(name, __base__=_Values, **slots)
 
     name, state, *_ = catalog.builtins
     create_fields: Any = fields_model("Fields", optional=False)

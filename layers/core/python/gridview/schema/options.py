@@ -27,6 +27,12 @@ def _spelled_out(one: Any) -> Any:
     return {"value": one} if isinstance(one, str) else one
 
 
+def _not_too_many(given: Any) -> Any:
+    if isinstance(given, list) and len(given) > MAX_OPTIONS:
+        raise Unprocessable(f"A field can have at most {MAX_OPTIONS} options.")
+    return given
+
+
 def _all_different(options: list[OptionInput]) -> list[OptionInput]:
     values, named = [one.value for one in options], [one.id for one in options if one.id is not None]
     if len(set(values)) < len(values) or len(set(named)) < len(named):
@@ -36,6 +42,8 @@ def _all_different(options: list[OptionInput]) -> list[OptionInput]:
 
 OptionsInput = Annotated[
     list[Annotated[OptionInput, BeforeValidator(_spelled_out, json_schema_input_type=str | OptionInput)]],
+    ModelField(max_length=MAX_OPTIONS),
+    BeforeValidator(_not_too_many),
     AfterValidator(_all_different),
 ]
 """The options of a request; each is a string (its value) or an object."""
@@ -61,11 +69,9 @@ def change(
     """Match the requested options with the existing ones, by id, else by value. An unmatched one is new; an omitted one is dropped.
 
     Moved options remember their ranks until the epoch `moved_at`; None means that no issue is indexed by them. `field_name` names
-    the property in errors. InvalidRequest on an unknown id; Unprocessable on more than 200 options.
+    the property in errors. InvalidRequest on an unknown id.
     """
     wanted = list(requested)
-    if len(wanted) > MAX_OPTIONS:
-        raise Unprocessable(f"A field can have at most {MAX_OPTIONS} options.")
     live = [option for option in before if not option.retired]
     matches = _matches(field_name, wanted, live)
     placed = option_ranks.reorder([match.rank if match else None for match in matches])

@@ -1,7 +1,20 @@
 """The errors of requests, and the one table that says how each is answered (RFC 9457)."""
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+
+MAX_ERRORS = 100
+"""The most errors that one problem tells of; `more` counts the others."""
+MAX_PROBLEM_BYTES = 64 * 1024
+"""The largest problem document."""
+
+_MAX_DETAIL = 1_000
+_MAX_FIELD = 200
+_MAX_MESSAGE = 500
+"""Characters that are told of a text. A longer one is cut: it may repeat what the client sent."""
+_ENVELOPE_BYTES = 128
+"""Room for the request's id and the count of further errors."""
 
 
 class FieldError(NamedTuple):
@@ -14,7 +27,7 @@ class FieldError(NamedTuple):
 class RequestError(Exception):
     """A request that is answered with a problem document. `detail` is for people; `errors` name the fields that are wrong.
 
-    `members` are further members of the problem document, `headers` those that go with it.
+    `more` counts further errors. `members` are further members of the problem document, `headers` those that go with it.
     """
 
     def __init__(
@@ -23,10 +36,12 @@ class RequestError(Exception):
         errors: Iterable[FieldError] = (),
         members: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
+        more: int = 0,
     ) -> None:
         super().__init__(detail)
         self.detail = detail
         self.errors = tuple(errors)
+        self.more = more
         self.members = dict(members or {})
         self.headers = dict(headers or {})
 
@@ -110,12 +125,35 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
 INTERNAL = ProblemType(500, "internal", "Internal error")
 
 
-def problem(error: RequestError) -> dict[str, object]:
-    """The problem document of an error, but for the request's id: `type`, `title`, `status`, `detail` and, if any, `errors`."""
-    document = problem_document(problem_type(error), error.detail)
-    if error.errors:
-        document["errors"] = [error._asdict() for error in error.errors]
-    return {**document, **error.members}
+def problem(error: RequestError, room: int = MAX_PROBLEM_BYTES) -> dict[str, object]:
+    """The problem document of an error, but for the request's id: `type`, `title`, `status`, `detail` and, if any, `errors`.
+
+    It takes at most `room` bytes as JSON. `more` is how many errors it leaves out.
+    """
+    document = {**problem_document(problem_type(error), _cut(error.detail, _MAX_DETAIL)), **error.members}
+    told: list[dict[str, str]] = []
+    left = room - _ENVELOPE_BYTES - _size(document)
+    for one in error.errors[:MAX_ERRORS]:
+        entry = {"field": _cut(one.field, _MAX_FIELD), "message": _cut(one.message, _MAX_MESSAGE)}
+        left -= _size(entry)
+        if left < 0:
+            break
+        told.append(entry)
+    if told:
+        document["errors"] = told
+    more = len(error.errors) - len(told) + error.more
+    return {**document, "more": more} if more else document
+
+
+def _cut(text: str, limit: int) -> str:
+    """The text, or its beginning, in characters that UTF-8 can express."""
+    shown = text if len(text) <= limit else text[: limit - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return shown.encode(errors="replace").decode()
+
+
+def _size(document: Mapping[str, object]) -> int:
+    """Bytes of JSON at most, with a comma. ASCII: no other form is longer."""
+    return len(json.dumps(document, default=str)) + 1
 
 
 def problem_type(error: RequestError) -> ProblemType:

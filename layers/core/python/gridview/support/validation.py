@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from gridview.support.errors import FieldError, InvalidRequest
 
@@ -14,9 +14,20 @@ _INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 
 class RequestModel(BaseModel):
-    """A request body: unknown properties are refused, and no value is coerced from another JSON type."""
+    """A request body: unknown properties are refused, and no value is coerced from another JSON type.
+
+    An object with more than `max_properties` is refused as such, before any of them is looked at.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    max_properties: ClassVar[int] = 32
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounded(cls, given: Any) -> Any:
+        if isinstance(given, dict) and len(given) > cls.max_properties:
+            raise ValueError(f"must have at most {cls.max_properties} properties")
+        return given
 
 
 def parse(model: type[Model], document: Any, context: Any = None) -> Model:
