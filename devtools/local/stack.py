@@ -19,7 +19,7 @@ from typing import IO
 
 from devtools import files
 from devtools.failure import Failure
-from devtools.local import dead_letters, demo, engine, journal, processes, table, tokens
+from devtools.local import bulk, dead_letters, demo, engine, journal, processes, table, tokens
 from devtools.local.environment import local
 from devtools.local.folder import Folder, State
 from devtools.local.processes import Known
@@ -143,7 +143,7 @@ def _fill(folder: Folder, *, empty: bool, say: Say) -> None:
         with engine.running(in_memory=False, folder=work) as filling:
             table.ensure(filling.client(), TABLE)
             if not empty:
-                demo.load(filling.endpoint, TABLE)
+                demo.load(bulk.table_at(filling.endpoint, TABLE))
         journal.turn_on(work / "tables")
         shutil.copytree(work / "tables", fresh)
     finally:

@@ -24,7 +24,8 @@ from tests.support import nasty
 from tests.support.depth import one_of
 
 PROJECT = "nasty"
-CREATED = one_of(24, thorough=40)
+CREATED = one_of(18, thorough=40)
+CONTENDED = range(one_of(9, thorough=5), one_of(12, thorough=18))
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def test_record_by_record_ends_as_all_at_once(written: Stack) -> None:
 
 def test_concurrent_consumers_of_the_same_records_end_right(written: Stack) -> None:
     """Each with other borders. Where they get into each other's way, they report it and try again."""
-    contended = {keys.issue(written.tenant, PROJECT, num) for num in range(5, 18)}
+    contended = {keys.issue(written.tenant, PROJECT, num) for num in CONTENDED}
     everything = written.stream()
     stream = [one for one in everything if one["dynamodb"]["Keys"][keys.PK]["S"] in contended]
     tables = [written.table for _ in range(3)]

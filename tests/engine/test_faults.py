@@ -1,4 +1,4 @@
-"""Fifteen scenarios of the fault simulator over DynamoDB Local: what the table in memory has shown, the engine shows too.
+"""Six scenarios of the fault simulator over DynamoDB Local: what the table in memory has shown, the engine shows too.
 
 `./dev prove` plays a hundred.
 """
@@ -7,7 +7,7 @@ from devtools.local.engine import Engine
 from devtools.proof.faults import local
 from devtools.proof.prove import proofs
 
-SCENARIOS = 15
+SCENARIOS = 6
 
 
 def test_scenarios_end_without_a_difference(engine: Engine) -> None:

@@ -20,9 +20,10 @@ from gridview.fsck.walks import IssueWalk, ProjectWalk, TableWalk
 from gridview.schema.store import Catalogs
 from tests.engine.local import Stack, stack
 from tests.support import nasty
+from tests.support.depth import one_of
 
 PROJECT = "nasty"
-ISSUES = 60
+ISSUES = one_of(42, thorough=60)
 
 
 @pytest.fixture

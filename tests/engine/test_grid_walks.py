@@ -13,7 +13,7 @@ from tests.engine.local import Stack, stack
 from tests.support import nasty, reference
 from tests.support.depth import one_of
 
-ISSUES = one_of(150, thorough=300)
+ISSUES = one_of(100, thorough=300)
 PROJECT = "nasty"
 GRID = f"/v1/projects/{PROJECT}/grid"
 

@@ -30,7 +30,7 @@ NYC = paths.DATA / "nyc_cases.csv.gz"
 SECONDS_TO_INDEX = 240
 
 IN_ALL = 2_501
-ROWS = one_of(600, thorough=IN_ALL)
+ROWS = one_of(300, thorough=IN_ALL)
 """Of the tracker's issues, which have 29 columns: all of them take three minutes to index."""
 
 Key = Callable[[Any], Any]
@@ -249,11 +249,12 @@ def test_without_a_stack_or_a_token_one_sentence_says_so(tmp_path: Path) -> None
     assert "give --token or set GRIDVIEW_TOKEN" in remote.stderr
 
 
-KILLED_ROWS = one_of(1_100, thorough=1_500)
+KILLED_ROWS = 1_500
 """Three batches."""
 
 
 @needs.data
+@needs.time
 def test_nothing_is_lost_or_doubled_when_importer_and_stack_are_killed(tmp_path: Path) -> None:
     types = tmp_path / "types.json"
     kept = ("unique_key", "opendate", "zip", "days_open")

@@ -4,6 +4,8 @@ import pytest
 
 from devtools import paths
 from devtools.bench.postgres import cluster
+from tests.support.depth import THOROUGH
 
 data = pytest.mark.skipif(not paths.DATA.is_dir(), reason="../shared/data is missing")
 postgres = pytest.mark.skipif(cluster.find_programs() is None, reason="PostgreSQL is not installed")
+time = pytest.mark.skipif(not THOROUGH, reason="it takes minutes, and ./dev prove runs it")

@@ -34,14 +34,17 @@ NewTable = Callable[[], Table]
 
 @dataclass
 class Tally:
-    """What became of many questions. `rounds`: the most sequential calls of an answer by each plan that any took."""
+    """What became of many questions. `rounds`: the most sequential calls of an answer by each plan that any took.
+
+    `rows`: how many rows and groups were compared, by the kind of the question.
+    """
 
     kinds: Counter[str] = field(default_factory=Counter)
     plans: Counter[str] = field(default_factory=Counter)
     rounds: dict[str, int] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
     happened: Counter[str] = field(default_factory=Counter)
-    rows: int = 0
+    rows: Counter[str] = field(default_factory=Counter)
     differences: list[tuple[int, str]] = field(default_factory=list)
 
     @property
@@ -126,7 +129,7 @@ def _play_scenarios(seeds: range) -> Tally:
             tally.differences.append((seed, str(error)))
             continue
         tally.kinds[played.kind] += 1
-        tally.rows += played.rows
+        tally.rows[played.kind] += played.rows
         tally.happened += played.happened
         tally.happened["requests"] += played.requests
         tally.happened["requests to try again"] += played.overloaded
@@ -153,7 +156,7 @@ def _play(seeds: range) -> Tally:
             tally.differences.append((seed, str(error)))
             continue
         tally.kinds[asked.question.kind] += 1
-        tally.rows += asked.rows
+        tally.rows[asked.question.kind] += asked.rows
         tally.plans += asked.plans
         for plan, rounds in asked.rounds.items():
             tally.rounds[plan] = max(rounds, tally.rounds.get(plan, 0))
@@ -181,7 +184,7 @@ def _table(tally: Tally) -> Printed:
     table.add_column()
     for name, number in tally.kinds.most_common():
         table.add_row(f"{number:,}", f"questions: {name}")
-    table.add_row(f"{tally.rows:,}", "rows and groups compared")
+    table.add_row(f"{tally.rows.total():,}", "rows and groups compared")
     for name, number in tally.plans.most_common():
         table.add_row(
             f"{number:,}", f"answers by the plan {name!r}, at most {tally.rounds[name]} calls in sequence"

@@ -115,7 +115,7 @@ def _tallied(found: Any, replay: Callable[[int], str]) -> Proven:
     tally = oracle.Tally()
     for some in found:
         tally.update(some)
-    told = f"{tally.questions:,} queries, {tally.rows:,} rows and groups, {sum(tally.refused.values()):,} refused"
+    told = f"{tally.questions:,} queries, {tally.rows.total():,} rows and groups, {sum(tally.refused.values()):,} refused"
     return Proven(told, [f"{difference}\n  {replay(seed)}" for seed, difference in sorted(tally.differences)])
 
 
@@ -183,8 +183,15 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "kills at every call",
-        "a consumer or a repair that is killed at any call is finished by the next one",
-        partial(run_tests, ["tests/unit/index/test_ledger.py", "tests/unit/fsck/test_repair.py"]),
+        "a consumer, a check or a repair that is killed at any call is finished by the next one",
+        partial(
+            run_tests,
+            [
+                "tests/unit/index/test_ledger.py",
+                "tests/unit/fsck/test_checker.py",
+                "tests/unit/fsck/test_repair.py",
+            ],
+        ),
     ),
     Proof("mutants", "a fault scenario or a test finds out every mutant of the core", judge),
     Proof(
@@ -200,7 +207,14 @@ PROOFS: tuple[Proof, ...] = (
     Proof(
         "consumers and walks over DynamoDB Local",
         "consumers of the same records end right, and every walk shows each issue once",
-        partial(run_tests, ["tests/engine/test_consumer_engine.py", "tests/engine/test_grid_walks.py"]),
+        partial(
+            run_tests,
+            [
+                "tests/engine/test_consumer_engine.py",
+                "tests/engine/test_grid_walks.py",
+                "tests/engine/test_oracle_engine.py",
+            ],
+        ),
     ),
     Proof(
         "oracle",

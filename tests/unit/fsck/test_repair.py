@@ -309,7 +309,7 @@ def test_an_index_that_is_being_built_is_written_too(table: MemoryTable) -> None
 
 
 def test_killed_at_any_call_it_leaves_what_the_next_one_repairs(pristine: MemoryTable) -> None:
-    step = one_of(4)
+    step = one_of(8)
     for place, planted in enumerate(one for one in PLANTED if not one.remains):
         calls = place % step
         while True:

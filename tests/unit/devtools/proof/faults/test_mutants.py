@@ -9,6 +9,7 @@ from devtools.proof.faults import judging, scenarios
 from devtools.proof.faults.judging import ENDLESS, judged, stumbles
 from devtools.proof.faults.mutants import FIRST, MUTANTS, Mutant
 from devtools.proof.mutation import Mutation, spoilt
+from tests.support.depth import one_of
 
 CORE = Path(str(gridview.__file__)).parent.parent
 ROOT = Path(__file__).parents[5]
@@ -116,7 +117,8 @@ def test_there_are_enough_mutants_and_each_has_a_name_of_its_own() -> None:
 def test_what_found_a_mutant_out_is_a_scenario_that_is_right_of_the_core_as_it_is() -> None:
     seeds = {mutant.seed for mutant in MUTANTS if mutant.seed is not None}
     assert seeds <= {*scenarios.seeds(judging.MOST_SCENARIOS)}
-    assert [seed for seed in sorted(seeds) if scenarios.play(seed).difference is not None] == []
+    some = sorted(seeds)[:: one_of(3)]
+    assert [seed for seed in some if scenarios.play(seed).difference is not None] == []
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -129,7 +131,7 @@ def test_a_mutant_has_one_place_in_its_function_and_something_to_find_it_out(mut
 
 def test_mutants_are_found_out() -> None:
     """Some of them, from the first to the last; `./dev prove` judges all."""
-    some = MUTANTS[::9]
+    some = MUTANTS[::18]
     verdicts = list(judged(some, 1))
     assert {verdict.name for verdict in verdicts} == {mutant.name for mutant in some}
     assert [verdict.name for verdict in verdicts if verdict.difference is None] == []

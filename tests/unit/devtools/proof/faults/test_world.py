@@ -353,7 +353,7 @@ def test_what_the_index_has_not_heard_of_is_some_of_the_states_that_a_listing_is
     memory.catch_up(block_key)
 
     def listed() -> str:
-        return memory.query(block_key[1], index=True).items[0]["write_id"]
+        return str(memory.query(block_key[1], index=True).items[0]["write_id"])
 
     told = []
     for back in range(4):  # noqa: B007  (the lambda reads it)

@@ -3,8 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,8 +11,7 @@ import pytest
 
 from devtools.failure import Failure
 from devtools.local import bulk, demo
-from devtools.local.engine import Engine
-from devtools.local.table import create_table_input
+from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import issues
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
@@ -31,55 +29,41 @@ from gridview.schema.documents import to_json
 from gridview.schema.items import to_catalog
 from gridview.schema.store import read
 
-NAME = "demo"
-"""Of a table of its own, since the tenants of the demo are the same each time."""
-
 FEW = 450
 """Issues of a demo that is loaded three times: more than two chunks of the bulk path."""
 
 
-@contextmanager
-def _a_table(engine: Engine, name: str) -> Iterator[Table]:
-    asked = create_table_input(name)
-    del asked["StreamSpecification"]  # a second stream slows the engine down
-    engine.client().create_table(**asked)
-    yield bulk.table_at(engine.endpoint, name)
-    engine.client().delete_table(TableName=name)
-
-
 @pytest.fixture(scope="module")
-def loaded(engine: Engine) -> Iterator[Table]:
+def loaded() -> MemoryTable:
     """A table with the demo in it."""
-    with _a_table(engine, NAME) as stored:
-        demo.load(engine.endpoint, NAME)
-        yield stored
+    table = MemoryTable()
+    demo.load(table)
+    return table
 
 
-def test_loads_that_were_killed_are_made_whole_by_the_next(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loads_that_were_killed_are_made_whole_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """Among the documents, and among the blocks."""
     monkeypatch.setattr(demo, "ISSUES", FEW)
-    with _a_table(engine, f"{NAME}-killed") as stored:
-        document = keys.issue("0807", demo.PROJECT, FEW // 2)
-        directory = keys.directory("0807", demo.PROJECT, "name.1")
-        for deadly in (
-            lambda item: item[keys.PK] == document,
-            lambda item: item[keys.SK] == directory and item[keys.SORT] == FIRST,
-        ):
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(bulk, "in_transactions", _dying(bulk.in_transactions, deadly))
-                with pytest.raises(KeyboardInterrupt):
-                    demo.load(engine.endpoint, stored.name)
-            assert 0 < len(_all(stored, "0807", demo.PROJECT)) < FEW
-        families = families_of(_catalog(stored, "0807", demo.PROJECT))
-        directories = [keys.directory("0807", demo.PROJECT, family) for family in families]
-        assert any(_partition(stored, one) for one in directories)
-        assert not all(_partition(stored, one) for one in directories)
-        demo.load(engine.endpoint, stored.name)
-        assert [one["num"] for one in _all(stored, "0807", demo.PROJECT)] == list(range(1, FEW + 1))
-        _assert_indexed(stored)
-        _assert_blocks(stored)
+    table = MemoryTable()
+    document = keys.issue("0807", demo.PROJECT, FEW // 2)
+    directory = keys.directory("0807", demo.PROJECT, "name.1")
+    for deadly in (
+        lambda item: item[keys.PK] == document,
+        lambda item: item[keys.SK] == directory and item[keys.SORT] == FIRST,
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bulk, "in_transactions", _dying(bulk.in_transactions, deadly))
+            with pytest.raises(KeyboardInterrupt):
+                demo.load(table)
+        assert 0 < len(_all(table, "0807", demo.PROJECT)) < FEW
+    families = families_of(_catalog(table, "0807", demo.PROJECT))
+    directories = [keys.directory("0807", demo.PROJECT, family) for family in families]
+    assert any(_partition(table, one) for one in directories)
+    assert not all(_partition(table, one) for one in directories)
+    demo.load(table)
+    assert [one["num"] for one in _all(table, "0807", demo.PROJECT)] == list(range(1, FEW + 1))
+    _assert_indexed(table)
+    _assert_blocks(table)
 
 
 def _dying(write: bulk.Write, deadly: Callable[[Item], bool]) -> bulk.Write:
@@ -169,13 +153,10 @@ def test_the_demo_is_indexed_as_its_documents_say(loaded: Table) -> None:
 def _assert_indexed(loaded: Table) -> None:
     catalog = _catalog(loaded, "0807", demo.PROJECT)
     documents = _all(loaded, "0807", demo.PROJECT)
+    derived = [(sort_strings_of(catalog, document), document[keys.PK]) for document in documents]
     for order in catalog.orders:
         entries = _partition(loaded, keys.order("0807", demo.PROJECT, order.order_id))
-        expected = {
-            sort_strings_of(catalog, document).get(order.order_id): document[keys.PK]
-            for document in documents
-        }
-        expected.pop(None, None)
+        expected = {strings[order.order_id]: pk for strings, pk in derived if order.order_id in strings}
         assert {entry[keys.SORT]: entry[keys.PK] for entry in entries} == expected, order.order_id
 
 
@@ -231,7 +212,7 @@ def test_loading_again_leaves_what_people_have_edited(loaded: Table) -> None:
     document = loaded.get(*key)
     assert document is not None
     loaded.put({**document, "name": "edited"})
-    demo.load(loaded._client.meta.endpoint_url, NAME)
+    demo.load(loaded)
     edited = loaded.get(*key)
     assert edited is not None
     assert edited["name"] == "edited"
