@@ -145,12 +145,6 @@ def strings_in(item: Mapping[str, Any], family: str) -> tuple[str, ...]:
     return tuple(one for one in found if one is not None)
 
 
-def applied_in(item: Mapping[str, Any] | None) -> Mapping[str, str]:
-    """Family -> applied string, from a stored ledger; empty if there is no ledger."""
-    found: Mapping[str, str] = (item or {}).get("applied", {})
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Write `intent`, then put and clear the entries, then write `done`: in this order, each under its condition.

@@ -210,7 +210,7 @@ def _product(counts: Iterable[int]) -> int:
 def _field(catalog: Catalog, name: str) -> Field:
     field = NUMBER if name == NUM else catalog.get(name)
     if field is None:
-        raise InvalidRequest("There is no such field.")  # validation has looked
+        raise InvalidRequest(f"The project has no field {name!r}.")  # validation has looked
     return field
 
 

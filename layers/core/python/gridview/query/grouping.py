@@ -64,7 +64,7 @@ class GroupsBySizes(Said):
         upto, read = facts["upto"], facts["read"]
         said = (
             f"Group by {self.division.field_id}: its index has {facts['blocks']:,} blocks. The first {upto:,} tell the groups "
-            f"asked for: {upto - read:,} of them hold one group each, or a part of one, and count by their size; {read:,} are read."
+            f"asked for: {upto - read:,} with one group each, or a part of one, count by their size; {read:,} are read."
         )
         rest = " What is missing from them to all issues of the project has no value."
         return said + rest if facts.get("without") else said
