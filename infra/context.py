@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from infra.settings import SettingError, Settings, Stage, stage_defaults
 
@@ -26,7 +26,11 @@ def settings_from(context: Callable[[str], object]) -> Settings:
 
 
 def _parsed(name: str, value: object) -> Any:
-    return _switch(_KEYS[name], value) if _TYPES[name] is bool else str(value)
+    if _TYPES[name] is bool:
+        return _switch(_KEYS[name], value)
+    if get_origin(_TYPES[name]) is tuple:
+        return tuple(part.strip() for part in str(value).split(",") if part.strip())
+    return str(value)
 
 
 def _switch(key: str, value: object) -> bool:

@@ -1,22 +1,45 @@
-"""The HTTP API: a route for each entry of `gridview.api.routes.ROUTES`, and a default route for all other paths."""
+"""The HTTP API: a route for each method of each known path (`gridview.api.routes`).
+
+A known path with a method that it does not have reaches the function that answers 405. There is no catch-all: API Gateway itself
+answers 404 to an unknown path, so that no stranger starts a function with one. No route is for ANY method: preflights would reach
+its authorizer.
+"""
 
 import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from aws_cdk import ArnFormat, Stack
+from aws_cdk import ArnFormat, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_apigatewayv2_authorizers as authorizers
 from aws_cdk import aws_apigatewayv2_integrations as integrations
 from constructs import Construct
 
-from gridview.api.routes import ROUTES, Route
+from gridview.api.headers import PREFLIGHT_SECONDS, REQUEST_HEADERS, RESPONSE_HEADERS
+from gridview.api.routes import METHODS, REFUSES, FunctionName, Resource, resources
 from infra.checks import acknowledge
 from infra.function import GridFunction
 from infra.identity import Identity
 from infra.retention import log_group
 from infra.settings import Settings
 
-REQUESTS_PER_SECOND = 500
-BURST = 1000
+
+class Throttle(NamedTuple):
+    """How many requests of one route API Gateway lets through; it answers 429 to the others by itself."""
+
+    requests_per_second: int
+    burst: int
+
+
+THROTTLE = Throttle(500, 1000)
+"""Of each call that needs a token."""
+
+PUBLIC_THROTTLE = Throttle(10, 20)
+"""Of each call that strangers can make: what they use up of our concurrency and money."""
+
+REFUSED_THROTTLE = Throttle(10, 20)
+"""Of each method that a path does not have, for users with a token."""
 
 _ACCESS_LOG = {
     "requestId": "$context.requestId",
@@ -48,20 +71,27 @@ class Ingress(Construct):
         command: GridFunction,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.api = apigateway.HttpApi(self, "Api", create_default_stage=False)
+        self.api = apigateway.HttpApi(
+            self, "Api", create_default_stage=False, cors_preflight=_cors(settings.allowed_origins)
+        )
         self.stage = self._add_stage(settings)
+        self._throttles: dict[str, Throttle] = {}
         authorizer = authorizers.HttpUserPoolAuthorizer(
             "Tokens", identity.pool, user_pool_clients=[identity.client]
         )
-        targets = {
+        targets: dict[FunctionName, apigateway.HttpRouteIntegration] = {
             "query": integrations.HttpLambdaIntegration("Query", query.live, scope_permission_to_route=False),
             "command": integrations.HttpLambdaIntegration(
                 "Command", command.live, scope_permission_to_route=False
             ),
         }
-        for route in ROUTES:
-            self._add_route(route, targets[route.function], authorizer)
-        self._add_default_route(query)
+        for resource in resources():
+            for method in METHODS:
+                self._add_route(resource, method, targets, authorizer)
+        _stage_resource(self.stage).route_settings = {
+            key: {"ThrottlingRateLimit": limits.requests_per_second, "ThrottlingBurstLimit": limits.burst}
+            for key, limits in self._throttles.items()
+        }
 
     @property
     def url(self) -> str:
@@ -70,39 +100,30 @@ class Ingress(Construct):
 
     def _add_route(
         self,
-        route: Route,
-        target: apigateway.HttpRouteIntegration,
+        resource: Resource,
+        method: str,
+        targets: Mapping[FunctionName, apigateway.HttpRouteIntegration],
         authorizer: authorizers.HttpUserPoolAuthorizer,
     ) -> None:
+        call = resource.calls.get(method)
+        public = resource.public if call is None else call.role is None
         declared = apigateway.HttpRoute(
             self,
-            "".join(word.capitalize() for word in route.operation.split("_")),
+            _construct_id(call.operation if call else f"no_{method.lower()}_{resource.path}"),
             http_api=self.api,
-            route_key=apigateway.HttpRouteKey.with_(route.path, apigateway.HttpMethod[route.method]),
-            integration=target,
-            authorizer=apigateway.HttpNoneAuthorizer() if route.role is None else authorizer,
+            route_key=apigateway.HttpRouteKey.with_(resource.path, apigateway.HttpMethod[method]),
+            integration=targets[REFUSES if call is None else call.function],
+            authorizer=apigateway.HttpNoneAuthorizer() if public else authorizer,
         )
-        if route.role is None:
+        if call is None or public:
+            self._throttles[f"{method} {resource.path}"] = PUBLIC_THROTTLE if public else REFUSED_THROTTLE
+        # NOTE: API Gateway refuses a stage with settings of a route that is not there yet.
+        self.stage.node.add_dependency(declared)
+        if public:
             acknowledge(
                 declared,
                 {"AwsSolutions-APIG4": "Public by contract: the answer contains no tenant data."},
             )
-
-    def _add_default_route(self, query: GridFunction) -> None:
-        # NOTE: the permission of an integration for the whole API is `<api>/*/*/*`. A call of the default route has no method and
-        # no path, so that permission does not cover it. An integration with a permission for its own route covers its own.
-        declared = apigateway.HttpRoute(
-            self,
-            "AnythingElse",
-            http_api=self.api,
-            route_key=apigateway.HttpRouteKey.DEFAULT,
-            integration=integrations.HttpLambdaIntegration("AnythingElse", query.live),
-            authorizer=apigateway.HttpNoneAuthorizer(),
-        )
-        acknowledge(
-            declared,
-            {"AwsSolutions-APIG4": "It answers every unknown path with a 404 problem document."},
-        )
 
     def _add_stage(self, settings: Settings) -> apigateway.HttpStage:
         group = log_group(self, "AccessLogs", settings)
@@ -112,12 +133,11 @@ class Ingress(Construct):
             http_api=self.api,
             stage_name="$default",
             auto_deploy=True,
-            throttle=apigateway.ThrottleSettings(rate_limit=REQUESTS_PER_SECOND, burst_limit=BURST),
-            detailed_metrics_enabled=True,
+            throttle=apigateway.ThrottleSettings(
+                rate_limit=THROTTLE.requests_per_second, burst_limit=THROTTLE.burst
+            ),
         )
-        resource = stage.node.default_child
-        assert isinstance(resource, apigateway.CfnStage)  # noqa: S101  what an HttpStage is made of
-        resource.access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
+        _stage_resource(stage).access_log_settings = apigateway.CfnStage.AccessLogSettingsProperty(
             # Without the `:*` at the end of a log group's own ARN attribute.
             destination_arn=Stack.of(self).format_arn(
                 service="logs",
@@ -128,3 +148,26 @@ class Ingress(Construct):
             format=json.dumps(_ACCESS_LOG),
         )
         return stage
+
+
+def _stage_resource(stage: apigateway.HttpStage) -> apigateway.CfnStage:
+    resource = stage.node.default_child
+    assert isinstance(resource, apigateway.CfnStage)  # noqa: S101  what an HttpStage is made of
+    return resource
+
+
+def _construct_id(words: str) -> str:
+    return "".join(word.capitalize() for word in re.findall(r"[a-z0-9]+", words))
+
+
+def _cors(origins: Sequence[str]) -> apigateway.CorsPreflightOptions | None:
+    """What API Gateway answers to browsers by itself. Without origins it answers nothing: no page of another origin may call us."""
+    if not origins:
+        return None
+    return apigateway.CorsPreflightOptions(
+        allow_origins=list(origins),
+        allow_methods=[apigateway.CorsHttpMethod[method] for method in METHODS],
+        allow_headers=list(REQUEST_HEADERS),
+        expose_headers=list(RESPONSE_HEADERS),
+        max_age=Duration.seconds(PREFLIGHT_SECONDS),
+    )

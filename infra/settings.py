@@ -11,6 +11,7 @@ _RUNTIME = re.compile(r"python3\.(\d{1,2})")
 _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _SCHEDULE = re.compile(r"(?:cron|rate)\([^()]+\)")
+_ORIGIN = re.compile(r"https://[a-z0-9.-]+(?::\d+)?|http://localhost(?::\d+)?")
 _OLDEST_MINOR = 11
 """The code needs Python 3.11."""
 _SNAP_START_MINOR = 12
@@ -71,6 +72,11 @@ class Settings:
         metadata=_told("when the index is compared with the issues, in UTC; at least once a day"),
     )
 
+    allowed_origins: tuple[str, ...] = field(
+        default=(),
+        metadata=_told("whose pages may call the API from a browser: `https://app.example.org,...`"),
+    )
+
     def __post_init__(self) -> None:
         if self.stage not in get_args(Stage):
             raise SettingError(f"stage: one of {', '.join(get_args(Stage))}")
@@ -86,6 +92,10 @@ class Settings:
             raise SettingError("alarm-email: an address")
         if not _SCHEDULE.fullmatch(self.check_schedule):
             raise SettingError("check-schedule: cron(...) or rate(...), as EventBridge writes it")
+        if not all(_ORIGIN.fullmatch(origin) for origin in self.allowed_origins):
+            raise SettingError(
+                "allowed-origins: https://HOST or http://localhost:PORT, several joined by commas"
+            )
 
     @property
     def guarded(self) -> bool:
@@ -134,4 +144,10 @@ def told() -> list[tuple[str, str, str]]:
 
 
 def _text(default: object) -> str:
-    return str(default).lower() if isinstance(default, bool) else str(default)
+    match default:
+        case bool():
+            return str(default).lower()
+        case tuple():
+            return ",".join(default)
+        case _:
+            return str(default)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from devtools import files, paths
 from devtools.failure import Failure
-from devtools.local import tokens
+from devtools.local import cors, tokens
 from devtools.local.folder import Folder, State
 
 if TYPE_CHECKING:
@@ -51,6 +51,12 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         type=_port,
         default=DEFAULT_PORT,
         help=f"port of the API (default: {DEFAULT_PORT}; 0: any free port)",
+    )
+    parser.add_argument(
+        "--allowed-origins",
+        metavar="URL,...",
+        default="",
+        help="the origins whose pages may call the API from a browser, such as http://localhost:5173",
     )
     parser.add_argument("--empty", action="store_true", help="load no sample data at the first start")
     parser.add_argument("--report-to", metavar="FD", type=int, help=argparse.SUPPRESS)
@@ -98,6 +104,9 @@ def _up(args: argparse.Namespace) -> int:
             )
         _print_ready(folder, state, "already runs")
         return 0
+    if args.allowed_origins:
+        # Every process of the stack inherits it, and the server reads it.
+        os.environ[cors.ORIGINS] = args.allowed_origins.replace(",", " ")
     if args.detach:
         return _up_detached(folder, args)
     from devtools.local import stack

@@ -5,7 +5,7 @@ import json
 import logging
 import os
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from urllib.parse import quote
 import waitress  # type: ignore[import-untyped]
 
 from devtools.failure import FunctionError
-from devtools.local import gateway, tokens
+from devtools.local import cors, gateway, tokens
 from devtools.local.containers import Pool
 from devtools.local.gateway import Request, Response
 from gridview.api.routes import REFUSES, ROUTES
@@ -35,12 +35,15 @@ Invoke = Callable[[str, dict[str, Any]], Any]
 _log = logging.getLogger("gridview.server")
 
 
-def application(invoke: Invoke, key: bytes) -> "WSGIApplication":
-    """The API as a WSGI application. `key` is the signing key of good tokens."""
+def application(invoke: Invoke, key: bytes, origins: Sequence[str] = ()) -> "WSGIApplication":
+    """The API as a WSGI application. `key` is the signing key of good tokens; pages of `origins` may call it from a browser."""
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         request = _request(environ)
-        answer = _answer(request, invoke, key)
+        if origins and cors.is_preflight(request):
+            answer = cors.preflight(request, origins)
+        else:
+            answer = cors.shared(request, origins, _answer(request, invoke, key))
         status = f"{answer.status} {_phrase(answer.status)}"
         headers = [*answer.headers, ("apigw-requestid", request.id)]
         if answer.status not in {204, 304}:
@@ -136,7 +139,11 @@ def main() -> None:
         )
         for function in sorted({route.function for route in ROUTES} | {REFUSES})
     }
-    app = application(lambda function, event: pools[function].invoke(event), tokens.key_in(arguments.data))
+    app = application(
+        lambda function, event: pools[function].invoke(event),
+        tokens.key_in(arguments.data),
+        os.environ.get(cors.ORIGINS, "").split(),
+    )
     listener = socket.socket(fileno=arguments.listen)
     waitress.serve(
         app,

@@ -30,6 +30,7 @@ def chosen_template() -> dict[str, Any]:
         snap_start=False,
         alarm_email="ops@example.org",
         check_schedule="rate(12 hours)",
+        allowed_origins=("https://app.example.org", "http://localhost:5173"),
     )
 
 

@@ -1,25 +1,64 @@
 import json
 from typing import Any
 
-from gridview.api.routes import BY_KEY
+from gridview.api.headers import REQUEST_HEADERS, RESPONSE_HEADERS
+from gridview.api.routes import BY_KEY, BY_PATH, METHODS, REFUSES
 from tests.support.templates import only, resources
 
 
-def test_routes_are_the_table_of_routes_and_one_for_all_the_rest(template: dict[str, Any]) -> None:
-    declared = {route["RouteKey"] for route in resources(template, "AWS::ApiGatewayV2::Route").values()}
-    assert declared == {*BY_KEY, "$default"}
+def test_each_known_path_has_a_route_for_each_method_and_nothing_else_has_one(
+    template: dict[str, Any],
+) -> None:
+    """No catch-all and no ANY: strangers start no function with an unknown path, and preflights reach no authorizer."""
+    assert set(_routes(template)) == {f"{method} {path}" for path in BY_PATH for method in METHODS}
+    assert set(BY_KEY) < set(_routes(template))
+    assert len(_routes(template)) < 300  # API Gateway's quota
 
 
 def test_a_token_is_asked_for_wherever_a_role_is(template: dict[str, Any]) -> None:
+    """To be told that a method is wrong, one needs a token too, unless the path is public."""
     (authorizer_id,) = resources(template, "AWS::ApiGatewayV2::Authorizer")
-    for declared in resources(template, "AWS::ApiGatewayV2::Route").values():
-        route = BY_KEY.get(declared["RouteKey"])
-        if route is None or route.role is None:
+    for key, declared in _routes(template).items():
+        if _public(key):
             assert declared["AuthorizationType"] == "NONE"
             assert "AuthorizerId" not in declared
         else:
             assert declared["AuthorizationType"] == "JWT"
             assert declared["AuthorizerId"] == {"Ref": authorizer_id}
+
+
+def test_what_strangers_can_call_has_a_throttle_of_its_own(template: dict[str, Any]) -> None:
+    """It neither uses up a tenant's throttle nor much of our money; nor does a method that nobody has a reason to send."""
+    stage = only(template, "AWS::ApiGatewayV2::Stage")
+    limited = {key for key in _routes(template) if _public(key) or key not in BY_KEY}
+    assert set(stage["RouteSettings"]) == limited
+    for settings in stage["RouteSettings"].values():
+        assert settings == {"ThrottlingRateLimit": 10, "ThrottlingBurstLimit": 20}
+
+
+def test_the_stage_waits_for_the_routes_that_it_has_settings_of(template: dict[str, Any]) -> None:
+    """API Gateway refuses settings of a route that is not there yet."""
+    (stage,) = (one for one in template["Resources"].values() if one["Type"] == "AWS::ApiGatewayV2::Stage")
+    assert set(resources(template, "AWS::ApiGatewayV2::Route")) <= set(stage["DependsOn"])
+
+
+def test_metrics_that_nothing_reads_are_not_paid_for(template: dict[str, Any]) -> None:
+    assert "DetailedMetricsEnabled" not in only(template, "AWS::ApiGatewayV2::Stage")["DefaultRouteSettings"]
+
+
+def test_browsers_are_answered_for_the_chosen_origins_and_else_for_none(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    assert "CorsConfiguration" not in only(template, "AWS::ApiGatewayV2::Api")
+    cors = only(chosen_template, "AWS::ApiGatewayV2::Api")["CorsConfiguration"]
+    assert cors == {
+        "AllowOrigins": ["https://app.example.org", "http://localhost:5173"],
+        "AllowMethods": list(METHODS),
+        "AllowHeaders": list(REQUEST_HEADERS),
+        "ExposeHeaders": list(RESPONSE_HEADERS),
+        "MaxAge": 7200,
+    }
+    assert not [key for key in _routes(chosen_template) if key.startswith(("OPTIONS", "ANY", "$"))]
 
 
 def test_tokens_are_those_of_the_user_pool_for_its_client(template: dict[str, Any]) -> None:
@@ -38,14 +77,13 @@ def test_tokens_are_those_of_the_user_pool_for_its_client(template: dict[str, An
 
 
 def test_each_route_goes_to_its_function(template: dict[str, Any]) -> None:
-    for declared in resources(template, "AWS::ApiGatewayV2::Route").values():
-        route = BY_KEY.get(declared["RouteKey"])
-        expected = "QueryFunction" if route is None else f"{route.function.capitalize()}Function"
-        assert _function_behind(template, declared) == expected, declared["RouteKey"]
+    for key, declared in _routes(template).items():
+        function = BY_KEY[key].function if key in BY_KEY else REFUSES
+        assert _function_behind(template, declared) == f"{function.capitalize()}Function", key
 
 
 def test_the_api_may_call_each_function_for_each_route(template: dict[str, Any]) -> None:
-    """`<api>/*/*/*` covers every route with a method and a path; the default route has neither."""
+    """`<api>/*/*/*` covers every route with a method and a path."""
     allowed: dict[str, set[str]] = {}
     for permission in resources(template, "AWS::Lambda::Permission").values():
         if permission["Principal"] == "events.amazonaws.com":
@@ -55,7 +93,7 @@ def test_the_api_may_call_each_function_for_each_route(template: dict[str, Any])
         alias = resources(template, "AWS::Lambda::Alias")[permission["FunctionName"]["Ref"]]
         calls = permission["SourceArn"]["Fn::Join"][1][-1]
         allowed.setdefault(alias["FunctionName"]["Ref"], set()).add(calls)
-    assert allowed == {"QueryFunction": {"/*/*/*", "/*/*"}, "CommandFunction": {"/*/*/*"}}
+    assert allowed == {"QueryFunction": {"/*/*/*"}, "CommandFunction": {"/*/*/*"}}
 
 
 def test_the_stage_is_throttled_and_logged_without_what_users_typed(template: dict[str, Any]) -> None:
@@ -69,6 +107,16 @@ def test_the_stage_is_throttled_and_logged_without_what_users_typed(template: di
     assert {"$context.requestId", "$context.routeKey", "$context.status"} <= set(line.values())
     group = stage["AccessLogSettings"]["DestinationArn"]["Fn::Join"][1][-1]
     assert group["Ref"] in resources(template, "AWS::Logs::LogGroup")
+
+
+def _routes(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The declared routes by their keys."""
+    declared = resources(template, "AWS::ApiGatewayV2::Route").values()
+    return {route["RouteKey"]: route for route in declared}
+
+
+def _public(key: str) -> bool:
+    return BY_PATH[key.partition(" ")[2]].public
 
 
 def _function_behind(template: dict[str, Any], route: dict[str, Any]) -> str:

@@ -29,6 +29,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         emulator=False,
         alarm_email="",
         check_schedule="cron(17 3 * * ? *)",
+        allowed_origins=(),
     )
 
 
@@ -39,6 +40,11 @@ def test_a_stage_has_a_stack_of_its_own_and_dev_is_disposable() -> None:
     assert (staging.log_days, dev.log_days) == (90, 14)
     kept = _from_context(stage="dev", protect="true", snap_start="true", stack_name="Mine")
     assert kept == Settings(stage="dev", stack_name="Mine")
+
+
+def test_a_list_is_joined_by_commas() -> None:
+    origins = _from_context(allowed_origins="https://app.example.org, http://localhost:5173").allowed_origins
+    assert origins == ("https://app.example.org", "http://localhost:5173")
 
 
 def test_context_of_the_command_line_is_text_and_that_of_cdk_json_may_not_be() -> None:
@@ -70,6 +76,9 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"check_schedule": "17 3 * * *"}, "check-schedule"),
         ({"stage": "production"}, "stage"),
         ({"first": "yes"}, "first"),
+        ({"allowed_origins": "*"}, "allowed-origins"),
+        ({"allowed_origins": "https://app.example.org/"}, "allowed-origins"),
+        ({"allowed_origins": "http://app.example.org"}, "allowed-origins"),
     ],
 )
 def test_another_value_is_refused_by_name(context: dict[str, object], named: str) -> None:

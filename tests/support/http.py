@@ -4,6 +4,8 @@ The one way in which tests call the handlers. Whatever a test asks, its answer i
 problems have the form of RFC 9457, an ETag is the version's, and every body has the form that the OpenAPI document promises.
 """
 
+import base64
+import gzip
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -72,7 +74,7 @@ def invoke(handlers: Handlers, event: dict[str, Any], context: Context | None = 
     known = openapi_document()["paths"].get(method_and_path[-1], {}).get(method_and_path[0].lower())
     matched = gateway.match(event["requestContext"]["http"]["method"], event["rawPath"])
     raw = handlers[matched.function](event, context or Context())
-    text = raw.get("body", "")
+    text = _text_of(raw)
     answer = Answer(
         status=raw["statusCode"],
         headers={name.lower(): value for name, value in raw.get("headers", {}).items()},
@@ -81,6 +83,15 @@ def invoke(handlers: Handlers, event: dict[str, Any], context: Context | None = 
     )
     _check(answer, event, known)
     return answer
+
+
+def _text_of(raw: Mapping[str, Any]) -> str:
+    """The body, as a client sees it that has asked for compression or not."""
+    body: str = raw.get("body", "")
+    if not raw.get("isBase64Encoded"):
+        return body
+    assert raw["headers"]["Content-Encoding"] == "gzip"
+    return gzip.decompress(base64.b64decode(body)).decode()
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -19,8 +19,9 @@ NONE: frozenset[int] = frozenset()
         ('"3"', {3}),
         (' "3" ', {3}),
         ('"3","4"', {3, 4}),
-        ('"3" , "4", W/"5"', {3, 4}),
-        ('W/"3"', NONE),
+        ('"3" , "4", W/"5"', {3, 4, 5}),
+        # A CDN that compresses an answer weakens our tag.
+        ('W/"3"', {3}),
         ('"abc"', NONE),
         ('""', NONE),
         ('"a,b"', NONE),

@@ -53,7 +53,7 @@ def test_a_write_raises_the_version_and_answers_the_whole_with_its_tag(
     assert differing == {"version", "updated", *resource.change}
 
 
-@pytest.mark.parametrize("tag", ['"1"', "*", '"7", "1"', 'W/"9","1" ', None])
+@pytest.mark.parametrize("tag", ['"1"', 'W/"1"', "*", '"7", "1"', 'W/"9","1" ', None])
 def test_a_tag_that_matches_lets_the_change_through(
     api: Client, path: str, resource: Resource, tag: str | None
 ) -> None:
@@ -61,7 +61,7 @@ def test_a_tag_that_matches_lets_the_change_through(
     assert api.patch(path, resource.change, headers=headers).body["version"] == 2
 
 
-NO_MATCH = ['"2"', '"0"', 'W/"1"', '"01"', '"one"', '""', '"2", "3"', 'W/"1", "2"']
+NO_MATCH = ['"2"', '"0"', 'W/"2"', '"01"', '"one"', '""', '"2", "3"', 'W/"3", "2"']
 MALFORMED = ["1", '"1', "1, 2", "", "W/1", '"1" "2"']
 
 

@@ -10,6 +10,8 @@ from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from gridview.api.compression import body_of
+from gridview.api.headers import VARY
 from gridview.api.routes import BY_KEY, BY_PATH, Route
 from gridview.commands.actor import Actor, from_claims
 from gridview.commands.preconditions import Expected, etag, expected_versions
@@ -133,7 +135,7 @@ def handler(operations: Mapping[str, Endpoint], logger: Logger, metrics: Metrics
         metrics.add_metric(name="Requests", unit=MetricUnit.Count, value=1)
         if response.status >= 500:
             metrics.add_metric(name="ServerErrors", unit=MetricUnit.Count, value=1)
-        return _encoded(response)
+        return _encoded(response, event)
 
     return handle
 
@@ -184,14 +186,16 @@ def _problem_response(
     return Response(status, {**document, "request_id": request_id}, headers)
 
 
-def _encoded(response: Response) -> dict[str, Any]:
+def _encoded(response: Response, event: Mapping[str, Any]) -> dict[str, Any]:
+    headers = {"Vary": VARY, **response.headers}
     if response.body is None:
-        return {"statusCode": response.status, "headers": dict(response.headers)}
-    body = response.body if isinstance(response.body, bytes) else dumps(response.body)
+        return {"statusCode": response.status, "headers": headers}
+    content = response.body if isinstance(response.body, bytes) else dumps(response.body)
+    body, coding = body_of(content, event.get("headers", {}).get("accept-encoding"))
     return {
         "statusCode": response.status,
-        "headers": {"Content-Type": "application/json", **response.headers},
-        "body": body.decode(),
+        "headers": {"Content-Type": "application/json", **headers, **coding},
+        **body,
     }
 
 
