@@ -25,11 +25,25 @@ def test_all_others_do(deployment: Deployment, route: Route) -> None:
         assert api.request(route.method, _path(route)).status_code == 401
 
 
-def test_an_unknown_path_is_a_problem_document(deployment: Deployment) -> None:
+def test_an_unknown_path_is_answered_by_the_gateway_itself(deployment: Deployment) -> None:
     with deployment.api() as api:
         answer = api.get("/v2/projects")
-    assert answer.status_code == 404
-    assert answer.headers["content-type"].startswith("application/problem+json")
+    assert (answer.status_code, answer.json()) == (404, {"message": "Not Found"})
+
+
+def test_a_wrong_method_is_told_the_right_ones(deployment: Deployment, users: Users) -> None:
+    with users.api("0807", "viewer") as api:
+        answer = api.put("/v1/projects")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
+
+
+def test_a_long_answer_comes_compressed_to_whom_accepts_it(deployment: Deployment) -> None:
+    with deployment.api() as api:
+        packed = api.get("/v1/openapi.json", headers={"accept-encoding": "gzip"})
+        plain = api.get("/v1/openapi.json", headers={"accept-encoding": "identity"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.json() == plain.json()
 
 
 def test_a_forged_token_is_refused(deployment: Deployment, users: Users) -> None:
