@@ -5,6 +5,7 @@ text.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -122,8 +123,9 @@ class Tally:
 
     @property
     def has_options(self) -> bool:
-        """Whether few values repeat often."""
-        return not self.overflow and 0 < len(self.values) * ROWS_PER_OPTION <= self.seen
+        """Whether few values repeat often. Values that only differ in Unicode's spellings are no options: the API refuses them."""
+        few = not self.overflow and 0 < len(self.values) * ROWS_PER_OPTION <= self.seen
+        return few and len({unicodedata.normalize("NFC", value) for value in self.values}) == len(self.values)
 
 
 _SCALARS: dict[FieldType, Callable[[Cell], object]] = {

@@ -193,6 +193,11 @@ PROOFS: tuple[Proof, ...] = (
             ],
         ),
     ),
+    Proof(
+        "hostile requests",
+        "anything in any place of a request makes no error of the server, and a refusal names the place",
+        partial(run_tests, ["tests/unit/functions/test_hostile_requests.py"]),
+    ),
     Proof("mutants", "a fault scenario or a test finds out every mutant of the core", judge),
     Proof(
         "faults over DynamoDB Local",

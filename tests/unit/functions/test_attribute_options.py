@@ -136,3 +136,38 @@ def test_a_new_attribute_names_no_ids(api: Client, project: str, kind: str) -> N
 def test_all_options_of_a_field_without_issues_can_go(api: Client, severity: str) -> None:
     assert options(api, severity) == []
     assert options(api, severity, "low") == [("o4", "low")]
+
+
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
+
+
+def test_options_that_are_the_same_text_in_two_spellings_are_refused(
+    api: Client, account: Cloud, project: str, severity: str, kind: str
+) -> None:
+    before = account.items()
+    body = {"name": "Place", "type": kind, "options": ["x", COMPOSED, DECOMPOSED]}
+    for answer in (
+        api.post(f"{project}/attributes", body),
+        api.patch(severity, {"options": ["x", {"id": "o1", "value": DECOMPOSED}, {"value": COMPOSED}]}),
+        api.post("/v1/projects", {"name": "P", "states": ["x", COMPOSED, DECOMPOSED]}),
+        api.patch(project, {"states": ["x", DECOMPOSED, COMPOSED]}),
+    ):
+        assert answer.kind == (409, "conflict")
+        ((place, message),) = answer.errors.items()
+        assert place.endswith("s.2.value")
+        assert "s.1 in Unicode NFC" in message
+    assert account.items() == before
+
+
+def test_a_spelling_is_changed_by_the_options_id_and_names_are_not_compared(
+    api: Client, project: str, severity: str
+) -> None:
+    first = options(api, severity, {"id": "o1", "value": COMPOSED}, "medium", "high")
+    assert first[0] == ("o1", COMPOSED)
+    assert options(api, severity, {"id": "o1", "value": DECOMPOSED}, "medium", "high")[0] == (
+        "o1",
+        DECOMPOSED,
+    )
+    for name in (COMPOSED, DECOMPOSED):
+        api.made(f"{project}/attributes", {"name": name, "type": "text"})
+        api.made("/v1/projects", {"name": name})

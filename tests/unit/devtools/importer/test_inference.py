@@ -79,6 +79,11 @@ def test_an_enum_has_at_most_as_many_options_as_the_api_takes() -> None:
     assert observed([*fits, "one more"] * 4).type is FieldType.TEXT
 
 
+def test_values_that_are_the_same_text_in_two_spellings_are_no_options() -> None:
+    assert observed(["caf\u00e9", "x"] * 8).type is FieldType.ENUM
+    assert observed(["caf\u00e9", "cafe\u0301", "x"] * 8).type is FieldType.TEXT
+
+
 def test_memory_does_not_grow_with_distinct_values() -> None:
     found = observed(f"value {n}" for n in range(10_000))
     assert not found.whole.values

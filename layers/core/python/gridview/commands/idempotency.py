@@ -16,7 +16,7 @@ from gridview.dynamodb.expressions import ABSENT, Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.support import clock
-from gridview.support.errors import Conflict, InProgress, InvalidRequest
+from gridview.support.errors import Conflict, FieldError, InProgress, InvalidRequest
 
 MAX_KEY_LENGTH = 255
 KEPT_DAYS = 1.0
@@ -98,8 +98,11 @@ def once(
     InProgress while an earlier attempt may still be alive. Costs 3 write units and those of the answer.
     """
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
-        raise InvalidRequest(f"An Idempotency-Key has 1 to {MAX_KEY_LENGTH} characters.")
-    digest = hashlib.sha256("\0".join((*scope, key)).encode()).hexdigest()
+        raise InvalidRequest(
+            f"An Idempotency-Key has 1 to {MAX_KEY_LENGTH} characters.",
+            [FieldError("Idempotency-Key", f"must have 1 to {MAX_KEY_LENGTH} characters")],
+        )
+    digest = hashlib.sha256("\0".join((*scope, key)).encode(errors="surrogatepass")).hexdigest()
     record = _begin(table, digest, hashlib.sha256(body).hexdigest(), deadline)
     if "parts" in record:
         return _answer(table, record)

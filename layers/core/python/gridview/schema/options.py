@@ -1,5 +1,6 @@
 """The option list of an enum, and the changes that a request makes to it. Pure."""
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
@@ -9,7 +10,7 @@ from pydantic import Field as ModelField
 
 from gridview.encoding import option_ranks
 from gridview.schema.catalog import MAX_OPTIONS, Field, Option
-from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
 from gridview.support.validation import RequestModel
 
 MAX_VALUE_LENGTH = 256
@@ -69,11 +70,13 @@ def change(
     """Match the requested options with the existing ones, by id, else by value. An unmatched one is new; an omitted one is dropped.
 
     Moved options remember their ranks until the epoch `moved_at`; None means that no issue is indexed by them. `field_name` names
-    the property in errors. InvalidRequest on an unknown id.
+    the property in errors. InvalidRequest on an unknown id; Conflict on values that are the same text
+    in two spellings of Unicode.
     """
     wanted = list(requested)
     live = [option for option in before if not option.retired]
     matches = _matches(field_name, wanted, live)
+    _refuse_twins(field_name, wanted)
     placed = option_ranks.reorder([match.rank if match else None for match in matches])
     options: list[Option] = []
     for one, match, rank in zip(wanted, matches, placed, strict=True):
@@ -97,6 +100,20 @@ def change(
             match.id for match, rank in zip(matches, placed, strict=True) if match and match.rank != rank
         ),
     )
+
+
+def _refuse_twins(field_name: str, wanted: Sequence[OptionInput]) -> None:
+    """Conflict on values that NFC makes equal: nobody can see which is which."""
+    first: dict[str, int] = {}
+    twins = [
+        FieldError(
+            f"{field_name}.{place}.value", f"is the same text as {field_name}.{earlier} in Unicode NFC"
+        )
+        for place, one in enumerate(wanted)
+        if (earlier := first.setdefault(unicodedata.normalize("NFC", one.value), place)) != place
+    ]
+    if twins:
+        raise Conflict("Two values are the same text, spelled in different characters.", twins)
 
 
 def _matches(field_name: str, wanted: Sequence[OptionInput], live: Sequence[Option]) -> list[Option | None]:

@@ -1,0 +1,390 @@
+"""Whatever stands in whatever place of a request: no error of the server, and a refusal names the place and writes nothing.
+
+The places are those of examples, which have every property that the OpenAPI document knows; so a new property needs an example.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from gridview.api.openapi import document as openapi_document
+from gridview.api.routes import ROUTES, Route
+from gridview.dynamodb.metering import Meter
+from tests.support import nasty, schemas
+from tests.support.cloud import Cloud
+from tests.support.depth import one_of
+from tests.support.http import Answer, Client, claims, invoke
+
+PROJECT = "nasty"
+PARTS = {"project": PROJECT, "attribute": "title", "index": "c1", "num": "2"}
+STATES = [*nasty.STATES]
+VALUES: dict[str, Any] = {
+    "title": "Rivets",
+    "amount": 12.5,
+    "day": "2023-05-01",
+    "moment": "2023-05-01T12:00:00Z",
+    "done": True,
+    "level": "Low",
+    "labels": ["high", "a"],
+    "owner": "ann",
+}
+FILTER: dict[str, Any] = {
+    "and": [
+        {
+            "or": [
+                {"field": "title", "op": "contains", "value": "iv"},
+                {"not": {"field": "labels", "op": "has_any", "value": ["high"]}},
+                {"field": "title", "op": "has_words", "value": "rivets"},
+            ]
+        },
+        {"field": "amount", "op": "in", "value": [1, "2.5"]},
+        {"field": "moment", "op": "between", "value": ["2023-05-01T12:00:00Z", "2024-05-01T12:00:00Z"]},
+        {"field": "num", "op": "gte", "value": 1},
+        {"field": "owner", "op": "is_empty"},
+    ]
+}
+SORT = [{"field": "day", "direction": "desc", "nulls": "first"}, {"field": "num"}]
+ISSUE = {"name": "Paint", "state": "open", "fields": VALUES}
+EXAMPLES: dict[str, list[dict[str, Any]]] = {
+    "create_project": [{"name": "Tay", "id": "tay", "states": ["open", {"value": "closed", "id": None}]}],
+    "update_project": [{"name": "Tay", "states": [*STATES, {"value": "new", "id": None}]}],
+    "create_attribute": [
+        {
+            "name": "Kind",
+            "type": "enum",
+            "id": "kind",
+            "options": ["a", {"value": "b", "id": None}],
+            "required": False,
+            "indexed": True,
+            "search": False,
+            "position": 0,
+        }
+    ],
+    "update_attribute": [
+        {"name": "Words", "required": False, "indexed": True, "search": True, "position": 1},
+        {"options": ["a", {"value": "b", "id": None}]},
+    ],
+    "create_index": [{"sort": [{"field": "level", "direction": "desc", "nulls": "first"}, {"field": "day"}]}],
+    "create_issue": [ISSUE],
+    "update_issue": [ISSUE, {"fields": None}],
+    "batch": [
+        {
+            "operations": [
+                {"create": ISSUE},
+                {"update": {"num": 1, "version": 1, **ISSUE}},
+                {"delete": {"num": 3, "version": 1}},
+            ]
+        }
+    ],
+    "grid": [
+        {
+            "sort": SORT,
+            "filter": FILTER,
+            "columns": ["name", "title"],
+            "limit": 2,
+            "offset": 1,
+            "count": True,
+            "explain": True,
+        },
+        {"cursor": None, "filter": None},
+    ],
+    "groups": [
+        {
+            "by": ["level", {"field": "moment", "unit": "day", "timezone": "Europe/London"}],
+            "filter": FILTER,
+            "limit": 5,
+            "aggregates": [{"field": "amount", "function": "sum"}],
+            "explain": True,
+        }
+    ],
+    "summary": [
+        {"fields": [{"field": "amount", "functions": ["sum", "min"]}], "filter": FILTER, "explain": True}
+    ],
+}
+"""Bodies that are taken."""
+
+REFUSED_EXAMPLES = {"update_attribute": 1}
+"""By operation, the place of an example that is not taken as it stands: the attribute has no options."""
+
+PARAMETERS: dict[str, dict[str, str]] = {
+    "list_projects": {"limit": "5", "cursor": ""},
+    "grid_get": {
+        "sort": "-day,num",
+        "filter": json.dumps(FILTER),
+        "columns": "name,title",
+        "limit": "2",
+        "cursor": "",
+        "offset": "1",
+        "count": "true",
+        "explain": "true",
+    },
+    "position": {"sort": json.dumps(SORT), "filter": json.dumps(FILTER), "explain": "true"},
+}
+"""Query parameters; an empty one is only sent when something hostile takes its place."""
+
+HEADERS = ("if-match", "idempotency-key", "content-type", "accept", "cookie", "x-consistency-token")
+
+TEXTS = (
+    "",
+    " ",
+    "\0",
+    "x" * 300,
+    "x" * 70_000,
+    "e\u0301",
+    "\uffff",
+    "\ud800",
+    "num",
+    "null",
+    "-1",
+    "1e5",
+    str(2**63),
+    "9" * 5000,
+    "٣",
+    "2023-05-01",
+    "9999-12-31T23:59:59.999999-23:59",
+    "{",
+    "[]",
+    "[" * 5000,
+    "a," * 5000,
+    '"1"',
+    '"1","2",W/"3"',
+    '"' + "9" * 400 + '"',
+    "*",
+    "../../..",
+    "%00",
+    "Europe/../../etc/passwd",
+    "__class__",
+)
+FRAGMENTS = (
+    *map(json.dumps, TEXTS),
+    *(
+        "null",
+        "true",
+        "0",
+        "-1",
+        "1",
+        "1.5",
+        "-0.0",
+        "1e400",
+        "-1e-400",
+        "1e99999999999999999999",
+        "9" * 5000,
+    ),
+    *(str(2**53 + 1), str(2**63), str(-(2**63) - 1), "1" + "0" * 30, "NaN", "-Infinity"),
+    *("{}", "[]", "[[]]", "[null]", '[1,"a",{}]', '{"":{}}', '{"a":1,"a":2}', '{"\\ud800":1}', '["\\udfff"]'),
+    *('{"and":[]}', '{"not":{"not":{"not":{"not":{"not":{"not":{}}}}}}}', '{"field":"num"}', '["num","num"]'),
+    *("[" * 300 + "]" * 300, "[" * 100_000 + "]" * 100_000, '{"a":' * 300 + "1" + "}" * 300),
+)
+MANY = 5_000
+LARGE = (
+    "[" + ",".join(["1"] * MANY) + "]",
+    "[" + ",".join(['"x"'] * MANY) + "]",
+    "[" + ",".join(['"num"'] * MANY) + "]",
+    "[" + ",".join(['{"field":"x"}'] * MANY) + "]",
+    "[" + ",".join(["NaN"] * MANY) + "]",
+    "[" + ",".join(['"\\ud800"'] * MANY) + "]",
+    "{" + ",".join(f'"k{place}":1' for place in range(MANY)) + "}",
+    '{"and":[' + ",".join(['{"or":[7]}'] * MANY) + "]}",
+    '"' + "\\u0000" * MANY + '"',
+)
+NAMES = ("x", "", "\0", "\ud800", "x" * 100_000, "__class__", "model_config", "and", "field", "e\u0301" * 500)
+
+KEPT = 1_000
+"""The most errors that are found before a request is given up."""
+
+BODIES = [route for route in ROUTES if route.operation in EXAMPLES]
+Place = tuple[str | int, ...]
+
+
+@pytest.fixture(scope="module")
+def world(shared_account: Cloud) -> Cloud:
+    """A project with a field of every type. Each request gets a copy of it."""
+    api = shared_account.api()
+    api.made("/v1/projects", {"id": PROJECT, "name": "Nasty", "states": nasty.STATES})
+    path = f"/v1/projects/{PROJECT}"
+    for attribute in nasty.ATTRIBUTES:
+        api.made(f"{path}/attributes", {**attribute, "indexed": True})
+    api.made(f"{path}/indexes", {"sort": [{"field": "level"}, {"field": "amount"}]})
+    for place in range(4):
+        api.made(f"{path}/issues", {"name": f"{place}", "state": "open", "fields": VALUES})
+    shared_account.derive()
+    shared_account.upkeep()
+    return shared_account
+
+
+def send(world: Cloud, event: dict[str, Any]) -> Answer:
+    """The answer to a request that works on a copy of the world; one that refuses has changed nothing."""
+    table = world.table.copy(Meter())
+    for module in world.modules.values():
+        module.table = table  # type: ignore[attr-defined]
+    answer = invoke({name: module.handler for name, module in world.modules.items()}, event)
+    assert answer.status < 500, answer.text
+    if answer.status >= 400:
+        assert answer.body["detail"]
+        assert table.items == world.table.items
+    return answer
+
+
+def event_of(route: Route, body: str | None = None, **parts: str) -> dict[str, Any]:
+    path = route.path.format(**{name: quote(value, safe="") for name, value in {**PARTS, **parts}.items()})
+    client = Client({}, claims())
+    return client.event(route.method, path) if body is None else client.event(route.method, path, body)
+
+
+def places(document: Any, place: Place = ()) -> Iterator[Place]:
+    """Every place of a document."""
+    yield place
+    if isinstance(document, dict | list):
+        for name, inner in document.items() if isinstance(document, dict) else enumerate(document):
+            yield from places(inner, (*place, name))
+
+
+def replaced(document: Any, place: Place, fragment: str) -> str:
+    """The document as JSON, with a fragment of JSON in one place."""
+    return json.dumps(_with(document, place, "@@")).replace('"@@"', fragment)
+
+
+def _with(document: Any, place: Place, value: Any) -> Any:
+    if not place:
+        return value
+    name, *rest = place
+    copy: Any = dict(document) if isinstance(document, dict) else list(document)
+    copy[name] = _with(copy[name] if rest else None, tuple(rest), value)
+    return copy
+
+
+def value_at(document: Any, place: Place) -> Any:
+    for name in place:
+        document = document[name]
+    return document
+
+
+def named(place: Place, answer: Answer) -> bool:
+    """Whether an error of the answer is about the place, what is in it, what it is in, or what stands beside it there."""
+    path = "body" if not place else ".".join(map(str, place)).replace("\ud800", "\N{REPLACEMENT CHARACTER}")
+    around = path.rpartition(".")[0]
+    return any(
+        "body" in (field, path)
+        or f"{path}.".startswith(field.removesuffix("\N{HORIZONTAL ELLIPSIS}"))
+        or field.startswith(f"{path}.")
+        or (around and field.startswith(f"{around}."))
+        or (path, field) in {("type", "options"), ("type", "search"), ("cursor", "offset")}
+        for field in answer.errors
+    )
+
+
+def judge(place: Place, answer: Answer, told: str) -> None:
+    """What holds of every refusal for what stands in a place."""
+    found = len(answer.body.get("errors", ())) + answer.body.get("more", 0) if answer.status >= 400 else 0
+    if answer.status == 400:
+        assert named(place, answer), (place, told[:80], answer.text[:500])
+        flaws = "The JSON is not valid" in answer.body["detail"]  # found by one look at each value
+        assert found <= (MANY if flaws else KEPT), (place, told[:80], found)
+
+
+@pytest.mark.parametrize("route", BODIES, ids=lambda route: route.operation)
+def test_the_examples_are_taken(world: Cloud, route: Route) -> None:
+    for at, example in enumerate(EXAMPLES[route.operation]):
+        answer = send(world, event_of(route, json.dumps(example)))
+        assert (answer.status < 400) == (REFUSED_EXAMPLES.get(route.operation) != at), answer.text
+
+
+@pytest.mark.parametrize("route", BODIES, ids=lambda route: route.operation)
+def test_the_examples_have_every_property_that_the_openapi_document_knows(route: Route) -> None:
+    operation = openapi_document()["paths"][route.path][route.method.lower()]
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    tried = {_pattern(place) for example in EXAMPLES[route.operation] for place in places(example)}
+    assert {*_properties(schema)} <= tried
+
+
+def _pattern(place: Place) -> tuple[str, ...]:
+    return tuple("*" if isinstance(name, int) else name for name in place)
+
+
+def _properties(schema: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The places that a schema has, but for what is in a filter: a filter is made of filters."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        if name != "Filter":
+            yield from _properties(schemas.named(name), place)
+    for choice in schema.get("anyOf", ()):
+        yield from _properties(choice, place)
+    for name, inner in schema.get("properties", {}).items():
+        yield (*place, name)
+        yield from _properties(inner, (*place, name))
+    if "items" in schema:
+        yield from _properties(schema["items"], (*place, "*"))
+
+
+def test_every_operation_with_a_body_and_every_parameter_is_tried() -> None:
+    operations = [operation for path in openapi_document()["paths"].values() for operation in path.values()]
+    assert {one["operationId"] for one in operations if "requestBody" in one} == EXAMPLES.keys()
+    for one in operations:
+        known = {"path": set(PARTS), "query": set(PARAMETERS.get(one["operationId"], ()))}
+        for parameter in one["parameters"]:
+            tried = known.get(parameter["in"], set(HEADERS))
+            assert parameter["name"].lower() in tried, (one["operationId"], parameter["name"])
+
+
+@pytest.mark.parametrize("route", BODIES, ids=lambda route: route.operation)
+def test_anything_may_stand_in_any_place_of_a_body(world: Cloud, route: Route) -> None:
+    random = Random(route.operation)  # noqa: S311  the same cases every time
+    for example in EXAMPLES[route.operation]:
+        for place in places(example):
+            some = random.sample(FRAGMENTS, one_of(3, thorough=len(FRAGMENTS)))
+            some += random.sample(LARGE, one_of(1, thorough=len(LARGE)))
+            for fragment in some:
+                answer = send(world, event_of(route, replaced(example, place, fragment)))
+                judge(place, answer, fragment)
+
+
+@pytest.mark.parametrize("route", BODIES, ids=lambda route: route.operation)
+def test_anything_may_be_the_name_of_a_property(world: Cloud, route: Route) -> None:
+    random = Random(route.operation)  # noqa: S311  the same cases every time
+    for example in EXAMPLES[route.operation]:
+        for place in places(example):
+            if isinstance(value_at(example, place), dict):
+                for name in random.sample(NAMES, one_of(2, thorough=len(NAMES))):
+                    inner = (*place, name)
+                    if name not in value_at(example, place):
+                        answer = send(world, event_of(route, replaced(example, inner, "1")))
+                        judge(inner, answer, name)
+
+
+@pytest.mark.parametrize("operation", sorted(PARAMETERS))
+def test_anything_may_stand_in_a_query_parameter(world: Cloud, operation: str) -> None:
+    (route,) = (route for route in ROUTES if route.operation == operation)
+    given = {name: value for name, value in PARAMETERS[operation].items() if value}
+    for name in (*PARAMETERS[operation], "x", "\0", "\ud800", "x" * 9000):
+        for text in TEXTS[:: one_of(3)] if name in PARAMETERS[operation] else ("1",):
+            event = event_of(route)
+            event["queryStringParameters"] = {**given, name: text}
+            judge((name,), send(world, event), text)
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_anything_may_stand_in_a_header(world: Cloud, name: str) -> None:
+    routes = [route for route in ROUTES if route.method != "GET"]
+    random = Random(name)  # noqa: S311  the same cases every time
+    for route in routes:
+        example = json.dumps(EXAMPLES[route.operation][0]) if route.operation in EXAMPLES else None
+        for text in random.sample(TEXTS, one_of(5, thorough=len(TEXTS))):
+            event = event_of(route, example)
+            event["headers"][name] = text
+            answer = send(world, event)
+            if answer.status == 400:
+                assert [field.lower() for field in answer.errors] == [name]
+
+
+@pytest.mark.parametrize("part", sorted(PARTS))
+def test_anything_may_stand_in_a_path(world: Cloud, part: str) -> None:
+    for route in (route for route in ROUTES if f"{{{part}}}" in route.path):
+        example = json.dumps(EXAMPLES[route.operation][0]) if route.operation in EXAMPLES else None
+        for text in TEXTS[:: one_of(4)]:
+            event = event_of(route, example)
+            event["pathParameters"][part] = text
+            assert send(world, event).status in (200, 404), text
