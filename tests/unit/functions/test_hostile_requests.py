@@ -126,7 +126,15 @@ PARAMETERS: dict[str, dict[str, str]] = {
 }
 """Query parameters; an empty one is only sent when something hostile takes its place."""
 
-HEADERS = ("if-match", "idempotency-key", "content-type", "accept", "cookie", "x-consistency-token")
+HEADERS = (
+    "if-match",
+    "idempotency-key",
+    "content-type",
+    "accept-encoding",
+    "cookie",
+    "origin",
+    "x-consistency-token",
+)
 
 TEXTS = (
     "",

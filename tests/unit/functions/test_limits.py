@@ -192,3 +192,44 @@ def test_a_transaction_that_dynamodb_refuses_for_the_size_of_an_item_is_no_error
 
     monkeypatch.setattr(account.modules["command"].table, "transact", refuse)
     assert api.patch(project, {"name": "x"}).kind == (422, "unprocessable")
+
+
+WIDE_OPTIONS = [f"{place}.".ljust(256, "\0") for place in range(200)]
+"""The options of a field that take most room in an answer: each character is seven there."""
+
+
+def test_a_project_that_an_answer_could_not_hold_is_refused(
+    api: Client, account: Cloud, project: str
+) -> None:
+    body = {"name": "Wide", "type": "enum", "options": WIDE_OPTIONS}
+    api.made(f"{project}/attributes", {**body, "id": "narrow", "options": ["a"]})
+    answer = api.post(f"{project}/attributes", body)
+    while answer.status == 201:
+        answer = api.post(f"{project}/attributes", body)
+    before = account.items()
+    for refused in (
+        api.post(f"{project}/attributes", body),
+        api.patch(f"{project}/attributes/narrow", {"options": WIDE_OPTIONS}),
+        api.patch(project, {"states": ["open", "closed", *WIDE_OPTIONS[:198]]}),
+    ):
+        assert refused.kind == (422, "unprocessable")
+        assert "5 MB" in refused.body["detail"]
+    assert account.items() == before
+    assert api.patch(f"{project}/attributes/narrow", {"name": "New", "options": ["b"]}).status == 200
+    answer = api.get(project)
+    assert len(answer.body["attributes"]) > 10
+    assert len(json.dumps(answer.text)) < 6_000_000
+
+
+def test_a_page_of_projects_is_cut_where_an_answer_must_end(api: Client) -> None:
+    made = {api.made("/v1/projects", {"name": "Wide", "states": WIDE_OPTIONS})["id"] for _ in range(16)}
+    found: list[str] = []
+    query, pages = {"limit": "500"}, 0
+    while query:
+        answer = api.get("/v1/projects", query=query)
+        assert len(json.dumps(answer.text)) < 6_000_000
+        found += [one["id"] for one in answer.body["items"]]
+        query = {"limit": "500", "cursor": answer.body["next"]} if answer.body["next"] else {}
+        pages += 1
+    assert sorted(found) == sorted(made)
+    assert pages > 1

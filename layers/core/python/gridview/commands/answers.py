@@ -1,14 +1,18 @@
 """The API's JSON for projects, attributes and composite indexes. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.encoding.values import datetime_json
 from gridview.schema import options
 from gridview.schema.catalog import Catalog, Composite, Definition, Field, Option
 from gridview.schema.items import ProjectItems
 from gridview.schema.jobs import Progress
-from gridview.support.errors import NotFound
+from gridview.support.errors import NotFound, Unprocessable
+
+MAX_PROJECT_BYTES = 5_000_000
+"""The largest project with its attributes, as an answer tells it. Lambda limits an answer to 6 MB."""
 
 
 def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = None) -> dict[str, Any]:
@@ -50,6 +54,15 @@ def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
     if field.type.has_options:
         attribute["options"] = options.options_json(field)
     return attribute
+
+
+def require_room(items: ProjectItems, fields: Iterable[Field]) -> None:
+    """Unprocessable if the project with these attributes would be larger than an answer can be."""
+    parts = [project_json("", items.project), *(attribute_json(items, field) for field in fields)]
+    if size_in_response(dumps(parts)) > MAX_PROJECT_BYTES:
+        raise Unprocessable(
+            f"The project with its attributes and options would be larger than {MAX_PROJECT_BYTES // 1_000_000} MB."
+        )
 
 
 def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> dict[str, Any] | None:

@@ -6,7 +6,13 @@ from functools import partial
 from typing import Any
 
 from gridview.commands.actor import Actor
-from gridview.commands.answers import attribute_json, build_json, find_attribute, find_composite
+from gridview.commands.answers import (
+    attribute_json,
+    build_json,
+    find_attribute,
+    find_composite,
+    require_room,
+)
 from gridview.commands.option_usage import options_in_use
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.requests import NO_OPTIONS, NO_WORDS, AttributeCreate, AttributePatch
@@ -49,7 +55,8 @@ _NOT_INDEXED = "requires an index: set indexed to true"
 def create_attribute(
     table: Table, catalogs: Catalogs, actor: Actor, project: str, body: Any
 ) -> dict[str, Any]:
-    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; Unprocessable beyond 400.
+    """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; Unprocessable beyond 400, and
+    where an answer could not hold the project.
 
     The id of a deleted attribute stays taken until everything of that attribute has been removed.
     """
@@ -85,8 +92,10 @@ def create_attribute(
         )
         order.insert(place, field.key)
         epoch = raise_epoch(items, order=order, next_key=items.catalog["next_key"] + 1)
-        table.transact([put(to_item(actor.tenant, project, field), ABSENT), epoch])
+        others = to_catalog(actor.tenant, project, items).attributes
         items.catalog["order"] = order
+        require_room(items, [*others, field])
+        table.transact([put(to_item(actor.tenant, project, field), ABSENT), epoch])
         return attribute_json(items, field)
 
     created = retry_lost_races(change)
@@ -138,6 +147,9 @@ def update_attribute(
             order.remove(field.key)
             order.insert(_place(request.position, len(order)), field.key)
         field = _next_version(field)
+        if given & {"name", "options"}:
+            others = (one for one in catalog.attributes if one.key != field.key)
+            require_room(items, others if field.builtin else [*others, field])
         writes = [_put(items, catalog, field), raise_epoch(items, order=order)]
         if field.pending != before.pending:
             writes.append(wanted(items, settling))

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from gridview.commands.actor import Actor
-from gridview.commands.answers import project_json
+from gridview.commands.answers import project_json, require_room
 from gridview.commands.attributes import changed_options, wanted
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.reads import whole_project
@@ -91,6 +91,7 @@ def update_project(
             }
         item |= {"version": version + 1, "updated": clock.now(), "updated_by": actor.user}
         after = items._replace(project=item)
+        require_room(after, catalog.attributes)
         writes = [put(item, version_is(version)), raise_epoch(items)]
         if to_catalog(actor.tenant, project, after).state.moving > catalog.state.moving:
             writes.append(wanted(items, settling))

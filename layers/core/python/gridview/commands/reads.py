@@ -4,11 +4,14 @@ This is a module of `commands`, because reads and writes share the forms of answ
 project's definitions. `schema.document_store` reads a single issue.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from orjson import Fragment
 
 from gridview.commands.actor import Actor
 from gridview.commands.answers import (
+    MAX_PROJECT_BYTES,
     attribute_json,
     composite_json,
     find_attribute,
@@ -16,10 +19,11 @@ from gridview.commands.answers import (
     project_json,
 )
 from gridview.commands.requests import ListParameters
-from gridview.dynamodb.expressions import Bound
+from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
+from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.issue_count import issues_in
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
@@ -53,12 +57,25 @@ def list_projects(
     binding = actor.tenant.encode()
     bound = Bound(">", str(cursors.open(request.cursor, binding))) if request.cursor is not None else None
     page = table.query(keys.tenant(actor.tenant), index=True, bound=bound, limit=request.limit + 1)
-    shown = page.items[: request.limit]
+    shown = _fitting(page.items[: request.limit])
     more = len(page.items) > len(shown) or (page.last is not None and len(shown) < request.limit)
     return {
-        "items": [project_json(keys.parse_project(item[keys.PK])[1], item) for item in shown],
-        "next": cursors.seal(shown[-1][keys.SORT], binding) if more else None,
+        "items": shown,
+        "next": cursors.seal(page.items[len(shown) - 1][keys.SORT], binding) if more else None,
     }
+
+
+def _fitting(items: Sequence[Item]) -> list[Fragment]:
+    """The first of these projects, as JSON: as many as an answer can hold."""
+    shown: list[Fragment] = []
+    size = 0
+    for item in items:
+        encoded = dumps(project_json(keys.parse_project(item[keys.PK])[1], item))
+        size += size_in_response(encoded)
+        if shown and size > MAX_PROJECT_BYTES:
+            break
+        shown.append(Fragment(encoded))
+    return shown
 
 
 def get_attribute(table: Table, actor: Actor, project: str, attribute: str) -> dict[str, Any]:
