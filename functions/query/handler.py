@@ -8,7 +8,6 @@ from aws_lambda_powertools import Logger
 from gridview.api.config import CursorSource, directory_seconds, required, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
-from gridview.api.openapi import document as openapi_document
 from gridview.commands import reads
 from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
@@ -38,8 +37,10 @@ def health(_: Request) -> Response:
 
 
 def openapi(_: Request) -> Response:
-    """The OpenAPI document."""
-    return ok(openapi_document())
+    """The OpenAPI document. What only it needs is imported when it is asked for, not when the function starts."""
+    from gridview.api.openapi import document
+
+    return ok(document())
 
 
 def list_projects(request: Request) -> Response:

@@ -1,20 +1,33 @@
-"""The OpenAPI document: complete, consistent in itself, and what the contract says. (Every answer of every other test of the API
-is held against it: `tests.support.http`.)"""
+"""The OpenAPI document: valid, complete, consistent in itself, and what the contract says. (Every answer of every other test of
+the API is held against it: `tests.support.http`.)"""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
+import openapi_spec_validator
 import pytest
+from pydantic import ValidationError
 
-from gridview.api.openapi import document
-from gridview.api.routes import ROUTES
+from gridview.api import examples
+from gridview.api.openapi import CALLS, document
+from gridview.api.responses import IssuePage
+from gridview.api.routes import ROUTES, Route
 from gridview.encoding.json_codec import dumps
 from gridview.schema import ids
 from tests.support import schemas
 
 DOCUMENT: dict[str, Any] = json.loads(dumps(document()))
+START = {
+    "TABLE_NAME": "gridview",
+    "CURSOR_SECRET": "a secret of the tests",
+    "POWERTOOLS_METRICS_NAMESPACE": "gridview",
+}
+"""The environment without which the query function does not start."""
 
 
 def nodes(value: Any) -> Iterator[dict[str, Any]]:
@@ -36,6 +49,10 @@ def properties(name: str) -> set[str]:
     return set(DOCUMENT["components"]["schemas"][name]["properties"])
 
 
+def test_it_is_valid() -> None:
+    openapi_spec_validator.validate(DOCUMENT)
+
+
 def test_the_operations_are_the_routes() -> None:
     assert operations().keys() == {route.key for route in ROUTES}
     assert {route.key: route.operation for route in ROUTES} == {
@@ -50,7 +67,76 @@ def test_an_operation_tells_its_path_parameters_its_role_and_whether_a_token_is_
     assert in_path == re.findall(r"{(\w+)}", route.path)
     assert operation["security"] == ([] if route.role is None else [{"token": []}])
     assert operation.get("x-role") == (route.role and route.role.name.lower())
-    assert operation["responses"].keys() >= {"default"}
+    assert operation["tags"] == [CALLS[route.operation].tag]
+
+
+EVERY = "401 429 503"
+WRITE = f"400 {EVERY} 403 413"
+VERSIONED = f"{EVERY} 400 403 404 409 412"
+QUERY = f"200 400 404 409 422 {EVERY}"
+STATUSES = {
+    "health": "200",
+    "openapi": "200",
+    "list_projects": f"200 400 {EVERY}",
+    "create_project": f"201 409 422 {WRITE}",
+    "get_project": f"200 404 {EVERY}",
+    "update_project": f"200 413 422 {VERSIONED}",
+    "delete_project": f"204 {VERSIONED}",
+    "create_attribute": f"201 404 409 422 {WRITE}",
+    "get_attribute": f"200 404 {EVERY}",
+    "update_attribute": f"200 413 422 {VERSIONED}",
+    "delete_attribute": f"204 {VERSIONED}",
+    "list_indexes": f"200 404 {EVERY}",
+    "create_index": f"201 404 409 422 {WRITE}",
+    "get_index": f"200 404 {EVERY}",
+    "delete_index": f"204 {VERSIONED}",
+    "create_issue": f"201 404 409 422 {WRITE}",
+    "batch": f"200 404 409 {WRITE}",
+    "get_issue": f"200 404 {EVERY}",
+    "update_issue": f"200 413 422 {VERSIONED}",
+    "delete_issue": f"204 {VERSIONED}",
+    "grid": f"413 {QUERY}",
+    "grid_get": QUERY,
+    "groups": f"413 {QUERY}",
+    "summary": f"413 {QUERY}",
+    "position": QUERY,
+}
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
+def test_an_operation_tells_its_own_statuses(route: Route) -> None:
+    assert operations()[route.key]["responses"].keys() == {*STATUSES[route.operation].split()}
+
+
+def test_what_is_created_tells_where_and_what_can_be_changed_its_version() -> None:
+    for operation in operations().values():
+        for status, answer in operation["responses"].items():
+            headers = answer.get("headers", {}).keys()
+            assert ("Location" in headers) == (status == "201")
+            assert ("ETag" in headers) == (
+                "version" in examples.ANSWERS.get(operation["operationId"], ())
+            ) & (status[0] == "2")
+            assert ("Retry-After" in headers) == (status in {"429", "503"})
+
+
+@pytest.mark.parametrize("name", examples.REQUESTS)
+def test_the_example_of_a_request_is_one(name: str) -> None:
+    request = CALLS[name].request
+    assert request is not None
+    assert schemas.violations(schemas.named(request.__name__), examples.REQUESTS[name]) == []
+
+
+@pytest.mark.parametrize("name", examples.ANSWERS)
+def test_the_example_of_an_answer_is_one(name: str) -> None:
+    answer = CALLS[name].answer
+    assert answer is not None
+    answer.model_validate_json(dumps(examples.ANSWERS[name]))
+    assert schemas.violations(schemas.named(answer.__name__), examples.ANSWERS[name]) == []
+
+
+def test_every_body_has_an_example() -> None:
+    assert examples.REQUESTS.keys() == {name for name, call in CALLS.items() if call.request is not None}
+    assert examples.ANSWERS.keys() == {name for name, call in CALLS.items() if call.answer is not None}
 
 
 def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
@@ -58,10 +144,16 @@ def test_every_reference_leads_somewhere_and_every_schema_is_used() -> None:
     assert references == {f"#/components/schemas/{name}" for name in DOCUMENT["components"]["schemas"]}
 
 
-def test_no_schema_shows_the_names_of_our_classes() -> None:
+def test_a_schema_is_named_by_a_word_of_its_own() -> None:
     assert not [
-        node["title"] for node in nodes(DOCUMENT["components"]) if str(node.get("title", "")).startswith("_")
+        name for name in DOCUMENT["components"]["schemas"] if not re.fullmatch("([A-Z][a-z]+)+", name)
     ]
+
+
+def test_no_default_is_refused_by_its_schema() -> None:
+    for node in nodes(DOCUMENT):
+        if "default" in node:
+            assert schemas.violations(node, node["default"]) == []
 
 
 @pytest.mark.parametrize(
@@ -76,7 +168,7 @@ def test_no_schema_shows_the_names_of_our_classes() -> None:
         ("AttributePatch", {"name", "options", "required", "indexed", "search", "position"}),
         ("CompositeCreate", {"sort"}),
         ("CompositeKey", {"field", "direction", "nulls"}),
-        ("Index", {"id", "sort", "state", "build", "version", "created"}),
+        ("CompositeIndex", {"id", "sort", "state", "build", "version", "created"}),
         ("IssueCreate", {"name", "state", "fields"}),
         ("IssuePatch", {"name", "state", "fields"}),
         ("BatchRequest", {"operations"}),
@@ -141,22 +233,39 @@ def test_an_option_may_be_a_text_or_an_object() -> None:
         assert schemas.violations(schemas.named(name), {**body, key: [1]}) != []
 
 
-def test_the_check_that_answers_are_held_to_finds_what_is_wrong() -> None:
-    page = {"rows": [{"num": 1, "version": 1, "fields": {}}], "next": None, "prev": None, "offset": 0}
-    schema = schemas.named("GridPage")
-    assert schemas.violations(schema, page) == []
-    for wrong, path in (
-        ({**page, "rows": {}}, "$.rows"),
-        ({**page, "more": 1}, "$"),
-        ({**page, "next": 7}, "$.next"),
-        ({"rows": [], "next": None, "prev": None}, "$"),
-        ({**page, "rows": [{"num": 0, "version": 1, "fields": {}}]}, "$.rows.0.num"),
-        ({**page, "rows": [{"num": True, "version": 1, "fields": {}}]}, "$.rows.0.num"),
-    ):
-        (found,) = schemas.violations(schema, wrong)
-        assert found.startswith(f"{path}: ")
-    assert schemas.violations({"const": "ok"}, "no") == ["$: is not 'ok'"]
-    assert schemas.violations({"type": "string", "pattern": "^a$"}, "b") == ["$: does not match ^a$"]
-    assert schemas.violations({"anyOf": [{"type": "string"}, {"type": "null"}]}, 1) == [
-        "$: is none of the choices"
-    ]
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"rows": {}}, "$.rows"),
+        ({"more": 1}, "$"),
+        ({"next": 7}, "$.next"),
+        ({"offset": -1}, "$.offset"),
+        ({"rows": [{"num": 0, "version": 1, "fields": {}}]}, "$.rows.0.num"),
+        ({"rows": [{"num": True, "version": 1, "fields": {}}]}, "$.rows.0.num"),
+        ({"rows": [{"num": 1, "version": 1, "name": None, "fields": {}}]}, "$.rows.0.name"),
+    ],
+)
+def test_what_is_wrong_with_an_answer_is_found_by_its_model_and_by_its_schema(
+    change: dict[str, Any], path: str
+) -> None:
+    right = {"rows": [{"num": 1, "version": 1, "fields": {}}], "next": None, "prev": None, "offset": 0}
+    IssuePage.model_validate_json(dumps(right))
+    assert schemas.violations(schemas.named("IssuePage"), right) == []
+    with pytest.raises(ValidationError):
+        IssuePage.model_validate_json(dumps({**right, **change}))
+    (found,) = schemas.violations(schemas.named("IssuePage"), {**right, **change})
+    assert found.startswith(f"{path}: ")
+
+
+def test_a_function_that_starts_imports_nothing_that_only_the_document_needs() -> None:
+    code = "import sys, functions.query.handler; print(*sys.modules)"
+    told = subprocess.run(  # noqa: S603  (this interpreter)
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **START},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    only_for_the_document = {"gridview.api.openapi", "gridview.api.responses", "gridview.api.examples"}
+    assert "functions.query.handler" in told
+    assert not only_for_the_document & {*told}

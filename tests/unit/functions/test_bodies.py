@@ -221,7 +221,7 @@ def test_a_body_that_the_gateway_sends_as_base64_is_the_same(owner: Client, name
                 "operations.2.destroy",
                 "operations.3",
                 "operations.4",
-                "operations.5",
+                "operations.5.create",
                 "operations.6.delete.num",
                 "operations.7.delete.num",
                 "operations.8.update.num",

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from gridview.commands import issues
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.index import blocks
 from gridview.index.families import NUMBERS
+from gridview.schema.ids import MAX_ISSUE_NUMBER
 from tests.support.cloud import Cloud
 from tests.support.http import Client
 
@@ -155,7 +155,7 @@ def test_a_project_that_has_deleted_issues_goes_on_past_a_million_numbers(
     issues_there(account, 999_998)
     results = api.batch("plain", {"create": {"name": "a"}}, {"create": {"name": "b"}}).body["results"]
     assert [result["issue"]["num"] for result in results] == [1_000_001, 1_000_002]
-    numbers_given(account, issues.MAX_NUMBER)
+    numbers_given(account, MAX_ISSUE_NUMBER)
     answer = api.post(f"{project}/issues", {"name": "there is no number for it"})
     assert answer.kind == (422, "unprocessable")
     assert "99,999,999" in answer.body["detail"]

@@ -1,450 +1,379 @@
-"""The OpenAPI document, made from the routes and the models that requests are parsed with."""
+"""The OpenAPI document, made from the routes, the models of requests and answers, and the table of errors. Pure.
+
+The query function imports this module when the document is asked for, and not before.
+"""
 
 import re
 from functools import cache
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel
+from pydantic import Field as ModelField
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue, models_json_schema
 
+from gridview.api import examples, responses
 from gridview.api.routes import ROUTES, Route
+from gridview.commands import preconditions
+from gridview.commands.actor import Role
 from gridview.commands.requests import (
+    MAX_KEY_LENGTH,
     AttributeCreate,
     AttributePatch,
     BatchRequest,
     CompositeCreate,
+    ListParameters,
     ProjectCreate,
     ProjectPatch,
 )
-from gridview.query.grid_request import MAX_LIMIT, GridRequest
+from gridview.encoding.values import TEXT_LIMIT
+from gridview.query.grid_request import GridRequest, PositionRequest
 from gridview.query.group_request import GroupsRequest
-from gridview.query.predicates import schema as filter_schema
+from gridview.query.predicates import schemas as filter_schemas
 from gridview.query.summary_request import SummaryRequest
 from gridview.schema import ids
-from gridview.schema.catalog import FieldType
-from gridview.support.errors import PROBLEMS
+from gridview.support.errors import (
+    PROBLEMS,
+    Conflict,
+    CursorExpired,
+    Forbidden,
+    InProgress,
+    InvalidRequest,
+    NotFound,
+    NotReady,
+    Overloaded,
+    RequestError,
+    TooLarge,
+    Unauthenticated,
+    Unprocessable,
+    VersionMismatch,
+)
+from gridview.support.validation import NAME, RequestModel, omissible
 
 Schema = dict[str, Any]
 
+_FieldInput = str | responses.Number | bool | list[str] | None
 
-class _Shape(NamedTuple):
-    """The names of a call's request and response schemas, and its status."""
 
-    request: str | None
+class IssueCreate(RequestModel):
+    """POST /v1/projects/{project}/issues. The project's attributes tell what its fields may be."""
+
+    name: str = ModelField(min_length=1, max_length=TEXT_LIMIT)
+    state: str | None = ModelField(
+        default=None, description="One of the project's states; the first by default."
+    )
+    fields: dict[str, _FieldInput] = omissible(description="Values by attribute id; null for no value.")
+
+
+class IssuePatch(RequestModel):
+    """PATCH /v1/projects/{project}/issues/{num}, a merge patch (RFC 7396)."""
+
+    name: str = omissible(min_length=1, max_length=TEXT_LIMIT)
+    state: str = omissible(min_length=1, description="One of the project's states.")
+    fields: dict[str, _FieldInput] | None = omissible(
+        description="Values by attribute id; null clears a field, and null for all of them clears every field."
+    )
+
+
+class CallShape(NamedTuple):
+    """What a call takes and answers. `may`: the errors that its route does not tell of."""
+
+    tag: str
     status: int
-    answer: str | None
+    answer: type[BaseModel] | None
+    request: type[BaseModel] | None = None
+    parameters: type[BaseModel] | None = None
+    may: tuple[type[RequestError], ...] = ()
 
 
-_SHAPES: dict[str, _Shape] = {
-    "health": _Shape(None, 200, "Health"),
-    "openapi": _Shape(None, 200, "OpenApi"),
-    "list_projects": _Shape(None, 200, "ProjectPage"),
-    "create_project": _Shape("ProjectCreate", 201, "Project"),
-    "get_project": _Shape(None, 200, "Project"),
-    "update_project": _Shape("ProjectPatch", 200, "Project"),
-    "delete_project": _Shape(None, 204, None),
-    "create_attribute": _Shape("AttributeCreate", 201, "Attribute"),
-    "get_attribute": _Shape(None, 200, "Attribute"),
-    "update_attribute": _Shape("AttributePatch", 200, "Attribute"),
-    "delete_attribute": _Shape(None, 204, None),
-    "list_indexes": _Shape(None, 200, "IndexList"),
-    "create_index": _Shape("CompositeCreate", 201, "Index"),
-    "get_index": _Shape(None, 200, "Index"),
-    "delete_index": _Shape(None, 204, None),
-    "create_issue": _Shape("IssueCreate", 201, "Issue"),
-    "batch": _Shape("BatchRequest", 200, "BatchAnswer"),
-    "get_issue": _Shape(None, 200, "Issue"),
-    "update_issue": _Shape("IssuePatch", 200, "Issue"),
-    "delete_issue": _Shape(None, 204, None),
-    "grid": _Shape("GridRequest", 200, "GridPage"),
-    "grid_get": _Shape(None, 200, "GridPage"),
-    "groups": _Shape("GroupsRequest", 200, "Groups"),
-    "summary": _Shape("SummaryRequest", 200, "Summary"),
-    "position": _Shape(None, 200, "Position"),
+_DEFINITIONS = (Conflict, NotReady, Unprocessable)
+_QUERIES = (NotReady, Unprocessable)
+
+CALLS: dict[str, CallShape] = {
+    "health": CallShape("Service", 200, responses.Health),
+    "openapi": CallShape("Service", 200, None),
+    "list_projects": CallShape("Projects", 200, responses.ProjectPage, parameters=ListParameters),
+    "create_project": CallShape("Projects", 201, responses.Project, ProjectCreate, may=_DEFINITIONS),
+    "get_project": CallShape("Projects", 200, responses.Project),
+    "update_project": CallShape("Projects", 200, responses.Project, ProjectPatch, may=_DEFINITIONS),
+    "delete_project": CallShape("Projects", 204, None, may=(Conflict,)),
+    "create_attribute": CallShape("Attributes", 201, responses.Attribute, AttributeCreate, may=_DEFINITIONS),
+    "get_attribute": CallShape("Attributes", 200, responses.Attribute),
+    "update_attribute": CallShape("Attributes", 200, responses.Attribute, AttributePatch, may=_DEFINITIONS),
+    "delete_attribute": CallShape("Attributes", 204, None, may=(Conflict,)),
+    "list_indexes": CallShape("Indexes", 200, responses.IndexList),
+    "create_index": CallShape(
+        "Indexes", 201, responses.CompositeIndex, CompositeCreate, may=(Conflict, Unprocessable)
+    ),
+    "get_index": CallShape("Indexes", 200, responses.CompositeIndex),
+    "delete_index": CallShape("Indexes", 204, None, may=(Conflict,)),
+    "create_issue": CallShape("Issues", 201, responses.Issue, IssueCreate, may=(Conflict, Unprocessable)),
+    "batch": CallShape("Issues", 200, responses.BatchAnswer, BatchRequest, may=(Conflict, InProgress)),
+    "get_issue": CallShape("Issues", 200, responses.Issue),
+    "update_issue": CallShape("Issues", 200, responses.Issue, IssuePatch, may=(Conflict, Unprocessable)),
+    "delete_issue": CallShape("Issues", 204, None, may=(Conflict,)),
+    "grid": CallShape("Grid", 200, responses.IssuePage, GridRequest, may=(CursorExpired, *_QUERIES)),
+    "grid_get": CallShape(
+        "Grid", 200, responses.IssuePage, parameters=GridRequest, may=(CursorExpired, *_QUERIES)
+    ),
+    "groups": CallShape("Grid", 200, responses.IssueGroups, GroupsRequest, may=_QUERIES),
+    "summary": CallShape("Grid", 200, responses.IssueSummary, SummaryRequest, may=_QUERIES),
+    "position": CallShape("Grid", 200, responses.Position, parameters=PositionRequest, may=_QUERIES),
 }
 
-_MODELS: tuple[type[BaseModel], ...] = (
-    ProjectCreate,
-    ProjectPatch,
-    AttributeCreate,
-    AttributePatch,
-    CompositeCreate,
-    BatchRequest,
-    GridRequest,
-    GroupsRequest,
-    SummaryRequest,
-)
-
-_TEXT: Schema = {"type": "string"}
-_NUMBER: Schema = {"type": "integer", "minimum": 1}
-_COUNT: Schema = {"type": "integer", "minimum": 0}
-_INDEX_ID: Schema = {"type": "string", "pattern": f"^{ids.COMPOSITE.pattern}$"}
-_INSTANT: Schema = {"type": "string", "format": "date-time"}
-_CURSOR: Schema = {"type": ["string", "null"], "description": "A cursor; null at the end."}
-_VALUES: Schema = {
-    "type": "object",
-    "description": "Values by attribute id; attributes without a value are omitted.",
+_TAGS = {
+    "Grid": "Sorted and filtered pages of issues, groups, summaries and positions.",
+    "Issues": "The rows: one by one, or up to 500 at a time.",
+    "Projects": "A project has attributes, issues and their states.",
+    "Attributes": "The columns that a project adds to the fields of every issue.",
+    "Indexes": "Orders by several fields.",
+    "Service": "Reached without a token.",
 }
 
+_ABOUT = """\
+A multi-tenant database grid on DynamoDB: sorts and filters by anything.
 
-def _object(properties: Schema, *, optional: frozenset[str] = frozenset()) -> Schema:
-    required = [name for name in properties if name not in optional]
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+The token names tenant, user and role. What belongs to another tenant answers like what does not exist: 404.
+Refusals are problem documents (RFC 9457). A method that a path does not have answers 405 with `Allow`.
+API Gateway itself answers, without a problem document: a token that it refuses (401), a path that it does not know (404),
+and too many requests (429)."""
 
 
 def _ref(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def _list(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
+class _Schemas(GenerateJsonSchema):
+    """Without titles, which would only repeat the names."""
 
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        found = super().generate_inner(schema)
+        found.pop("title", None)
+        return found
 
-_WRITTEN_BY: Schema = {"created_by": _TEXT, "updated_by": _TEXT}
-_WRITTEN_AT: Schema = {"created": _INSTANT, "updated": _INSTANT}
-
-_BUILD: Schema = {
-    "description": "State and progress of the background work on it: issues done, and out of how many. Null if there is none.",
-    "anyOf": [
-        _object(
-            {
-                "state": {"enum": ["building", "rebuilding", "reordering", "removing"]},
-                "done": {"type": "integer", "minimum": 0},
-                "of": {"type": "integer", "minimum": 0},
-            }
-        ),
-        {"type": "null"},
-    ],
-}
-
-ANSWERS: dict[str, Schema] = {
-    "Health": _object({"status": {"const": "ok"}}),
-    "OpenApi": {"type": "object"},
-    "Problem": _object(
-        {
-            "type": _TEXT,
-            "title": _TEXT,
-            "status": {"type": "integer"},
-            "detail": _TEXT,
-            "request_id": _TEXT,
-            "errors": _list(_object({"field": _TEXT, "message": _TEXT})),
-            "more": {**_NUMBER, "description": "How many errors there are besides those that are told."},
-            "build": _BUILD,
-        },
-        optional=frozenset({"errors", "more", "request_id", "build"}),
-    ),
-    "Project": _object(
-        {
-            "id": {"type": "string", "pattern": f"^{ids.PROJECT.pattern}$"},
-            "name": _TEXT,
-            "states": _list(_TEXT),
-            "issues": {
-                "type": ["integer", "null"],
-                "description": "Issue count as of the index; null in a list of projects.",
-            },
-            "version": _NUMBER,
-            **_WRITTEN_AT,
-            **_WRITTEN_BY,
-            "attributes": _list(_ref("Attribute")),
-        },
-        optional=frozenset({"attributes"}),
-    ),
-    "ProjectPage": _object({"items": _list(_ref("Project")), "next": _CURSOR}),
-    "Attribute": _object(
-        {
-            "id": {"type": "string", "pattern": f"^{ids.ATTRIBUTE.pattern}$"},
-            "name": _TEXT,
-            "type": {"enum": [kind.value for kind in FieldType]},
-            "options": _list(_object({"id": _TEXT, "value": _TEXT})),
-            "required": {"type": "boolean"},
-            "indexed": {"type": "boolean"},
-            "search": {"type": "boolean", "description": "Whether the words of a text are indexed."},
-            "build": _BUILD,
-            "position": {
-                "type": ["integer", "null"],
-                "minimum": 0,
-                "description": "Place in the display order; null for a built-in field.",
-            },
-            "version": _NUMBER,
-            **_WRITTEN_AT,
-        },
-        optional=frozenset({"options"}),
-    ),
-    "Index": _object(
-        {
-            "id": _INDEX_ID,
-            "sort": _list(
-                _object(
-                    {
-                        "field": _TEXT,
-                        "direction": {"enum": ["asc", "desc"]},
-                        "nulls": {"enum": ["first", "last"]},
-                    }
-                )
-            ),
-            "state": {"enum": ["building", "ready"], "description": "Whether it is served."},
-            "build": _BUILD,
-            "version": _NUMBER,
-            "created": _INSTANT,
-        }
-    ),
-    "IndexList": _object({"items": _list(_ref("Index")), "next": {"type": "null"}}),
-    "Issue": _object(
-        {
-            "num": _NUMBER,
-            "name": _TEXT,
-            "state": _TEXT,
-            "version": _NUMBER,
-            **_WRITTEN_AT,
-            **_WRITTEN_BY,
-            "fields": _VALUES,
-        }
-    ),
-    "BatchAnswer": _object(
-        {
-            "results": _list(
-                _object(
-                    {"status": {"type": "integer"}, "issue": _ref("Issue"), "problem": _ref("Problem")},
-                    optional=frozenset({"issue", "problem"}),
-                )
-            )
-        }
-    ),
-    "GridPage": _object(
-        {
-            "rows": _list(
-                _object(
-                    {
-                        "num": _NUMBER,
-                        "version": _NUMBER,
-                        "name": _TEXT,
-                        "state": _TEXT,
-                        **_WRITTEN_AT,
-                        **_WRITTEN_BY,
-                        "fields": _VALUES,
-                    },
-                    optional=frozenset({"name", "state", *_WRITTEN_AT, *_WRITTEN_BY}),
-                )
-            ),
-            "next": _CURSOR,
-            "prev": _CURSOR,
-            "offset": {"type": ["integer", "null"]},
-            "total": {**_COUNT, "description": "Issues of the project, as of the index."},
-            "matched": {**_COUNT, "description": "Issues that pass the filter."},
-            "explain": _ref("Explanation"),
-        },
-        optional=frozenset({"total", "matched", "explain"}),
-    ),
-    "Groups": _object(
-        {
-            "groups": _list(
-                _object(
-                    {
-                        "values": _list({"description": "One for each group field; null: no value."}),
-                        "count": _NUMBER,
-                        "aggregates": _list(
-                            _object(
-                                {
-                                    "field": _TEXT,
-                                    "function": {"enum": ["sum", "min", "max", "avg"]},
-                                    "value": {"type": ["number", "null"]},
-                                }
-                            )
-                        ),
-                    },
-                    optional=frozenset({"aggregates"}),
-                )
-            ),
-            "more": {"type": "boolean", "description": "Whether more groups follow."},
-            "explain": _ref("Explanation"),
-        },
-        optional=frozenset({"explain"}),
-    ),
-    "Summary": _object(
-        {
-            "matched": {**_COUNT, "description": "Issues that pass the filter."},
-            "summaries": _list(
-                _object(
-                    {
-                        "field": _TEXT,
-                        "count": {**_COUNT, "description": "Matched issues with a value."},
-                        "empty": {**_COUNT, "description": "Matched issues without a value."},
-                        "distinct": {
-                            **_COUNT,
-                            "description": "Number of distinct values; for a multi_enum, of distinct options.",
-                        },
-                        "min": {
-                            "description": "The first value in the field's order; null if there is none."
-                        },
-                        "max": {"description": "The last value in the field's order; null if there is none."},
-                        "sum": {"type": ["number", "null"]},
-                        "avg": {"type": ["number", "null"]},
-                    },
-                    optional=frozenset({"count", "empty", "distinct", "min", "max", "sum", "avg"}),
-                )
-            ),
-            "explain": _ref("Explanation"),
-        },
-        optional=frozenset({"explain"}),
-    ),
-    "Position": _object(
-        {
-            "position": {
-                "type": ["integer", "null"],
-                "minimum": 0,
-                "description": "Rows before the issue; null if it does not pass the filter.",
-            },
-            "explain": _ref("Explanation"),
-        },
-        optional=frozenset({"explain"}),
-    ),
-    "PlanNode": _object(
-        {
-            "node": {**_TEXT, "description": "The node's kind, such as `bucket scan`."},
-            "sentence": {**_TEXT, "description": "What the node did, in plain words."},
-            "estimated": _object(
-                {
-                    "read_units": {"type": "number"},
-                    "directories": {
-                        "enum": ["before", "after"],
-                        "description": "Whether the estimate was made before or after the directories were read.",
-                    },
-                }
-            ),
-            "read_units": {
-                "type": "number",
-                "description": "Read units of the node, with its share of shared calls.",
-            },
-            "rounds": {**_list(_NUMBER), "description": "The rounds in which the node read."},
-            "children": _list(_ref("PlanNode")),
-        },
-        optional=frozenset({"estimated", "children"}),
-    ),
-    "Explanation": _object(
-        {
-            "plan": _list({**_TEXT, "description": "What was done, in words."}),
-            "tree": {**_ref("PlanNode"), "description": "The executed plan."},
-            "calls": _list(
-                _object(
-                    {
-                        "operation": _TEXT,
-                        "target": _TEXT,
-                        "round": {**_NUMBER, "description": "Calls of one round run in parallel."},
-                        "items_read": _COUNT,
-                        "read_units": {"type": "number"},
-                    }
-                )
-            ),
-            "sequential_calls": _COUNT,
-            "items_read": _COUNT,
-            "read_units": {"type": "number"},
-        }
-    ),
-}
-
-_ISSUE_INPUT: Schema = {
-    "name": {"type": "string", "minLength": 1, "maxLength": 1024},
-    "state": {**_TEXT, "description": "One of the project's states; the first by default."},
-    "fields": {"type": "object", "description": "Values by attribute id; null for no value."},
-}
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        return False
 
 
 @cache
 def document() -> Schema:
     """The OpenAPI 3.1 document of this API."""
-    schemas: dict[str, Schema] = {
-        "IssueCreate": _object(_ISSUE_INPUT, optional=frozenset({"state", "fields"})),
-        "IssuePatch": _object(_ISSUE_INPUT, optional=frozenset(_ISSUE_INPUT)),
-        **ANSWERS,
-        "Filter": filter_schema(_ref("Filter")["$ref"]),
-    }
-    for model in _MODELS:
-        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
-        schemas.update(schema.pop("$defs", {}))
-        if "filter" in schema["properties"]:
-            schema["properties"]["filter"] = {"anyOf": [_ref("Filter"), {"type": "null"}], "default": None}
-        schemas[model.__name__] = schema
     paths: dict[str, Schema] = {}
     for route in ROUTES:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, CALLS[route.operation])
     return {
         "openapi": "3.1.0",
-        "info": {"title": "gridview", "version": "1"},
+        "info": {"title": "gridview", "version": "1", "description": _ABOUT},
+        "servers": [{"url": "/", "description": "Where this document came from"}],
+        "tags": [{"name": name, "description": told} for name, told in _TAGS.items()],
         "paths": paths,
         "components": {
-            "schemas": schemas,
+            "schemas": _schemas(),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         },
     }
 
 
-def _operation(route: Route) -> Schema:
-    shape = _SHAPES[route.operation]
-    answer: Schema = {"description": route.summary}
-    if shape.answer is not None:
-        answer["content"] = {"application/json": {"schema": _ref(shape.answer)}}
+def _schemas() -> dict[str, Schema]:
+    """The components: the models, what they consist of, and the filter, which has a parser of its own."""
+    asked = [call.request for call in CALLS.values()]
+    told = [call.answer for call in CALLS.values()]
+    models = dict.fromkeys(one for one in (*asked, *told, responses.Problem) if one is not None)
+    _, generated = models_json_schema(
+        [(model, "validation") for model in models],
+        ref_template=_ref("{model}")["$ref"],
+        schema_generator=_Schemas,
+    )
+    schemas: dict[str, Schema] = generated["$defs"]
+    for schema in schemas.values():
+        if "filter" in schema.get("properties", {}):
+            schema["properties"]["filter"] = {"anyOf": [_ref("Filter"), {"type": "null"}]}
+    schemas.update(filter_schemas(_ref, _ref("FieldId")))
+    named: dict[str, Schema] = {}
+    return {**_referring(schemas, named), **named}
+
+
+def _referring(node: Any, named: dict[str, Schema]) -> Any:
+    """The same with a reference in the place of each schema that has a name of its own; these are added to `named`."""
+    if isinstance(node, list):
+        return [_referring(one, named) for one in node]
+    if not isinstance(node, dict):
+        return node
+    found = {key: _referring(value, named) for key, value in node.items() if key != NAME}
+    if NAME not in node:
+        return found
+    named[node[NAME]] = found
+    return _ref(node[NAME])
+
+
+def _operation(route: Route, call: CallShape) -> Schema:
     operation: Schema = {
         "operationId": route.operation,
         "summary": route.summary,
-        "parameters": [*_path_parameters(route), *_other_parameters(route)],
-        "responses": {str(shape.status): answer, "default": _PROBLEM_ANSWER},
+        "tags": [call.tag],
+        "parameters": [*_path_parameters(route), *_query_parameters(call), *_headers(route)],
+        "responses": {str(call.status): _answer(route, call), **_problems(route, call)},
         "security": [] if route.role is None else [{"token": []}],
     }
     if route.role is not None:
         operation["x-role"] = route.role.name.lower()
-    if shape.request is not None:
+    if call.request is not None:
         operation["requestBody"] = {
             "required": route.operation != "grid",
-            "content": {"application/json": {"schema": _ref(shape.request)}},
+            "content": {
+                "application/json": {
+                    "schema": _ref(call.request.__name__),
+                    "example": examples.REQUESTS[route.operation],
+                }
+            },
         }
     return operation
 
 
-_PROBLEM_ANSWER: Schema = {
-    "description": "A problem (RFC 9457); its type is one of "
-    + ", ".join(f"{kind.name} ({kind.status})" for kind in PROBLEMS.values()),
-    "content": {"application/problem+json": {"schema": _ref("Problem")}},
+_ETAG: Schema = {
+    "description": "The version, for `If-Match`.",
+    "schema": {"type": "string", "pattern": '^"[1-9][0-9]*"$'},
+    "required": True,
 }
+_LOCATION: Schema = {
+    "description": "The path of what was created.",
+    "schema": {"type": "string", "pattern": "^/v1/"},
+    "required": True,
+}
+_RETRY_AFTER: Schema = {
+    "description": "Seconds to wait before the next attempt.",
+    "schema": {"type": "integer", "minimum": 1},
+}
+_AUTHENTICATE: Schema = {"description": "How to authenticate.", "schema": {"type": "string"}}
+_PROBLEM_HEADERS: dict[int, Schema] = {
+    401: {"WWW-Authenticate": _AUTHENTICATE},
+    429: {"Retry-After": _RETRY_AFTER},
+    503: {"Retry-After": _RETRY_AFTER},
+}
+
+
+def _answer(route: Route, call: CallShape) -> Schema:
+    if call.status == 204:
+        return {"description": "It is deleted"}
+    answer: Schema = {"description": route.summary}
+    content: Schema = {"schema": {"type": "object"}}
+    if call.answer is not None:
+        content = {"schema": _ref(call.answer.__name__), "example": examples.ANSWERS[route.operation]}
+        if "version" in call.answer.model_fields:
+            answer["headers"] = {"ETag": _ETAG}
+    if call.status == 201:
+        answer["headers"]["Location"] = _LOCATION
+    return {**answer, "content": {"application/json": content}}
+
+
+def _problems(route: Route, call: CallShape) -> dict[str, Schema]:
+    """The refusals of a call by their status."""
+    kinds: dict[int, list[str]] = {}
+    for error in sorted(_errors(route, call), key=list(PROBLEMS).index):
+        kind = PROBLEMS[error]
+        kinds.setdefault(kind.status, []).append(f"{kind.title} (`{kind.name}`)")
+    return {
+        str(status): {
+            "description": ", or ".join(titles),
+            **({"headers": _PROBLEM_HEADERS[status]} if status in _PROBLEM_HEADERS else {}),
+            "content": {"application/problem+json": {"schema": _ref("Problem")}},
+        }
+        for status, titles in kinds.items()
+    }
+
+
+def _errors(route: Route, call: CallShape) -> set[type[RequestError]]:
+    """What a call is refused with, by what its route is and takes, and by what else it may run into."""
+    errors = set(call.may)
+    if route.role is not None:
+        errors |= {Unauthenticated, InProgress, Overloaded}
+        if route.role > Role.VIEWER:
+            errors.add(Forbidden)
+    if "{" in route.path:
+        errors.add(NotFound)
+    if call.request is not None:
+        errors |= {InvalidRequest, TooLarge}
+    if call.parameters is not None:
+        errors.add(InvalidRequest)
+    if _takes_versions(route):
+        errors |= {InvalidRequest, VersionMismatch}
+    return errors
+
+
+def _takes_versions(route: Route) -> bool:
+    return route.method in ("PATCH", "DELETE")
+
 
 _PATH_SCHEMAS: dict[str, Schema] = {
     "project": {"type": "string", "pattern": f"^{ids.PROJECT.pattern}$"},
     "attribute": {"type": "string", "pattern": f"^{ids.ATTRIBUTE.pattern}$"},
-    "index": _INDEX_ID,
-    "num": {"type": "integer", "minimum": 1},
-}
-
-_LIMIT: Schema = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": 100}
-_SORT: Schema = {**_TEXT, "description": "`-created`, or a JSON list as in the POST body."}
-_FILTER: Schema = {**_TEXT, "description": "JSON as in the POST body."}
-_QUERY_SCHEMAS: dict[str, dict[str, Schema]] = {
-    "list_projects": {"limit": _LIMIT, "cursor": _TEXT},
-    "grid_get": {
-        "sort": _SORT,
-        "filter": _FILTER,
-        "columns": {**_TEXT, "description": "Field ids, separated by commas."},
-        "limit": _LIMIT,
-        "cursor": _TEXT,
-        "offset": {"type": "integer", "minimum": 0},
-        "count": {"type": "boolean"},
-        "explain": {"type": "boolean"},
-    },
-    "position": {"sort": _SORT, "filter": _FILTER, "explain": {"type": "boolean"}},
+    "index": {"type": "string", "pattern": f"^{ids.COMPOSITE.pattern}$"},
+    "num": {"type": "integer", "minimum": 1, "maximum": ids.MAX_ISSUE_NUMBER},
 }
 
 
 def _path_parameters(route: Route) -> list[Schema]:
     return [
-        {"name": name, "in": "path", "required": True, "schema": _PATH_SCHEMAS[name]}
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": _PATH_SCHEMAS[name],
+            "example": examples.PATH[name],
+        }
         for name in re.findall(r"{(\w+)}", route.path)
     ]
 
 
-def _other_parameters(route: Route) -> list[Schema]:
-    parameters: list[Schema] = [
-        {"name": name, "in": "query", "required": False, "schema": schema}
-        for name, schema in _QUERY_SCHEMAS.get(route.operation, {}).items()
+_AS_TEXT: dict[str, Schema] = {
+    "sort": {
+        "type": "string",
+        "description": "Field ids, separated by commas, `-` before one that descends; or a JSON list as in the POST body.",
+    },
+    "filter": {
+        "type": "string",
+        "contentMediaType": "application/json",
+        "contentSchema": _ref("Filter"),
+        "description": "JSON as in the POST body.",
+    },
+    "columns": {"type": "string", "description": "Field ids, separated by commas."},
+}
+"""What is no plain value, as a query parameter."""
+
+
+def _query_parameters(call: CallShape) -> list[Schema]:
+    if call.parameters is None:
+        return []
+    properties = call.parameters.model_json_schema(schema_generator=_Schemas)["properties"]
+    schemas = {name: _AS_TEXT.get(name) or _not_null(schema) for name, schema in properties.items()}
+    return [
+        {
+            "name": name,
+            "in": "query",
+            "required": False,
+            "schema": {key: value for key, value in schema.items() if key != "description"},
+            **({"description": schema["description"]} if "description" in schema else {}),
+            **({"example": examples.QUERY[name]} if name in examples.QUERY else {}),
+        }
+        for name, schema in schemas.items()
     ]
-    if route.method in ("PATCH", "DELETE"):
-        parameters.append({"name": "If-Match", "in": "header", "required": False, "schema": _TEXT})
+
+
+def _not_null(schema: Schema) -> Schema:
+    """The schema of a value, without the null that no query parameter can be."""
+    if "anyOf" not in schema:
+        return schema
+    (kept,) = (one for one in schema["anyOf"] if one != {"type": "null"})
+    return dict(kept)
+
+
+def _headers(route: Route) -> list[Schema]:
+    found: list[Schema] = []
+    if _takes_versions(route):
+        schema: Schema = {"type": "string", "pattern": f"^{preconditions.IF_MATCH.pattern}$"}
+        told = "The version that may be changed, as its `ETag` tells it; any by default."
+        found.append({"name": "If-Match", "description": told, "schema": schema})
     if route.operation == "batch":
-        parameters.append({"name": "Idempotency-Key", "in": "header", "required": False, "schema": _TEXT})
-    return parameters
+        schema = {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH}
+        told = "The same key and body answer the same result for a day."
+        found.append({"name": "Idempotency-Key", "description": told, "schema": schema})
+    return [{"in": "header", "required": False, **one} for one in found]

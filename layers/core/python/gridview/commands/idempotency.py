@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any
 
+from gridview.commands.requests import MAX_KEY_LENGTH
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition
 from gridview.dynamodb.table import Table
@@ -18,7 +19,6 @@ from gridview.encoding import keys
 from gridview.support import clock
 from gridview.support.errors import Conflict, FieldError, InProgress, InvalidRequest
 
-MAX_KEY_LENGTH = 255
 KEPT_DAYS = 1.0
 
 _STATE = "state"

@@ -14,13 +14,12 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue, issue_key
 from gridview.schema.documents import Changes, Document
+from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.support import clock
 from gridview.support.errors import Conflict, NotFound, Unprocessable
 
 MAX_ISSUES = 1_000_000
 """The most issues of a project, counted by the index: while it lags, as many more may be created."""
-MAX_NUMBER = 99_999_999
-"""The highest issue number. Deleted issues keep theirs."""
 
 _ATTEMPTS = 8
 """How often a change that lost a race to another writer is tried again."""
@@ -43,10 +42,10 @@ def reserve_numbers(table: Table, catalog: Catalog, count: int) -> range:
         return taken
     if issues_in(table, catalog) + count > MAX_ISSUES:
         raise Unprocessable(f"A project can have at most {MAX_ISSUES:,} issues.")
-    taken = _take_numbers(table, catalog, count, MAX_NUMBER)
+    taken = _take_numbers(table, catalog, count, MAX_ISSUE_NUMBER)
     if taken is None:
         raise Unprocessable(
-            f"A project can have issue numbers up to {MAX_NUMBER:,}, including deleted issues."
+            f"A project can have issue numbers up to {MAX_ISSUE_NUMBER:,}, including deleted issues."
         )
     return taken
 

@@ -7,8 +7,9 @@ from gridview.support.errors import FieldError, InvalidRequest, VersionMismatch
 Expected = frozenset[int] | None
 """The versions that a write may replace; None: any."""
 
-_TAG = re.compile(r'(?:W/)?"([^"]*)"')
-_TAGS = re.compile(rf"\s*{_TAG.pattern}(\s*,\s*{_TAG.pattern})*\s*")
+_TAG = re.compile(r'(?:W/)?"([!#-~]*)"')
+IF_MATCH = re.compile(rf"(?:\*|{_TAG.pattern}(?:[ \t]*,[ \t]*{_TAG.pattern})*)")
+"""The header (RFC 9110, 13.1.1), but for characters beyond ASCII in a tag: ours have none."""
 _VERSION = re.compile(r"[1-9][0-9]{0,17}")
 
 
@@ -18,12 +19,15 @@ def expected_versions(if_match: str | None) -> Expected:
     A weak tag counts as the strong one, other than RFC 9110 (13.1.1) has it: a CDN that compresses an answer weakens our tag, and
     the version in it is still the one that the client saw.
     """
-    if if_match is None or if_match.strip() == "*":
+    if if_match is None:
         return None
-    if not _TAGS.fullmatch(if_match):
+    given = if_match.strip(" \t")
+    if given == "*":
+        return None
+    if not IF_MATCH.fullmatch(given):
         expectation = 'must be an entity tag such as "3", or several joined by commas'
         raise InvalidRequest(f"If-Match {expectation}.", [FieldError("If-Match", expectation)])
-    return frozenset(int(tag) for tag in _TAG.findall(if_match) if _VERSION.fullmatch(tag))
+    return frozenset(int(tag) for tag in _TAG.findall(given) if _VERSION.fullmatch(tag))
 
 
 def check(expected: Expected, version: int) -> None:

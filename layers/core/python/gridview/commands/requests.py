@@ -8,7 +8,7 @@ from pydantic import Field as ModelField
 from gridview.schema import ids
 from gridview.schema.catalog import MAX_KEYS, FieldType
 from gridview.schema.options import OptionInput, OptionsInput
-from gridview.support.validation import RequestModel
+from gridview.support.validation import RequestModel, omissible
 
 DEFAULT_STATES: OptionsInput = [OptionInput(value="open"), OptionInput(value="closed")]
 
@@ -24,8 +24,8 @@ class ProjectCreate(RequestModel):
 class ProjectPatch(RequestModel):
     """PATCH /v1/projects/{project}. Omitted properties stay unchanged. `states` are matched by id where given, else by value."""
 
-    name: str = ModelField(default="", min_length=1, max_length=1024)
-    states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
+    name: str = omissible(min_length=1, max_length=1024)
+    states: OptionsInput = omissible(min_length=1)
 
 
 MAX_NAME_LENGTH = 256
@@ -69,12 +69,12 @@ class AttributeCreate(RequestModel):
 class AttributePatch(RequestModel):
     """PATCH /v1/projects/{project}/attributes/{attribute}. Omitted properties stay unchanged."""
 
-    name: str = ModelField(default="", min_length=1, max_length=MAX_NAME_LENGTH)
-    options: OptionsInput = ModelField(default_factory=list)
-    required: bool = False
-    indexed: bool = True
-    search: bool = False
-    position: int = ModelField(default=0, ge=0)
+    name: str = omissible(min_length=1, max_length=MAX_NAME_LENGTH)
+    options: OptionsInput = omissible()
+    required: bool = omissible()
+    indexed: bool = omissible()
+    search: bool = omissible()
+    position: int = omissible(ge=0)
 
 
 class CompositeKey(RequestModel):
@@ -95,7 +95,7 @@ MAX_OPERATIONS = 500
 
 
 class UpdateOperation(RequestModel):
-    """A merge patch of one issue, with its number; `version` acts like If-Match."""
+    """The body of `PATCH .../issues/{num}` with the number; `version` acts like If-Match."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -113,13 +113,15 @@ class DeleteOperation(RequestModel):
 class Operation(RequestModel):
     """Exactly one of create, update and delete."""
 
-    create: dict[str, Any] | None = None
-    update: UpdateOperation | None = None
-    delete: DeleteOperation | None = None
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    create: dict[str, Any] = omissible(description="The body of `POST .../issues`.")
+    update: UpdateOperation = omissible()
+    delete: DeleteOperation = omissible()
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "Operation":
-        if len(self.model_fields_set) != 1 or not any((self.create is not None, self.update, self.delete)):
+        if len(self.model_fields_set) != 1:
             raise ValueError("must be one of create, update, delete")
         return self
 
@@ -128,6 +130,10 @@ class BatchRequest(RequestModel):
     """POST /v1/projects/{project}/issues/batch."""
 
     operations: list[Operation] = ModelField(min_length=1, max_length=MAX_OPERATIONS)
+
+
+MAX_KEY_LENGTH = 255
+"""Characters of an Idempotency-Key."""
 
 
 class ListParameters(RequestModel):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar
 
-from pydantic import AfterValidator, ValidationInfo, field_validator
+from pydantic import AfterValidator, ValidationInfo, WithJsonSchema, field_validator
 from pydantic import Field as ModelField
 
 from gridview.encoding.json_codec import dumps, loads
@@ -12,8 +12,9 @@ from gridview.query.predicates import Filter, parse_filter
 from gridview.query.sort_order import Keys, OrderKey
 from gridview.schema.catalog import BUILTINS, MAX_ATTRIBUTES, MAX_KEYS, NUM, Catalog, Part
 from gridview.schema.generations import IndexNotReady
+from gridview.schema.ids import ATTRIBUTE
 from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
-from gridview.support.validation import RequestModel, as_integers, parse
+from gridview.support.validation import RequestModel, as_integers, component, parse
 
 MAX_LIMIT = 500
 MAX_COLUMNS = 1 + len(BUILTINS) + MAX_ATTRIBUTES
@@ -29,7 +30,11 @@ def _of_the_project(field_id: str, known: ValidationInfo) -> str:
     return field_id
 
 
-FieldId = Annotated[str, AfterValidator(_of_the_project)]
+FieldId = Annotated[
+    str,
+    AfterValidator(_of_the_project),
+    WithJsonSchema(component("FieldId", {"type": "string", "pattern": f"^{ATTRIBUTE.pattern}$"})),
+]
 """Names a field of the catalog that is the validation's context."""
 
 

@@ -258,42 +258,71 @@ class _Parsing:
             return None
 
 
-def schema(reference: str) -> dict[str, Any]:
-    """The JSON Schema of a filter; `reference` leads to it, for the parts of a filter that are filters."""
+_NAMES = {
+    Operand.NOTHING: "PresenceCondition",
+    Operand.ONE: "ValueCondition",
+    Operand.SEVERAL: "ListCondition",
+    Operand.TWO: "RangeCondition",
+    Operand.TEXT: "TextCondition",
+    Operand.WORDS: "WordsCondition",
+    Operand.OPTIONS: "OptionsCondition",
+}
+"""The schemas of conditions by what their value has to be."""
+
+
+def schemas(reference: Callable[[str], dict[str, Any]], field: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The JSON Schemas of a filter, `Filter`, and of its parts. `reference` refers to one by its name; `field`: a field's id."""
     by_operand: dict[Operand, list[str]] = {}
     for operator in OPERATORS.values():
         by_operand.setdefault(operator.operand, []).append(operator.name)
-    parts = {"type": "array", "items": {"$ref": reference}, "minItems": 1, "maxItems": MAX_CONDITIONS}
-    groups: list[dict[str, Any]] = [
-        _object({name: part}) for name, part in (("and", parts), ("or", parts), ("not", {"$ref": reference}))
-    ]
-    return {
-        "description": f"A condition, or filters joined; up to {MAX_DEPTH} levels and {MAX_CONDITIONS} conditions.",
-        "anyOf": [*(_condition_schema(operand, names) for operand, names in by_operand.items()), *groups],
+    parts = {"type": "array", "items": reference("Filter"), "minItems": 1, "maxItems": MAX_CONDITIONS}
+    found = {
+        "AndFilter": _object({"and": parts}),
+        "OrFilter": _object({"or": parts}),
+        "NotFilter": _object({"not": reference("Filter")}),
+        **{_NAMES[one]: _condition_schema(one, names, field) for one, names in by_operand.items()},
     }
+    joined = {
+        "description": f"A condition, or filters joined; up to {MAX_DEPTH} levels and {MAX_CONDITIONS} conditions.",
+        "anyOf": [reference(name) for name in found],
+    }
+    return {"Filter": joined, **found}
 
 
-def _condition_schema(operand: Operand, names: list[str]) -> dict[str, Any]:
-    condition = {"field": {"type": "string"}, "op": {"enum": names}}
-    if operand is Operand.NOTHING:
-        return _object(condition)
+_TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
+_VALUE: dict[str, Any] = {
+    "anyOf": [
+        _TEXT,
+        {"type": "number"},
+        {"type": "boolean"},
+        {"type": "array", "items": _TEXT, "minItems": 1},
+    ]
+}
+
+
+def _condition_schema(operand: Operand, names: list[str], field: dict[str, Any]) -> dict[str, Any]:
+    condition = {"field": field, "op": {"type": "string", "enum": names}}
     value: dict[str, Any] = {"description": f"{operand.value[0].upper()}{operand.value[1:]}."}
     match operand:
+        case Operand.NOTHING:
+            return _object({**condition, "value": {**value, "type": "null"}}, optional="value")
+        case Operand.ONE:
+            value |= _VALUE
         case Operand.SEVERAL:
-            value |= {"type": "array", "minItems": 1, "maxItems": MAX_VALUES}
+            value |= {"type": "array", "items": _VALUE, "minItems": 1, "maxItems": MAX_VALUES}
         case Operand.TWO:
-            value |= {"type": "array", "minItems": 2, "maxItems": 2}
-        case Operand.OPTIONS:
-            value |= {"type": "array", "items": {"type": "string"}, "minItems": 1}
+            value |= {"type": "array", "items": _VALUE, "minItems": 2, "maxItems": 2}
         case Operand.TEXT | Operand.WORDS:
-            value |= {"type": "string", "minLength": 1}
+            value |= _TEXT
+        case Operand.OPTIONS:
+            value |= {"type": "array", "items": _TEXT, "minItems": 1, "uniqueItems": True}
     return _object({**condition, "value": value})
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def _object(properties: dict[str, Any], *, optional: str = "") -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,
-        "required": list(properties),
+        "required": [name for name in properties if name != optional],
         "additionalProperties": False,
     }

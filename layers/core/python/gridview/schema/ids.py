@@ -13,6 +13,9 @@ COMPOSITE = re.compile(r"c[1-9][0-9]{0,7}")
 ISSUE = re.compile(r"[1-9][0-9]{0,7}")
 USER = re.compile(r"[A-Za-z0-9_.@+-]{1,128}")
 
+MAX_ISSUE_NUMBER = 99_999_999
+"""The highest issue number. Deleted issues keep theirs."""
+
 RESERVED_FIELDS = frozenset({"num", "name", "state", "created", "updated"})
 """The fields that every issue has; no attribute may take their ids."""
 

@@ -17,10 +17,13 @@ MAX_VALUE_LENGTH = 256
 """Characters of an option's value."""
 
 
+_Value = Annotated[str, ModelField(min_length=1, max_length=MAX_VALUE_LENGTH)]
+
+
 class OptionInput(RequestModel):
     """One option of a request. Without an id it denotes the existing option with this value, or a new one."""
 
-    value: str = ModelField(min_length=1, max_length=MAX_VALUE_LENGTH)
+    value: _Value
     id: str | None = None
 
 
@@ -42,7 +45,7 @@ def _all_different(options: list[OptionInput]) -> list[OptionInput]:
 
 
 OptionsInput = Annotated[
-    list[Annotated[OptionInput, BeforeValidator(_spelled_out, json_schema_input_type=str | OptionInput)]],
+    list[Annotated[OptionInput, BeforeValidator(_spelled_out, json_schema_input_type=_Value | OptionInput)]],
     ModelField(max_length=MAX_OPTIONS),
     BeforeValidator(_not_too_many),
     AfterValidator(_all_different),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import Field as ModelField
 
 from gridview.support.errors import FieldError, InvalidRequest
 
@@ -28,6 +29,26 @@ class RequestModel(BaseModel):
         if isinstance(given, dict) and len(given) > cls.max_properties:
             raise ValueError(f"must have at most {cls.max_properties} properties")
         return given
+
+
+def omissible(**constraints: Any) -> Any:
+    """A property that may be left out, but is not null unless its type says so.
+
+    What was left out is not in `model_fields_set`. The JSON Schema tells of no default, because there is none.
+    """
+    return ModelField(default=None, json_schema_extra=_without_default, **constraints)
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
+
+
+NAME = "x-name"
+
+
+def component(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """A JSON Schema that stands under a name of its own in the OpenAPI document."""
+    return {NAME: name, **schema}
 
 
 def parse(model: type[Model], document: Any, context: Any = None) -> Model:
