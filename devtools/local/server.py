@@ -123,6 +123,17 @@ def _phrase(status: int) -> str:
         return "Unknown"
 
 
+def web_server(app: "WSGIApplication", listener: socket.socket) -> Any:
+    """A web server that serves the application on a socket when it is `run`."""
+    return waitress.create_server(
+        app,
+        sockets=[listener],
+        threads=_THREADS,
+        ident=None,
+        max_request_body_size=_MAX_READ_BYTES,
+    )
+
+
 def main() -> None:
     """`python -m devtools.local.server`, started by the supervisor in the functions' environment."""
     parser = argparse.ArgumentParser()
@@ -144,14 +155,7 @@ def main() -> None:
         tokens.key_in(arguments.data),
         os.environ.get(cors.ORIGINS, "").split(),
     )
-    listener = socket.socket(fileno=arguments.listen)
-    waitress.serve(
-        app,
-        sockets=[listener],
-        threads=_THREADS,
-        ident=None,
-        max_request_body_size=_MAX_READ_BYTES,
-    )
+    web_server(app, socket.socket(fileno=arguments.listen)).run()
 
 
 if __name__ == "__main__":

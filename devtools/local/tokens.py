@@ -64,7 +64,7 @@ def claims_of(key: bytes, token: str) -> dict[str, str]:
             audience=AUDIENCE,
             options={"require": ["iss", "aud", "exp", "iat"]},
         )
-    except jwt.InvalidTokenError as error:
+    except (jwt.InvalidTokenError, RecursionError) as error:
         raise InvalidTokenError(str(error)) from error
     return {name: value if isinstance(value, str) else str(value) for name, value in claims.items()}
 
