@@ -30,6 +30,7 @@ COMMANDS = {
     "reindex": ("devtools.operate.reindex", "rebuild indexes in the background"),
     "jobs": ("devtools.operate.reindex", "list the background work"),
     "synth": ("devtools.deployed.command", "write the CloudFormation template"),
+    "sam": ("devtools.sam.command", "write what `sam local` needs to run on the local stack's engine"),
     "deploy": ("devtools.deployed.command", "deploy to an AWS account"),
     "destroy": ("devtools.deployed.command", "delete a deployment"),
 }

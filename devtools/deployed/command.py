@@ -3,14 +3,12 @@ last one need. `npx cdk ...` works too; docs/deploying.md says what to mind then
 """
 
 import argparse
-import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 from devtools.deployed import arguments
 from devtools.deployed.account import CREATED, Account
+from devtools.deployed.cdk import cdk
 from devtools.failure import Failure
-from devtools.paths import ROOT
 from infra.settings import told
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
 
 def synth(args: argparse.Namespace) -> int:
     """Run `cdk synth`, quietly: it would print the whole template."""
-    status = _cdk("synth", "--quiet", *args.more)
+    status = cdk("synth", "--quiet", *args.more)
     if status == 0 and not {"-o", "--output"} & set(args.more):
         print("The template and the code are in cdk.out.")
     return status
@@ -57,12 +55,12 @@ def deploy(args: argparse.Namespace) -> int:
     more: list[str] = args.more
     chosen, account = arguments.settings(more), Account(arguments.profile(more))
     if not chosen.guarded or not account.is_new(chosen.stack_name):
-        return _cdk("deploy", *more)
-    status = _cdk("deploy", "-c", "first=true", *more)
+        return cdk("deploy", *more)
+    status = cdk("deploy", "-c", "first=true", *more)
     if status or account.status(chosen.stack_name) != CREATED:
         return status
     print("The stack is there. It is deployed again, with its protection against deletion.")
-    return _cdk("deploy", *more)
+    return cdk("deploy", *more)
 
 
 def destroy(args: argparse.Namespace) -> int:
@@ -72,13 +70,13 @@ def destroy(args: argparse.Namespace) -> int:
     bucket = None if chosen.protect else account.bucket_of(chosen.stack_name)
     keys = [] if bucket is None else account.keys_in(bucket)
     if bucket is None or not keys:
-        return _cdk("destroy", *more)
+        return cdk("destroy", *more)
     if not _FORCE & set(more):
         if not _agreed(f"Delete {chosen.stack_name} with its data and {len(keys)} failed batches?"):
             raise Failure("Nothing was deleted.")
         more = [*more, "--force"]
     account.remove(bucket, keys)
-    return _cdk("destroy", *more)
+    return cdk("destroy", *more)
 
 
 def _agreed(question: str) -> bool:
@@ -86,13 +84,6 @@ def _agreed(question: str) -> bool:
         return input(f"{question} (y/n) ").strip().lower() in {"y", "yes"}
     except EOFError:
         return False
-
-
-def _cdk(command: str, *options: str) -> int:
-    npx = shutil.which("npx")
-    if npx is None:
-        raise Failure("The CDK command line needs npm's npx, and none was found on the PATH.")
-    return subprocess.run([npx, "--no-install", "cdk", command, *options], cwd=ROOT, check=False).returncode
 
 
 def _help_on_settings() -> str:

@@ -5,28 +5,22 @@ The environment is bare on purpose. The engine runs functions on its own interpr
 missing from a layer.
 """
 
-import hashlib
 import os
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
-import venv
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from devtools import environments
 from devtools.failure import Failure
 from devtools.local import processes
-from devtools.paths import ROOT
-
-LOCK = ROOT / "requirements" / "ministack.txt"
-ENVIRONMENT = ROOT / ".build" / "ministack-venv"
 
 ACCOUNT = "000000000000"
 REGION = "eu-central-1"
@@ -56,30 +50,6 @@ class Engine:
         }
 
 
-def ensure_environment(folder: Path = ENVIRONMENT) -> Path:
-    """The Python of an environment with exactly the packages of the lock file. It is rebuilt when the lock file changes.
-
-    Raises:
-        Failure: pip could not install it.
-    """
-    python = folder / "bin" / "python"
-    stamp = folder / "made-from"
-    wanted = hashlib.sha256(LOCK.read_bytes() + sys.version.encode()).hexdigest()
-    if stamp.is_file() and stamp.read_text("utf-8") == wanted:
-        return python
-    venv.create(folder, clear=True, with_pip=True)
-    done = subprocess.run(
-        [python, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--requirement", LOCK],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise Failure(f"MiniStack could not be installed: {done.stderr.strip()}")
-    stamp.write_text(wanted, "utf-8")
-    return python
-
-
 @contextmanager
 def running() -> Iterator[Engine]:
     """An empty engine on a free port of 127.0.0.1 that enforces IAM. Everything it started and wrote is gone afterwards.
@@ -87,7 +57,7 @@ def running() -> Iterator[Engine]:
     Raises:
         Failure: it did not answer in time, or ended.
     """
-    python = ensure_environment()
+    python = environments.ensure("ministack")
     # NOTE: the engine leaves folders of function code behind; with a temporary folder of its own they go with it.
     with tempfile.TemporaryDirectory(prefix="gridview-ministack-", ignore_cleanup_errors=True) as scratch:
         port = _free_port()

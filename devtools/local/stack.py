@@ -20,7 +20,7 @@ from typing import IO
 from devtools import files
 from devtools.failure import Failure
 from devtools.local import bulk, dead_letters, demo, engine, journal, processes, table, tokens
-from devtools.local.environment import local
+from devtools.local.environment import LOOPBACK, local
 from devtools.local.folder import Folder, State
 from devtools.local.processes import Known
 from infra.limits import SETTLE_SECONDS
@@ -43,16 +43,19 @@ class _StopRequestedError(Exception):
     """The process got TERM or INT."""
 
 
-def run(folder: Folder, *, port: int, empty: bool, say: Say, ready: Callable[[State], None]) -> None:
+def run(
+    folder: Folder, *, port: int, listen: str, empty: bool, say: Say, ready: Callable[[State], None]
+) -> None:
     """Run the stack until TERM or INT. `say` gets progress messages; `ready` is called when the API answers.
 
+    The engine and the dead-letter queue listen on the address `listen`, the API on 127.0.0.1.
     Failure when the stack cannot start or when a part of it ends by itself.
     """
     folder.make()
     with (
         folder.held(),
         _listener(port) as listener,
-        _listener(0) as letters,
+        _listener(0, listen) as letters,
         contextlib.suppress(_StopRequestedError),
         _stop_on_signals(),
     ):
@@ -66,7 +69,7 @@ def run(folder: Folder, *, port: int, empty: bool, say: Say, ready: Callable[[St
             say("Starting DynamoDB Local ...")
             checkpoints = cleanup.enter_context(contextlib.closing(journal.Checkpoints(folder.tables)))
             cleanup.callback(children.stop)
-            started = engine.start(folder.engine, in_memory=False)
+            started = engine.start(folder.engine, in_memory=False, host=listen)
             children.add("DynamoDB Local", started.process)
             table.ensure(started.client(), TABLE)
             say("Starting the API ...")
@@ -76,7 +79,7 @@ def run(folder: Folder, *, port: int, empty: bool, say: Say, ready: Callable[[St
                 _start_pump(folder, letters, env, log, children)
             api = f"http://127.0.0.1:{listener.getsockname()[1]}"
             _wait_until_healthy(api, children)
-            queue = dead_letters.queue_url(letters.getsockname()[1])
+            queue = dead_letters.queue_url(letters)
             state = State(api=api, engine=started.endpoint, pid=os.getpid(), queue=queue)
             folder.write_state(state)
             ready(state)
@@ -216,19 +219,23 @@ def healthy(api: str) -> bool:
 
 
 @contextlib.contextmanager
-def _listener(port: int) -> Iterator[socket.socket]:
-    """A socket that listens on 127.0.0.1; port 0 means any free port. It is bound first, so that a taken port is noticed before
-    any work."""
+def _listener(port: int, host: str = LOOPBACK) -> Iterator[socket.socket]:
+    """A socket that listens on one address of this machine; port 0 means any free port.
+
+    It is bound first, so that a taken port is noticed before any work.
+    """
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind(("127.0.0.1", port))
+            listener.bind((host, port))
             listener.listen(128)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise Failure(
                     f"Port {port} is taken by another program; choose another with --port."
                 ) from None
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise Failure(f"{host} is no address of this machine.") from None
             raise Failure(f"Port {port} cannot be used: {error.strerror}.") from None
         yield listener
 

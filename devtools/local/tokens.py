@@ -69,6 +69,14 @@ def claims_of(key: bytes, token: str) -> dict[str, str]:
     return {name: value if isinstance(value, str) else str(value) for name, value in claims.items()}
 
 
+def claims_in(key: bytes, authorization: str) -> dict[str, str]:
+    """The claims of the good token in the value of a header `Authorization`; else InvalidTokenError."""
+    scheme, _, token = authorization.partition(" ")
+    if scheme.lower() != "bearer":
+        raise InvalidTokenError("not a bearer token")
+    return claims_of(key, token.strip())
+
+
 def key_in(data: Path) -> bytes:
     """The signing key of a data folder. It is made on first use; only its owner can read it."""
     return _secret_in(data / "token.key")

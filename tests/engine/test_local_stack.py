@@ -28,6 +28,9 @@ from tests.engine.stacks import SECONDS, LocalStack, dev
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
 
+ELSEWHERE = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
+"""Another address of this machine, where there is one without asking."""
+
 NOT_RUNNING = dict.fromkeys(("api", "engine", "pid", "queue"))
 
 
@@ -263,10 +266,12 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_in_the_foreground_it_ends_with_an_interrupt(own: LocalStack) -> None:
+def test_in_the_foreground_it_listens_where_it_is_asked_to_and_ends_with_an_interrupt(
+    own: LocalStack,
+) -> None:
     own.dev("down")
     with subprocess.Popen(  # noqa: S603
-        [str(paths.ROOT / "dev"), "up", "--port", "0", "--data", str(own.data)],
+        [str(paths.ROOT / "dev"), "up", "--port", "0", "--listen", ELSEWHERE, "--data", str(own.data)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -275,6 +280,9 @@ def test_in_the_foreground_it_ends_with_an_interrupt(own: LocalStack) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline().startswith("gridview runs at http://127.0.0.1:")
+        assert {httpx.URL(own.status()[name]).host for name in ("engine", "queue")} == {ELSEWHERE}
+        engine.client(own.status()["engine"]).describe_table(TableName=stack.TABLE)
+        assert letters(own.status()) == 0
         processes = Folder(own.data).processes()
         assert known(process.pid) == processes[0]
         process.send_signal(signal.SIGINT)

@@ -166,6 +166,23 @@ def test_reset_removes_the_data(folder: Folder) -> None:
     assert not folder.path.exists()
 
 
+@pytest.mark.parametrize("address", ["0.0.0.0", "localhost", "::1", "127.0.0.1:8000"])  # noqa: S104 - it is refused
+def test_addresses_to_listen_on_that_are_none(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["up", "--listen", address])
+    assert "argument --listen: must be" in capsys.readouterr().err
+
+
+def test_an_engine_that_runs_is_not_moved(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    state = State("http://127.0.0.1:8420", "http://127.0.0.1:4000", os.getpid(), "http://127.0.0.1:4001/1/q")
+    me = known(os.getpid())
+    assert me is not None
+    folder.write_processes([me])
+    folder.write_state(state)
+    assert cli.main(["up", "--data", str(folder.path), "--listen", "127.0.0.2"]) == 1
+    assert "already listens at http://127.0.0.1:4000" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("port", ["-1", "65536", "http", "٣"])
 def test_ports_that_are_none(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

@@ -1,0 +1,246 @@
+"""`./dev sam`: SAM's own code reads what it writes and runs the functions on DynamoDB Local; only Docker is missing.
+
+These tests stand beside those of the deployed stack because they read the same synthesized template.
+"""
+
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from devtools import environments, paths
+from devtools.local import engine, stack, table, tokens
+from devtools.sam import files
+from devtools.sam.command import events_by_function
+from gridview.api.routes import ROUTES
+from tests.support import worked_example
+from tests.support.http import Client, Handler, claims
+from tests.support.templates import resources
+
+RUNTIME = ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six", "urllib3")
+"""What Lambda's Python runtime brings along: boto3 and what it is made of."""
+
+PERSON = {"AWS_ACCESS_KEY_ID": "mine", "AWS_SECRET_ACCESS_KEY": "mine", "AWS_SESSION_TOKEN": "mine"}
+"""A person's own credentials, and a variable of theirs that has the name of one of ours."""
+
+EFFECTS = {
+    "health": 200,
+    "openapi": 200,
+    "list_projects": 200,
+    "get_project": 200,
+    "get_attribute": 200,
+    "get_issue": 200,
+    "grid": 200,
+    "grid_get": 200,
+    "groups": 200,
+    "summary": 200,
+    "position": 200,
+    "stream_insert": {"batchItemFailures": []},
+    "stream_modify": {"batchItemFailures": []},
+    "stream_ttl_removal": {"batchItemFailures": []},
+    "stream_remove": {"batchItemFailures": []},
+    "upkeep_check": {"begun": True},
+    "upkeep_jobs": None,
+    "create_project": 201,
+    "update_project": 200,
+    "create_attribute": 201,
+    "update_attribute": 200,
+    "create_index": 201,
+    "list_indexes": 200,
+    "get_index": 200,
+    "delete_index": 204,
+    "create_issue": 201,
+    "update_issue": 200,
+    "delete_issue": 204,
+    "batch": 200,
+    "delete_attribute": 204,
+    "delete_project": 204,
+}
+"""The events in an order in which each has its effect on the worked example: the status of an answer, or the result."""
+
+
+@dataclass(frozen=True)
+class Sam:
+    """SAM's code in a process of its own, and the folder that `./dev sam` wrote for it."""
+
+    process: subprocess.Popen[str]
+    folder: Path
+    key: bytes
+
+    def _ask(self, question: str, *arguments: Any) -> Any:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps([question, arguments]) + "\n")
+        return json.loads(self.process.stdout.readline())
+
+    def describe(self) -> Any:
+        """What SAM makes of the template."""
+        return self._ask("describe")
+
+    def invoke(self, function: str, event: Any) -> Any:
+        """`sam local invoke`."""
+        return self._ask("invoke", function, event)
+
+    def request(
+        self, method: str, path: str, role: str | None = None, body: Any = None, **headers: str
+    ) -> tuple[int, Any]:
+        """A request to `sam local start-api`: status and body."""
+        if role is not None:
+            headers["Authorization"] = f"Bearer {tokens.issue(self.key, tenant='sam', role=role)}"
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        answer = self._ask("request", method, path, sent, "" if body is None else json.dumps(body))
+        return answer["status"], json.loads(answer["body"]) if answer["body"] else None
+
+
+@pytest.fixture(scope="module")
+def sam(assembly: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sam]:
+    data = tmp_path_factory.mktemp("sam")
+    packages = data / "runtime"
+    packages.mkdir()
+    for name in RUNTIME:
+        found = importlib.util.find_spec(name)
+        assert found is not None
+        assert found.origin is not None
+        origin = Path(found.origin)
+        kept = origin.parent if origin.name == "__init__.py" else origin
+        (packages / kept.name).symlink_to(kept)
+    with engine.running(in_memory=True) as running:
+        table.ensure(running.client(), stack.TABLE)
+        configuration = files.write(
+            data / "sam",
+            assembly,
+            files.Connection(engine=running.endpoint, queue="http://127.0.0.1:9/1/letters", data=data),
+        )
+        parameters = tomllib.loads(configuration.read_text("utf-8"))["default"]["local_invoke"]["parameters"]
+        read = [parameters["template_file"], parameters["env_vars"]]
+        bare = getattr(sys, "_base_executable", sys.executable)
+        with subprocess.Popen(  # noqa: S603
+            [
+                environments.ensure("sam"),
+                "-P",
+                paths.ROOT / "tests/support/sam_host.py",
+                *read,
+                bare,
+                packages,
+            ],
+            env={"PATH": os.defpath, "HOME": str(data), "SAM_CLI_TELEMETRY": "0", "TABLE_NAME": "mine"}
+            | PERSON,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=(data / "sam.log").open("w"),
+            text=True,
+            bufsize=1,
+        ) as process:
+            yield Sam(process, configuration.parent, tokens.key_in(data))
+            process.terminate()
+
+
+@pytest.fixture(scope="module")
+def deployed(assembly: Path) -> Any:
+    """The template that is deployed."""
+    return json.loads((assembly / "Gridview.template.json").read_text("utf-8"))
+
+
+def test_sam_finds_every_function_with_its_code_its_layers_and_the_entry(sam: Sam, deployed: Any) -> None:
+    found = sam.describe()["functions"]
+    assert found.keys() == resources(deployed, "AWS::Lambda::Function").keys()
+    for function in found.values():
+        entry, core, vendor = map(Path, function["layers"])
+        assert (Path(function["code"]) / "handler.py").is_file()
+        assert (entry / "python" / Path(*function["handler"].split(".")[:-1])).with_suffix(".py").is_file()
+        assert (core / "python" / "gridview").is_dir()
+        assert (vendor / "python" / "pydantic").is_dir()
+
+
+def test_every_variable_is_set_whatever_the_persons_own_environment_holds(sam: Sam, deployed: Any) -> None:
+    declared = resources(deployed, "AWS::Lambda::Function")
+    for name, function in sam.describe()["functions"].items():
+        environment = function["environment"]
+        assert [variable for variable, value in environment.items() if not value] == []
+        assert "mine" not in environment.values()
+        expected = declared[name]["Environment"]["Variables"].keys() - {"CURSOR_SECRET_ARN"}
+        assert expected <= environment.keys()
+        assert environment["AWS_ENDPOINT_URL_DYNAMODB"].startswith("http://127.0.0.1:")
+
+
+def test_sam_collects_every_route_of_the_deployment(sam: Sam, deployed: Any) -> None:
+    found = {
+        "$default" if route["path"] == "$default" else f"{method} {route['path']}": route["function"]
+        for route in sam.describe()["routes"]
+        for method in route["methods"]
+    }
+    routes = resources(deployed, "AWS::ApiGatewayV2::Route").values()
+    assert found.keys() == {route["RouteKey"] for route in routes}
+    for route in ROUTES:
+        assert found[route.key] == f"{route.function.capitalize()}Function"
+
+
+def test_no_deployed_asset_holds_the_entry(sam: Sam, assembly: Path) -> None:
+    local = {
+        hashlib.sha256(path.read_bytes()).digest(): path
+        for path in (sam.folder / "entry").rglob("*.py")
+        if path.stat().st_size
+    }
+    assert "entry.py" in {path.name for path in local.values()}
+    deployed = {
+        hashlib.sha256(path.read_bytes()).digest()
+        for asset in assembly.glob("asset.*")
+        for path in asset.rglob("*.py")
+    }
+    assert {str(local[digest]) for digest in local.keys() & deployed} == set()
+
+
+def test_every_event_runs_through_the_entry(sam: Sam) -> None:
+    function_of = {event: function for function, events in events_by_function().items() for event in events}
+    assert EFFECTS.keys() == function_of.keys()
+
+    def handler(function: str) -> Handler:
+        return lambda event, _: sam.invoke(function, event)
+
+    handlers = {"query": handler("QueryFunction"), "command": handler("CommandFunction")}
+    worked_example.load(Client(handlers, claims()))
+    for name, effect in EFFECTS.items():
+        event = json.loads((paths.ROOT / "events" / f"{name}.json").read_text("utf-8"))
+        result = sam.invoke(function_of[name], event)
+        assert "errorType" not in result, (name, result)
+        if isinstance(effect, int):
+            assert result["statusCode"] == effect, (name, result)
+        elif effect is not None:
+            assert result == effect, name
+
+
+def test_the_api_wants_a_token_where_the_deployed_one_does(sam: Sam) -> None:
+    assert sam.request("GET", "/v1/health") == (200, {"status": "ok"})
+    for authorization in (
+        "",
+        "Bearer nonsense",
+        "Basic abc",
+        f"Bearer {tokens.issue(b'k' * 64, tenant='sam', role='admin')}",
+    ):
+        status, problem = sam.request("GET", "/v1/projects", Authorization=authorization)
+        assert (status, problem["type"].rpartition("/")[2]) == (401, "unauthenticated")
+    assert sam.request("GET", "/v1/projects", "viewer")[0] == 200
+    assert sam.request("GET", "/v2/projects", "viewer")[0] == 404
+
+
+def test_the_api_knows_roles_bodies_and_headers(sam: Sam) -> None:
+    project = {"id": "bridge", "name": "Bridge"}
+    assert sam.request("POST", "/v1/projects", "viewer", project)[0] == 403
+    assert sam.request("POST", "/v1/projects", "admin", project)[0] == 201
+    changed = {"name": "Viaduct"}
+    assert sam.request("PATCH", "/v1/projects/bridge", "admin", changed, If_Match='"9"')[0] == 412
+    assert sam.request("PATCH", "/v1/projects/bridge", "admin", changed, If_Match='"1"')[0] == 200
+    status, page = sam.request("GET", "/v1/projects/bridge/grid?limit=5&columns=name", "viewer")
+    assert (status, page["rows"]) == (200, [])
+    assert sam.request("GET", "/v1/projects/bridge", "viewer")[1]["name"] == "Viaduct"
