@@ -231,7 +231,8 @@ def test_the_api_wants_a_token_where_the_deployed_one_does(sam: Sam) -> None:
         status, problem = sam.request("GET", "/v1/projects", Authorization=authorization)
         assert (status, problem["type"].rpartition("/")[2]) == (401, "unauthenticated")
     assert sam.request("GET", "/v1/projects", "viewer")[0] == 200
-    assert sam.request("GET", "/v2/projects", "viewer")[0] == 404
+    assert sam.request("PUT", "/v1/projects")[0] == 401
+    assert sam.request("PUT", "/v1/projects", "viewer")[0] == 405
 
 
 def test_the_api_knows_roles_bodies_and_headers(sam: Sam) -> None:
