@@ -22,7 +22,10 @@ CONTAINER = Path(__file__).with_name("sam_container.py")
 
 
 class Runtime:
-    """Runs functions as SAM configures them; a process stays for the next event, as with warm containers."""
+    """Runs functions as SAM configures them; a process stays for the next event, as with warm containers.
+
+    It writes nothing beside the code: the assembly is others' too, and SAM mounts it read-only.
+    """
 
     def __init__(self, python: str, packages: str) -> None:
         self._python = python
@@ -32,7 +35,7 @@ class Runtime:
     def invoke(self, config: Any, event: str, *_: Any, stdout: Any, **__: Any) -> None:
         if config.name not in self._warm:
             self._warm[config.name] = subprocess.Popen(  # noqa: S603
-                [self._python, "-I", "-S", str(CONTAINER), config.handler, *self._path(config)],
+                [self._python, "-I", "-S", "-B", str(CONTAINER), config.handler, *self._path(config)],
                 env=config.env_vars.resolve(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
