@@ -26,7 +26,7 @@ COMMANDS = {
     "oracle": ("devtools.proof.oracle", "compare answers to random queries with SQLite's"),
     "bench": ("devtools.bench", "measure pages and writes on projects of growing size"),
     "fsck": ("devtools.operate.fsck", "compare the index with the issues and repair it"),
-    "dlq": ("devtools.operate.dlq", "list and redrive dead letters and failed batches"),
+    "dlq": ("devtools.operate.dlq", "list, redrive and drop dead letters and failed batches"),
     "reindex": ("devtools.operate.reindex", "rebuild indexes in the background"),
     "jobs": ("devtools.operate.reindex", "list the background work"),
     "synth": ("devtools.deployed.command", "write the CloudFormation template"),

@@ -1,9 +1,11 @@
-"""`./dev dlq`: list what the stream consumer could not derive, and derive it once the cause is gone.
+"""`./dev dlq`: list what the stream consumer could not derive, derive it once the cause is gone, or drop it.
 
 A dead letter names an issue from which nothing could be derived. A failed batch holds the records that the stream's mapping gave
 up. A redrive derives the index of these issues anew from their documents as they are now. So later writes, the order of redrives
 and the age of a letter do not matter. A letter or batch is deleted only afterwards: after a kill in between, the next redrive
 repeats the work.
+
+A drop deletes letters and batches and derives nothing. What it leaves wrong, `./dev fsck` still finds.
 """
 
 import argparse
@@ -46,17 +48,23 @@ _ID = 36
 def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the subcommand `dlq` with its subcommands."""
     parser = subparsers.add_parser(
-        "dlq", help="list and redrive dead letters and failed batches", description=__doc__
+        "dlq", help="list, redrive and drop dead letters and failed batches", description=__doc__
     )
-    commands = parser.add_subparsers(metavar="list|redrive", required=True)
+    commands = parser.add_subparsers(metavar="list|redrive|drop", required=True)
     listing = commands.add_parser("list", help="list dead letters and failed batches, oldest batches last")
     target.register(listing)
     listing.set_defaults(func=_list)
-    redriving = commands.add_parser("redrive", help="derive the index of their issues anew, and delete them")
-    redriving.add_argument("ids", metavar="ID", nargs="*", help="id of a letter or batch, as list shows it")
-    redriving.add_argument("--all", action="store_true", help="redrive all of them")
-    target.register(redriving)
-    redriving.set_defaults(func=_redrive)
+    for name, func, does in (
+        ("redrive", _redrive, "derive the index of their issues anew, and delete them"),
+        ("drop", _drop, "delete them, and derive nothing"),
+    ):
+        deleting = commands.add_parser(name, help=does)
+        deleting.add_argument(
+            "ids", metavar="ID", nargs="*", help="id of a letter or batch, as list shows it"
+        )
+        deleting.add_argument("--all", action="store_true", help=f"{name} all of them")
+        target.register(deleting)
+        deleting.set_defaults(func=func)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,16 +236,58 @@ def _list(args: argparse.Namespace) -> int:
 
 @_refusals
 def _redrive(args: argparse.Namespace) -> int:
-    if args.all == bool(args.ids):
-        raise Failure("Say which: ids as ./dev dlq list shows them, or --all.")
-    opened = target.open(args)
-    wanted: set[str] | None = None if args.all else set(args.ids)
-    redrive = Redrive(opened)
+    wanted = _wanted(args)
+    redrive = Redrive(target.open(args))
     seen = redrive.letters(wanted) | redrive.batches(wanted)
     print(f"{redrive.done:,} redriven, {redrive.left:,} left.")
+    _require_all(wanted, seen)
+    return 1 if redrive.left else 0
+
+
+@_refusals
+def _drop(args: argparse.Namespace) -> int:
+    wanted = _wanted(args)
+    opened = target.open(args)
+    seen = _drop_letters(opened, wanted) | _drop_batches(opened, wanted)
+    print(f"{len(seen):,} dropped.")
+    _require_all(wanted, seen)
+    return 0
+
+
+def _wanted(args: argparse.Namespace) -> set[str] | None:
+    """The ids that a command names; None for all."""
+    if args.all == bool(args.ids):
+        raise Failure("Say which: ids as ./dev dlq list shows them, or --all.")
+    return None if args.all else set(args.ids)
+
+
+def _require_all(wanted: set[str] | None, seen: set[str]) -> None:
     if wanted is not None and wanted - seen:
         raise Failure(f"There is no {', '.join(sorted(wanted - seen))}, or somebody else has it just now.")
-    return 1 if redrive.left else 0
+
+
+def _drop_letters(opened: Target, wanted: set[str] | None) -> set[str]:
+    """Delete those of these ids, or all; returns the ids of those it found."""
+    seen = set()
+    with Queue.opened(opened) as queue:
+        for letter in (letter for some in _letters(queue) for letter in some):
+            if wanted is None or letter.id in wanted:
+                queue.delete(letter)
+                seen.add(letter.id)
+                print(f"{letter.id}  dropped  {letter.key} version {letter.version}: {letter.error}")
+    return seen
+
+
+def _drop_batches(opened: Target, wanted: set[str] | None) -> set[str]:
+    """Delete those of these ids, or all, whether they can be read or not; returns the ids of those it found."""
+    seen = set()
+    for name, batch in _batches(opened):
+        if wanted is None or name[-_ID:] in wanted:
+            opened.batches.remove(name)
+            seen.add(name[-_ID:])
+            about = name if isinstance(batch, str) else f"{len(batch.issues):,} issues: {batch.reason}"
+            print(f"{name[-_ID:]}  dropped  {about}")
+    return seen
 
 
 class Redrive:

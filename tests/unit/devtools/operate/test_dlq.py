@@ -234,19 +234,46 @@ def test_only_what_is_named_is_redriven(world: World, capsys: pytest.CaptureFixt
     assert (world.letters(), world.hidden(), world.stored()) == (14, 0, [first])
 
 
+def test_only_what_is_named_is_dropped_and_nothing_is_derived(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for num in range(1, 16):
+        edited(world, num, 2)
+        world.send(num, version=2)
+    first, second = (world.keep([edited(world, num, 2)]) for num in (21, 22))
+    _, listed = dev(capsys, "list")
+    letter = next(line.split()[0] for line in listed.splitlines() if key_of(9) in line)
+    status, told = dev(capsys, "drop", letter, second[-36:])
+    assert (status, told.splitlines()[-1]) == (0, "2 dropped.")
+    assert f"{letter}  dropped  {key_of(9)} version 2: KeyError: what" in told
+    assert (world.letters(), world.hidden(), world.stored()) == (14, 0, [first])
+    assert world.wrong(9)
+    assert world.wrong(22)
+
+
+def test_all_are_dropped_even_what_nobody_can_read(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    world.queue.send_message(QueueUrl=world.url, MessageBody="hello")
+    world.send(1)
+    name = world.keep([edited(world, 1, 2)])
+    if isinstance(world.batches, FolderBatches):
+        (world.batches._folder / name).write_text("{}")
+    else:
+        world.batches._client.put_object(Bucket=BUCKET, Key=name, Body="{}")  # type: ignore[attr-defined]
+    status, told = dev(capsys, "drop", "--all")
+    assert (status, told.splitlines()[-1]) == (0, "3 dropped.")
+    assert (world.letters(), world.hidden(), world.stored()) == (0, 0, [])
+
+
+@pytest.mark.parametrize("command", ["redrive", "drop"])
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        (("redrive",), "Say which"),
-        (("redrive", "--all", "x"), "Say which"),
-        (("redrive", "x"), "There is no x"),
-    ],
+    [((), "Say which"), (("--all", "x"), "Say which"), (("x",), "There is no x")],
 )
-def test_what_to_redrive_has_to_be_said_and_be_there(
-    world: World, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
+def test_what_to_redrive_or_drop_has_to_be_said_and_be_there(
+    world: World, capsys: pytest.CaptureFixture[str], command: str, arguments: tuple[str, ...], said: str
 ) -> None:
     world.send(1)
-    status, told = dev(capsys, *arguments)
+    status, told = dev(capsys, command, *arguments)
     assert status == 1
     assert said in told
     assert (world.letters(), world.hidden()) == (1, 0)
