@@ -28,9 +28,18 @@ def settings_from(context: Callable[[str], object]) -> Settings:
 def _parsed(name: str, value: object) -> Any:
     if _TYPES[name] is bool:
         return _switch(_KEYS[name], value)
+    if _TYPES[name] is int:
+        return _number(_KEYS[name], value)
     if get_origin(_TYPES[name]) is tuple:
         return tuple(part.strip() for part in str(value).split(",") if part.strip())
     return str(value)
+
+
+def _number(key: str, value: object) -> int:
+    text = str(value)
+    if not (text.isascii() and text.isdigit()):
+        raise SettingError(f"{key}: a whole number")
+    return int(text)
 
 
 def _switch(key: str, value: object) -> bool:

@@ -61,6 +61,7 @@ class GridFunction(Construct):
             timeout=Duration.seconds(TIMEOUTS[folder]),
             role=self.role,
             log_group=group,
+            reserved_concurrent_executions=settings.reserved(folder),
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS
             if published and settings.snap_start
             else None,

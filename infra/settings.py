@@ -1,6 +1,7 @@
 """The choices of a deployment: what each is, its default at each stage, and which values are valid. `context` reads them."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, get_args
 
@@ -16,6 +17,9 @@ _OLDEST_MINOR = 11
 """The code needs Python 3.11."""
 _SNAP_START_MINOR = 12
 """Lambda offers SnapStart from Python 3.12 on."""
+
+FUNCTIONS: Final = ("query", "command", "maintain", "upkeep")
+_RESERVED = re.compile(rf"({'|'.join(FUNCTIONS)})=[1-9]\d{{0,4}}")
 
 STAGE_NAMES: Final[dict[Stage, str]] = {
     "prod": "Gridview",
@@ -77,25 +81,43 @@ class Settings:
         metadata=_told("whose pages may call the API from a browser: `https://app.example.org,...`"),
     )
 
+    reserved_concurrency: tuple[str, ...] = field(
+        default=(),
+        metadata=_told("invocations set aside for a function, and its most: `query=100,maintain=20`"),
+    )
+    parallelization: int = field(
+        default=2, metadata=_told("batches of one stream shard in progress at once, 1 to 10")
+    )
+    warm_reads: int = field(
+        default=0, metadata=_told("read units a second that table and index take at once")
+    )
+    warm_writes: int = field(
+        default=0, metadata=_told("write units a second that table and index take at once")
+    )
+    max_reads: int = field(default=0, metadata=_told("read units a second from which on DynamoDB throttles"))
+    max_writes: int = field(
+        default=0, metadata=_told("write units a second from which on DynamoDB throttles")
+    )
+    hot_keys: bool = field(
+        default=False, metadata=_told("Contributor Insights: which keys of table and index are throttled")
+    )
+    customer_key: bool = field(
+        default=False, metadata=_told("encrypt the table with a KMS key of this account, made with the stack")
+    )
+    backup: bool = field(
+        default=False,
+        metadata=_told("AWS Backup: the table each night, kept for 35 days, in a vault of its own"),
+    )
+
     def __post_init__(self) -> None:
-        if self.stage not in get_args(Stage):
-            raise SettingError(f"stage: one of {', '.join(get_args(Stage))}")
-        if not _STACK_NAME.fullmatch(self.stack_name):
-            raise SettingError("stack-name: letters, digits and hyphens, beginning with a letter")
-        if self.architecture not in get_args(Architecture):
-            raise SettingError(f"architecture: one of {', '.join(get_args(Architecture))}")
-        if not _RUNTIME.fullmatch(self.runtime) or self.python_minor < _OLDEST_MINOR:
-            raise SettingError(f"runtime: python3.{_OLDEST_MINOR} or later")
-        if self.snap_start and not runtime_snaps(self.runtime):
-            raise SettingError(f"snap-start: needs a runtime of python3.{_SNAP_START_MINOR} or later")
-        if self.alarm_email and not _EMAIL.fullmatch(self.alarm_email):
-            raise SettingError("alarm-email: an address")
-        if not _SCHEDULE.fullmatch(self.check_schedule):
-            raise SettingError("check-schedule: cron(...) or rate(...), as EventBridge writes it")
-        if not all(_ORIGIN.fullmatch(origin) for origin in self.allowed_origins):
-            raise SettingError(
-                "allowed-origins: https://HOST or http://localhost:PORT, several joined by commas"
-            )
+        for name, (is_valid, valid) in _RULES.items():
+            if not is_valid(self):
+                raise SettingError(f"{name}: {valid}")
+
+    def reserved(self, function: str) -> int | None:
+        """The concurrency set aside for a function; None: it shares what the account has."""
+        given = dict(entry.split("=") for entry in self.reserved_concurrency)
+        return int(given[function]) if function in given else None
 
     @property
     def guarded(self) -> bool:
@@ -149,5 +171,46 @@ def _text(default: object) -> str:
             return str(default).lower()
         case tuple():
             return ",".join(default)
+        case 0:
+            return ""
         case _:
             return str(default)
+
+
+_RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
+    "stage": (lambda our: our.stage in get_args(Stage), f"one of {', '.join(get_args(Stage))}"),
+    "stack-name": (
+        lambda our: _STACK_NAME.fullmatch(our.stack_name) is not None,
+        "letters, digits and hyphens, beginning with a letter",
+    ),
+    "architecture": (
+        lambda our: our.architecture in get_args(Architecture),
+        f"one of {', '.join(get_args(Architecture))}",
+    ),
+    "runtime": (
+        lambda our: _RUNTIME.fullmatch(our.runtime) is not None and our.python_minor >= _OLDEST_MINOR,
+        f"python3.{_OLDEST_MINOR} or later",
+    ),
+    "snap-start": (
+        lambda our: not our.snap_start or runtime_snaps(our.runtime),
+        f"needs a runtime of python3.{_SNAP_START_MINOR} or later",
+    ),
+    "alarm-email": (
+        lambda our: not our.alarm_email or _EMAIL.fullmatch(our.alarm_email) is not None,
+        "an address",
+    ),
+    "check-schedule": (
+        lambda our: _SCHEDULE.fullmatch(our.check_schedule) is not None,
+        "cron(...) or rate(...), as EventBridge writes it",
+    ),
+    "allowed-origins": (
+        lambda our: all(_ORIGIN.fullmatch(origin) for origin in our.allowed_origins),
+        "https://HOST or http://localhost:PORT, several joined by commas",
+    ),
+    "reserved-concurrency": (
+        lambda our: all(_RESERVED.fullmatch(entry) for entry in our.reserved_concurrency),
+        f"{', '.join(f'{name}=N' for name in FUNCTIONS)}",
+    ),
+    "parallelization": (lambda our: 1 <= our.parallelization <= 10, "1 to 10"),
+}
+"""What a valid value is, as a test and in words. The tests may look at other settings too; they run in this order."""

@@ -4,6 +4,7 @@ from aws_cdk import Aws, CfnOutput, CfnRule, CfnRuleAssertion, CliCredentialsSta
 from constructs import Construct
 
 from infra.alarms import Alarms
+from infra.backup import NightlyBackup
 from infra.dashboard import Dashboard
 from infra.dead_letters import DeadLetters
 from infra.function import GridFunction
@@ -33,6 +34,8 @@ class GridviewStack(Stack):
         if settings.snap_start:
             self._require_snap_start()
         table = GridTable(self, "Database", settings=settings)
+        if settings.backup:
+            NightlyBackup(self, "Backup", settings=settings, table=table.table)
         cursor_secret = CursorSecret(self, "Cursors")
         dead_letters = DeadLetters(self, "DeadLetters", settings=settings)
         identity = Identity(self, "Identity", settings=settings)
@@ -106,7 +109,9 @@ class GridviewStack(Stack):
         table.grant_index(upkeep.role, "dynamodb:Query")
         dead_letters.grant_send(upkeep.role)
 
-        stream = StreamMapping(self, "Stream", table=table, consumer=maintain, dead_letters=dead_letters)
+        stream = StreamMapping(
+            self, "Stream", settings=settings, table=table, consumer=maintain, dead_letters=dead_letters
+        )
         UpkeepSchedules(self, "Schedules", upkeep=upkeep, check_schedule=settings.check_schedule)
         ingress = Ingress(self, "Ingress", settings=settings, identity=identity, query=query, command=command)
 

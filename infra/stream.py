@@ -13,16 +13,9 @@ from infra.checks import acknowledge
 from infra.dead_letters import DeadLetters
 from infra.function import GridFunction
 from infra.limits import BATCH_SIZE, MAX_RECORD_AGE_HOURS, RETRIES
+from infra.settings import Settings
 from infra.table import GridTable
 
-PARALLELIZATION = 4
-"""Batches of one shard in progress at once.
-
-Lambda keeps the order of each item's records even so. The consumer needs no more: it derives state from state, each issue by
-itself. An estimate: with ten writes of 6 ms for an issue and eight threads, four batches make 500 issues a second per shard. An
-order is one partition of GSI1 and takes 1,000 writes a second. So ten batches would be throttled there in an import into one
-project, and throttling of GSI1 throttles the users' own writes.
-"""
 _BATCH_KEYS = "aws/lambda/"
 """The prefix that Lambda gives the keys of failed batches."""
 
@@ -33,6 +26,12 @@ class StreamMapping(Construct):
     It invokes the consumer for issue documents only. Derived items have other keys, so the consumer never triggers itself. `limits`
     explains batch size, retries and the records' maximum age. The other choices:
 
+    - two batches of a shard at once, unless the operator chooses otherwise. Lambda keeps the order of each item's records even so,
+      and the consumer needs no more: it derives state from state, each issue by itself. A new table has four shards and sustains
+      4,000 writes a second, which are 400 issues of ten writes. One batch derives 130 of them a second (ten writes of 6 ms, eight
+      threads), so eight batches outrun the table, and they leave two invocations to a new account that has ten. An order is one
+      partition of GSI1 and takes 1,000 writes a second: many more batches would be throttled there, and with them the users' own
+      writes;
     - no batching window: an edit reaches the sorted grids as soon as possible, and under load batches fill by themselves;
     - no tumbling window: the consumer keeps no state between invocations except the ledgers;
     - `ReportBatchItemFailures`: work before the first failed record is not repeated;
@@ -47,6 +46,7 @@ class StreamMapping(Construct):
         scope: Construct,
         construct_id: str,
         *,
+        settings: Settings,
         table: GridTable,
         consumer: GridFunction,
         dead_letters: DeadLetters,
@@ -75,7 +75,7 @@ class StreamMapping(Construct):
             ),
             batch_size=BATCH_SIZE,
             maximum_batching_window_in_seconds=0,
-            parallelization_factor=PARALLELIZATION,
+            parallelization_factor=settings.parallelization,
             bisect_batch_on_function_error=True,
             maximum_retry_attempts=RETRIES,
             maximum_record_age_in_seconds=MAX_RECORD_AGE_HOURS * 3600,

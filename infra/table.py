@@ -1,7 +1,11 @@
 """The one table, with its one overloaded index and its stream."""
 
+from typing import Any
+
+from aws_cdk import Aws
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from gridview.encoding import keys
@@ -15,12 +19,25 @@ class GridTable(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         text = dynamodb.AttributeType.STRING
+        insights = dynamodb.ContributorInsightsSpecification(
+            enabled=True, mode=dynamodb.ContributorInsightsMode.THROTTLED_KEYS
+        )
+        warm = dynamodb.WarmThroughput(
+            read_units_per_second=settings.warm_reads or None,
+            write_units_per_second=settings.warm_writes or None,
+        )
+        most: dict[str, Any] = {
+            "max_read_request_units": settings.max_reads or None,
+            "max_write_request_units": settings.max_writes or None,
+        }
+        # What throttles writes of the index throttles those of the table, so both have the same settings.
+        is_warm = bool(settings.warm_reads or settings.warm_writes)
         self.table = dynamodb.TableV2(
             self,
             "Table",
             partition_key=dynamodb.Attribute(name=keys.PK, type=text),
             sort_key=dynamodb.Attribute(name=keys.SK, type=text),
-            billing=dynamodb.Billing.on_demand(),
+            billing=dynamodb.Billing.on_demand(**most),
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=True
             ),
@@ -35,9 +52,50 @@ class GridTable(Construct):
                     sort_key=dynamodb.Attribute(name=keys.SORT, type=text),
                     projection_type=dynamodb.ProjectionType.INCLUDE,
                     non_key_attributes=list(keys.PROJECTED_ATTRIBUTES),
+                    warm_throughput=warm if is_warm else None,
+                    **most,
                 )
             ],
+            warm_throughput=warm if is_warm else None,
+            contributor_insights_specification=insights if settings.hot_keys else None,
         )
+        if settings.customer_key:
+            self._encrypt(settings)
+
+    def _encrypt(self, settings: Settings) -> None:
+        key = kms.Key(
+            self,
+            "Key",
+            description="gridview: the table",
+            enable_key_rotation=True,
+            removal_policy=data_policy(settings),
+        )
+        # As the policy of AWS's own key for DynamoDB: whoever may use the table may use the key, and only through DynamoDB.
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.AnyPrincipal()],
+                actions=[
+                    "kms:Encrypt",
+                    "kms:Decrypt",
+                    "kms:ReEncrypt*",
+                    "kms:GenerateDataKey*",
+                    "kms:CreateGrant",
+                    "kms:DescribeKey",
+                ],
+                resources=["*"],
+                conditions={
+                    "StringEquals": {
+                        "kms:CallerAccount": Aws.ACCOUNT_ID,
+                        "kms:ViaService": f"dynamodb.{Aws.REGION}.amazonaws.com",
+                    }
+                },
+            )
+        )
+        # NOTE: `TableEncryptionV2` takes a key only in a stack that names its region, and this one names none.
+        resource = self.table.node.default_child
+        assert isinstance(resource, dynamodb.CfnGlobalTable)  # noqa: S101  what a TableV2 is made of
+        resource.add_property_override("SSESpecification", {"SSEEnabled": True, "SSEType": "KMS"})
+        resource.add_property_override("Replicas.0.SSESpecification.KMSMasterKeyId", key.key_arn)
 
     @property
     def name(self) -> str:

@@ -31,6 +31,15 @@ def chosen_template() -> dict[str, Any]:
         alarm_email="ops@example.org",
         check_schedule="rate(12 hours)",
         allowed_origins=("https://app.example.org", "http://localhost:5173"),
+        reserved_concurrency=("query=100", "maintain=20"),
+        parallelization=5,
+        warm_reads=20000,
+        warm_writes=8000,
+        max_reads=30000,
+        max_writes=9000,
+        hot_keys=True,
+        customer_key=True,
+        backup=True,
     )
 
 

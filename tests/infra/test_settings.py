@@ -1,8 +1,9 @@
 import pytest
 
 from infra.context import settings_from
+from infra.limits import TIMEOUTS
 from infra.paths import ROOT
-from infra.settings import SettingError, Settings, told
+from infra.settings import FUNCTIONS, SettingError, Settings, told
 
 
 def _from_context(**context: object) -> Settings:
@@ -30,6 +31,15 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         alarm_email="",
         check_schedule="cron(17 3 * * ? *)",
         allowed_origins=(),
+        reserved_concurrency=(),
+        parallelization=2,
+        warm_reads=0,
+        warm_writes=0,
+        max_reads=0,
+        max_writes=0,
+        hot_keys=False,
+        customer_key=False,
+        backup=False,
     )
 
 
@@ -40,6 +50,12 @@ def test_a_stage_has_a_stack_of_its_own_and_dev_is_disposable() -> None:
     assert (staging.log_days, dev.log_days) == (90, 14)
     kept = _from_context(stage="dev", protect="true", snap_start="true", stack_name="Mine")
     assert kept == Settings(stage="dev", stack_name="Mine")
+
+
+def test_concurrency_is_reserved_for_functions_that_there_are() -> None:
+    assert set(FUNCTIONS) == set(TIMEOUTS)
+    settings = _from_context(reserved_concurrency="query=100,maintain=20")
+    assert [settings.reserved(function) for function in FUNCTIONS] == [100, None, 20, None]
 
 
 def test_a_list_is_joined_by_commas() -> None:
@@ -76,6 +92,12 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"check_schedule": "17 3 * * *"}, "check-schedule"),
         ({"stage": "production"}, "stage"),
         ({"first": "yes"}, "first"),
+        ({"reserved_concurrency": "query"}, "reserved-concurrency"),
+        ({"reserved_concurrency": "grid=3"}, "reserved-concurrency"),
+        ({"reserved_concurrency": "query=0"}, "reserved-concurrency"),
+        ({"parallelization": "11"}, "parallelization"),
+        ({"warm_reads": "many"}, "warm-reads"),
+        ({"max_writes": "-1"}, "max-writes"),
         ({"allowed_origins": "*"}, "allowed-origins"),
         ({"allowed_origins": "https://app.example.org/"}, "allowed-origins"),
         ({"allowed_origins": "http://app.example.org"}, "allowed-origins"),

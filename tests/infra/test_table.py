@@ -5,7 +5,7 @@ import pytest
 
 from devtools.local.table import create_table_input
 from gridview.encoding import keys
-from tests.support.templates import only, table_input, time_to_live_attribute
+from tests.support.templates import only, resources, table_input, time_to_live_attribute
 
 KIND = "AWS::DynamoDB::GlobalTable"
 
@@ -39,6 +39,60 @@ def test_on_demand_with_recovery_stream_and_expiry(template: dict[str, Any]) -> 
     assert replica["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
     assert table["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
+
+
+def test_capacity_and_keys_are_by_setting_alone(template: dict[str, Any]) -> None:
+    table = only(template, KIND)
+    (replica,), (index,) = table["Replicas"], table["GlobalSecondaryIndexes"]
+    assert not {"WarmThroughput", "WriteOnDemandThroughputSettings", "SSESpecification"} & set(table)
+    assert set(index) == {"IndexName", "KeySchema", "Projection"}
+    assert {"ContributorInsightsSpecification", "ReadOnDemandThroughputSettings"}.isdisjoint(replica)
+    assert [set(one) for one in replica["GlobalSecondaryIndexes"]] == [{"IndexName"}]
+    assert resources(template, "AWS::Backup::BackupPlan") == {}
+
+
+def test_table_and_index_are_warm_and_have_a_brake(chosen_template: dict[str, Any]) -> None:
+    table = only(chosen_template, KIND)
+    (replica,), (index,) = table["Replicas"], table["GlobalSecondaryIndexes"]
+    warm = {"ReadUnitsPerSecond": 20000, "WriteUnitsPerSecond": 8000}
+    assert (table["WarmThroughput"], index["WarmThroughput"]) == (warm, warm)
+    for writes in (table, index):
+        assert writes["WriteOnDemandThroughputSettings"] == {"MaxWriteRequestUnits": 9000}
+    (replica_index,) = replica["GlobalSecondaryIndexes"]
+    for reads in (replica, replica_index):
+        assert reads["ReadOnDemandThroughputSettings"] == {"MaxReadRequestUnits": 30000}
+        assert reads["ContributorInsightsSpecification"] == {"Enabled": True, "Mode": "THROTTLED_KEYS"}
+
+
+def test_the_table_may_have_a_key_of_ours_for_whoever_may_use_the_table(
+    chosen_template: dict[str, Any],
+) -> None:
+    (key_id,) = (one for one in resources(chosen_template, "AWS::KMS::Key") if one.startswith("Database"))
+    table = only(chosen_template, KIND)
+    assert table["SSESpecification"] == {"SSEEnabled": True, "SSEType": "KMS"}
+    assert table["Replicas"][0]["SSESpecification"] == {"KMSMasterKeyId": {"Fn::GetAtt": [key_id, "Arn"]}}
+    key = chosen_template["Resources"][key_id]
+    assert key["DeletionPolicy"] == "RetainExceptOnCreate"
+    _, through_dynamodb = key["Properties"]["KeyPolicy"]["Statement"]
+    assert through_dynamodb["Principal"] == {"AWS": "*"}
+    condition = through_dynamodb["Condition"]["StringEquals"]
+    assert condition["kms:CallerAccount"] == {"Ref": "AWS::AccountId"}
+    assert condition["kms:ViaService"]["Fn::Join"][1] == [
+        "dynamodb.",
+        {"Ref": "AWS::Region"},
+        ".amazonaws.com",
+    ]
+
+
+def test_the_table_may_be_backed_up_each_night(chosen_template: dict[str, Any]) -> None:
+    (vault,) = resources(chosen_template, "AWS::Backup::BackupVault")
+    assert chosen_template["Resources"][vault]["DeletionPolicy"] == "RetainExceptOnCreate"
+    (rule,) = only(chosen_template, "AWS::Backup::BackupPlan")["BackupPlan"]["BackupPlanRule"]
+    assert rule["ScheduleExpression"] == "cron(17 2 * * ? *)"
+    assert rule["Lifecycle"] == {"DeleteAfterDays": 35}
+    (table,) = resources(chosen_template, KIND)
+    selected = only(chosen_template, "AWS::Backup::BackupSelection")["BackupSelection"]["Resources"]
+    assert selected == [{"Fn::GetAtt": [table, "Arn"]}]
 
 
 def test_data_are_protected_by_default(template: dict[str, Any]) -> None:

@@ -53,6 +53,17 @@ def test_a_lease_and_no_reserved_concurrency_keeps_workers_apart(template: dict[
         assert "ReservedConcurrentExecutions" not in function
 
 
+def test_concurrency_is_reserved_by_setting(chosen_template: dict[str, Any]) -> None:
+    functions = resources(chosen_template, "AWS::Lambda::Function")
+    reserved = {name: one.get("ReservedConcurrentExecutions") for name, one in functions.items()}
+    assert reserved == {
+        "QueryFunction": 100,
+        "CommandFunction": None,
+        "MaintainFunction": 20,
+        "UpkeepFunction": None,
+    }
+
+
 @pytest.mark.parametrize("attribute", ["Principal", "Action"])
 def test_only_the_two_schedules_may_invoke_it(template: dict[str, Any], attribute: str) -> None:
     allowed = [
