@@ -1,26 +1,22 @@
 """An adversary between an invocation and the table: it decides, call by call, what becomes of it.
 
-An invocation is real code of the core, run in a thread that stops before every call of the table until it is told what happens
-to the call. Nothing else in it waits for anything: a scenario is the list of these verdicts.
+An invocation is real code of the core, whose threads are strands: each stops before every call of the table until it is told
+what happens to the call. Nothing else in it waits for anything: a scenario is the list of these verdicts, and of the order in
+which the calls meet them that are pending at a time.
 """
 
-import threading
-from _thread import allocate_lock
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 from botocore.exceptions import ClientError
 
+from devtools.proof.faults.strands import Killed, Strand, Strands, current
 from devtools.proof.faults.watched import Around, Attempted
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge, TransactionFailed
 from gridview.dynamodb.expressions import Item
 from gridview.encoding.attribute_values import item_to_wire
 from gridview.support.errors import Overloaded
-
-_PATIENCE = 30.0
-"""Seconds after which an invocation that neither calls nor ends is a failure of the harness."""
 
 
 class Verdict(Enum):
@@ -33,138 +29,116 @@ class Verdict(Enum):
     DENIED = "denied: a permission is lost for a while"
 
 
-class Killed(BaseException):
-    """The invocation is over: timed out, out of memory, or its machine is gone."""
-
-
-class SerialExecutor:
-    """Stands in for a thread pool of the core, so that an invocation has one call under way at a time."""
-
-    def __init__(self, *_: object, **__: object) -> None: ...
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def map(self, work: Callable[..., Any], *things: Iterable[Any]) -> list[Any]:
-        """One after the other."""
-        return [work(*one) for one in zip(*things, strict=False)]
-
-    def submit(self, work: Callable[..., Any], *given: Any, **named: Any) -> "Future[Any]":
-        """At once. What kills an invocation kills it here, and not when somebody asks for the result."""
-        future: Future[Any] = Future()
-        try:
-            future.set_result(work(*given, **named))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-
 Looking = Callable[[Attempted, Verdict], None]
 
 
-class Invocation:
-    """One run of `work`, which gets the function to put around its table. `call` is what it is about to do; None: it has ended.
+class Pending(NamedTuple):
+    """A call before which a strand stands. `perform` does it, whatever has become of the invocation."""
 
-    Then `result` is what it returned, or `raised` what it raised. `look` sees every call with what becomes of it.
+    attempted: Attempted
+    perform: Callable[[], Any]
+    strand: Strand
+
+    def land(self) -> None:
+        """Let a write arrive, once more or after all. A read lands nowhere."""
+        if self.attempted.writes:
+            try:
+                self.perform()
+            except (ConditionFailed, TransactionFailed, ItemTooLarge):
+                return
+
+
+class Invocation:
+    """One run of `work`, which gets the function to put around its table.
+
+    `pending` are the calls that it is about to do side by side; none: it has ended. Then `result` is what it returned, or `raised`
+    what it raised. `choose` says of so many pending calls, oldest first, which is next; that is `call`. `look` sees every call
+    with what becomes of it.
     """
 
-    def __init__(self, work: Callable[[Around], Any], look: Looking = lambda _, __: None) -> None:
-        self.call: Attempted | None = None
+    def __init__(
+        self,
+        work: Callable[[Around], Any],
+        look: Looking = lambda _, __: None,
+        choose: Callable[[int], int] = lambda _: 0,
+    ) -> None:
+        self.pending: list[Pending] = []
         self.done = 0
         """How many of its calls have met their verdict."""
         self.result: Any = None
         self.raised: BaseException | None = None
         self._look = look
-        self._perform: Callable[[], Any] = lambda: None
+        self._choose = choose
+        self._next = 0
         self._verdict = Verdict.DONE
-        self._undisturbed = 0
-        self._until_write = False
-        self._dead = False
-        self._stopped, self._go = allocate_lock(), allocate_lock()
-        self._stopped.acquire()
-        self._go.acquire()
-        threading.Thread(target=self._run, args=(work,), daemon=True).start()
-        self._wait()
+        self._strands = Strands()
+        self._strands.begin(lambda: self._run(work))
+        self._go_on()
+
+    @property
+    def call(self) -> Attempted | None:
+        """The call that meets the next verdict; None: it has ended."""
+        return self.pending[self._next].attempted if self.pending else None
 
     @property
     def ended(self) -> bool:
         """Whether nothing of it is left to do."""
-        return self.call is None
+        return not self.pending
 
     def step(self, verdict: Verdict = Verdict.DONE, then: int = 0) -> None:
-        """Let the pending call meet its verdict and `then` more be done; go on to the next one or the end."""
-        if self.call is None:
-            return
-        self._verdict = verdict
-        self._undisturbed = then
-        self._go.release()
-        self._wait()
+        """Let the next call meet its verdict and `then` more be done."""
+        for _ in range(then + 1):
+            if not self.pending:
+                return
+            one = self.pending.pop(self._next)
+            self._look(one.attempted, verdict)
+            self.done += 1
+            self._verdict = verdict
+            self._go_on(one.strand)
+            verdict = Verdict.DONE
 
     def to_next_write(self) -> None:
         """Let reads be done until the next call is a write, or the end."""
-        if self.call is None or self.call.writes:
-            return
-        self._until_write = True
-        self.step()
-        self._until_write = False
+        while self.call is not None and not self.call.writes:
+            self.step()
 
     def finish(self) -> None:
         """Let every call that is left be done."""
-        if self.call is not None:
-            self.step(then=1 << 30)
+        while self.pending:
+            self.step()
 
     def late(self) -> Callable[[], None]:
-        """What lands the pending call, once more or after all, whatever has become of the invocation. A read lands nowhere."""
-        attempted, perform = self.call, self._perform
+        """What lands the next call, once more or after all, whatever has become of the invocation."""
+        return self.pending[self._next].land if self.pending else lambda: None
 
-        def land() -> None:
-            if attempted is not None and attempted.writes:
-                try:
-                    perform()
-                except (ConditionFailed, TransactionFailed, ItemTooLarge):
-                    return
-
-        return land
-
-    def kill(self) -> Callable[[], None]:
-        """End it before its pending call. What is returned lands that call after all: it had left already."""
-        land = self.late()
-        if self.call is not None:
-            self._dead = True
-            self._go.release()
-            self._wait()
-        return land
+    def kill(self) -> Sequence[Pending]:
+        """End it before its pending calls. They are returned, the next one first: any of them may have left already."""
+        left = [self.pending.pop(self._next), *self.pending] if self.pending else []
+        self.pending.clear()
+        self._strands.kill()
+        return left
 
     def _run(self, work: Callable[[Around], Any]) -> None:
         try:
             self.result = work(self._before)
         except BaseException as error:
             self.raised = error
-        self.call = None
-        self._stopped.release()
 
     def _before(self, attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if self._dead:
+        strand = current()
+        if strand is None:
+            raise AssertionError("a call of an invocation comes from outside of it")
+        if self._strands.over:
             raise Killed
-        if self._undisturbed > 0 or (self._until_write and not attempted.writes):
-            self._undisturbed -= 1
-            self._look(attempted, Verdict.DONE)
-            self.done += 1
-            return perform()
-        self.call, self._perform = attempted, perform
-        self._stopped.release()
-        self._go.acquire()
-        if self._dead:
-            raise Killed
-        self._look(attempted, self._verdict)
-        self.done += 1
+        self.pending.append(Pending(attempted, perform, strand))
+        strand.stop()
         return _meet(self._verdict, perform)
 
-    def _wait(self) -> None:
-        if not self._stopped.acquire(timeout=_PATIENCE):
+    def _go_on(self, strand: Strand | None = None) -> None:
+        self._strands.go_on(strand)
+        if not self.pending and self._strands.alive:
             raise AssertionError("an invocation hangs")
+        self._next = self._choose(len(self.pending)) if len(self.pending) > 1 else 0
 
 
 def _meet(verdict: Verdict, perform: Callable[[], Any]) -> Any:

@@ -42,7 +42,7 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
         try:
             table, tenant = engine.table(seed)
             clock.seconds += 60
-            world = World(random, clock, table, tenant, PROJECT, shards=1, log=log)
+            world = World(random, clock, table, tenant, PROJECT, seed=seed, log=log)
             world.watch, world.watch_blocks = truth.watch, chains_truth.watch_blocks
             family.play(world, seed)
         except Exception as error:
@@ -66,7 +66,7 @@ def _constants_of(seed: int) -> Constants:
 
 
 def _end(world: World) -> None:
-    """No thread stays behind."""
+    """Nothing goes on behind it."""
     for run in list(world.runs):
         run.ended = lambda _: None
         run.invocation.kill()

@@ -5,7 +5,7 @@ import secrets
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent import futures
 from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
 from random import Random
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import random as chance  # isort: skip
 
-from devtools.proof.faults.adversary import SerialExecutor
+from devtools.proof.faults import strands
 
 Thing = TypeVar("Thing")
 Constants = Mapping[str, Any]
@@ -79,7 +79,7 @@ def _datetime(clock: Clock) -> type[datetime]:
 
 @contextmanager
 def virtual(clock: Clock, seed: int, constants: Constants | None = None) -> Iterator[None]:
-    """Let every module of the core see this clock, a chance that is seeded, and one thread alone.
+    """Let every module of the core see this clock, a chance that is seeded, and strands for threads.
 
     `constants`: so small that a few issues are enough. A pass over three has checkpoints only if they come sooner, and blocks
     are split and merged only if they hold hardly anything.
@@ -89,7 +89,8 @@ def virtual(clock: Clock, seed: int, constants: Constants | None = None) -> Iter
         (chance, Random(seed)),  # noqa: S311 - meant to be the same every time
         (secrets, _Secrets(seed)),
         (datetime, _datetime(clock)),
-        (ThreadPoolExecutor, SerialExecutor),
+        (futures.ThreadPoolExecutor, strands.Pool),
+        (futures.wait, strands.wait),
     ]
     replaced: list[tuple[Any, str, Any]] = []
     for name, module in list(sys.modules.items()):
@@ -98,7 +99,7 @@ def virtual(clock: Clock, seed: int, constants: Constants | None = None) -> Iter
             continue
         for attribute, value in list(vars(module).items()):
             for real, stand_in in instead:
-                if value is real and not (name == "gridview.dynamodb.client" and real is ThreadPoolExecutor):
+                if value is real and not (name == "gridview.dynamodb.client" and stand_in is strands.Pool):
                     replaced.append((module, attribute, real))
                     setattr(module, attribute, stand_in)
     for place, value in (constants or {}).items():

@@ -8,9 +8,10 @@ from random import Random
 from typing import Any, NamedTuple
 
 from devtools.local.delivery import Record, sequence_number
-from devtools.proof.faults.adversary import Invocation, Killed, Verdict, refuse_as_too_large
+from devtools.proof.faults.adversary import Invocation, Verdict, refuse_as_too_large
 from devtools.proof.faults.lambdas import Answer, Failed, Functions
 from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.strands import Killed
 from devtools.proof.faults.stream import Shard, Stream, told
 from devtools.proof.faults.virtual import Clock
 from devtools.proof.faults.watched import Around, Attempted, Watched, everything
@@ -81,10 +82,13 @@ class World:
         tenant: str,
         project: str,
         *,
+        seed: int = 0,
         shards: int = 1,
         log: list[str] | None = None,
     ) -> None:
         self.random = random
+        self.turns = Random(f"turns {seed}")  # noqa: S311 - the same seed is the same scenario
+        """Says which of several pending calls of an invocation is next: its own, so that it leaves everything else as it is."""
         self.clock = clock
         self.engine = table
         self.memory = table if isinstance(table, MemoryTable) else None
@@ -233,7 +237,7 @@ class World:
         def inside(around: Around) -> Any:
             return work(Watched(self.table, self._limited(around), self._portion))
 
-        invocation = Invocation(inside, look)
+        invocation = Invocation(inside, look, self.turns.randrange)
         run = Run(name, kind, invocation, self.clock.seconds, ended)
         self.runs.append(run)
         self._look_at(run)
@@ -274,24 +278,32 @@ class World:
         self._look_at(run)
 
     def kill(self, run: Run, *, lands: bool) -> None:
-        """End an invocation before its pending call, which, if it `lands`, arrives nevertheless, some time."""
-        call = run.invocation.call
-        what = call_told(call) if call else "nothing"
-        land = run.invocation.kill()
+        """End an invocation before its pending calls. If its next one `lands`, it arrives nevertheless, some time.
+
+        Then any of the others may have left as well.
+        """
+        pending = run.invocation.kill()
         self.totals["kills"] += 1
-        self.note("{} is killed before {}{}", run.name, what, ", which has left already" if lands else "")
-        if lands and call is not None and call.writes:
-            self.late.append(Late(f"{what} of {run.name}", land, run.began + TIMEOUT + IN_FLIGHT))
+        self.totals["kills amid several writes"] += sum(one.attempted.writes for one in pending) > 1
+        what = " and ".join(call_told(one.attempted) for one in pending) or "nothing"
+        self.note("{} is killed before {}", run.name, what)
+        for place, one in enumerate(pending):
+            if lands and one.attempted.writes and (not place or self.turns.random() < 0.5):
+                self.note("        which has left already: {}", call_told(one.attempted))
+                self._send(run, one.attempted, one.land)
         self._look_at(run)
+
+    def _send(self, run: Run, call: Attempted, land: Callable[[], None]) -> None:
+        """A write of an invocation is in flight."""
+        self.late.append(Late(f"{call_told(call)} of {run.name}", land, run.began + TIMEOUT + IN_FLIGHT))
 
     def echo(self, run: Run) -> None:
         """Let the pending write be done and arrive once more later: the SDK sent it twice, and the first was slow."""
         call = run.invocation.call
         if call is not None and call.writes and not _begins_an_issue(call):
-            land = run.invocation.late()
             self.totals["echoes"] += 1
             self.note("{} sends twice, and one is slow: {}", run.name, call_told(call))
-            self.late.append(Late(f"{call_told(call)} of {run.name}", land, run.began + TIMEOUT + IN_FLIGHT))
+            self._send(run, call, run.invocation.late())
         self.step(run)
 
     def land(self, late: Late) -> None:

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from devtools.proof.faults.adversary import Killed, record
+from devtools.proof.faults.adversary import record
 from devtools.proof.faults.lambdas import Functions
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.project import PROJECT, TENANT, in_memory
+from devtools.proof.faults.strands import Killed
 from devtools.proof.faults.watched import Attempted
 from gridview.commands.actor import Role
 from gridview.dynamodb.expressions import Item

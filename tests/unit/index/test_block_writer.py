@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from devtools.proof.faults.adversary import SerialExecutor
 from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -214,7 +214,7 @@ def test_a_removal_that_is_killed_leaves_nothing_that_the_next_does_not_find(
             raise Killed
         return perform()
 
-    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", SerialExecutor)
+    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", Pool)
     with pytest.raises(Killed):
         remove_family(long.seen_through(around), TENANT, PROJECT, FAMILY)
     assert len(left(long)) == 230 - at + 1

@@ -1,6 +1,6 @@
 """What is derived from an issue is right, whatever happens to the invocations that derive it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count, pairwise, product
 from typing import Any, NamedTuple
 
@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from devtools.proof.faults.adversary import Invocation, SerialExecutor, Verdict, record
+from devtools.proof.faults.adversary import Invocation, Pending, Verdict, record
 from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.strands import Pool
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
@@ -231,7 +232,7 @@ ALIVE = 3
 @pytest.fixture(autouse=True, scope="module")
 def one_call_at_a_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(concurrency, "ThreadPoolExecutor", SerialExecutor)
+        patch.setattr(concurrency, "ThreadPoolExecutor", Pool)
         patch.setattr(backoff, "_PAUSE", 0.0)
         yield
 
@@ -304,6 +305,12 @@ class Consuming(Invocation):
         return found
 
 
+def land(sent: Iterable[Pending]) -> None:
+    """What had left before its invocation was killed arrives."""
+    for one in sent:
+        one.land()
+
+
 class Scenario(NamedTuple):
     """Records up to `known` are settled. An invocation over those up to `first_end` dies before a call. What it was about to write
     lands before a call of the one that retries, up to `second_end`, or (-1) when the rest has been delivered too.
@@ -325,20 +332,20 @@ class Scenario(NamedTuple):
             first.step()
         if first.call is None:
             return None
-        land = first.kill()
+        sent = first.kill()
         second = Consuming(table, catalogs, fences, stream[self.known : self.second_end])
         for _ in range(self.lands_at):
             second.step()
         if second.call is None:
             return None
         if self.lands_at >= 0:
-            land()
+            land(sent)
         second.finish()
         assert second.first_failed is None
         if self.second_end < len(stream):
             Consuming(table, catalogs, fences, stream[self.second_end :]).finish()
         if self.lands_at < 0:
-            land()
+            land(sent)
         return table
 
 
@@ -387,7 +394,7 @@ class Faults(RuleBasedStateMachine):
         self.delivered = 0
         self.official: tuple[Consuming, int] | None = None
         self.others: list[Consuming] = []
-        self.in_flight: list[Callable[[], None]] = []
+        self.in_flight: list[Pending] = []
         self.options = ["a", "b"]
         self.poison: list[Any] = []
 
@@ -466,13 +473,13 @@ class Faults(RuleBasedStateMachine):
     def kill(self, which: int) -> None:
         """Whatever it was about to send may still arrive."""
         invocation = self.alive[which % len(self.alive)]
-        self.in_flight.append(invocation.kill())
+        self.in_flight += invocation.kill()
         self._collect()
 
     @precondition(lambda self: self.in_flight)
     @rule(which=st.integers(0, 99))
     def land(self, which: int) -> None:
-        self.in_flight.pop(which % len(self.in_flight))()
+        self.in_flight.pop(which % len(self.in_flight)).land()
 
     def _collect(self) -> None:
         """What has ended reports to Lambda."""
@@ -493,7 +500,7 @@ class Faults(RuleBasedStateMachine):
         if not hasattr(self, "table"):
             return
         for invocation in self.alive:
-            self.in_flight.append(invocation.kill())
+            self.in_flight += invocation.kill()
         self._collect()
         while self.settled < len(self.stream):
             before = self.settled
@@ -503,8 +510,7 @@ class Faults(RuleBasedStateMachine):
             self._collect()
             assert self.settled > before, "an undisturbed delivery gets on"
         self._assert_right()
-        for land in self.in_flight:
-            land()
+        land(self.in_flight)
         self._assert_right()
         assert self.poison == []
 

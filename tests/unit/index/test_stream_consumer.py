@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from devtools.proof.faults.adversary import SerialExecutor, record
+from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, projects
 from gridview.commands.actor import Actor, Role
@@ -68,7 +69,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def one_call_at_a_time(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(concurrency, "ThreadPoolExecutor", SerialExecutor)
+    patch.setattr(concurrency, "ThreadPoolExecutor", Pool)
 
 
 class Consumer:

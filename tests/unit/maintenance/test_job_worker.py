@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from devtools.proof.faults.adversary import SerialExecutor
 from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, issues, projects
 from gridview.commands.actor import Actor, Role
@@ -206,7 +206,7 @@ def entries(items: dict[tuple[str, str], Item], pk: str) -> dict[str, str]:
 def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_work(
     table: MemoryTable, time: Passing, change: Callable[[Table], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", SerialExecutor)
+    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", Pool)
     change(table)
     time.seconds += SETTLING + 1
     killed = 0
@@ -357,7 +357,7 @@ def test_a_removal_that_takes_longer_than_an_invocation_is_gone_on_with(
 ) -> None:
     """Each call takes a second of an invocation's forty; no lease has to run out before the next."""
     monkeypatch.setattr(job_worker, "_TURN", 40.0)
-    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", SerialExecutor)
+    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", Pool)
     monkeypatch.setattr(block_writer, "_REMOVED_AT_ONCE", 1)
     change(table)
     interrupted = 0

@@ -114,7 +114,7 @@ def page_by_blocks(keys: Keys, selection: Selection | None) -> PageByBlocks:
 
 def read_directories(keys: Keys, families: Iterable[str] = ()) -> DirectoryScan:
     """The directories that an order and a filter take."""
-    wanted = tuple(dict.fromkeys((NUMBERS, family_of(keys), *families)))
+    wanted = tuple(dict.fromkeys((NUMBERS, family_of(keys), *sorted(families))))
     return DirectoryScan(families=wanted, estimate=Estimate(len(wanted) * _ITEM_UNITS))
 
 

@@ -66,6 +66,7 @@ def test_every_fault_happens_among_those_that_are_drawn() -> None:
         totals.update(one.totals)
     for fault in (
         "kills",
+        "kills amid several writes",
         "timeouts",
         "late writes",
         "echoes",

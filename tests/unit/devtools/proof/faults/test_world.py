@@ -11,10 +11,11 @@ from pyroaring import BitMap
 
 from devtools.local.delivery import sequence_number
 from devtools.proof.faults import chains_truth, people, points, project, truth
-from devtools.proof.faults.adversary import Invocation, Killed, Verdict
+from devtools.proof.faults.adversary import Invocation, Verdict
 from devtools.proof.faults.drawn import Drawn, Weather
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.questions import Questioner
+from devtools.proof.faults.strands import Killed, Pool, wait
 from devtools.proof.faults.stream import Stream, key_of
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.watched import Around, Attempted, Watched
@@ -131,12 +132,100 @@ def test_what_is_killed_does_nothing_more_but_what_had_left_may_land() -> None:
     table = MemoryTable()
     run = Invocation(work(table))
     run.step(then=1)
-    land = run.kill()
+    (sent,) = run.kill()
     assert isinstance(run.raised, Killed)
     assert stored(table) == "1"
-    land()
+    sent.land()
     assert stored(table) == "12"
-    land()  # its condition does not hold any more, and nobody hears of that
+    sent.land()  # its condition does not hold any more, and nobody hears of that
+
+
+def side_by_side(table: MemoryTable, at_once: int, *rows: str) -> Callable[[Around], Any]:
+    """Writes each row of letters in a thread of its own, one letter after the other."""
+
+    def run(around: Around) -> list[str]:
+        seen = table.seen_through(around)
+
+        def write(row: str) -> str:
+            for letter in row:
+                seen.put({keys.PK: "p", keys.SK: letter}, ABSENT)
+            return row.upper()
+
+        with Pool(at_once) as pool:
+            return list(pool.map(write, rows))
+
+    return run
+
+
+def order_of(run: Invocation) -> str:
+    """The letters in the order in which they are written."""
+    found = ""
+    while run.call is not None:
+        found += run.call.key[1]
+        run.step()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("at_once", "choose", "order"),
+    [
+        (1, min, "abcdef"),
+        (3, min, "acebdf"),
+        (3, max, "efcdab"),
+        (2, min, "acbdef"),
+        (2, max, "cdefab"),
+    ],
+)
+def test_what_runs_side_by_side_takes_turns_as_it_is_chosen(
+    at_once: int, choose: Callable[[range], int], order: str
+) -> None:
+    run = Invocation(
+        side_by_side(MemoryTable(), at_once, "ab", "cd", "ef"), choose=lambda count: choose(range(count))
+    )
+    assert len(run.pending) == at_once
+    assert order_of(run) == order
+    assert run.result == ["AB", "CD", "EF"]
+
+
+def test_a_kill_ends_all_that_runs_side_by_side_and_any_of_it_may_have_left() -> None:
+    table = MemoryTable()
+    run = Invocation(side_by_side(table, 3, "ab", "cd", "ef"), choose=lambda _: 1)
+    run.step(then=1)
+    sent = run.kill()
+    assert isinstance(run.raised, Killed)
+    assert run.ended
+    assert stored(table) == "ce"
+    assert [one.attempted.key[1] for one in sent] == ["d", "a", "f"]
+    sent[1].land()
+    assert stored(table) == "ace"
+
+
+def test_what_fails_in_one_thread_is_told_when_the_others_have_ended() -> None:
+    table = MemoryTable()
+    run = Invocation(side_by_side(table, 3, "ab", "cd", "ef"))
+    run.step(Verdict.REFUSED)
+    run.finish()
+    assert isinstance(run.raised, Overloaded)
+    assert stored(table) == "cdef"
+
+
+def test_threads_wait_for_what_others_promise() -> None:
+    table = MemoryTable()
+
+    def work(around: Around) -> list[Item | None]:
+        seen = table.seen_through(around)
+        with Pool(2) as pool:
+            beside = [pool.submit(seen.get, "p", letter) for letter in "ab"]
+            seen.put({keys.PK: "p", keys.SK: "b"})
+            wait(beside[:1])
+            assert beside[0].done()
+            return [one.result() for one in beside]
+
+    run = Invocation(work, choose=lambda count: count - 1)
+    assert [one.attempted.operation for one in run.pending] == ["put", "get", "get"]
+    run.finish()
+    assert run.result == [None, None]
+    assert run.raised is None
 
 
 @pytest.mark.parametrize(
