@@ -4,9 +4,11 @@ It proves that whatever is killed, delayed, repeated, refused or reordered betwe
 becomes what the documents give, and that a batch's answer names the first record that is not done.
 
 The threads of an invocation have calls under way side by side: which of them lands first is drawn, and a kill leaves some landed
-and others not. It cannot prove what it does not play. No thread interrupts another between two calls, as threads of the operating
-system do. The table is one in memory, which `tests/unit/dynamodb/test_table.py` holds to what moto does; only `--engine local` runs the
-real `Table`.
+and others not.
+
+It cannot prove what it does not play. No thread interrupts another between two calls, as threads of the operating system do. The
+table is one in memory, which `tests/unit/dynamodb/test_table.py` holds to what moto does; only `--engine local` runs the real
+`Table`.
 There is one tenant with one project. The expected sort strings and tokens are those of the core: the oracle and the golden files
 judge them. Here the order of the rows and the issues that pass a filter come from values and from SQLite alone.
 
