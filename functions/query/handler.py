@@ -36,11 +36,14 @@ def health(_: Request) -> Response:
     return ok({"status": "ok"})
 
 
-def openapi(_: Request) -> Response:
+def openapi(request: Request) -> Response:
     """The OpenAPI document. What only it needs is imported when it is asked for, not when the function starts."""
     from gridview.api.openapi import document
 
-    return ok(document())
+    scheme = (
+        request.header("x-forwarded-proto") or "http"
+    )  # API Gateway says https; the local server says nothing
+    return ok(document(f"{scheme}://{request.event.request_context.domain_name}"))
 
 
 def list_projects(request: Request) -> Response:

@@ -154,16 +154,19 @@ class _Schemas(GenerateJsonSchema):
         return False
 
 
+def document(server: str = "/") -> Schema:
+    """The OpenAPI 3.1 document of this API. `server` is where it is reached, relative to the document or not."""
+    return {**_document(), "servers": [{"url": server}]}
+
+
 @cache
-def document() -> Schema:
-    """The OpenAPI 3.1 document of this API."""
+def _document() -> Schema:
     paths: dict[str, Schema] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, CALLS[route.operation])
     return {
         "openapi": "3.1.0",
         "info": {"title": "gridview", "version": "1", "description": _ABOUT},
-        "servers": [{"url": "/", "description": "Where this document came from"}],
         "tags": [{"name": name, "description": told} for name, told in _TAGS.items()],
         "paths": paths,
         "components": {
