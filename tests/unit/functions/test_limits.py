@@ -1,6 +1,7 @@
 """The limits of a project, said in a clear 422."""
 
 import json
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from gridview.index import blocks
 from gridview.index.families import NUMBERS
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from tests.support.cloud import Cloud
-from tests.support.http import Client
+from tests.support.http import Client, invoke
 
 FACES = "\U0001f600" * 1024
 """A text of the greatest length, of 4 KB."""
@@ -233,3 +234,49 @@ def test_a_page_of_projects_is_cut_where_an_answer_must_end(api: Client) -> None
         pages += 1
     assert sorted(found) == sorted(made)
     assert pages > 1
+
+
+PAYLOAD = 6 * 1024 * 1024
+"""What Lambda takes as an event and as an answer, in bytes."""
+
+
+def payload(of: Any) -> int:
+    return len(json.dumps(of, ensure_ascii=False).encode())
+
+
+def counted(api: Client, account: Cloud, operations: list[Any]) -> tuple[list[Any], Counter[str]]:
+    """The results of a batch in plain, and the calls that it makes."""
+    module: Any = account.modules["command"]
+    usual, module.table = module.table, account.table.metered()
+    try:
+        event = api.event("POST", "/v1/projects/plain/issues/batch", {"operations": operations})
+        assert payload(event) < PAYLOAD
+        answer = invoke(api.handlers, event)
+        calls = Counter(call.operation for call in module.table.meter.calls)
+    finally:
+        module.table = usual
+    assert payload(answer.text) < PAYLOAD
+    return answer.body["results"], calls
+
+
+def test_the_largest_batch_takes_so_many_calls(api: Client, account: Cloud, project: str) -> None:
+    """docs/querying.md compares them with the 29 s that API Gateway waits."""
+    ids = add_attributes(api, account, project, 9, type="text", indexed=False)
+    large = {"name": "x", "fields": dict.fromkeys(ids, "x" * 1024)}
+    results, calls = counted(api, account, [{"create": large}] * 500)
+    assert Counter(one["status"] for one in results) == {201: 500}
+    assert calls == {"query": 1, "update_item": 1, "put_item": 500}, "16 at a time"
+    results, calls = counted(api, account, [{"update": {"num": 1, "name": f"{at}"}} for at in range(500)])
+    assert Counter(one["status"] for one in results) == {200: 500}
+    assert calls == {"get_item": 501, "put_item": 500}, "one after the other"
+
+
+@pytest.mark.parametrize("character", ["x", "\0", '"', "\N{GRINNING FACE}"])
+def test_a_batch_in_which_everything_is_wrong_has_an_answer_that_fits(
+    api: Client, account: Cloud, project: str, character: str
+) -> None:
+    unknown = {f"{place:02}{character * 60}": 1 for place in range(12)}
+    results, calls = counted(api, account, [{"create": {"name": "x", "fields": unknown}}] * 500)
+    assert Counter(one["status"] for one in results) == {400: 500}
+    assert all(len(one["problem"]["errors"]) + one["problem"].get("more", 0) == 12 for one in results)
+    assert calls.keys() <= {"query", "get_item"}
