@@ -11,10 +11,20 @@ from typing import NamedTuple
 
 import pytest
 
+from devtools.local.gateway import MAX_PAYLOAD_BYTES
 from gridview.api.routes import ROUTES
+from gridview.commands.answers import MAX_PROJECT_BYTES
+from gridview.commands.requests import MAX_OPERATIONS
 from gridview.encoding import fences, keys, sort_strings
-from gridview.query.operators import OPERATORS, Operand
-from gridview.schema.catalog import Field, FieldType
+from gridview.encoding.values import MAX_NUMBER_CHARACTERS
+from gridview.query.grid_request import MAX_COLUMNS, MAX_OFFSET
+from gridview.query.group_request import MAX_AGGREGATES
+from gridview.query.operators import MAX_VALUES, OPERATORS, Operand
+from gridview.query.predicates import MAX_CONDITIONS
+from gridview.query.summary_request import MAX_FIELDS
+from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS, MAX_OPTIONS, Field, FieldType
+from gridview.support.errors import MAX_ERRORS, MAX_PROBLEM_BYTES
+from gridview.support.validation import RequestModel
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
@@ -65,6 +75,31 @@ def test_the_table_of_operators_is_the_registry() -> None:
         for one in OPERATORS.values()
     ]
     assert table_in("docs/querying.md", "## Filters") == expected
+
+
+def test_the_table_of_limits_tells_those_of_the_code() -> None:
+    limits = {
+        what: limit for what, limit, _ in table_in("docs/querying.md", "## Limits of requests and answers")
+    }
+    assert limits == {
+        "a request": f"{MAX_PAYLOAD_BYTES // 2**20} MB",
+        "an answer": f"{MAX_PAYLOAD_BYTES // 2**20} MB",
+        "a problem document": f"{MAX_PROBLEM_BYTES // 2**10} KB",
+        "errors that a problem tells": f"{MAX_ERRORS}",
+        "properties of an object": f"{RequestModel.max_properties}",
+        "values of an issue": f"{MAX_ATTRIBUTES}",
+        "operations of a batch": f"{MAX_OPERATIONS}",
+        "options or states": f"{MAX_OPTIONS}",
+        "columns": f"{MAX_COLUMNS}",
+        "keys of a sort": f"{MAX_KEYS}",
+        "conditions of a filter, parts of and and or": f"{MAX_CONDITIONS}",
+        "values of in and not_in": f"{MAX_VALUES}",
+        "aggregates of groups": f"{MAX_AGGREGATES}",
+        "fields of a summary": f"{MAX_FIELDS}",
+        "offset": f"{MAX_OFFSET:,}",
+        "characters of a number": f"{MAX_NUMBER_CHARACTERS:,}",
+        "a project with its attributes and options": f"{MAX_PROJECT_BYTES // 1_000_000} MB",
+    }
 
 
 START = Field("3812", "a1", "Start", FieldType.DATE)

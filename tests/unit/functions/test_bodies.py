@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support import worked_example
+from gridview.api.openapi import document as openapi_document
+from tests.support import schemas, worked_example
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, invoke
 
@@ -261,3 +262,19 @@ def test_a_message_is_for_people_and_repeats_nothing_that_was_sent(owner: Client
         text = send(owner, "create_issue", body).text
         assert "Fields" not in text
         assert "instance" not in text
+
+
+@pytest.mark.parametrize("name", ["create_issue", "update_issue"])
+def test_a_state_may_be_null_exactly_where_the_schema_says_so(owner: Client, name: str) -> None:
+    method, _, body = CALLS[name]
+    path = "/v1/projects/{project}/issues" + ("/{num}" if name == "update_issue" else "")
+    operation = openapi_document()["paths"][path][method.lower()]
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    for state in (None, 1, ["open"], "open"):
+        whole = {**body, "name": 5, "state": state}  # the name is wrong, so nothing is written
+        refused = "state" in error_fields(send(owner, name, whole))
+        assert refused == any(place.startswith("$.state") for place in schemas.violations(schema, whole)), (
+            state
+        )
+    null = {**body, "name": 5, "state": None}
+    assert ("state" in error_fields(send(owner, name, null))) == (name == "update_issue")
