@@ -37,6 +37,9 @@ LATENCY_SECONDS = 3
 SERVER_ERRORS = 10
 """5xx answers in five minutes that raise an alarm. One or two may be a lost container."""
 
+REFUSALS = 20
+"""Times in succession that a job could not go on. It is tried again after seconds, so one or two are a busy table."""
+
 _MINUTE = Duration.minutes(1)
 _FIVE_MINUTES = Duration.minutes(5)
 _DAY = Duration.days(1)
@@ -232,17 +235,17 @@ def _index_rules(
 
 
 def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Rule]:
-    check = {"service": "upkeep", "stack": settings.stack_name}
+    own = {"service": "upkeep", "stack": settings.stack_name}
     return {
         "FsckDifferences": _Rule(
-            metric=_metric("gridview", "FsckDifferences", check, "Maximum"),
+            metric=_metric("gridview", "FsckDifferences", own, "Maximum"),
             threshold=1,
             missing=_AS_BEFORE,
             means="The last check found derived items that do not match the issues.",
             do=f"Run {_CHECK} to see them, and {_REPAIR}. It stays in alarm until a later check finds none.",
         ),
         "CheckMissing": _Rule(
-            metric=_metric("gridview", "FsckDifferences", check, "SampleCount", _DAY),
+            metric=_metric("gridview", "FsckDifferences", own, "SampleCount", _DAY),
             threshold=1,
             periods=2,
             wrong=_BELOW,
@@ -255,6 +258,12 @@ def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Ru
             threshold=1,
             means="The upkeep function failed. The next invocation continues its jobs, and a check in progress.",
             do=f"Read its log group. If the check did not begin, run {_CHECK}, or wait for the next night.",
+        ),
+        "JobRefused": _Rule(
+            metric=_metric("gridview", "JobRefusals", own, "Maximum"),
+            threshold=REFUSALS,
+            means=f"A project's job could not go on {REFUSALS} times in succession: its build or removal stands still.",
+            do="Run `./dev jobs --deployed` to see which. Look for throttles of the table and GSI1, and in upkeep's log group.",
         ),
         "UpkeepSilent": _Rule(
             metric=_of_function(upkeep, "Invocations"),

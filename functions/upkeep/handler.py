@@ -45,6 +45,8 @@ def work_on_jobs(context: LambdaContext) -> dict[str, Any]:
         table, catalogs, remaining, _send, settling=settling, fences=fences, check=_go_on_with_check
     ).work()
     metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked.issues)
+    if worked.refusals:
+        metrics.add_metric(name="JobRefusals", unit=MetricUnit.Count, value=worked.refusals)
     if worked.jobs:
         logger.info("worked on jobs", extra=worked._asdict())
     return worked._asdict()

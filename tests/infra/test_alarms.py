@@ -16,7 +16,7 @@ UPKEEP = {"FunctionName": "UpkeepFunction"}
 API = {"ApiId": "api", "Stage": "$default"}
 TABLE = {"TableName": "table"}
 GSI1 = {"TableName": "table", "GlobalSecondaryIndexName": "GSI1"}
-CHECK = {"service": "upkeep", "stack": "Gridview"}
+OWN = {"service": "upkeep", "stack": "Gridview"}
 
 # Name: (namespace, metric, dimensions), statistic, threshold, seconds of a period, periods, what missing data say.
 EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int, str]] = {
@@ -39,8 +39,9 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
     ),
     "ConsumerErrors": (("AWS/Lambda", "Errors", MAINTAIN), "Sum", 3, 300, 1, "notBreaching"),
     "ConsumerSlow": (("AWS/Lambda", "Duration", MAINTAIN), "Maximum", 45_000, 300, 3, "notBreaching"),
-    "FsckDifferences": (("gridview", "FsckDifferences", CHECK), "Maximum", 1, 300, 1, "ignore"),
-    "CheckMissing": (("gridview", "FsckDifferences", CHECK), "SampleCount", 1, 86_400, 2, "breaching"),
+    "FsckDifferences": (("gridview", "FsckDifferences", OWN), "Maximum", 1, 300, 1, "ignore"),
+    "CheckMissing": (("gridview", "FsckDifferences", OWN), "SampleCount", 1, 86_400, 2, "breaching"),
+    "JobRefused": (("gridview", "JobRefusals", OWN), "Maximum", 20, 300, 1, "notBreaching"),
     "UpkeepErrors": (("AWS/Lambda", "Errors", UPKEEP), "Sum", 1, 300, 1, "notBreaching"),
     "UpkeepSilent": (("AWS/Lambda", "Invocations", UPKEEP), "Sum", 1, 300, 3, "breaching"),
     "ServerErrors": (("AWS/ApiGateway", "5xx", API), "Sum", 10, 300, 1, "notBreaching"),

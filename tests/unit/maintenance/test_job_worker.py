@@ -345,10 +345,16 @@ def test_a_job_that_the_table_refuses_waits_a_little(table: MemoryTable, time: P
             raise Overloaded("The table is busy; try again.")
         return perform()
 
-    work(table.seen_through(around))
-    assert work(table) == Worked(0, 0)
-    time.seconds += 6
-    assert work(table).issues == 5
+    refused = table.seen_through(around)
+    for refusals in (1, 2, 3):
+        assert work(refused).refusals == refusals
+        assert work(table) == Worked(0, 0)
+        time.seconds += 6
+    assert work(table) == Worked(1, 5)
+    time.seconds += SETTLING + 1
+    rebuild(table)
+    time.seconds += SETTLING + 1
+    assert work(refused).refusals == 1, "in succession"
 
 
 @pytest.mark.parametrize("change", [switch_off, delete_project])

@@ -59,10 +59,11 @@ class _Lost(Exception):
 
 
 class Worked(NamedTuple):
-    """The jobs that one invocation worked on, and the issues that it passed over."""
+    """The jobs that one invocation worked on, the issues that it passed over, and the most refusals in succession of one job."""
 
     jobs: int
     issues: int
+    refusals: int = 0
 
 
 class Worker:
@@ -92,6 +93,7 @@ class Worker:
         self._fences = fences or Fences()
         self._check = check
         self._issues = 0
+        self._refusals = 0
         self._broken: list[Exception] = []
 
     def work(self) -> Worked:
@@ -109,7 +111,7 @@ class Worker:
             raise ExceptionGroup("The jobs of several projects failed.", self._broken)
         for error in self._broken:
             raise error
-        return Worked(len(worked_on), self._issues)
+        return Worked(len(worked_on), self._issues, self._refusals)
 
     def _attend(self, partition: str) -> bool:
         """Work on one job for a turn; False if it is not due, or there is nothing to do."""
@@ -141,7 +143,7 @@ class Worker:
         try:
             if job.last is None:
                 counter = self._table.get(partition, keys.COUNTER, consistent=True) or {}
-                return self._save(partition, job, replace(job, last=int(counter["last"])))
+                return self._save(partition, job, replace(job, last=int(counter["last"]), refusals=0))
             if job.next <= job.last:
                 return self._go_on(partition, job, job.last)
             return self._finish(partition, job, left)
@@ -161,7 +163,8 @@ class Worker:
         began = time.monotonic()
         numbers = range(job.next, min(job.next + min(BATCH, job.rate or BATCH), last + 1))
         self._issues += self._pass_over(partition, numbers)
-        after = self._save(partition, job, replace(job, next=numbers.stop, due=clock.after(LEASE)))
+        done = replace(job, next=numbers.stop, due=clock.after(LEASE), refusals=0)
+        after = self._save(partition, job, done)
         if job.rate:
             clock.sleep(max(0.0, len(numbers) / job.rate - (time.monotonic() - began)))
         return after
@@ -240,7 +243,7 @@ class Worker:
 
     def _keep_lease(self, partition: str, job: Job) -> Job:
         """Renew the lease of a job whose end takes longer than a turn."""
-        return self._save(partition, job, replace(job, due=clock.after(LEASE)))
+        return self._save(partition, job, replace(job, due=clock.after(LEASE), refusals=0))
 
     def _save(self, partition: str, before: Job, after: Job) -> Job:
         saved = replace(after, revision=before.revision + 1)
@@ -255,7 +258,8 @@ class Worker:
         try:
             job = _stored(self._table, partition)
             if job is not None and job.holder == holder:
-                self._save(partition, job, replace(job, holder="", due=clock.after(seconds)))
+                saved = self._save(partition, job, job.postponed(clock.after(seconds)))
+                self._refusals = max(self._refusals, saved.refusals)
         except (Overloaded, _Lost):
             return
 

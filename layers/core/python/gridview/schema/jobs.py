@@ -24,7 +24,8 @@ class Job:
     """A pass over the issues of a project, from number `next` to `last` (None: not begun), under the definitions of `epoch`.
 
     `due` (a stored instant) is when the job next needs a worker: the earliest start while it waits, or the end of the lease while a
-    `holder` works on it. `rate` is the maximum of issues per second; 0 means no limit. Every write raises `revision`.
+    `holder` works on it. `rate` is the maximum of issues per second; 0 means no limit. `refusals` counts the times in succession that
+    it could not go on. Every write raises `revision`.
     """
 
     epoch: int
@@ -33,6 +34,7 @@ class Job:
     last: int | None = None
     rate: int = 0
     holder: str = ""
+    refusals: int = 0
     revision: int = 0
 
     def wanted(self, epoch: int, due: str, rate: int) -> Self:
@@ -46,7 +48,11 @@ class Job:
 
     def restarted(self, epoch: int, due: str) -> Self:
         """This job started over, whatever was in progress."""
-        return replace(self, epoch=epoch, due=due, next=1, last=None, holder="")
+        return replace(self, epoch=epoch, due=due, next=1, last=None, holder="", refusals=0)
+
+    def postponed(self, due: str) -> Self:
+        """This job after it could not go on: no one holds it until `due`."""
+        return replace(self, due=due, holder="", refusals=self.refusals + 1)
 
     def progress_of(self, since: int, issues: int) -> Progress:
         """Progress of the change of epoch `since`. `issues` is the total to report if its pass has not begun."""
@@ -65,6 +71,7 @@ class Job:
             "last_number": self.last,
             "rate": self.rate,
             "holder": self.holder,
+            "refusals": self.refusals,
             "revision": self.revision,
         }
 
@@ -78,6 +85,7 @@ class Job:
             last=item["last_number"],
             rate=item["rate"],
             holder=item["holder"],
+            refusals=item.get("refusals", 0),
             revision=item["revision"],
         )
 
