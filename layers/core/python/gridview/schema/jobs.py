@@ -24,8 +24,8 @@ class Job:
     """A pass over the issues of a project, from number `next` to `last` (None: not begun), under the definitions of `epoch`.
 
     `due` (a stored instant) is when the job next needs a worker: the earliest start while it waits, or the end of the lease while a
-    `holder` works on it. `rate` is the maximum of issues per second; 0 means no limit. `refusals` counts the times in succession that
-    it could not go on. Every write raises `revision`.
+    `holder` works on it. `rate` is the maximum of issues per second; 0 means no limit. `refusals` counts the times in succession
+    that it could not go on. Every write raises `revision`.
     """
 
     epoch: int
