@@ -5,6 +5,7 @@ from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
 from infra.checks import acknowledge
+from infra.limits import TOKEN_MINUTES
 from infra.retention import data_policy
 from infra.settings import Settings
 
@@ -65,8 +66,8 @@ class Identity(Construct):
             generate_secret=False,
             prevent_user_existence_errors=True,
             enable_token_revocation=True,
-            id_token_validity=Duration.hours(1),
-            access_token_validity=Duration.hours(1),
+            id_token_validity=Duration.minutes(TOKEN_MINUTES),
+            access_token_validity=Duration.minutes(TOKEN_MINUTES),
             refresh_token_validity=Duration.days(30),
             read_attributes=cognito.ClientAttributes()
             .with_standard_attributes(email=True, email_verified=True, fullname=True)

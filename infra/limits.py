@@ -8,6 +8,9 @@ from gridview.schema import store
 TIMEOUTS: Final = {"query": 29, "command": 29, "maintain": 60, "upkeep": 60}
 """Seconds after which Lambda ends an invocation, by function. An HTTP API gives up after 30."""
 
+TOKEN_MINUTES: Final = 15
+"""How long an ID token lives. So long a user who is disabled, or whose role is changed, keeps what the token says."""
+
 CLOCK_MARGIN: Final = 10
 """Allowance in seconds for the clock difference of two containers, and for a write still in flight when its container was ended."""
 

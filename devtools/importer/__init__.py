@@ -90,7 +90,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     target.add_argument("--api", metavar="URL", help="another API, such as a deployed one")
     target.add_argument(
-        "--token", metavar="JWT", help="an admin's token for --api (default: $GRIDVIEW_TOKEN)"
+        "--token",
+        metavar="JWT",
+        help="an admin's ID token for --api (default: $GRIDVIEW_TOKEN); $GRIDVIEW_REFRESH_TOKEN renews it",
     )
     parser.set_defaults(func=_run)
 

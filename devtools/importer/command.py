@@ -38,11 +38,13 @@ from devtools.importer.inference import profile
 from devtools.importer.plan import Plan, Types, make_plan, parse_types, project_id_from
 from devtools.importer.progress import Files, Progress, Rejects, files_for
 from devtools.importer.sender import Outcome, deliver, send_all
+from devtools.importer.session import Session
 from devtools.importer.source import Source, open_source
 from devtools.importer.target import created_at, prepare
 from devtools.local import tokens
 from devtools.local.folder import Folder
 from gridview.schema.ids import PROJECT
+from infra.limits import TOKEN_MINUTES
 
 REFUSED_ROWS: Final = 3
 INTERRUPTED: Final = 130
@@ -254,12 +256,20 @@ def _where(args: argparse.Namespace) -> Where:
         host = urlsplit(args.api).hostname
         if host is None:
             raise Failure(f"{args.api} is not the address of an API.")
-        return Where(args.api, lambda: token, re.sub(r"[^a-z0-9.-]", "-", host), Path.cwd())
+        session = Session(token, os.environ.get("GRIDVIEW_REFRESH_TOKEN"))
+        return Where(args.api, session.token, re.sub(r"[^a-z0-9.-]", "-", host), Path.cwd())
     folder = Folder(args.data)
     state = folder.require_running()
 
     def local_token() -> str:
-        return tokens.issue(tokens.key_in(folder.path), tenant=args.tenant, role="admin", user=_USER)
+        # It lives as long as a deployed stack's, so that every long import renews it.
+        return tokens.issue(
+            tokens.key_in(folder.path),
+            tenant=args.tenant,
+            role="admin",
+            user=_USER,
+            lifetime=TOKEN_MINUTES * 60,
+        )
 
     return Where(state.api, local_token, args.tenant, folder.path / "imports")
 

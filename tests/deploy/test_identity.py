@@ -1,7 +1,10 @@
 """Who is let in, and who is not."""
 
+import jwt
 import pytest
 
+from devtools.failure import Failure
+from devtools.importer.session import Session
 from gridview.api.routes import ROUTES, Route
 from tests.deploy.conftest import PASSWORD, Deployment, Users
 
@@ -127,3 +130,59 @@ def test_tenants_do_not_see_each_other(users: Users) -> None:
 
 def _said(problem: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in problem.items() if name != "request_id"}
+
+
+def test_the_deployed_client_writes_neither_tenant_nor_role(deployment: Deployment) -> None:
+    """Cognito refuses `UpdateUserAttributes` by these two settings; MiniStack keeps them, and lets everything through."""
+    cognito, pool = deployment.client("cognito-idp"), deployment.outputs["UserPoolId"]
+    client = cognito.describe_user_pool_client(
+        UserPoolId=pool, ClientId=deployment.outputs["UserPoolClientId"]
+    )["UserPoolClient"]
+    assert set(client["WriteAttributes"]) == {"email", "name"}
+    schema = cognito.describe_user_pool(UserPoolId=pool)["UserPool"]["SchemaAttributes"]
+    mutable = {one["Name"]: one["Mutable"] for one in schema}
+    assert (mutable["custom:tenant"], mutable["custom:role"]) == (False, True)
+
+
+def test_a_demoted_user_keeps_the_role_until_the_token_is_renewed(
+    deployment: Deployment, users: Users, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in deployment.environment.items():
+        monkeypatch.setenv(name, value)
+    tokens = users.tokens("demoted", "admin")
+    session = Session(tokens["IdToken"], tokens["RefreshToken"])
+    before = session.token()
+    user = jwt.decode(before, options={"verify_signature": False})["cognito:username"]
+    deployment.client("cognito-idp").admin_update_user_attributes(
+        UserPoolId=deployment.outputs["UserPoolId"],
+        Username=user,
+        UserAttributes=[{"Name": "custom:role", "Value": "viewer"}],
+    )
+    with deployment.api(before) as api:
+        assert api.post("/v1/projects", json={"id": "still", "name": "Still"}).status_code == 201
+    with deployment.api(session.token()) as api:
+        assert api.get("/v1/projects").status_code == 200
+        assert api.post("/v1/projects", json={"id": "never", "name": "Never"}).status_code == 403
+
+
+def test_a_disabled_user_renews_nothing_and_signs_in_no_more(
+    deployment: Deployment, users: Users, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in deployment.environment.items():
+        monkeypatch.setenv(name, value)
+    tokens = users.tokens("disabled", "editor")
+    session = Session(tokens["IdToken"], tokens["RefreshToken"])
+    before = session.token()
+    user = jwt.decode(before, options={"verify_signature": False})["cognito:username"]
+    cognito, pool = deployment.client("cognito-idp"), deployment.outputs["UserPoolId"]
+    cognito.admin_disable_user(UserPoolId=pool, Username=user)
+    with deployment.api(before) as api:
+        assert api.get("/v1/projects").status_code == 200
+    with pytest.raises(Failure, match="cannot be renewed"):
+        session.token()
+    with pytest.raises(cognito.exceptions.NotAuthorizedException):
+        cognito.initiate_auth(
+            ClientId=deployment.outputs["UserPoolClientId"],
+            AuthFlow="USER_PASSWORD_AUTH",
+            AuthParameters={"USERNAME": user, "PASSWORD": PASSWORD},
+        )

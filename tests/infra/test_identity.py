@@ -24,6 +24,14 @@ def test_users_cannot_write_their_tenant_or_role(template: dict[str, Any]) -> No
     assert set(client["ReadAttributes"]) >= CLAIMS
 
 
+def test_id_and_access_tokens_live_for_fifteen_minutes(template: dict[str, Any]) -> None:
+    """So long a user who is disabled or demoted keeps what the token says."""
+    client = only(template, "AWS::Cognito::UserPoolClient")
+    units = client["TokenValidityUnits"]
+    assert (client["IdTokenValidity"], units["IdToken"]) == (15, "minutes")
+    assert (client["AccessTokenValidity"], units["AccessToken"]) == (15, "minutes")
+
+
 def test_required_attributes_are_writable(template: dict[str, Any]) -> None:
     """Cognito refuses a client for which they are not."""
     schema = only(template, "AWS::Cognito::UserPool")["Schema"]
