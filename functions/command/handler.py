@@ -1,6 +1,7 @@
 """The writes of the API: projects, attributes and issues."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from aws_lambda_powertools import Logger
@@ -9,10 +10,10 @@ from gridview.api.config import required, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, written
 from gridview.api.http import handler as http_handler
 from gridview.commands import attributes, composite_indexes, issues, projects
+from gridview.commands.attempts import Attempt, once
 from gridview.commands.batch import parse_batch, run_batch
-from gridview.commands.idempotency import once
+from gridview.commands.idempotency import Commit, created_once
 from gridview.dynamodb.table import Table
-from gridview.encoding.json_codec import dumps
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
@@ -28,8 +29,12 @@ settling = float(required("SETTLE_SECONDS"))
 
 def create_project(request: Request) -> Response:
     """Create a project."""
-    created = projects.create_project(table, request.actor, request.body())
-    return written(201, created, f"/v1/projects/{created['id']}")
+    actor, body = request.actor, request.body()
+    return _created(
+        request,
+        partial(projects.create_project, table, actor, body),
+        lambda project: f"/v1/projects/{project['id']}",
+    )
 
 
 def update_project(request: Request) -> Response:
@@ -58,9 +63,12 @@ def delete_project(request: Request) -> Response:
 
 def create_attribute(request: Request) -> Response:
     """Add an attribute."""
-    project = request.path["project"]
-    created = attributes.create_attribute(table, catalogs, request.actor, project, request.body())
-    return written(201, created, f"/v1/projects/{project}/attributes/{created['id']}")
+    actor, project, body = request.actor, request.path["project"], request.body()
+    return _created(
+        request,
+        partial(attributes.create_attribute, table, catalogs, actor, project, body),
+        lambda attribute: f"/v1/projects/{project}/attributes/{attribute['id']}",
+    )
 
 
 def update_attribute(request: Request) -> Response:
@@ -92,11 +100,12 @@ def delete_attribute(request: Request) -> Response:
 
 def create_index(request: Request) -> Response:
     """Define a composite index."""
-    project = request.path["project"]
-    created = composite_indexes.create_composite(
-        table, catalogs, request.actor, project, request.body(), settling=settling
+    actor, project, body = request.actor, request.path["project"], request.body()
+    return _created(
+        request,
+        partial(composite_indexes.create_composite, table, catalogs, actor, project, body, settling=settling),
+        lambda index: f"/v1/projects/{project}/indexes/{index['id']}",
     )
-    return written(201, created, f"/v1/projects/{project}/indexes/{created['id']}")
 
 
 def delete_index(request: Request) -> Response:
@@ -110,10 +119,16 @@ def delete_index(request: Request) -> Response:
 
 def create_issue(request: Request) -> Response:
     """Create an issue."""
-    body = request.body()
-    document = _using(request, lambda catalog: issues.create_issue(table, catalog, request.actor, body))
-    location = f"/v1/projects/{request.path['project']}/issues/{document['num']}"
-    return written(201, _issue_json(request, document), location)
+    actor, project, body = request.actor, request.path["project"], request.body()
+
+    def create(commit: Commit | None = None) -> dict[str, Any]:
+        def created(catalog: Catalog) -> dict[str, Any]:
+            document = issues.create_issue(table, catalog, actor, body, commit=commit)
+            return documents.to_json(catalog, document)
+
+        return _using(request, created)
+
+    return _created(request, create, lambda issue: f"/v1/projects/{project}/issues/{issue['num']}")
 
 
 def update_issue(request: Request) -> Response:
@@ -133,22 +148,36 @@ def delete_issue(request: Request) -> Response:
 
 def batch(request: Request) -> Response:
     """Many creates, updates and deletes; repeatable with an Idempotency-Key."""
-    actor, operations = request.actor, parse_batch(request.body())
+    actor, use, operations = request.actor, request.use(), parse_batch(request.body())
     # So many writes are worth a read: no operation is judged by a stale catalog.
     catalog = catalogs.current(table, actor.tenant, request.path["project"])
-    key = request.header("idempotency-key")
-    if key is None:
-        return Response(200, run_batch(table, catalog, actor, operations, None))
-    scope = (actor.tenant, actor.user, "batch", catalog.project)
-    answer = once(
-        table,
-        scope,
-        key,
-        request.raw_body,
-        request.deadline,
-        lambda attempt: dumps(run_batch(table, catalog, actor, operations, attempt)),
+
+    def run(attempt: Attempt | None) -> Response:
+        return Response(200, run_batch(table, catalog, actor, operations, attempt))
+
+    if use is None:
+        return run(None)
+    return Response.again(once(table, use, request.deadline, lambda attempt: run(attempt).kept))
+
+
+def _created(
+    request: Request,
+    create: Callable[..., Mapping[str, Any]],
+    location: Callable[[Mapping[str, Any]], str],
+) -> Response:
+    """201 with what `create` creates; with an Idempotency-Key it is created once, however often the request is repeated."""
+
+    def response(resource: Mapping[str, Any]) -> Response:
+        return written(201, resource, location(resource))
+
+    use = request.use()
+    if use is None:
+        return response(create())
+    return Response.again(
+        created_once(
+            table, use, lambda commit: create(commit=commit), lambda resource: response(resource).kept
+        )
     )
-    return Response(200, answer)
 
 
 def _catalog(request: Request) -> Catalog:

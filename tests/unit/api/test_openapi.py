@@ -212,7 +212,7 @@ def test_the_query_parameters_of_the_grid_are_the_properties_of_its_body() -> No
 def test_the_headers_that_a_call_listens_to_are_told(route: Any) -> None:
     told = {one["name"] for one in operations()[route.key]["parameters"] if one["in"] == "header"}
     expected = {"If-Match"} if route.method in ("PATCH", "DELETE") else set()
-    assert told == expected | ({"Idempotency-Key"} if route.operation == "batch" else set())
+    assert told == expected | ({"Idempotency-Key"} if route.repeatable else set())
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import batch, issues, projects
 from gridview.commands.actor import Actor, Role
+from gridview.commands.attempts import Attempt
 from gridview.commands.batch import parse_batch, run_batch
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -39,8 +40,8 @@ def update(num: int, **more: Any) -> dict[str, Any]:
     return {"update": {"num": num, "name": LONG, **more}}
 
 
-def statuses(table: Table, *operations: dict[str, Any]) -> list[int]:
-    answer = run_batch(table, catalog(table), ADA, parse_batch({"operations": list(operations)}), None)
+def statuses(table: Table, *operations: dict[str, Any], attempt: Attempt | None = None) -> list[int]:
+    answer = run_batch(table, catalog(table), ADA, parse_batch({"operations": list(operations)}), attempt)
     return [result["status"] for result in answer["results"]]
 
 
@@ -80,3 +81,15 @@ def test_a_refused_write_leaves_nothing_behind(table: MemoryTable) -> None:
     refused = found.index(413) + 1
     kept = table.items[keys.issue(TENANT, PROJECT, refused), keys.project(TENANT, PROJECT)]
     assert kept == before[refused]
+
+
+def test_what_an_earlier_attempt_wrote_keeps_its_room_in_the_answer_of_the_next(table: MemoryTable) -> None:
+    record = {keys.PK: keys.request(TENANT, "9f86d081"), keys.SK: "state", "lease": 0}
+    table.put(record)
+    operations = update(1), update(2), {"create": {"name": LONG}}, update(10**9), update(99)
+    first = statuses(table, *operations, attempt=Attempt(table, record))
+    assert sorted(first) in ([200, 404, 404, 413, 413], [201, 404, 404, 413, 413])
+    again = Attempt(table, {**table.items[keys.request(TENANT, "9f86d081"), "state"], "again": True})
+    before = table.items
+    assert statuses(table, *operations, attempt=again) == first
+    assert table.items == before

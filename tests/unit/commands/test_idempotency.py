@@ -1,239 +1,117 @@
-"""Idempotency-Key: answered once, whatever becomes of the attempts. On moto, since conditions of the table carry it."""
+"""The record of a creation under an Idempotency-Key: whole, for a day, and in one transaction with what is created."""
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
-from gridview.commands.idempotency import KEPT_DAYS, Attempt, once
-from gridview.dynamodb.table import Table
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.commands.idempotency import Answer, Commit, Use, created_once, recall, use_of
+from gridview.dynamodb.expressions import ABSENT, put
 from gridview.encoding import keys
 from gridview.support.errors import Conflict, InProgress, InvalidRequest
-from tests.support import cloud
 
-Work = Callable[[Attempt], bytes]
-BODY = b'{"operations": []}'
-
-
-@pytest.fixture(scope="module")
-def account() -> Iterator[cloud.Cloud]:
-    with cloud.running() as running:
-        yield running
+SCOPE = ("0807", "ann", "create_issue", "35e9")
+USE = use_of(SCOPE, "key", b"{}")
 
 
-@pytest.fixture
-def table(account: cloud.Cloud) -> Table:
-    account.reset()
-    return account.table
+def run(table: MemoryTable, name: str, body: bytes = b"answer", use: Use = USE) -> Answer:
+    """Create the item of this name once, and answer so."""
+
+    def create(commit: Commit) -> None:
+        commit(table, [put({keys.PK: name, keys.SK: "x"}, ABSENT)], {"name": name})
+
+    def answer(resource: Mapping[str, Any]) -> Answer:
+        return Answer(201, {"Location": resource["name"]}, body)
+
+    return created_once(table, use, create, answer)
 
 
-class Killed(BaseException):
-    """What the platform does to a function that is out of time."""
+def names(table: MemoryTable) -> set[str]:
+    return {pk for pk, _ in table.items if not pk.startswith(keys.REQUEST_PREFIX)}
 
 
-def die(_: Attempt) -> bytes:
-    raise Killed
+@pytest.mark.parametrize("size", [0, 1, 349_000, 800_000])
+def test_an_answer_of_any_size_comes_back_whole(size: int) -> None:
+    table = MemoryTable()
+    body = os.urandom(size)
+    first = run(table, "a", body)
+    assert first == Answer(201, {"Location": "a"}, body)
+    assert run(table, "b") == first
+    assert names(table) == {"a"}
 
 
-def never(_: Attempt) -> bytes:
-    raise AssertionError("the work was done again")
-
-
-def run(
-    table: Table,
-    work: Work,
-    *,
-    key: str = "key",
-    scope: tuple[str, ...] = ("0807", "ann", "batch", "35e9"),
-    body: bytes = BODY,
-    alive_for: float = 30,
-) -> bytes:
-    return once(table, scope, key, body, time.time() + alive_for, work)
-
-
-def records(table: Table, account: cloud.Cloud) -> list[dict[str, object]]:
-    return [item for item in account.items() if item["PK"]["S"].startswith("request-")]
-
-
-def test_the_second_time_the_first_answer_is_given(table: Table) -> None:
-    assert run(table, lambda _: b"first") == b"first"
-    assert run(table, never) == b"first"
-
-
-def test_an_answer_of_several_items_comes_back_whole(table: Table) -> None:
-    answer = os.urandom(1_100_000)
-    run(table, lambda _: answer)
-    assert run(table, never) == answer
-
-
-@pytest.mark.parametrize("answer", [b"", b"{}"])
-def test_an_answer_of_nearly_nothing_comes_back(table: Table, answer: bytes) -> None:
-    run(table, lambda _: answer)
-    assert run(table, never) == answer
-
-
-def test_another_body_under_the_same_key_is_a_conflict(table: Table) -> None:
-    run(table, lambda _: b"first")
+def test_another_body_is_a_conflict() -> None:
+    table = MemoryTable()
+    run(table, "a")
     with pytest.raises(Conflict):
-        run(table, never, body=BODY + b" ")
+        run(table, "b", use=use_of(SCOPE, "key", b"[]"))
+    assert names(table) == {"a"}
 
 
-@pytest.mark.parametrize(
-    "scope",
-    [
-        ("3cc8", "ann", "batch", "35e9"),
-        ("0807", "bob", "batch", "35e9"),
-        ("0807", "ann", "other", "35e9"),
-        ("0807", "ann", "batch", "7b7e"),
-        ("0807", "annbatch", "", "35e9"),
-    ],
-)
-def test_the_same_key_elsewhere_is_another_key(table: Table, scope: tuple[str, ...]) -> None:
-    run(table, lambda _: b"first")
-    assert run(table, lambda _: b"second", scope=scope) == b"second"
-
-
-def test_while_an_attempt_may_be_alive_the_request_is_in_progress(table: Table) -> None:
-    with pytest.raises(Killed):
-        run(table, die)
-    with pytest.raises(InProgress):
-        run(table, never)
-    with pytest.raises(Conflict):
-        run(table, never, body=b"other")
-
-
-def test_after_its_deadline_the_next_attempt_takes_over_and_knows_it(table: Table) -> None:
-    with pytest.raises(Killed):
-        run(table, die, alive_for=-1)
-    seen = []
-
-    def work(attempt: Attempt) -> bytes:
-        seen.append(attempt.again)
-        return b"done"
-
-    assert run(table, work) == b"done"
-    assert run(table, never) == b"done"
-    assert seen == [True]
-
-
-def test_a_first_attempt_knows_that_it_is_the_first(table: Table) -> None:
-    run(table, lambda attempt: str(attempt.again).encode())
-    assert run(table, never) == b"False"
-
-
-def test_an_attempt_that_is_left_open_is_not_remembered_and_the_next_one_need_not_wait(table: Table) -> None:
-    def half(attempt: Attempt) -> bytes:
-        attempt.leave_open()
-        return b"half"
-
-    assert run(table, half) == b"half"
-    assert run(table, lambda attempt: str(attempt.again).encode()) == b"True"
-    assert run(table, never) == b"True"
-    with pytest.raises(Conflict):
-        run(table, never, body=b"other")
-
-
-def test_numbers_reserved_by_a_dead_attempt_are_used_by_the_next(table: Table) -> None:
-    def reserve_and_die(attempt: Attempt) -> bytes:
-        assert attempt.numbers(lambda: range(5, 8)) == range(5, 8)
-        raise Killed
-
-    def reserve(attempt: Attempt) -> bytes:
-        return str(list(attempt.numbers(lambda: range(100, 103)))).encode()
-
-    with pytest.raises(Killed):
-        run(table, reserve_and_die, alive_for=-1)
-    assert run(table, reserve) == b"[5, 6, 7]"
-
-
-def test_the_mark_of_an_operation_is_the_same_in_every_attempt_and_no_other_requests(table: Table) -> None:
-    marks: list[str] = []
-
-    def note(attempt: Attempt) -> bytes:
-        marks.extend(attempt.mark(place) for place in range(2))
-        raise Killed
-
-    for options in ({"alive_for": -1}, {"alive_for": -1}, {"key": "another"}):
-        with pytest.raises(Killed):
-            run(table, note, **options)
-    assert marks[:2] == marks[2:4]
-    assert len(set(marks)) == 4
-
-
-def test_an_attempt_that_was_overtaken_cannot_remember_its_answer(table: Table) -> None:
-    def overtaken(_: Attempt) -> bytes:
-        assert run(table, lambda _: b"the other's") == b"the other's"
-        return b"late"
-
-    with pytest.raises(InProgress):
-        run(table, overtaken, alive_for=-1)
-    assert run(table, never) == b"the other's"
-
-
-def test_an_attempt_that_was_overtaken_cannot_take_numbers(table: Table) -> None:
-    def overtaken(attempt: Attempt) -> bytes:
-        run(table, lambda _: b"the other's")
-        attempt.numbers(lambda: range(1, 2))
-        raise AssertionError
-
-    with pytest.raises(InProgress):
-        run(table, overtaken, alive_for=-1)
-
-
-def test_all_that_is_remembered_expires_after_a_day(table: Table, account: cloud.Cloud) -> None:
-    before = time.time()
-    run(table, lambda attempt: str(attempt.numbers(lambda: range(1, 3))).encode())
-    expiries = [int(item["ttl"]["N"]) for item in account.items()]
-    assert len(expiries) == 2
-    assert all(before + 86_399 <= expiry <= time.time() + 86_400 for expiry in expiries)
-    assert KEPT_DAYS == 1
+@pytest.mark.parametrize("place", range(len(SCOPE)))
+def test_the_same_key_elsewhere_is_another_key(place: int) -> None:
+    table = MemoryTable()
+    run(table, "a")
+    scope = [*SCOPE[:place], "other", *SCOPE[place + 1 :]]
+    run(table, "b", use=use_of(scope, "key", b"{}"))
+    assert names(table) == {"a", "b"}
 
 
 def test_what_has_expired_is_forgotten_though_the_table_still_holds_it(
-    table: Table, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gridview.commands.idempotency.KEPT_DAYS", -0.1)
-    run(table, lambda _: b"first")
-    monkeypatch.undo()
-    assert run(table, lambda _: b"second", body=b"other") == b"second"
-    assert run(table, never, body=b"other") == b"second"
+    table = MemoryTable()
+    with monkeypatch.context() as patch:
+        patch.setattr("gridview.commands.idempotency.KEPT_DAYS", -0.1)
+        run(table, "a", os.urandom(800_000))
+    second = run(table, "b", b"second", use_of(SCOPE, "key", b"[]"))
+    assert second.body == b"second"
+    assert run(table, "c", use=use_of(SCOPE, "key", b"[]")) == second
+    assert names(table) == {"a", "b"}
 
 
-def test_of_two_that_take_over_at_once_one_is_told_to_wait(
-    table: Table, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(Killed):
-        run(table, die, alive_for=-1)
-    put = table.put
-    raced: list[bool] = []
+def test_of_two_that_find_an_expired_record_one_creates(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = MemoryTable()
+    with monkeypatch.context() as patch:
+        patch.setattr("gridview.commands.idempotency.KEPT_DAYS", -0.1)
+        run(table, "a")
+    first: list[Answer] = []
 
-    def put_after_another(item: dict[str, object], condition: object) -> None:
-        if item.get("again") and not raced:
-            raced.append(True)
-            with pytest.raises(Killed):
-                run(table, die, alive_for=60)
-        put(item, condition)  # type: ignore[arg-type]
+    def create(commit: Commit) -> None:
+        first.append(run(table, "b", b"faster"))
+        commit(table, [put({keys.PK: "c", keys.SK: "x"}, ABSENT)], {})
 
-    monkeypatch.setattr(table, "put", put_after_another)
+    assert created_once(table, USE, create, lambda _: Answer(201, {}, b"slower")) == first[0]
+    assert names(table) == {"a", "b"}
+
+
+def test_a_part_that_is_missing_is_not_left_out() -> None:
+    table = MemoryTable()
+    run(table, "a", os.urandom(800_000))
+    (part,) = (sk for pk, sk in table.items if sk.endswith("-0001"))
+    table.delete(USE.partition, part)
     with pytest.raises(InProgress):
-        run(table, never)
-    assert raced
+        run(table, "b")
 
 
-@pytest.mark.parametrize("key", ["", "x" * 256])
-def test_a_key_has_1_to_255_characters(table: Table, key: str) -> None:
-    with pytest.raises(InvalidRequest):
-        run(table, never, key=key)
+def test_all_of_a_record_expires_together() -> None:
+    table = MemoryTable()
+    run(table, "a", os.urandom(800_000))
+    record = [item for (pk, _), item in table.items.items() if pk == USE.partition]
+    assert len(record) == 3
+    assert len({item[keys.TTL_ATTRIBUTE] for item in record}) == 1
 
 
-@pytest.mark.parametrize("key", ["x" * 255, "\u00e4 \U0001f600", "0"])
-def test_any_other_text_is_a_key(table: Table, key: str) -> None:
-    assert run(table, lambda _: b"first", key=key) == b"first"
-    assert run(table, never, key=key) == b"first"
+def test_a_key_and_a_body_are_kept_as_hashes_only() -> None:
+    table = MemoryTable()
+    use = use_of(SCOPE, "a-secret-of-the-client", b"another-secret")
+    run(table, "a", use=use)
+    assert recall(table, use).answer is not None
+    assert "secret" not in str(table.items)
 
 
-def test_a_key_is_kept_as_a_hash_only(table: Table, account: cloud.Cloud) -> None:
-    run(table, lambda _: b"first", key="a-secret-of-the-client")
-    assert "a-secret-of-the-client" not in str(account.items())
-    assert all(item["PK"]["S"].startswith(keys.request("")) for item in account.items())
+def test_what_cannot_be_a_key_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="visible ASCII"):
+        use_of(SCOPE, "", b"{}")

@@ -14,6 +14,7 @@ from gridview.api.compression import body_of
 from gridview.api.headers import VARY
 from gridview.api.routes import BY_KEY, BY_PATH, Route
 from gridview.commands.actor import Actor, from_claims
+from gridview.commands.idempotency import Answer, Use, use_of
 from gridview.commands.preconditions import Expected, etag, expected_versions
 from gridview.dynamodb.metering import Meter
 from gridview.encoding.json_codec import dumps, loads
@@ -86,6 +87,15 @@ class Request:
         """The versions in the If-Match header."""
         return expected_versions(self.header("if-match"))
 
+    def use(self) -> Use | None:
+        """The use of the key in the Idempotency-Key header, which is the user's own in this call of this project."""
+        key = self.header("idempotency-key")
+        if key is None:
+            return None
+        actor = self.actor
+        scope = actor.tenant, actor.user, self.route.operation, self.path.get("project", "")
+        return use_of(scope, key, self.raw_body)
+
     def header(self, name: str) -> str | None:
         """A header by its lower-case name."""
         return self.event.headers.get(name)
@@ -98,6 +108,16 @@ class Response:
     status: int
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def again(cls, answer: Answer) -> "Response":
+        """The response that an answer was kept of."""
+        return cls(answer.status, answer.body, answer.headers)
+
+    @property
+    def kept(self) -> Answer:
+        """The answer to keep of it."""
+        return Answer(self.status, self.headers, dumps(self.body))
 
 
 Endpoint = Callable[[Request], Response]

@@ -16,7 +16,7 @@ from gridview.api.routes import ROUTES, Route
 from gridview.commands import preconditions
 from gridview.commands.actor import Role
 from gridview.commands.requests import (
-    MAX_KEY_LENGTH,
+    IDEMPOTENCY_KEY,
     AttributeCreate,
     AttributePatch,
     BatchRequest,
@@ -297,6 +297,8 @@ def _errors(route: Route, call: CallShape) -> set[type[RequestError]]:
         errors |= {InvalidRequest, TooLarge}
     if call.parameters is not None:
         errors.add(InvalidRequest)
+    if route.repeatable:
+        errors |= {InvalidRequest, Conflict}
     if _takes_versions(route):
         errors |= {InvalidRequest, VersionMismatch}
     return errors
@@ -375,8 +377,8 @@ def _headers(route: Route) -> list[Schema]:
         schema: Schema = {"type": "string", "pattern": f"^{preconditions.IF_MATCH.pattern}$"}
         told = "The version that may be changed, as its `ETag` tells it; any by default."
         found.append({"name": "If-Match", "description": told, "schema": schema})
-    if route.operation == "batch":
-        schema = {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH}
-        told = "The same key and body answer the same result for a day."
+    if route.repeatable:
+        schema = {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY.pattern}$"}
+        told = "The same key and body answer the same result for a day; the same key with another body is a conflict."
         found.append({"name": "Idempotency-Key", "description": told, "schema": schema})
     return [{"in": "header", "required": False, **one} for one in found]

@@ -28,6 +28,11 @@ class Route:
         """The route key in API Gateway's notation: `GET /v1/projects/{project}`."""
         return f"{self.method} {self.path}"
 
+    @property
+    def repeatable(self) -> bool:
+        """Whether it writes what only an Idempotency-Key keeps from being written twice."""
+        return self.method == "POST" and self.function == "command"
+
 
 _PROJECTS = "/v1/projects"
 _PROJECT = _PROJECTS + "/{project}"

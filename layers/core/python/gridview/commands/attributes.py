@@ -13,6 +13,7 @@ from gridview.commands.answers import (
     find_composite,
     require_room,
 )
+from gridview.commands.idempotency import Commit, at_once
 from gridview.commands.option_usage import options_in_use
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.requests import NO_OPTIONS, NO_WORDS, AttributeCreate, AttributePatch
@@ -53,7 +54,13 @@ _NOT_INDEXED = "requires an index: set indexed to true"
 
 
 def create_attribute(
-    table: Table, catalogs: Catalogs, actor: Actor, project: str, body: Any
+    table: Table,
+    catalogs: Catalogs,
+    actor: Actor,
+    project: str,
+    body: Any,
+    *,
+    commit: Commit = at_once,
 ) -> dict[str, Any]:
     """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; Unprocessable beyond 400, and
     where an answer could not hold the project.
@@ -95,8 +102,9 @@ def create_attribute(
         others = to_catalog(actor.tenant, project, items).attributes
         items.catalog["order"] = order
         require_room(items, [*others, field])
-        table.transact([put(to_item(actor.tenant, project, field), ABSENT), epoch])
-        return attribute_json(items, field)
+        created = attribute_json(items, field)
+        commit(table, [put(to_item(actor.tenant, project, field), ABSENT), epoch], created)
+        return created
 
     created = retry_lost_races(change)
     catalogs.forget(actor.tenant, project)

@@ -2,19 +2,21 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from gridview.commands import issues
 from gridview.commands.actor import Actor
-from gridview.commands.idempotency import Attempt
+from gridview.commands.attempts import Attempt
 from gridview.commands.preconditions import Expected
 from gridview.commands.requests import BatchRequest, DeleteOperation, Operation, UpdateOperation
 from gridview.dynamodb.table import Table
 from gridview.encoding.json_codec import dumps, size_in_response
-from gridview.schema import documents
+from gridview.schema import documents, ids
 from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.document_store import issue_key
 from gridview.schema.documents import Changes, Document
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import (
@@ -43,11 +45,20 @@ class _Budget:
 
     def __init__(self) -> None:
         self._taken: dict[int, int] = {}
+        self._held: set[int] = set()
         self._lock = threading.Lock()
+
+    def hold(self, place: int, size: int) -> None:
+        """Reserve room for a result that will be in the answer in any case."""
+        with self._lock:
+            self._held.add(place)
+            self._taken[place] = size
 
     def reserve(self, place: int, size: int) -> None:
         """Reserve room for an operation's result, in place of any earlier reservation. TooLarge if there is none."""
         with self._lock:
+            if place in self._held:
+                return
             others = sum(self._taken.values()) - self._taken.get(place, 0)
             if others + size > MAX_ANSWER_BYTES:
                 raise TooLarge("The answer would be larger than 5 MB. Send fewer operations at a time.")
@@ -70,7 +81,7 @@ def run_batch(
     """The results in the order of the operations: status and issue, or status and problem.
 
     Operations on the same issue run in the given order, all others in parallel. One call reserves the numbers of all new issues.
-    With an `attempt` (`idempotency`), work done by an earlier attempt is recognised and not repeated. The attempt stays open if an
+    With an `attempt` (`attempts`), work done by an earlier attempt is recognised and not repeated. The attempt stays open if an
     operation failed that may succeed later.
     """
     results = _Batch(table, catalog, actor, attempt).run(operations)
@@ -108,6 +119,7 @@ class _Batch:
         except RequestError as error:
             for place in new:
                 results[place] = self._refused(error)
+        self._hold_room({place: num for num, lane in lanes.items() for place, _ in lane})
 
         def run_lane(lane: list[tuple[int, Callable[[], dict[str, Any]]]]) -> None:
             for place, step in lane:
@@ -125,6 +137,23 @@ class _Batch:
             # Another catalog makes other creates valid, so their numbers would differ from those of the first attempt.
             raise Conflict("The project's definitions have changed since the first attempt at this request.")
         return numbers
+
+    def _hold_room(self, numbers: Mapping[int, int]) -> None:
+        """Give what an earlier attempt has written its room first, by place: it is in the answer whatever else is."""
+        if self._attempt is None or not self._attempt.again:
+            return
+        known = [(place, num) for place, num in numbers.items() if ids.ISSUE.fullmatch(str(num))]
+        keys = {place: issue_key(self._catalog, num) for place, num in known}
+        marked = self._table.batch_get(list(keys.values()), consistent=True, paths=[("mark",)]).items
+        done = {
+            place: key for place, key in keys.items() if marked.get(key, {}).get("mark") == self._mark(place)
+        }
+        found = self._table.batch_get(list(done.values()), consistent=True).items
+        for place, key in done.items():
+            with suppress(
+                KeyError, UnknownOption
+            ):  # gone since, or newer than the definitions: not in the answer either
+                self._budget.hold(place, self._size(found[key]))
 
     def _check_create(self, place: int, body: dict[str, Any], new: dict[int, Changes]) -> dict[str, Any]:
         new[place] = issues.parse_new(self._catalog, body)
@@ -170,10 +199,12 @@ class _Batch:
         """Reserve room in the answer for the document about to be written; repeated when a write has lost a race."""
 
         def reserve(document: Document) -> None:
-            size = size_in_response(dumps(documents.to_json(self._catalog, document)))
-            self._budget.reserve(place, size)
+            self._budget.reserve(place, self._size(document))
 
         return reserve
+
+    def _size(self, document: Document) -> int:
+        return size_in_response(dumps(documents.to_json(self._catalog, document)))
 
     def _attempted(self, place: int, step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         try:

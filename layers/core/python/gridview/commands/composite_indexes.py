@@ -6,6 +6,7 @@ from typing import Any
 from gridview.commands.actor import Actor
 from gridview.commands.answers import composite_json, find_composite
 from gridview.commands.attributes import wanted
+from gridview.commands.idempotency import Commit, at_once
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.requests import CompositeCreate, CompositeKey
 from gridview.dynamodb.expressions import ABSENT, put, version_is
@@ -20,7 +21,14 @@ from gridview.support.validation import parse
 
 
 def create_composite(
-    table: Table, catalogs: Catalogs, actor: Actor, project: str, body: Any, *, settling: float
+    table: Table,
+    catalogs: Catalogs,
+    actor: Actor,
+    project: str,
+    body: Any,
+    *,
+    settling: float,
+    commit: Commit = at_once,
 ) -> dict[str, Any]:
     """Define a composite index: one transaction of three items.
 
@@ -43,14 +51,14 @@ def create_composite(
             )
         number = items.next_composite
         created = Composite(f"c{number}", sort, Indexes().on(items.next_epoch), created=clock.now())
-        table.transact(
-            [
-                put(to_item(actor.tenant, project, created), ABSENT),
-                raise_epoch(items, next_composite=number + 1),
-                wanted(items, settling),
-            ]
-        )
-        return composite_json(items, catalog, created)
+        writes = [
+            put(to_item(actor.tenant, project, created), ABSENT),
+            raise_epoch(items, next_composite=number + 1),
+            wanted(items, settling),
+        ]
+        answered = composite_json(items, catalog, created)
+        commit(table, writes, answered)
+        return answered
 
     made = retry_lost_races(change)
     catalogs.forget(actor.tenant, project)

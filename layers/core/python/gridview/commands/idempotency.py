@@ -1,23 +1,23 @@
 """Idempotency-Key: a repeated request gets the answer of the first one and has no further effect.
 
-A record is kept for a day, under a hash of tenant, user, call and key. It holds the answer. Before there is an answer, it holds
-what makes it safe to repeat the work of a killed function: the issue numbers reserved for the request, and a mark that its writes
-leave on the documents. Why this is not Powertools' idempotency: docs/decisions/0003-idempotency.md.
+A record is kept for a day, under the tenant and a hash of user, call, project and key. It holds the answer. `created_once`
+writes it in one transaction with what the request creates: either both exist or neither, wherever a function is killed. A
+batch makes more writes than a transaction holds: `attempts`. Why not Powertools' idempotency: docs/decisions/0003-idempotency.md.
 """
 
 import hashlib
 import time
 import zlib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from gridview.commands.requests import MAX_KEY_LENGTH
-from gridview.dynamodb.errors import ConditionFailed
-from gridview.dynamodb.expressions import ABSENT, Condition
+from gridview.commands.requests import IDEMPOTENCY_KEY
+from gridview.dynamodb.errors import TransactionFailed
+from gridview.dynamodb.expressions import ABSENT, Condition, Item, Write, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.support import clock
-from gridview.support.errors import Conflict, FieldError, InProgress, InvalidRequest
+from gridview.support.errors import Conflict, FieldError, InProgress, InvalidRequest, RequestError
 
 KEPT_DAYS = 1.0
 
@@ -26,133 +26,151 @@ _PART_BYTES = 350_000
 """Bytes of an answer in one item: DynamoDB stores at most 400 KB."""
 
 
-class Attempt:
-    """One attempt at the work of a request with a key."""
+class Answer(NamedTuple):
+    """The answer to a request, as it is given again."""
 
-    def __init__(self, table: Table, record: dict[str, Any]) -> None:
-        self._table = table
-        self._record = record
-        self._open = False
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Use(NamedTuple):
+    """A use of a key: the tenant, a hash of the key and of all that it is good for, and a hash of the body that came with it."""
+
+    tenant: str
+    digest: str
+    body: str
 
     @property
-    def again(self) -> bool:
-        """Whether an earlier attempt at this request died, so that some of its work may be done."""
-        return bool(self._record.get("again"))
-
-    def mark(self, operation: int) -> str:
-        """The mark that the request's n-th operation leaves on a document."""
-        return f"{self._record[keys.PK][-24:]}.{operation}"
-
-    def numbers(self, reserve: Callable[[], range]) -> range:
-        """The issue numbers reserved for this request, by an earlier attempt or now."""
-        if "first" not in self._record:
-            reserved = reserve()
-            self._save({"first": reserved.start, "count": len(reserved)})
-        return range(self._record["first"], self._record["first"] + self._record["count"])
-
-    def leave_open(self) -> None:
-        """Do not keep the answer, because some of the work may succeed in another attempt."""
-        self._open = True
-
-    def end(self, answer: bytes) -> None:
-        """Keep the answer (a write unit for each KB of it, compressed), or let the next attempt start at once."""
-        if self._open:
-            self._save({"lease": 0, "again": True})
-        else:
-            self._remember(answer)
-
-    def _remember(self, answer: bytes) -> None:
-        packed = zlib.compress(answer)
-        parts = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
-        for place, part in enumerate(parts):
-            self._table.put({**self._base(_part(self._record, place)), "answer": part})
-        self._save({"parts": len(parts)})
-
-    def _base(self, sort_key: str) -> dict[str, Any]:
-        return {
-            keys.PK: self._record[keys.PK],
-            keys.SK: sort_key,
-            keys.TTL_ATTRIBUTE: self._record[keys.TTL_ATTRIBUTE],
-        }
-
-    def _save(self, changes: dict[str, Any]) -> None:
-        changed = {**self._record, **changes}
-        try:
-            self._table.put(changed, _held(self._record))
-        except ConditionFailed as error:
-            raise InProgress("Another attempt at this request has taken over.") from error
-        self._record = changed
+    def partition(self) -> str:
+        """The partition of its record."""
+        return keys.request(self.tenant, self.digest)
 
 
-def once(
-    table: Table,
-    scope: tuple[str, ...],
-    key: str,
-    body: bytes,
-    deadline: float,
-    work: Callable[[Attempt], bytes],
-) -> bytes:
-    """The result of `work`, or the answer of the first use of this key in this scope within a day.
-
-    `deadline` (seconds since 1970) is when this invocation is certainly dead. Conflict if the key was used with another body;
-    InProgress while an earlier attempt may still be alive. Costs 3 write units and those of the answer.
-    """
-    if not 1 <= len(key) <= MAX_KEY_LENGTH:
-        raise InvalidRequest(
-            f"An Idempotency-Key has 1 to {MAX_KEY_LENGTH} characters.",
-            [FieldError("Idempotency-Key", f"must have 1 to {MAX_KEY_LENGTH} characters")],
-        )
-    digest = hashlib.sha256("\0".join((*scope, key)).encode(errors="surrogatepass")).hexdigest()
-    record = _begin(table, digest, hashlib.sha256(body).hexdigest(), deadline)
-    if "parts" in record:
-        return _answer(table, record)
-    attempt = Attempt(table, record)
-    answer = work(attempt)
-    attempt.end(answer)
-    return answer
+def use_of(scope: Sequence[str], key: str, body: bytes) -> Use:
+    """The use of a key in a scope, whose first part is the tenant. InvalidRequest if it cannot be a key."""
+    if not IDEMPOTENCY_KEY.fullmatch(key):
+        expectation = "must be 1 to 255 visible ASCII characters without a comma, and be sent once"
+        raise InvalidRequest(f"Idempotency-Key {expectation}.", [FieldError("Idempotency-Key", expectation)])
+    digest = hashlib.sha256("\0".join((*scope, key)).encode()).hexdigest()
+    return Use(scope[0], digest, hashlib.sha256(body).hexdigest())
 
 
-def _begin(table: Table, digest: str, body: str, deadline: float) -> dict[str, Any]:
-    """Start the request, or find its recorded answer."""
-    now = time.time()
-    record: dict[str, Any] = {
-        keys.PK: keys.request(digest),
+class Record:
+    """What the table holds under a key: the item with the state, if it has not expired, and further parts of an answer."""
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        self._items = {item[keys.SK]: item for item in items}
+        self.stored: Item | None = self._items.get(_STATE)
+        """The item with the state, even if it has expired: the table may hold it for days after that."""
+
+    @property
+    def state(self) -> Item | None:
+        """The item with the state; None if there is none, or if it has expired."""
+        if self.stored is None or self.stored[keys.TTL_ATTRIBUTE] < time.time():
+            return None
+        return self.stored
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer that it holds."""
+        state = self.state
+        if state is None or "parts" not in state:
+            return None
+        names = [_part(state, place) for place in range(state["parts"])]
+        if any(name not in self._items for name in names):
+            raise InProgress("The answer to the same request is just being written.")
+        # A record that an older version wrote has all of a batch's answer in parts, and neither status nor headers.
+        packed = [state.get("answer", b""), *(self._items[name]["answer"] for name in names)]
+        return Answer(state.get("status", 200), state.get("headers", {}), zlib.decompress(b"".join(packed)))
+
+
+def recall(table: Table, use: Use, partition: str | None = None) -> Record:
+    """What is known of a key: one Query, a read unit for each 4 KB. Conflict if the key was used with another body."""
+    record = Record(table.query_all(partition or use.partition, consistent=True))
+    if record.state is not None and record.state["body"] != use.body:
+        raise Conflict("The Idempotency-Key was used for another request.")
+    return record
+
+
+def new_state(use: Use) -> Item:
+    """The state of a record that begins now."""
+    return {
+        keys.PK: use.partition,
         keys.SK: _STATE,
-        "body": body,
-        "lease": int(deadline * 1000),
+        "body": use.body,
         keys.TTL_ATTRIBUTE: clock.expiry(KEPT_DAYS),
     }
-    condition = ABSENT
-    for _ in range(2):
+
+
+def answered(state: Item, answer: Answer) -> list[Item]:
+    """The items of a record with its answer: the state with as much as fits an item, and behind it the other parts."""
+    packed = zlib.compress(answer.body)
+    first, *rest = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
+    told = {"status": answer.status, "headers": dict(answer.headers), "answer": first, "parts": len(rest)}
+    base = {name: state[name] for name in (keys.PK, keys.TTL_ATTRIBUTE)}
+    parts = [{**base, keys.SK: _part(state, place), "answer": part} for place, part in enumerate(rest)]
+    return [{**state, **told}, *parts]
+
+
+def _part(state: Item, place: int) -> str:
+    # Each attempt at a batch has its own parts, so that a superseded attempt cannot spoil the other's answer.
+    return f"part-{state.get('lease', 0)}-{place:04d}"
+
+
+Commit = Callable[[Table, Sequence[Write], Mapping[str, Any]], None]
+"""Carries out the writes that create a resource, all or none; it is given the resource as the API answers it.
+
+TransactionFailed when a condition does not hold.
+"""
+
+
+def at_once(table: Table, writes: Sequence[Write], _: Mapping[str, Any]) -> None:
+    """Carry out the writes, and remember nothing."""
+    table.transact(writes)
+
+
+def created_once(
+    table: Table,
+    use: Use,
+    create: Callable[[Commit], object],
+    answer: Callable[[Mapping[str, Any]], Answer],
+) -> Answer:
+    """The answer of the first creation under this key within a day, which may be this one.
+
+    `create` makes its writes by the `Commit` that it is given. A refusal is not remembered. Of two that are at work at once one
+    creates, and both answer the same. Costs a read unit, and two write units for each KB of the compressed answer.
+    """
+    record = recall(table, use)
+    if record.answer is not None:
+        return record.answer
+    given: list[Answer] = []
+
+    def commit(table: Table, writes: Sequence[Write], resource: Mapping[str, Any]) -> None:
+        made = answer(resource)
+        state, *parts = answered(new_state(use), made)
         try:
-            table.put(record, condition)
-        except ConditionFailed as error:
-            found = error.item or {}
-        else:
-            return record
-        if found.get(keys.TTL_ATTRIBUTE, 0) >= now:
-            if found["body"] != body:
-                raise Conflict("The Idempotency-Key was used for another request.")
-            if "parts" in found:
-                return found
-            if found["lease"] >= now * 1000:
-                raise InProgress("The same request is in progress.")
-            record = {**found, "lease": record["lease"], "again": True}
-        condition = _held(found) if found else ABSENT
-    raise InProgress("The same request is in progress.")
+            table.transact([*writes, put(state, _as_seen(record)), *map(put, parts)])
+        except TransactionFailed as error:
+            if len(writes) in error.failed:
+                raise InProgress("The same request is in progress.") from error
+            raise
+        given.append(made)
+
+    try:
+        create(commit)
+    except RequestError:
+        # The reason may be that another attempt at this request has been faster, or that this one's answer was lost.
+        known = recall(table, use).answer
+        if known is None:
+            raise
+        return known
+    return given[-1]
 
 
-def _held(record: dict[str, Any]) -> Condition:
-    return Condition("lease = :lease", values={":lease": record["lease"]})
-
-
-def _answer(table: Table, record: dict[str, Any]) -> bytes:
-    pk = record[keys.PK]
-    names = [_part(record, place) for place in range(record["parts"])]
-    found = table.batch_get([(pk, name) for name in names], consistent=True).items
-    return zlib.decompress(b"".join(found[pk, name]["answer"] for name in names))
-
-
-def _part(record: dict[str, Any], place: int) -> str:
-    # Each attempt has its own parts, so that a superseded attempt cannot spoil the other's answer.
-    return f"part-{record['lease']}-{place:04d}"
+def _as_seen(record: Record) -> Condition:
+    """The record is as it was read: there was none, or it had expired."""
+    if record.stored is None:
+        return ABSENT
+    name, seen = keys.TTL_ATTRIBUTE, record.stored[keys.TTL_ATTRIBUTE]
+    return Condition("#expiry = :expiry", {"#expiry": name}, {":expiry": seen})

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from gridview.commands.actor import Actor
+from gridview.commands.idempotency import Commit
 from gridview.commands.preconditions import Expected, check
-from gridview.dynamodb.errors import ConditionFailed
-from gridview.dynamodb.expressions import ABSENT, PRESENT, Condition, version_is
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.expressions import ABSENT, PRESENT, Condition, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.issue_count import issues_in
@@ -15,6 +16,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue, issue_key
 from gridview.schema.documents import Changes, Document
 from gridview.schema.ids import MAX_ISSUE_NUMBER
+from gridview.schema.store import retry_lost_races
 from gridview.support import clock
 from gridview.support.errors import Conflict, NotFound, Unprocessable
 
@@ -68,11 +70,29 @@ def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> r
     return range(last - count + 1, last + 1)
 
 
-def create_issue(table: Table, catalog: Catalog, actor: Actor, body: Any) -> Document:
-    """Validate a new issue, give it the next number and write it: two calls, 1 write unit plus that of the document."""
+def create_issue(
+    table: Table, catalog: Catalog, actor: Actor, body: Any, *, commit: Commit | None = None
+) -> Document:
+    """Validate a new issue, give it the next number and write it: two calls, 1 write unit plus that of the document.
+
+    With a `commit` it is written by that.
+    """
     changes = parse_new(catalog, body)
     (num,) = reserve_numbers(table, catalog, 1)
-    return write_new(table, catalog, actor, num, changes)
+    if commit is None:
+        return write_new(table, catalog, actor, num, changes)
+    document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now())
+
+    def write() -> None:
+        try:
+            commit(table, [put(document, ABSENT)], documents.to_json(catalog, document))
+        except TransactionFailed as error:
+            if error.failed:
+                raise Conflict("The number is taken.") from error
+            raise
+
+    retry_lost_races(write)
+    return document
 
 
 def parse_new(catalog: Catalog, body: Any) -> Changes:
@@ -94,7 +114,7 @@ def write_new(
 ) -> Document:
     """Write version 1 under a reserved number.
 
-    `mark` identifies the operation (`idempotency`). If the same operation has written before, its document is the answer.
+    `mark` identifies the operation (`attempts`). If the same operation has written before, its document is the answer.
     """
     document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now())
     document |= _marked(mark)

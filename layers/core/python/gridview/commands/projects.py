@@ -6,6 +6,7 @@ from typing import Any
 from gridview.commands.actor import Actor
 from gridview.commands.answers import project_json, require_room
 from gridview.commands.attributes import changed_options, wanted
+from gridview.commands.idempotency import Commit, at_once
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.reads import whole_project
 from gridview.commands.requests import ProjectCreate, ProjectPatch
@@ -23,7 +24,7 @@ from gridview.support.errors import Conflict
 from gridview.support.validation import parse
 
 
-def create_project(table: Table, actor: Actor, body: Any) -> dict[str, Any]:
+def create_project(table: Table, actor: Actor, body: Any, *, commit: Commit = at_once) -> dict[str, Any]:
     """Create a project: one transaction of three items. Conflict if the id is taken; a deleted project keeps its id for a while."""
     request = parse(ProjectCreate, body)
     states = options.change("states", (), 1, request.states)
@@ -46,13 +47,14 @@ def create_project(table: Table, actor: Actor, body: Any) -> dict[str, Any]:
         }
         catalog = {keys.PK: item[keys.PK], keys.SK: keys.CATALOG, "epoch": 1, "order": [], "next_key": 1}
         counter = {keys.PK: item[keys.PK], keys.SK: keys.COUNTER, "last": 0}
+        created = {**project_json(project_id, item, issues=0), "attributes": []}
         try:
-            table.transact([put(item, ABSENT), put(catalog, ABSENT), put(counter, ABSENT)])
+            commit(table, [put(item, ABSENT), put(catalog, ABSENT), put(counter, ABSENT)], created)
         except TransactionFailed as error:
             if request.id is None or not error.failed:
                 raise
             raise Conflict("The id is taken.") from error
-        return {**project_json(project_id, item, issues=0), "attributes": []}
+        return created
 
     return retry_lost_races(change)
 

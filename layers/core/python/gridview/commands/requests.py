@@ -1,5 +1,6 @@
 """Models of the request bodies of all writes. The OpenAPI document is made from them. Pure."""
 
+import re
 from typing import Any, Literal
 
 from pydantic import ConfigDict, ValidationInfo, field_validator, model_validator
@@ -132,8 +133,8 @@ class BatchRequest(RequestModel):
     operations: list[Operation] = ModelField(min_length=1, max_length=MAX_OPERATIONS)
 
 
-MAX_KEY_LENGTH = 255
-"""Characters of an Idempotency-Key."""
+IDEMPOTENCY_KEY = re.compile(r"[!-+\--~](?:[ -+\--~]{0,253}[!-+\--~])?")
+"""Up to 255 visible ASCII characters, with spaces inside. No comma: API Gateway joins several headers of one name with it."""
 
 
 class ListParameters(RequestModel):

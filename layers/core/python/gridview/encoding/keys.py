@@ -126,9 +126,17 @@ def directory(tenant_id: str, project_id: str, family_id: str) -> str:
     return f"{DIRECTORY_PREFIX}{tenant_id}.{project_id}.{family_id}"
 
 
-def request(digest: str) -> str:
-    """Partition key of the record of a request with an Idempotency-Key."""
-    return f"request-{digest}"
+REQUEST_PREFIX = "request-"
+
+
+def request(tenant_id: str, digest: str) -> str:
+    """Partition key of the record of a request with an Idempotency-Key: `request-0807.9f86d081`."""
+    return f"{REQUEST_PREFIX}{tenant_id}.{digest}"
+
+
+def former_request(digest: str) -> str:
+    """The same as versions before the tenant was in it made it: `request-9f86d081`. Such a record expires within a day."""
+    return f"{REQUEST_PREFIX}{digest}"
 
 
 def parse_project(partition_key: str) -> tuple[str, str]:

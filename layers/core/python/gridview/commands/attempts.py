@@ -1,0 +1,119 @@
+"""Attempts at a batch with an Idempotency-Key: each goes on where a killed one stopped, and the last one's answer is kept.
+
+Before there is an answer, the record (`idempotency`) holds what makes it safe to repeat the work of a killed function: the issue
+numbers reserved for the request, a lease, and a mark that its writes leave on the documents.
+"""
+
+import time
+from collections.abc import Callable
+
+from gridview.commands.idempotency import Answer, Record, Use, answered, new_state, recall
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.expressions import ABSENT, Condition, Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.support.errors import InProgress, RequestError
+
+
+class Attempt:
+    """One attempt at the work of a request with a key."""
+
+    def __init__(self, table: Table, state: Item) -> None:
+        self._table = table
+        self._state = state
+        self._open = False
+
+    @property
+    def again(self) -> bool:
+        """Whether an earlier attempt at this request died, so that some of its work may be done."""
+        return bool(self._state.get("again"))
+
+    def mark(self, operation: int) -> str:
+        """The mark that the request's n-th operation leaves on a document."""
+        return f"{self._state[keys.PK][-24:]}.{operation}"
+
+    def numbers(self, reserve: Callable[[], range]) -> range:
+        """The issue numbers reserved for this request, by an earlier attempt or now."""
+        if "first" not in self._state:
+            reserved = reserve()
+            self._save({**self._state, "first": reserved.start, "count": len(reserved)})
+        return range(self._state["first"], self._state["first"] + self._state["count"])
+
+    def leave_open(self) -> None:
+        """Do not keep the answer, because some of the work may succeed in another attempt."""
+        self._open = True
+
+    def end(self, answer: Answer) -> None:
+        """Keep the answer (a write unit for each KB of it, compressed), or let the next attempt start at once."""
+        if self._open:
+            self.release()
+            return
+        state, *parts = answered(self._state, answer)
+        for part in parts:
+            self._table.put(part)
+        self._save(state)
+
+    def release(self) -> None:
+        """Let the next attempt start at once."""
+        self._save({**self._state, "lease": 0, "again": True})
+
+    def _save(self, changed: Item) -> None:
+        try:
+            self._table.put(changed, _held(self._state))
+        except ConditionFailed as error:
+            raise InProgress("Another attempt at this request has taken over.") from error
+        self._state = changed
+
+
+def once(table: Table, use: Use, deadline: float, work: Callable[[Attempt], Answer]) -> Answer:
+    """The result of `work`, or the answer of the first use of this key within a day.
+
+    `deadline` (seconds since 1970) is when this invocation is certainly dead. Conflict if the key was used with another body;
+    InProgress while an earlier attempt may still be alive. Costs 2 read units, 2 write units and those of the answer.
+    """
+    begun = _begin(table, use, deadline)
+    if isinstance(begun, Answer):
+        return begun
+    attempt = Attempt(table, begun)
+    try:
+        answer = work(attempt)
+    except RequestError:
+        attempt.release()
+        raise
+    attempt.end(answer)
+    return answer
+
+
+def _begin(table: Table, use: Use, deadline: float) -> Item | Answer:
+    """Start the request, or find its recorded answer."""
+    lease = int(deadline * 1000)
+    for _ in range(2):
+        record = _recalled(table, use)
+        if record.answer is not None:
+            return record.answer
+        state = new_state(use)
+        if record.state is not None:
+            if record.state["lease"] >= time.time() * 1000:
+                raise InProgress("The same request is in progress.")
+            state = {**record.state, "again": True}
+        state["lease"] = lease
+        try:
+            table.put(state, ABSENT if record.stored is None else _held(record.stored))
+        except ConditionFailed:
+            continue
+        return state
+    raise InProgress("The same request is in progress.")
+
+
+def _recalled(table: Table, use: Use) -> Record:
+    """What is known of the key, if need be by a version whose records were not under the tenant."""
+    record = recall(table, use)
+    if record.state is None:
+        former = recall(table, use, keys.former_request(use.digest))
+        if former.state is not None:
+            return former
+    return record
+
+
+def _held(state: Item) -> Condition:
+    return Condition("lease = :lease", values={":lease": state["lease"]})
