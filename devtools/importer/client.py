@@ -3,6 +3,7 @@
 import random
 import threading
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -80,8 +81,11 @@ class Api:
             raise
 
     def post(self, path: str, body: bytes, *, key: str | None = None) -> Any:
-        """The answer to a POST; `key` is its Idempotency-Key."""
-        return self._request("POST", path, body, {"Idempotency-Key": key} if key is not None else {})
+        """The answer to a POST, which is carried out once however often it is sent.
+
+        `key` is its Idempotency-Key, by default one that only this call uses.
+        """
+        return self._request("POST", path, body, {"Idempotency-Key": key or uuid.uuid4().hex})
 
     def patch(self, path: str, body: bytes) -> Any:
         """The answer to a PATCH."""

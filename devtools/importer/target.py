@@ -62,7 +62,7 @@ def _create(api: Api, path: str, body: Mapping[str, Any]) -> Any:
     except RefusedError as refused:
         if refused.status != httpx.codes.CONFLICT:
             raise
-        # The answer to an earlier attempt may have been lost: then the project is there now.
+        # Somebody else may have made it just now.
         project = api.get(path)
         if project is None:
             raise Failure(

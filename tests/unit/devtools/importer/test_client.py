@@ -82,6 +82,16 @@ def test_what_may_pass_is_tried_again_with_the_same_key_and_body(trouble: Answer
     assert len(clock.slept) == 2
 
 
+def test_a_post_without_a_key_gets_one_of_its_own() -> None:
+    server, clock = Server(problem(503), ok(), ok()), Time()
+    client = api(server, clock)
+    for _ in range(2):
+        client.post("/v1/p", b"{}")
+    first, again, second = (request.headers["Idempotency-Key"] for request in server.requests)
+    assert first == again
+    assert second != first
+
+
 def test_waits_are_random_grow_and_are_bounded() -> None:
     server, clock = Server(*[problem(503)] * 14, ok()), Time()
     api(server, clock).post("/", b"{}")
