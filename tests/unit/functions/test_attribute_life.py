@@ -112,10 +112,10 @@ def test_nothing_is_built_before_the_change_is_known_everywhere(
     monkeypatch.setattr(account.modules["command"], "settling", 75.0)
     account.derive()
     api.patch(attribute, {"indexed": True})
-    assert account.upkeep() == {"jobs": 0, "issues": 0}
+    assert account.upkeep() == {"jobs": 0, "issues": 0, "refusals": 0}
     now = clock.after
     monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 74))
-    assert account.upkeep() == {"jobs": 0, "issues": 0}
+    assert account.upkeep() == {"jobs": 0, "issues": 0, "refusals": 0}
     monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 76))
     assert account.upkeep()["issues"] == 3
     assert sorted_by(api, project, "cost") == [3, 1, 2]
