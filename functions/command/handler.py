@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from aws_lambda_powertools import Logger
 
+from gridview.api import snapshots
 from gridview.api.config import required, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, written
 from gridview.api.http import handler as http_handler
@@ -210,4 +211,5 @@ OPERATIONS: dict[str, Endpoint] = {
     )
 }
 
+snapshots.start([table.connect], ["dynamodb"])
 handler = http_handler(OPERATIONS, logger, metrics)

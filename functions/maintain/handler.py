@@ -19,6 +19,7 @@ from gridview.schema.store import Catalogs
 logger = Logger()
 metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))
+table.connect()
 catalogs = Catalogs()
 fences = Fences()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))

@@ -5,6 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
+from gridview.api import snapshots
 from gridview.api.config import CursorSource, directory_seconds, required, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
@@ -170,4 +171,5 @@ OPERATIONS: dict[str, Endpoint] = {
     )
 }
 
+snapshots.start([table.connect, cursor_source.prime], ["dynamodb", "secretsmanager"])
 handler = http_handler(OPERATIONS, logger, metrics)

@@ -23,6 +23,7 @@ _RESERVE = 15.0
 logger = Logger()
 metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))
+table.connect()
 catalogs = Catalogs()
 fences = Fences()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))

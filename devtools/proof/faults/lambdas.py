@@ -88,7 +88,7 @@ def _module(function: str, settling: float) -> Iterator[ModuleType]:
 def _loaded(function: str, settling: float) -> ModuleType:
     name = f"functions.{function}.handler"
     environment = mock.patch.dict(os.environ, {**_ENVIRONMENT, "SETTLE_SECONDS": str(settling)})
-    with environment, mock.patch("boto3.client"):
+    with environment, mock.patch("botocore.session.Session.create_client"):
         sys.modules.pop(name, None)
         module = importlib.import_module(name)
         sys.modules.pop(name)

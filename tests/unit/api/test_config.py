@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import boto3
 import pytest
-from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
+from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from gridview.api import config
@@ -73,7 +73,7 @@ def test_a_function_without_any_secret_does_not_start(monkeypatch: pytest.Monkey
 
 def test_a_local_secret_needs_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CURSOR_SECRET", "local")
-    monkeypatch.setattr(config, "SecretsProvider", None)
+    monkeypatch.setattr(config, "aws", None)
     cursors = CursorSource().cursors("grid")
     assert cursors.open(cursors.seal("here", b""), b"") == "here"
 
@@ -111,7 +111,22 @@ def test_the_cursors_of_a_purpose_are_made_once_between_reads(secret: str, clock
 def test_a_secret_that_cannot_be_read_is_an_error_and_not_a_missing_predecessor(secret: str) -> None:
     source = CursorSource()
     boto3.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
-    with pytest.raises(GetParameterError):
+    with pytest.raises(ClientError, match="ResourceNotFound"):
+        source.cursors("grid")
+
+
+def test_a_secret_is_read_before_it_is_needed(secret: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = CursorSource()
+    source.prime()
+    monkeypatch.setattr(config, "aws", None)
+    assert source.cursors("grid").open(source.cursors("grid").seal("here", b""), b"") == "here"
+
+
+def test_a_secret_that_cannot_be_read_yet_does_not_stop_the_start(secret: str) -> None:
+    boto3.client("secretsmanager").delete_secret(SecretId=secret, ForceDeleteWithoutRecovery=True)
+    source = CursorSource()
+    source.prime()
+    with pytest.raises(ClientError, match="ResourceNotFound"):
         source.cursors("grid")
 
 

@@ -3,12 +3,12 @@
 import math
 import os
 import time
+from contextlib import suppress
 
 from aws_lambda_powertools import Metrics
-from aws_lambda_powertools.utilities.parameters import SecretsProvider
-from aws_lambda_powertools.utilities.parameters.exceptions import GetParameterError
 
 from gridview.encoding.cursors import Cursors
+from gridview.support import aws
 
 _SECRET_MAX_AGE = 300
 """Seconds for which a secret is cached: a rotation is known everywhere after that."""
@@ -60,6 +60,12 @@ class CursorSource:
         self._arn = "" if local else required("CURSOR_SECRET_ARN")
         self._cursors: dict[str, Cursors] = {}
 
+    def prime(self) -> None:
+        """Read the secret before the first request needs it. If that fails, the request tries again."""
+        with suppress(*aws.FAILURES):
+            if time.time() >= self._expires:
+                self._refresh()
+
     def cursors(self, purpose: str) -> Cursors:
         """The cursors of this purpose. Makes two calls to Secrets Manager every five minutes."""
         if time.time() >= self._expires:
@@ -71,7 +77,7 @@ class CursorSource:
     def _refresh(self) -> None:
         try:
             self._secrets = _fetched(self._arn)
-        except GetParameterError:
+        except aws.FAILURES:
             if not self._secrets:
                 raise
             # Keep the cached secrets: learning of a rotation late is better than refusing pages.
@@ -80,13 +86,10 @@ class CursorSource:
 
 
 def _fetched(arn: str) -> tuple[bytes, ...]:
-    # Powertools caches by name alone and would confuse the two versions, so this module caches them itself.
-    provider = SecretsProvider()
-    current = str(provider.get(arn, force_fetch=True))
+    secrets = aws.client("secretsmanager")
+    current: str = secrets.get_secret_value(SecretId=arn)["SecretString"]
     try:
-        previous = str(provider.get(arn, force_fetch=True, VersionStage="AWSPREVIOUS"))
-    except GetParameterError as error:
-        if "ResourceNotFoundException" not in str(error):
-            raise
+        previous: str = secrets.get_secret_value(SecretId=arn, VersionStage="AWSPREVIOUS")["SecretString"]
+    except secrets.exceptions.ResourceNotFoundException:
         return (current.encode(),)  # never rotated
     return (current.encode(), previous.encode())

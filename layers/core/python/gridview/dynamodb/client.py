@@ -1,14 +1,14 @@
-"""The boto3 client of DynamoDB, and the threads for its calls side by side."""
+"""The client of DynamoDB, and the threads for its calls side by side."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-import boto3
 from botocore.config import Config
 
 from gridview.dynamodb.fast_parser import parse_fast
+from gridview.support import aws
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -36,9 +36,9 @@ POOL = _Pool()
 
 def connect() -> "DynamoDBClient":
     """A client of the region and credentials of the environment, with short time-outs and retries of its own."""
-    client = boto3.client(
+    client: DynamoDBClient = aws.client(
         "dynamodb",
-        config=Config(
+        Config(
             connect_timeout=1,
             read_timeout=10,
             max_pool_connections=2 * CONCURRENCY,

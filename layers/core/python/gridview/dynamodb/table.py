@@ -98,7 +98,18 @@ class Table:
         self.name = name
         # A container keeps its table for hours: without a meter that somebody reads, no call is remembered.
         self.meter = meter or Meter(recording=False)
-        self._client = client or connect()
+        self._made = client
+
+    def connect(self) -> None:
+        """Make a new client, with new connections; without this, the first call makes one."""
+        self._made = connect()
+
+    @property
+    def _client(self) -> "DynamoDBClient":
+        if self._made is None:
+            self.connect()
+        assert self._made is not None  # noqa: S101  connect makes it
+        return self._made
 
     def metered(self) -> "Table":
         """The same table with a meter of its own."""

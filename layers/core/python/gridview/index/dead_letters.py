@@ -1,9 +1,8 @@
-"""The queue of poison issues. Besides the `dynamodb` package, the one module that talks to AWS."""
-
-import boto3
+"""The queue of poison issues."""
 
 from gridview.encoding.json_codec import dumps
 from gridview.index.images import Poison
+from gridview.support import aws
 
 
 class DeadLetters:
@@ -11,7 +10,7 @@ class DeadLetters:
 
     def __init__(self, queue_url: str) -> None:
         self._queue_url = queue_url
-        self._client = boto3.client("sqs")
+        self._client = aws.client("sqs")
 
     def send(self, poison: Poison) -> None:
         """Send one message: one request to SQS."""

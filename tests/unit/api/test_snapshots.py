@@ -1,0 +1,113 @@
+"""What a function does around a snapshot; a stand-in for the runtime's library calls the hooks as Lambda does."""
+
+import random
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+from botocore.loaders import create_loader
+
+from gridview.api import snapshots
+from gridview.dynamodb.table import Table
+from gridview.support import aws
+
+Hook = tuple[Callable[..., object], tuple[Any, ...]]
+
+
+class Runtime(ModuleType):
+    """The registering half of the library, and Lambda, which calls what was registered."""
+
+    def __init__(self) -> None:
+        super().__init__("snapshot_restore_py")
+        self.before: list[Hook] = []
+        self.after: list[Hook] = []
+
+    def register_before_snapshot(self, hook: Callable[..., object], *given: Any) -> None:
+        self.before.append((hook, given))
+
+    def register_after_restore(self, hook: Callable[..., object], *given: Any) -> None:
+        self.after.append((hook, given))
+
+    def snapshot(self) -> None:
+        for hook, given in reversed(self.before):
+            hook(*given)
+
+    def restore(self) -> None:
+        for hook, given in self.after:
+            hook(*given)
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    """A function that is being prepared for a snapshot."""
+    stand_in = Runtime()
+    monkeypatch.setitem(sys.modules, "snapshot_restore_py", stand_in)
+    monkeypatch.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
+    for name, value in (("DEFAULT_REGION", "eu-west-2"), ("ACCESS_KEY_ID", "a"), ("SECRET_ACCESS_KEY", "b")):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    return stand_in
+
+
+def test_without_snapshots_a_function_connects_at_its_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand")
+    taken: list[str] = []
+    snapshots.start([lambda: taken.append("one"), lambda: taken.append("two")], ["dynamodb"])
+    assert taken == ["one", "two"]
+
+
+def test_with_snapshots_it_connects_after_each_start_and_never_before(runtime: Runtime) -> None:
+    taken: list[str] = []
+    snapshots.start([lambda: taken.append("one"), lambda: taken.append("two")], ["dynamodb"])
+    runtime.snapshot()
+    assert taken == []
+    runtime.restore()
+    assert taken == ["one", "two"]
+
+
+def test_no_credentials_are_asked_for_before_the_snapshot(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "botocore.credentials.CredentialResolver.load_credentials", lambda _: asked.append("credentials")
+    )
+    table = Table("gridview")
+    snapshots.start([table.connect], ["dynamodb", "secretsmanager"])
+    runtime.snapshot()
+    assert asked == []
+    runtime.restore()
+    assert asked == ["credentials"]
+
+
+def test_what_botocore_knows_is_in_the_snapshot(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that no environment reads files of a megabyte after its start."""
+    monkeypatch.setattr(aws, "_models", create_loader())
+    table = Table("gridview")
+    snapshots.start([table.connect], ["dynamodb"])
+    runtime.snapshot()
+    monkeypatch.setattr(
+        "botocore.loaders.JSONFileLoader.load_file", lambda *_: pytest.fail("a file was read")
+    )
+    runtime.restore()
+
+
+def test_environments_of_one_snapshot_draw_different_numbers(runtime: Runtime) -> None:
+    snapshots.start([], [])
+    state = random.getstate()
+    drawn = set()
+    for _ in range(3):
+        random.setstate(state)
+        runtime.restore()
+        drawn.add(random.random())  # noqa: S311
+    assert len(drawn) == 3
+
+
+def test_every_start_has_connections_of_its_own(runtime: Runtime) -> None:
+    table = Table("gridview")
+    snapshots.start([table.connect], ["dynamodb"])
+    runtime.restore()
+    first = table.metered()._client
+    runtime.restore()
+    assert table.metered()._client is not first
