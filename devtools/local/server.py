@@ -86,7 +86,7 @@ def _request(environ: "WSGIEnvironment") -> Request:
     headers = {
         name.removeprefix("HTTP_").replace("_", "-").lower(): _utf8(value)
         for name, value in environ.items()
-        if (name.startswith("HTTP_") or name in {"CONTENT_TYPE", "CONTENT_LENGTH"}) and value
+        if name.startswith("HTTP_") or (name in {"CONTENT_TYPE", "CONTENT_LENGTH"} and value)
     }
     return Request(
         method=environ["REQUEST_METHOD"],

@@ -334,6 +334,22 @@ def test_an_answer_of_the_table_that_is_lost_is_found_again(
     assert len(resources(account) - known) == 1
 
 
+def test_a_request_that_runs_into_its_twin_is_told_to_ask_again(
+    api: Client, account: Cloud, bridge: str, through: Callable[[Around | None], None]
+) -> None:
+    def collide(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "transact":
+            raise TransactionFailed(())
+        return perform()
+
+    through(collide)
+    answer = create(api, "create_issue")
+    assert answer.kind == (429, "in-progress")
+    assert answer.headers["retry-after"] == "1"
+    through(None)
+    assert create(api, "create_issue").status == 201
+
+
 def test_a_busy_table_is_told_and_the_same_request_goes_on(
     api: Client, account: Cloud, bridge: str, through: Callable[[Around | None], None]
 ) -> None:

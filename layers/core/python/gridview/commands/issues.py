@@ -16,9 +16,8 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue, issue_key
 from gridview.schema.documents import Changes, Document
 from gridview.schema.ids import MAX_ISSUE_NUMBER
-from gridview.schema.store import retry_lost_races
 from gridview.support import clock
-from gridview.support.errors import Conflict, NotFound, Unprocessable
+from gridview.support.errors import Conflict, InProgress, NotFound, Unprocessable
 
 MAX_ISSUES = 1_000_000
 """The most issues of a project, counted by the index: while it lags, as many more may be created."""
@@ -82,16 +81,13 @@ def create_issue(
     if commit is None:
         return write_new(table, catalog, actor, num, changes)
     document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now())
-
-    def write() -> None:
-        try:
-            commit(table, [put(document, ABSENT)], documents.to_json(catalog, document))
-        except TransactionFailed as error:
-            if error.failed:
-                raise Conflict("The number is taken.") from error
-            raise
-
-    retry_lost_races(write)
+    try:
+        commit(table, [put(document, ABSENT)], documents.to_json(catalog, document))
+    except TransactionFailed as error:
+        if error.failed:
+            raise Conflict("The number is taken.") from error
+        # Nobody else has this number, so what the transaction ran into is the record of the request.
+        raise InProgress("The same request is in progress.") from error
     return document
 
 
