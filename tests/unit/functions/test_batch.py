@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gridview.commands import batch as batches
+from gridview.commands.attempts import Attempt
 from gridview.support.errors import Overloaded
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, Context
@@ -241,6 +242,24 @@ def test_a_batch_that_was_killed_in_the_middle_is_finished_by_the_next_attempt_a
     assert (changed["version"], changed["fields"]["3fe6"]) == (2, 7)
     assert replayed(api, *OPERATIONS).text == answer.text
     assert api.made(f"{bridge}/issues", {"name": "next"})["num"] == 6, "numbers were reserved once"
+
+
+def test_what_somebody_has_edited_since_a_kill_is_still_the_batchs_own(
+    api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: Any) -> None:
+        raise Killed
+
+    out_of_time = Client(api.handlers, api.claims, Context(milliseconds_left=-1))
+    with monkeypatch.context() as patch:
+        patch.setattr(Attempt, "end", die)
+        with pytest.raises(Killed):
+            replayed(out_of_time, create("a"), create("b"))
+    assert api.patch(f"{bridge}/issues/4", {"name": "edited"}).status == 200
+    answer = replayed(api, create("a"), create("b"))
+    assert statuses(answer) == [201, 201]
+    assert [result["issue"]["version"] for result in answer.body["results"]] == [2, 1]
+    assert {num: name for num, name in names(api, bridge).items() if num > 3} == {4: "edited", 5: "b"}
 
 
 def test_what_failed_for_the_moment_is_done_when_the_request_is_sent_again(

@@ -167,6 +167,7 @@ class _Batch:
             num,
             changes,
             mark=self._mark(place),
+            again=self._attempt is not None and self._attempt.again,
             guard=self._reserve(place),
         )
         return self._written(201, written)

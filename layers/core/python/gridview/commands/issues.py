@@ -106,11 +106,13 @@ def write_new(
     changes: Changes,
     *,
     mark: str | None = None,
+    again: bool = False,
     guard: Guard = _anything,
 ) -> Document:
     """Write version 1 under a reserved number.
 
-    `mark` identifies the operation (`attempts`). If the same operation has written before, its document is the answer.
+    `mark` identifies the operation (`attempts`). If the same operation has written before, its document is the answer. With
+    `again` it is so too when somebody has edited it since, which takes the mark away.
     """
     document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now())
     document |= _marked(mark)
@@ -119,7 +121,8 @@ def write_new(
         table.put(document, ABSENT)
     except ConditionFailed as error:
         found = error.item or {}
-        if not error.is_repeat_of(document) and (mark is None or found.get("mark") != mark):
+        ours = {mark, None} if again else {mark}
+        if not error.is_repeat_of(document) and (mark is None or found.get("mark") not in ours):
             raise Conflict("The number is taken.") from error
         return found
     return document
