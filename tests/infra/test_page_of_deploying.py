@@ -1,0 +1,104 @@
+"""The bill, the workflow and the versions that docs/deploying.md tells of."""
+
+import json
+import re
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from devtools import cli
+from gridview.api.routes import ROUTES
+from infra.paths import ROOT
+from infra.settings import Settings
+from tests.support.templates import resources
+
+PAGE = (ROOT / "docs/deploying.md").read_text("utf-8")
+
+
+def _rows(heading: str) -> list[list[str]]:
+    """The cells of the table below a heading, without its head."""
+    section = PAGE.split(f"\n### {heading}\n", 1)[1].split("\n### ", 1)[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_the_idle_bill_adds_up() -> None:
+    *parts, total, without = _rows("What it costs while nobody works")
+    for _, count, each, month in parts:
+        assert int(count) * Decimal(each) == Decimal(month)
+    months = [Decimal(month) for *_, month in parts]
+    assert sum(months) == Decimal(total[-1])
+    assert sum(months[1:]) == Decimal(without[-1])
+
+
+def test_the_idle_bill_counts_what_the_template_declares(template: dict[str, Any]) -> None:
+    counted = {
+        what.split(",")[0].split(":")[0]: int(count)
+        for what, count, *_ in _rows("What it costs while nobody works")[:-2]
+    }
+    alarms = resources(template, "AWS::CloudWatch::Alarm").values()
+    # An alarm on an expression is paid for each metric that the expression takes.
+    metrics = [
+        sum("MetricStat" in one for one in alarm["Metrics"]) if "Metrics" in alarm else 1 for alarm in alarms
+    ]
+    snapped = [one for one in resources(template, "AWS::Lambda::Function").values() if "SnapStart" in one]
+    assert counted["alarms"] == sum(metrics)
+    assert counted["SnapStart"] == len(snapped)
+    assert {one["MemorySize"] for one in snapped} == {1769}
+    assert counted["KMS key of the alarm topic"] == len(resources(template, "AWS::KMS::Key"))
+    assert counted["secret of the cursors"] == len(resources(template, "AWS::SecretsManager::Secret"))
+
+
+def test_the_bill_of_a_million_calls_adds_up() -> None:
+    operations = {route.operation for route in ROUTES}
+    rows = _rows("What a million calls cost")
+    assert len(rows) > 10
+    for call, *parts, whole in rows:
+        assert sum(map(Decimal, parts)) == Decimal(whole), call
+        named = re.match(r"`(\w+)`", call)
+        assert named is not None
+        assert named[1] in operations
+
+
+@pytest.fixture(scope="module")
+def workflow() -> dict[str, Any]:
+    """The example of a workflow."""
+    loaded: dict[str, Any] = yaml.safe_load((ROOT / "docs/github-actions.yml").read_text("utf-8"))
+    return loaded
+
+
+def test_the_workflow_checks_pull_requests_and_deploys_by_hand_without_keys(workflow: dict[str, Any]) -> None:
+    # YAML reads the key `on` as a truth value.
+    triggers = workflow[True]  # type: ignore[index]
+    assert set(triggers) == {"pull_request", "workflow_dispatch"}
+    check, deploy = workflow["jobs"]["check"], workflow["jobs"]["deploy"]
+    assert "id-token" not in check.get("permissions", {})
+    assert deploy["permissions"]["id-token"] == "write"
+    assert "secrets." not in (ROOT / "docs/github-actions.yml").read_text("utf-8")
+    assert triggers["workflow_dispatch"]["inputs"]["stage"]["options"] == ["dev", "staging", "prod"]
+
+
+def test_the_workflow_runs_commands_that_there_are_on_the_functions_python(
+    workflow: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["--help"]) == 0
+    known = capsys.readouterr().out
+    for job in workflow["jobs"].values():
+        for step in job["steps"]:
+            if "run" in step:
+                assert f" {step['run'].split()[1]} " in known
+            if "setup-python" in step.get("uses", ""):
+                assert step["with"]["python-version"] == Settings().python_version
+            if "setup-node" in step.get("uses", ""):
+                assert step["with"]["node-version"] == "22"
+
+
+def test_what_the_cdk_is_made_of_is_pinned() -> None:
+    package = json.loads((ROOT / "package.json").read_text("utf-8"))
+    assert package["engines"] == {"node": ">=20"}
+    assert all(re.fullmatch(r"[\d.]+", version) for version in package["devDependencies"].values())
+    lock = (ROOT / "requirements/dev.txt").read_text("utf-8")
+    for name in ("aws-cdk-lib", "constructs", "jsii", "cdk-nag"):
+        assert re.search(rf"^{name}==[\d.]+ ", lock, re.MULTILINE), name
