@@ -328,6 +328,36 @@ def _properties(schema: Mapping[str, Any], place: tuple[str, ...] = ()) -> Itera
         yield from _properties(schema["items"], (*place, "*"))
 
 
+@pytest.mark.parametrize("route", BODIES, ids=lambda route: route.operation)
+def test_every_list_and_object_of_a_body_has_a_greatest_length(route: Route) -> None:
+    operation = openapi_document()["paths"][route.path][route.method.lower()]
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    assert list(_endless(schema, (), frozenset())) == []
+
+
+def _endless(schema: Mapping[str, Any], place: tuple[str, ...], within: frozenset[str]) -> Iterator[str]:
+    """The places where a schema takes a list or an object of any length."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        if name not in within:
+            yield from _endless(schemas.named(name), (*place, name), within | {name})
+        return
+    properties: Any = schema.get("additionalProperties", True)
+    if "properties" in schema or schema.get("type") == "object":
+        if properties is not False and "maxProperties" not in schema:
+            yield ".".join(place)
+        if isinstance(properties, dict):
+            yield from _endless(properties, (*place, "*"), within)
+    if ("items" in schema or schema.get("type") == "array") and "maxItems" not in schema:
+        yield ".".join(place)
+    inner = [*schema.get("properties", {}).items()]
+    if "items" in schema:
+        inner.append(("*", schema["items"]))
+    inner += [("|", one) for word in ("anyOf", "oneOf", "allOf") for one in schema.get(word, ())]
+    for name, one in inner:
+        yield from _endless(one, (*place, name), within)
+
+
 def test_every_operation_with_a_body_and_every_parameter_is_tried() -> None:
     operations = [operation for path in openapi_document()["paths"].values() for operation in path.values()]
     assert {one["operationId"] for one in operations if "requestBody" in one} == EXAMPLES.keys()

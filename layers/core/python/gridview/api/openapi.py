@@ -5,7 +5,7 @@ The query function imports this module when the document is asked for, and not b
 
 import re
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel
 from pydantic import Field as ModelField
@@ -31,6 +31,7 @@ from gridview.query.group_request import GroupsRequest
 from gridview.query.predicates import schemas as filter_schemas
 from gridview.query.summary_request import SummaryRequest
 from gridview.schema import ids
+from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_OPTIONS
 from gridview.support.errors import (
     PROBLEMS,
     Conflict,
@@ -51,7 +52,7 @@ from gridview.support.validation import NAME, RequestModel, omissible
 
 Schema = dict[str, Any]
 
-_FieldInput = str | responses.Number | bool | list[str] | None
+_FieldInput = str | responses.Number | bool | Annotated[list[str], ModelField(max_length=MAX_OPTIONS)] | None
 
 
 class IssueCreate(RequestModel):
@@ -61,7 +62,9 @@ class IssueCreate(RequestModel):
     state: str | None = ModelField(
         default=None, description="One of the project's states; the first by default."
     )
-    fields: dict[str, _FieldInput] = omissible(description="Values by attribute id; null for no value.")
+    fields: dict[str, _FieldInput] = omissible(
+        max_length=MAX_ATTRIBUTES, description="Values by attribute id; null for no value."
+    )
 
 
 class IssuePatch(RequestModel):
@@ -69,7 +72,7 @@ class IssuePatch(RequestModel):
 
     name: str = omissible(min_length=1, max_length=TEXT_LIMIT)
     state: str = omissible(min_length=1, description="One of the project's states.")
-    fields: dict[str, _FieldInput] | None = omissible(
+    fields: Annotated[dict[str, _FieldInput], ModelField(max_length=MAX_ATTRIBUTES)] | None = omissible(
         description="Values by attribute id; null clears a field, and null for all of them clears every field."
     )
 

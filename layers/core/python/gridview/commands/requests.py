@@ -98,7 +98,7 @@ MAX_OPERATIONS = 500
 class UpdateOperation(RequestModel):
     """The body of `PATCH .../issues/{num}` with the number; `version` acts like If-Match."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", json_schema_extra={"maxProperties": RequestModel.max_properties})
 
     num: int = ModelField(ge=1)
     version: int | None = ModelField(default=None, ge=1)
@@ -116,7 +116,9 @@ class Operation(RequestModel):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
-    create: dict[str, Any] = omissible(description="The body of `POST .../issues`.")
+    create: dict[str, Any] = omissible(
+        max_length=RequestModel.max_properties, description="The body of `POST .../issues`."
+    )
     update: UpdateOperation = omissible()
     delete: DeleteOperation = omissible()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gridview.encoding.tokenizer import words
 from gridview.query.operators import MAX_VALUES, OPERATORS, Operand, Operator, Test
-from gridview.schema.catalog import NUM, Catalog, Field, FieldType
+from gridview.schema.catalog import MAX_OPTIONS, NUM, Catalog, Field, FieldType
 from gridview.schema.documents import parse_value
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel
@@ -295,7 +295,7 @@ _VALUE: dict[str, Any] = {
         _TEXT,
         {"type": "number"},
         {"type": "boolean"},
-        {"type": "array", "items": _TEXT, "minItems": 1},
+        {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MAX_OPTIONS},
     ]
 }
 
@@ -315,7 +315,13 @@ def _condition_schema(operand: Operand, names: list[str], field: dict[str, Any])
         case Operand.TEXT | Operand.WORDS:
             value |= _TEXT
         case Operand.OPTIONS:
-            value |= {"type": "array", "items": _TEXT, "minItems": 1, "uniqueItems": True}
+            value |= {
+                "type": "array",
+                "items": _TEXT,
+                "minItems": 1,
+                "maxItems": MAX_OPTIONS,
+                "uniqueItems": True,
+            }
     return _object({**condition, "value": value})
 
 
