@@ -26,9 +26,7 @@ NONE: frozenset[int] = frozenset()
         ('""', NONE),
         ('"a,b"', NONE),
         ('"03"', NONE),
-        ('"3 "', NONE),
         ('"-3"', NONE),
-        ('"\u0663"', NONE),
         ('"1234567890123456789012345"', NONE),
     ],
 )
@@ -38,7 +36,24 @@ def test_the_versions_that_a_header_names(header: str | None, expected: Any) -> 
 
 
 @pytest.mark.parametrize(
-    "header", ["", "3", '"3', '3"', '"', "'3'", '"3" "4"', '"3",', ',"3"', '*, "3"', 'w/"3"', "W/3", '"3""4"']
+    "header",
+    [
+        "",
+        "3",
+        '"3',
+        '3"',
+        '"',
+        "'3'",
+        '"3" "4"',
+        '"3",',
+        ',"3"',
+        '*, "3"',
+        'w/"3"',
+        "W/3",
+        '"3""4"',
+        '"3 "',
+        '"\u0663"',
+    ],
 )
 def test_a_malformed_header_is_refused(header: str) -> None:
     with pytest.raises(InvalidRequest):
