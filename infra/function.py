@@ -48,7 +48,7 @@ class GridFunction(Construct):
             runtime=lambda_runtime(settings.runtime),
             architecture=lambda_architecture(settings.architecture),
             handler="handler.handler",
-            code=code(ROOT / "functions" / folder),
+            code=code(ROOT / "functions" / folder, "/var/task", settings.python_version),
             layers=list(layers),
             environment={
                 "POWERTOOLS_SERVICE_NAME": folder,

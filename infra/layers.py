@@ -10,7 +10,7 @@ from aws_cdk import Stack
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from infra.assets import code
+from infra.assets import code, finished
 from infra.function import lambda_architecture, lambda_runtime
 from infra.paths import ROOT
 from infra.settings import Settings
@@ -29,14 +29,14 @@ class Layers(Construct):
             self,
             "Core",
             description="gridview: the core package",
-            code=code(CORE),
+            code=code(CORE, "/opt", settings.python_version),
             compatible_runtimes=runtimes,
         )
         vendor = lambda_.LayerVersion(
             self,
             "Vendor",
             description="gridview: third-party packages",
-            code=code(_vendor_folder(Stack.of(self), settings)),
+            code=finished(_vendor_folder(Stack.of(self), settings)),
             compatible_runtimes=runtimes,
             compatible_architectures=[lambda_architecture(settings.architecture)],
         )

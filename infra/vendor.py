@@ -13,13 +13,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from infra.bytecode import compile_in, fits, marker
 from infra.paths import ROOT
 from infra.settings import Architecture
 
 VENDOR_LOCK = ROOT / "layers" / "vendor" / "requirements.txt"
 CACHE = ROOT / ".build" / "layers"
 
-_RECIPE = "1"
+_RECIPE = "2"
 """Raise this with any change in how a layer is made from the lock file."""
 
 _MANYLINUX = {"arm64": "aarch64", "x86_64": "x86_64"}
@@ -39,7 +40,9 @@ def build_vendor(*, python_version: str, architecture: Architecture, cache: Path
     Raises:
         LayerError: pip failed; most likely there is no network, or no wheel for the platform.
     """
-    made_from = "\n".join((_RECIPE, python_version, architecture, VENDOR_LOCK.read_text("utf-8")))
+    made_from = "\n".join(
+        (_RECIPE, python_version, architecture, marker(python_version), VENDOR_LOCK.read_text("utf-8"))
+    )
     key = hashlib.sha256(made_from.encode()).hexdigest()[:16]
     # No dot in it: CDK would take the rest of the name for a suffix.
     built = cache / f"{architecture}-py{python_version.replace('.', '')}-{key}"
@@ -50,6 +53,8 @@ def build_vendor(*, python_version: str, architecture: Architecture, cache: Path
         folder = Path(building) / "layer"
         _install(folder / "python", python_version, architecture)
         strip(folder / "python")
+        if fits(python_version):
+            compile_in(folder, "/opt")
         # NOTE: a rename is atomic; another process that was faster has made the same folder.
         try:
             folder.rename(built)

@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,13 +81,31 @@ def test_code_is_within_its_budget(local_template: dict[str, Any], assets: dict[
 
 def test_nothing_is_deployed_that_running_it_left_behind(assets: dict[str, Path]) -> None:
     # The layer of third-party packages keeps their files as they are; `test_layers` looks at those.
-    left = {
-        path.name
-        for folder in _first_party(assets)
-        for path in folder.rglob("*")
-        if path.name == "__pycache__" or path.suffix == ".pyc" or path.name.startswith(".")
-    }
-    assert left == set()
+    for folder in _first_party(assets):
+        for path in _files(folder):
+            assert not path.name.startswith("."), path
+            assert path.suffix != ".pyc" or unchecked(path), path
+
+
+def test_every_module_has_its_bytecode_where_the_builder_is_the_functions_python(
+    assets: dict[str, Path],
+) -> None:
+    """Python takes it whatever dates the files have, without a look at the source."""
+    assert SETTINGS.python_version == f"{sys.version_info.major}.{sys.version_info.minor}"
+    for folder in assets.values():
+        sources = [path for path in _files(folder) if path.suffix == ".py"]
+        made = {Path(importlib.util.cache_from_source(str(path))) for path in sources}
+        assert sources
+        # Some packages ship sources of an older Python for their tools, which no version compiles.
+        assert len({path for path in made if path.is_file()}) >= 0.99 * len(made)
+        assert all(unchecked(path) for path in made if path.is_file())
+
+
+def test_bytecode_says_nothing_of_the_builder(assets: dict[str, Path]) -> None:
+    for folder in _first_party(assets):
+        for path in _files(folder):
+            if path.suffix == ".pyc":
+                assert str(ROOT).encode() not in path.read_bytes(), path
 
 
 def test_no_file_of_the_tools_or_tests_is_deployed(assets: dict[str, Path]) -> None:
@@ -107,10 +126,10 @@ def test_no_file_of_the_tools_or_tests_is_deployed(assets: dict[str, Path]) -> N
 def test_deployed_code_knows_nothing_of_the_tools_and_signs_no_tokens(assets: dict[str, Path]) -> None:
     for folder in _first_party(assets):
         for path in _files(folder):
-            assert path.suffix in {".py", ".typed"}, path
+            assert path.suffix in {".py", ".pyc", ".typed"}, path
             imported = _imported(path)
             assert not imported & {"devtools", "infra", "tests", "functions", "jwt", "jose", "authlib"}, path
-            assert "devtools" not in path.read_text("utf-8"), path
+            assert b"devtools" not in path.read_bytes(), path
 
 
 def test_deployed_code_imports_only_what_is_deployed_or_in_the_runtime(assets: dict[str, Path]) -> None:
@@ -148,6 +167,11 @@ def test_the_same_sources_give_the_same_assets(assets: dict[str, Path], tmp_path
     app.synth()
     again = {path.name for path in tmp_path.iterdir() if path.name.startswith("asset.")}
     assert {folder.name for folder in assets.values()} == again
+
+
+def unchecked(bytecode: Path) -> bool:
+    """Whether Python takes it without comparing it with its source (PEP 552)."""
+    return bytecode.read_bytes()[4:8] == b"\x01\0\0\0"
 
 
 def _imported(path: Path) -> set[str]:

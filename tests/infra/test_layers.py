@@ -8,7 +8,9 @@ import pytest
 from packaging.markers import Marker
 
 from infra import vendor as building
+from infra.bytecode import fits
 from infra.paths import ROOT
+from infra.settings import Settings
 from infra.vendor import VENDOR_LOCK, LayerError, build_vendor, strip
 
 AARCH64 = 0xB7
@@ -44,9 +46,11 @@ def test_what_lambda_brings_and_what_only_tools_need_is_not_in_it(vendor: Path) 
 
 
 def test_it_is_the_same_wherever_it_is_built(vendor: Path) -> None:
-    """Nothing in it was compiled here, and nothing says where it was built or by whom."""
+    """Bytecode is for the functions' Python alone and needs no source, and nothing says where it was built or by whom."""
     files = [path for path in vendor.rglob("*") if path.is_file()]
-    assert not [path for path in files if path.suffix == ".pyc" or "__pycache__" in path.parts]
+    compiled = [path for path in files if path.suffix == ".pyc"]
+    assert bool(compiled) is fits(Settings().python_version)
+    assert all(path.read_bytes()[4:8] == b"\x01\0\0\0" for path in compiled)
     assert not [
         path for path in files if path.name in {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"}
     ]
