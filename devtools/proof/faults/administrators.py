@@ -131,7 +131,9 @@ def upkeep(world: World, catalogs: Catalogs) -> Run:
         ):  # the next one goes on when the lease has run out
             world.check(run)
 
-    return world.start("upkeep", lambda table: world.functions(table, catalogs).upkeep(world.letter), ended)
+    return world.start(
+        "upkeep", lambda table: world.functions(table, catalogs).upkeep(world.letter), ended, homes=None
+    )
 
 
 def job_is_left(world: World) -> bool:

@@ -6,11 +6,14 @@ from random import Random
 
 from devtools.proof.faults import administrators, people, truth
 from devtools.proof.faults.adversary import Verdict
+from devtools.proof.faults.isolation import homes_in
 from devtools.proof.faults.people import Reader, is_spoilt
+from devtools.proof.faults.project import neighbours
 from devtools.proof.faults.questions import Questioner
 from devtools.proof.faults.stream import Shard
 from devtools.proof.faults.world import SETTLING, Difference, Run, World, is_block
 from gridview.dynamodb.expressions import Key
+from gridview.index.images import Poison
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound
@@ -38,6 +41,8 @@ class Weather:
     containers: int = 2
     definitions: bool = False
     project_goes: bool = False
+    neighbours: bool = False
+    """Whether others work in projects of their own, of this tenant and of another."""
 
 
 class Drawn:
@@ -52,14 +57,19 @@ class Drawn:
         if world.memory is not None and weather.lag:
             world.memory.lag()
         self._stalest = world.chance(0.3)
+        self.worlds = [world, *(neighbours(world) if weather.neighbours else ())]
         self.grow_bad()
         self.command_containers = [Catalogs() for _ in range(weather.containers)]
         self.consumer_containers = [Catalogs() for _ in range(weather.containers)]
         self.upkeep_containers = [Catalogs() for _ in range(weather.containers)]
         self.reader_catalogs = Catalogs()
-        self.readers = [Reader(world, self.reader_catalogs) for _ in range(weather.readers)]
+        self.readers = [
+            Reader(here, self.reader_catalogs) for here in self.worlds for _ in range(weather.readers)
+        ]
         self.aside = Random(f"questions {seed}")  # noqa: S311 - the same seed is the same scenario
-        self.questioner = Questioner(world, self.reader_catalogs, self.aside)
+        self.questioners = {
+            here.home: Questioner(here, self.reader_catalogs, self.aside) for here in self.worlds
+        }
         self.official: dict[Shard, Run] = {}
         self.scribbled: list[str] = []
 
@@ -72,8 +82,9 @@ class Drawn:
     def play(self) -> None:
         """Make some issues, let so much happen, and look at what is left when it becomes quiet."""
         world = self.world
-        for _ in range(self.weather.issues):
-            world.finish(people.create(world, self.random.choice(self.command_containers)))
+        for here in self.worlds:
+            for _ in range(max(1, self.weather.issues // len(self.worlds))):
+                world.finish(people.create(here, self.random.choice(self.command_containers)))
         if not self.weather.definitions:
             self.act(self.weather.actions)
         else:
@@ -95,7 +106,8 @@ class Drawn:
 
     def grow_bad(self) -> None:
         """The weather, after it was calm."""
-        self.world.splitting = self.weather.splitting
+        for here in self.worlds:
+            here.splitting = self.weather.splitting
         if self.world.memory is not None and self.weather.stale:
             self.world.memory.stale(self._states_ago)
 
@@ -129,16 +141,17 @@ class Drawn:
 
     # What people do
 
-    def _nums(self) -> list[int]:
-        return [document["num"] for document in self.world.documents.values() if "num" in document]
+    def _somewhere(self) -> World:
+        """One of the projects."""
+        return self.world if len(self.worlds) == 1 else self.random.choice(self.worlds)
 
     def write(self) -> None:
         """Somebody begins to make, change or delete an issue."""
-        world = self.world
+        world = self._somewhere()
         if sum(run.kind == "command" for run in world.runs) >= self.weather.crowd:
             return
         catalogs = self.random.choice(self.command_containers)
-        nums = self._nums()
+        nums = [document["num"] for document in world.documents.values() if "num" in document]
         if not nums or (len(nums) < self.weather.issues and world.chance(0.3)):
             people.create(world, catalogs)
         elif world.chance(0.12):
@@ -148,16 +161,16 @@ class Drawn:
 
     def table_itself(self) -> None:
         """A document is expired, deleted or restored without any command."""
-        world = self.world
+        world = self._somewhere()
         gone = [key for key, order in world.orders.items() if order.removed and key not in self.scribbled]
-        if gone and world.chance(0.6) and self.catalog() is not None:
+        if gone and world.chance(0.6) and self.catalog(world) is not None:
             people.restore(world, self.random.choice(gone))
         elif world.documents:
             people.remove(world, self.random.choice(sorted(world.documents)))
 
     def spoil(self) -> None:
         """A document becomes one from which nothing can be derived, or is put right."""
-        world = self.world
+        world = self._somewhere()
         good = sorted(key for key in world.documents if key not in self.scribbled)
         bad = [key for key in good if is_spoilt(world.documents[key])]
         if len(self.scribbled) < 2 and world.chance(0.3):
@@ -171,15 +184,18 @@ class Drawn:
 
     def repair(self) -> None:
         """Somebody has an issue repaired that may well be right."""
-        if self.world.orders:
-            key = self.random.choice(sorted(self.world.orders))
-            people.repair(self.world, key, self.random.choice(self.upkeep_containers))
+        world = self._somewhere()
+        if world.orders:
+            key = self.random.choice(sorted(world.orders))
+            people.repair(world, key, self.random.choice(self.upkeep_containers))
 
     def read(self) -> None:
         """Somebody asks for a page, or something else of the grid."""
         if self.weather.readers <= sum(run.kind == "reader" for run in self.world.runs):
             return
-        if self.aside.random() >= _QUESTIONS or self.questioner.ask() is None:
+        first, *others = self.questioners.values()
+        questioner = self.aside.choice([first, *others]) if others else first
+        if self.aside.random() >= _QUESTIONS or questioner.ask() is None:
             self.random.choice(self.readers).page()
 
     # What Lambda and DynamoDB do
@@ -266,11 +282,11 @@ class Drawn:
     def define(self) -> None:
         """An administrator begins to change a definition."""
         if sum(run.kind == "command" for run in self.world.runs) < self.weather.crowd:
-            administrators.define(self.world, self.random.choice(self.command_containers))
+            administrators.define(self._somewhere(), self.random.choice(self.command_containers))
 
     def delete_project(self) -> None:
-        """An administrator begins to delete the project."""
-        administrators.delete_project(self.world, self.random.choice(self.command_containers))
+        """An administrator begins to delete a project."""
+        administrators.delete_project(self._somewhere(), self.random.choice(self.command_containers))
 
     def upkeep(self) -> None:
         """The schedule invokes the upkeep function."""
@@ -286,17 +302,18 @@ class Drawn:
         world = self.world
         for _ in range(12):
             self.catch_up_with_all()
-            if not administrators.job_is_left(world):
+            if not any(map(administrators.job_is_left, self.worlds)):
                 return
             self.walk()
             world.pass_time(130.0)
             world.drain(self.random.choice(self.consumer_containers))
             self.catch_up_with_all()
-            before = self.catalog()
+            before = [self.catalog(here) for here in self.worlds]
             world.finish(administrators.upkeep(world, self.random.choice(self.upkeep_containers)))
             self.catch_up_with_all()
             # What was served a moment ago is there as long as somebody may not have heard of anything else.
-            self.walk(before)
+            for here, catalog in zip(self.worlds, before, strict=True):
+                self._walk(here, catalog)
             world.drain(self.random.choice(self.consumer_containers))
         raise Difference("the background work does not come to an end")
 
@@ -308,35 +325,44 @@ class Drawn:
         world.note("-- it becomes quiet")
         self.settle()
         self.work_off()
-        if self.catalog() is None:
-            truth.assert_removed(world)
-            return
         self.judge()
         if self.weather.poison:
             world.note("-- what is spoilt is put right")
             world.too_large.clear()  # a larger item fits now
-            for key in sorted(world.documents):
-                if key in self.scribbled:
-                    people.remove(world, key)
-                elif is_spoilt(world.documents[key]):
-                    people.mend_document(world, key)
+            for here in self.worlds:
+                self._put_right(here)
             self.settle()
-            for key, version, _ in sorted(set(world.letters)):
-                world.finish(people.repair(world, key, Catalogs(), version))
+            for here in self.worlds:
+                for key, version, _ in self._letters(here):
+                    world.finish(people.repair(here, key, Catalogs(), version))
             self.catch_up_with_all()
             self.judge()
         self.walk()
-        self.ask()
-        if world.orders and world.chance(0.3):
-            truth.assert_found_and_mended(world)
-            self.catch_up_with_all()
-            self.judge()
+        for here in self.worlds:
+            self._ask(here)
+        for here in self.worlds:
+            if here.orders and self.catalog(here) is not None and world.chance(0.3):
+                truth.assert_found_and_mended(here)
+                self.catch_up_with_all()
+                self.judge()
+
+    def _put_right(self, world: World) -> None:
+        for key in sorted(world.documents):
+            if key in self.scribbled:
+                people.remove(world, key)
+            elif is_spoilt(world.documents[key]):
+                people.mend_document(world, key)
+
+    def _letters(self, world: World) -> list[Poison]:
+        """The dead letters about issues of a project."""
+        return sorted({one for one in world.letters if homes_in([(one.key, "")]) == {world.home}})
 
     def settle(self) -> None:
         """Every invocation ends, everything is delivered, and the index hears of everything."""
         world = self.world
         world.over()
-        world.splitting = 0.0
+        for here in self.worlds:
+            here.splitting = 0.0
         world.drain(self.random.choice(self.consumer_containers))
         if world.memory is not None:
             world.memory.stale(None)
@@ -348,13 +374,20 @@ class Drawn:
             self.world.memory.catch_up_with_all()
 
     def judge(self) -> None:
-        """What is derived, and what is in the dead letters."""
-        world = self.world
-        underivable = set(self._stuck())
-        sent = {(letter.key, letter.version) for letter in world.letters}
+        """What is derived in each project, and what is in the dead letters."""
+        for world in self.worlds:
+            if self.catalog(world) is None:
+                truth.assert_removed(world)
+            else:
+                self._judge(world)
+
+    def _judge(self, world: World) -> None:
+        underivable = set(self._stuck(world))
+        letters = self._letters(world)
+        sent = {(letter.key, letter.version) for letter in letters}
         if missing := underivable - sent:
             raise Difference(f"not in the dead letters: {sorted(missing)}")
-        for letter in world.letters:
+        for letter in letters:
             had = world.history.get(letter.key, {}).get(letter.version, [])
             if not (
                 (letter.version == 0 and letter.key in self.scribbled)
@@ -365,12 +398,12 @@ class Drawn:
         truth.assert_derived(world, but_for=frozenset(key for key, _ in underivable))
         truth.assert_no_work_left(world)
 
-    def _stuck(self) -> Iterator[tuple[str, int]]:
+    def _stuck(self, world: World) -> Iterator[tuple[str, int]]:
         """The issues from which nothing can be derived as things are, with the version that dead letters tell of them."""
-        catalog = self.catalog()
+        catalog = self.catalog(world)
         # One that was refused and not told of has to have been derived in the end: what it was to be written for was no more.
-        too_large = self.world.too_large & self.world.refused & {one[:2] for one in self.world.letters}
-        for key, document in self.world.documents.items():
+        too_large = world.too_large & world.refused & {one[:2] for one in world.letters}
+        for key, document in world.documents.items():
             if key in self.scribbled:
                 yield key, 0
             elif (key, document["version"]) in too_large or not (
@@ -378,42 +411,49 @@ class Drawn:
             ):
                 yield key, document["version"]
 
-    def catalog(self) -> Catalog | None:
-        """The definitions as they are now; None when the project is deleted."""
+    def catalog(self, world: World | None = None) -> Catalog | None:
+        """The definitions of a project as they are now; None when it is deleted."""
         try:
-            return self.world.catalog()
+            return (world or self.world).catalog()
         except NotFound:
             return None
 
-    def _moved_since(self, catalog: Catalog, name: str) -> bool:
+    def _moved_since(self, world: World, catalog: Catalog, name: str) -> bool:
         """Whether options were moved since: an older catalog leaves out issues that stand under ranks unknown to it."""
-        now = self.catalog()
+        now = self.catalog(world)
         before, after = catalog.get(name), now.get(name) if now else None
         return before is not None and after is not None and before.options != after.options
 
-    def walk(self, catalog: Catalog | None = None) -> None:
-        """Walk by some orders that are served, under the present definitions or older ones."""
-        catalog = catalog or self.catalog()
-        # The grid shows no page with a document that holds what nobody knows.
-        if catalog is None or any(self._stuck()) or any(map(is_spoilt, self.world.documents.values())):
+    def walk(self) -> None:
+        """Walk by some orders that are served."""
+        for world in self.worlds:
+            self._walk(world)
+
+    def _walk(self, world: World, catalog: Catalog | None = None) -> None:
+        """Walk under the present definitions or older ones."""
+        catalog = catalog or self.catalog(world)
+        if catalog is None or not self._is_shown(world):
             return
-        names = [name for name in truth.sortable(catalog) if not self._moved_since(catalog, name)]
+        names = [name for name in truth.sortable(catalog) if not self._moved_since(world, catalog, name)]
         for name in self.random.sample(names, min(3, len(names))):
             truth.assert_walk(
-                self.world,
+                world,
                 name,
-                descending=self.world.chance(0.5),
-                nulls_first=self.world.chance(0.5),
+                descending=world.chance(0.5),
+                nulls_first=world.chance(0.5),
                 limit=self.random.randint(1, 4),
                 catalog=catalog,
             )
 
-    def ask(self) -> None:
+    def _is_shown(self, world: World) -> bool:
+        """The grid shows no page with a document that holds what nobody knows."""
+        return not any(self._stuck(world)) and not any(map(is_spoilt, world.documents.values()))
+
+    def _ask(self, world: World) -> None:
         """Ask what readers ask, now that there is one right answer."""
-        catalog = self.catalog()
-        if catalog is None or any(self._stuck()) or any(map(is_spoilt, self.world.documents.values())):
-            return
-        self.questioner.ask_in_quiet(catalog, 3)
+        catalog = self.catalog(world)
+        if catalog is not None and self._is_shown(world):
+            self.questioners[world.home].ask_in_quiet(catalog, 3)
 
 
 _FAIR = Weather()

@@ -3,6 +3,7 @@
 A point is a script, the number of a write in it, and what becomes of the invocation at that write.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from devtools.proof.faults import administrators, people, truth
 from devtools.proof.faults.drawn import Drawn, Weather
-from devtools.proof.faults.project import PROJECT, SMALL, in_memory
+from devtools.proof.faults.project import PROJECT, SMALL, in_memory, neighbours
 from devtools.proof.faults.stream import Shard
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import SETTLING, Difference, Run, World
@@ -41,6 +42,8 @@ class Script(NamedTuple):
     """The time of the last change is not indexed, so a change may change nothing that is."""
     size: int = 0
     """Which of the sizes of blocks (`project.SMALL`)."""
+    neighbours: bool = False
+    """Each step is taken in every project of two tenants, one after the other."""
 
 
 _SCRIPTS = (
@@ -151,6 +154,16 @@ _SCRIPTS = (
         7,
         size=2,
     ),
+    Script("two tenants in one batch", (("create", 1), ("change", 1)), 3, 6, 6, neighbours=True),
+    Script(
+        "two tenants in one batch, plain blocks",
+        (("create", 1), ("clear", 1)),
+        2,
+        4,
+        6,
+        size=1,
+        neighbours=True,
+    ),
 )
 
 
@@ -201,7 +214,8 @@ class KillPoint:
         """Play it, and look at what it left behind."""
         script, fate = _SCRIPTS[self.script], _FATES[self.fate]
         world.note("-- {}; at write {}: {}", script.name, self.write, fate.name)
-        shard = _written(world, script)
+        homes = _homes(world, script)
+        shard = _written(homes, script)
         first = _killed_over(world, shard, script)
         reached = to_write(world, first, self.write)
         if reached and fate.after:
@@ -213,16 +227,25 @@ class KillPoint:
             for late in list(world.late):
                 world.land(late)
         world.drain(Catalogs())
-        truth.assert_derived(world)
+        for here in homes:
+            truth.assert_derived(here)
         # Lambda may deliver any record once more.
         for record in shard.records:
             world.finish(world.deliver_beside([record], Catalogs()))
-            truth.assert_derived(world)
-        truth.assert_walk(world, "start", descending=False, nulls_first=False, limit=1)
+            for here in homes:
+                truth.assert_derived(here)
+        for here in homes:
+            truth.assert_walk(here, "start", descending=False, nulls_first=False, limit=1)
 
 
-def _written(world: World, script: Script) -> Shard:
+def _homes(world: World, script: Script) -> Sequence[World]:
+    """The world as it is seen from each of the projects of a script."""
+    return [world, *(neighbours(world) if script.neighbours else ())]
+
+
+def _written(homes: Sequence[World], script: Script) -> Shard:
     """The shard when everything has been written, and the first records are settled."""
+    world = homes[0]
     if script.bare:
         patched("updated", indexed=False)(world, world.table)
         world.pass_time(SETTLING)
@@ -230,7 +253,8 @@ def _written(world: World, script: Script) -> Shard:
         world.pass_time(SETTLING)
         world.finish(administrators.upkeep(world, Catalogs()))
     for word, num in script.steps:
-        do(world, word, num)
+        for here in homes:
+            do(here, word, num)
     (shard,) = world.stream.shards
     if script.known:
         _deliver(world, shard, script.known)
@@ -301,7 +325,7 @@ def kill_points() -> tuple[int, ...]:
         with virtual(clock, 0, SMALL[script.size]):
             table, tenant = in_memory(0)
             world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
-            shard = _written(world, script)
+            shard = _written(_homes(world, script), script)
             run = _killed_over(world, shard, script)
             writes = _writes_of(world, run)
             found += [

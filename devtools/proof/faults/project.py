@@ -1,8 +1,8 @@
 """The project that every scenario begins with, and the tables that it may be in."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.virtual import Clock, Constants, virtual
@@ -11,6 +11,9 @@ from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 from gridview.schema.store import Catalogs
+
+if TYPE_CHECKING:
+    from devtools.proof.faults.world import World
 
 TENANT, PROJECT = "acme", "bridge"
 
@@ -21,6 +24,10 @@ ATTRIBUTES = (
     {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["x", "y", "z"]},
     {"id": "note", "name": "Note", "type": "text", "indexed": False},
 )
+
+
+NEIGHBOURS = (("zeta", PROJECT), (TENANT, "harbor"))
+"""Who else may be at work in a table: another tenant with the same project, and the same tenant with another one."""
 
 
 class Engine(NamedTuple):
@@ -43,12 +50,24 @@ def _prepared() -> MemoryTable:
     return table
 
 
-def prepare(table: Table, tenant: str) -> None:
-    """The project of every scenario."""
+def prepare(
+    table: Table,
+    tenant: str,
+    project: str = PROJECT,
+    made: Sequence[Mapping[str, Any]] = ATTRIBUTES,
+) -> None:
+    """The project of every scenario, or another with these attributes."""
     admin = Actor(tenant, "ada", Role.ADMIN)
-    projects.create_project(table, admin, {"name": "Bridge", "id": PROJECT})
-    for attribute in ATTRIBUTES:
-        attributes.create_attribute(table, Catalogs(), admin, PROJECT, attribute)
+    projects.create_project(table, admin, {"name": project.title(), "id": project})
+    for attribute in made:
+        attributes.create_attribute(table, Catalogs(), admin, project, attribute)
+
+
+def neighbours(world: "World") -> Iterator["World"]:
+    """The world as it is seen from other projects, which are made in it: the same attributes have other internal ids there."""
+    for tenant, project in NEIGHBOURS:
+        prepare(world.engine, tenant, project, ATTRIBUTES[::-1])
+        yield world.beside(tenant, project)
 
 
 MEMORY = Engine("memory", in_memory)

@@ -6,6 +6,7 @@ which something happens (`races`). From `RANDOM` on everything is drawn from the
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
@@ -18,6 +19,9 @@ from devtools.proof.faults.world import Difference, World
 
 RANDOM = 1_000_000
 """The first seed of a scenario that is drawn."""
+
+NEIGHBOURS_EVERY = 3
+"""Of so many drawn scenarios of each family, one has several projects, and two tenants."""
 
 
 class Played(NamedTuple):
@@ -83,7 +87,11 @@ class Family(NamedTuple):
 
 
 def _drawn(name: str) -> Family:
-    return Family(name, lambda world, seed: Drawn(world, WEATHERS[name], seed).play())
+    def play(world: World, seed: int) -> None:
+        with_neighbours = seed // len(WEATHERS) % NEIGHBOURS_EVERY == NEIGHBOURS_EVERY - 1
+        Drawn(world, replace(WEATHERS[name], neighbours=with_neighbours), seed).play()
+
+    return Family(name, play)
 
 
 _FAMILIES = tuple(map(_drawn, WEATHERS))

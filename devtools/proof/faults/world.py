@@ -1,7 +1,8 @@
 """The world of a scenario: a table, a stream, a clock, and invocations that an adversary has hold of."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
@@ -9,10 +10,11 @@ from typing import Any, NamedTuple
 
 from devtools.local.delivery import Record, sequence_number
 from devtools.proof.faults.adversary import Invocation, Verdict, refuse_as_too_large
+from devtools.proof.faults.isolation import Home, homes_in, trespass
 from devtools.proof.faults.lambdas import Answer, Failed, Functions
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Killed
-from devtools.proof.faults.stream import Shard, Stream, told
+from devtools.proof.faults.stream import Shard, Stream, key_of, told
 from devtools.proof.faults.virtual import Clock
 from devtools.proof.faults.watched import Around, Attempted, Watched, everything
 from gridview.commands.actor import Actor, Role
@@ -72,7 +74,10 @@ class Late:
 
 
 class World:
-    """One scenario's world. Everything that happens in it is decided by `random`, so a seed is a scenario."""
+    """One scenario's world, as those see it who work in one of its projects: what is in that, and all that projects share.
+
+    Everything that happens in it is decided by `random`, so a seed is a scenario.
+    """
 
     def __init__(
         self,
@@ -94,17 +99,7 @@ class World:
         self.memory = table if isinstance(table, MemoryTable) else None
         self.table = Watched(table, self._recording)
         """The table with nobody in between but who writes down what becomes of documents."""
-        self.tenant, self.project = tenant, project
-        self.admin = Actor(tenant, "ada", Role.ADMIN)
-        self.path = f"/v1/projects/{project}"
-        self.known: Catalog | None = None
-        """Definitions that people have heard of, which may be older than those of now."""
         self.stream = Stream(random, shards)
-        self.history: dict[str, dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
-        """Every document that ever stood under a key, by version."""
-        self.documents: dict[str, Item] = {}
-        self.orders: dict[str, ImageVersion] = {}
-        """The newest image of each issue that ever was: its version, and whether that was removed."""
         self.letters: list[Poison] = []
         self._fences: dict[Catalogs, Fences] = {}
         self.runs: list[Run] = []
@@ -114,8 +109,6 @@ class World:
         """Looks at a ledger (and the one before it) or a sort entry that has just been written."""
         self.watch_blocks: Callable[[World, str, Chain], None] = lambda *_: None
         """Looks at the blocks of a family that have just been written or removed, as they were before."""
-        self.blocks: dict[str, Chain] = defaultdict(dict)
-        """The blocks that stand in the table, by family and id."""
         self.differences: list[Difference] = []
         self.too_large: set[tuple[str, int]] = set()
         """Issues and versions of which the adversary says that their ledger does not fit an item."""
@@ -127,6 +120,39 @@ class World:
         self.expiring = False
         self._log = log
         self._names: Counter[str] = Counter()
+        self._homes: dict[Home, World] = {}
+        """The same world, as it is seen from each of its projects."""
+        self._live_in(tenant, project)
+
+    def _live_in(self, tenant: str, project: str) -> None:
+        """See it from a project in which nothing has happened."""
+        self.tenant, self.project = tenant, project
+        self.home = tenant, project
+        self.admin = Actor(tenant, "ada", Role.ADMIN)
+        self.path = f"/v1/projects/{project}"
+        self.known: Catalog | None = None
+        """Definitions that people have heard of, which may be older than those of now."""
+        self.history: dict[str, dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
+        """Every document that ever stood under a key, by version."""
+        self.documents: dict[str, Item] = {}
+        self.orders: dict[str, ImageVersion] = {}
+        """The newest image of each issue that ever was: its version, and whether that was removed."""
+        self.blocks: dict[str, Chain] = defaultdict(dict)
+        """The blocks that stand in the table, by family and id."""
+        self._homes[self.home] = self
+
+    def beside(self, tenant: str, project: str) -> "World":
+        """This world, as those see it who work in another project, of the same tenant or of another."""
+        other = copy(self)
+        other._live_in(tenant, project)
+        return other
+
+    def _home_of(self, keys_: Sequence[Key]) -> "World":
+        """This world, as it is seen from the project whose items these are."""
+        homes = homes_in(keys_)
+        if len(homes) != 1 or not homes <= self._homes.keys():
+            raise Difference(f"{keys_[0]} is an item of {sorted(homes)}")
+        return self._homes[homes.pop()]
 
     # What happens
 
@@ -144,7 +170,8 @@ class World:
         if not attempted.writes:
             return perform()
         if any(map(is_block, attempted.keys)):
-            return self._writing_blocks([key for key in attempted.keys if is_block(key)], perform)
+            here = self._home_of(attempted.keys)
+            return here._writing_blocks([key for key in attempted.keys if is_block(key)], perform)
         concerned = [key for key in attempted.keys if is_document(key)]
         if not concerned:
             return self._watching(attempted, perform)
@@ -153,7 +180,7 @@ class World:
         for key, old in zip(concerned, before, strict=True):
             new = self.engine.get(*key, consistent=True)
             if old != new:
-                self._changed(key[0], old, new)
+                self._home_of([key])._changed(key[0], old, new)
         return answer
 
     def _watching(self, attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -164,7 +191,7 @@ class World:
         before = self.engine.get(*attempted.key, consistent=True) if item[keys.SK] == keys.LEDGER else None
         answer = perform()
         try:
-            self.watch(self, before, item)
+            self.watch(self._home_of([attempted.key]), before, item)
         except Difference as difference:
             # In the midst of an invocation, which would take it for an error of its own.
             self.differences.append(difference)
@@ -221,8 +248,10 @@ class World:
         work: Callable[[Table], Any],
         ended: Callable[[Run], None] = lambda _: None,
         what: str = "",
+        homes: Collection[Home] | None = (),
     ) -> Run:
-        """Begin an invocation: it stops before its first call."""
+        """Begin an invocation: it stops before its first call. `homes` are other projects for which it works; None: for any."""
+        allowed = None if homes is None else {*homes} or {self.home}
         self._names[kind] += 1
         name = f"{kind} {self._names[kind]}"
         self.totals[f"{kind}s"] += 1
@@ -230,6 +259,8 @@ class World:
 
         def look(attempted: Attempted, verdict: Verdict) -> None:
             self.totals["calls"] += 1
+            if wrong := trespass(attempted, allowed, shares=kind == "consumer"):
+                self.differences.append(Difference(f"{name}: {call_told(attempted)} {wrong}"))
             if self._log is not None:
                 becomes = "" if verdict is Verdict.DONE else f"  -- {verdict.value}"
                 self.note("    {}: {}{}", name, call_told(attempted), becomes)
@@ -383,12 +414,15 @@ class World:
         run.ended = self.check
 
     def consumer(self, batch: Sequence[Record], catalogs: Catalogs, ended: Callable[[Run], None]) -> Run:
-        """An invocation of the consumer."""
+        """An invocation of the consumer, for the projects whose issues the records are about."""
+        homes = homes_in((key_of(one), "") for one in batch)
+        self.totals["batches of two tenants"] += len({tenant for tenant, _ in homes}) > 1
         return self.start(
             "consumer",
             lambda table: self.functions(table, catalogs).maintain(batch, self.letter),
             ended,
             told(batch) if self._log is not None else "",
+            homes,
         )
 
     def fences_of(self, catalogs: Catalogs) -> Fences:

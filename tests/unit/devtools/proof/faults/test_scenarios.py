@@ -91,6 +91,7 @@ def test_every_fault_happens_among_those_that_are_drawn() -> None:
         "block merges",
         "plain blocks",
         "older listings",
+        "batches of two tenants",
     ):
         assert totals[fault] > 0, fault
     assert totals["kills"] > 500

@@ -13,13 +13,14 @@ from devtools.local.delivery import sequence_number
 from devtools.proof.faults import chains_truth, people, points, project, truth
 from devtools.proof.faults.adversary import Invocation, Verdict
 from devtools.proof.faults.drawn import Drawn, Weather
+from devtools.proof.faults.isolation import trespass
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.questions import Questioner
 from devtools.proof.faults.strands import Killed, Pool, wait
 from devtools.proof.faults.stream import Stream, key_of
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.watched import Around, Attempted, Watched
-from devtools.proof.faults.world import Difference, World
+from devtools.proof.faults.world import Difference, Run, World
 from devtools.proof.oracle.world import Question
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Item
@@ -480,6 +481,70 @@ SPOILT: dict[str, Callable[[World], Any]] = {
     "something else": lambda world: world.engine.put({keys.PK: key(1), keys.SK: "else"}),
     "a document that nobody wrote": lambda world: world.engine.delete(key(1), keys.project("acme", "bridge")),
 }
+
+
+ZETA, HARBOR = project.NEIGHBOURS
+OWN, OTHER = (keys.project(*home) for home in (("acme", project.PROJECT), ZETA))
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong"),
+    [
+        (Attempted("get", ((OWN, keys.CATALOG),)), None),
+        (Attempted("get", ((OWN, keys.tenant("acme")),)), None),
+        (Attempted("get", ((keys.CHECK, keys.JOB),)), None),
+        (Attempted("get", ((OTHER, keys.CATALOG),)), "zeta"),
+        (Attempted("put", ((keys.project(*HARBOR), keys.CATALOG),)), "harbor"),
+        (Attempted("get", ((keys.tenant("zeta"), keys.TENANT_SELF),)), "zeta"),
+        (Attempted("put", ((OWN, keys.tenant("zeta")),)), "zeta"),
+        (Attempted("query", ((keys.order(*ZETA, "a1.1"), keys.GSI1),)), "zeta"),
+        (Attempted("query", ((keys.directory(*ZETA, "num"), keys.GSI1),)), "zeta"),
+        (Attempted("put", ((keys.issue("acme", "bridge", 1), keys.order(*ZETA, "a1.1")),)), "zeta"),
+        (Attempted("transact", ((OWN, keys.CATALOG), (keys.block(*ZETA, "num", "0"), "x"))), "zeta"),
+    ],
+)
+def test_a_call_is_about_the_items_of_those_for_whom_it_is_made(call: Attempted, wrong: str | None) -> None:
+    told = trespass(call, {("acme", "bridge")}, shares=True)
+    assert told is None if wrong is None else wrong in (told or "")
+
+
+@pytest.mark.parametrize(
+    ("operation", "shares", "allowed"),
+    [("batch_get", True, True), ("batch_get", False, False), ("batch_put", True, False)],
+)
+def test_only_the_reads_of_a_shared_batch_are_about_several_projects(
+    operation: str, shares: bool, allowed: bool
+) -> None:
+    call = Attempted(operation, ((OWN, keys.CATALOG), (OTHER, keys.CATALOG)))
+    for homes in ({("acme", "bridge"), ZETA}, None):
+        assert (trespass(call, homes, shares=shares) is None) is allowed
+
+
+def test_an_invocation_that_reads_what_is_another_tenants_is_found(world: World) -> None:
+    def reading(partition: str) -> Run:
+        return world.start("reader", lambda table: table.get(partition, keys.CATALOG))
+
+    own = reading(OWN)
+    world.finish(own)
+    assert own.invocation.result is not None
+    with pytest.raises(Difference, match="about items of"):
+        world.finish(reading(OTHER))
+
+
+def test_what_is_wrong_in_one_project_is_found_there_alone(world: World) -> None:
+    others = list(project.neighbours(world))
+    for here in others:
+        points.do(here, "create", 1)
+    world.drain(Catalogs())
+    for here in (world, *others):
+        truth.assert_derived(here)
+    starts = [here.catalog().get("start") for here in (world, *others)]
+    assert [start.key for start in starts if start is not None] == ["a1", "a5", "a5"]
+    world.engine.delete(keys.issue(*ZETA, 1), keys.LEDGER)
+    for here in (world, others[1]):
+        truth.assert_derived(here)
+    with pytest.raises(Difference, match="zeta"):
+        truth.assert_derived(others[0])
 
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
