@@ -13,6 +13,9 @@ _STACK_NAME = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 _SCHEDULE = re.compile(r"(?:cron|rate)\([^()]+\)")
 _ORIGIN = re.compile(r"https://[a-z0-9.-]+(?::\d+)?|http://localhost(?::\d+)?")
+_DOMAIN = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+_CERTIFICATE = re.compile(r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/[A-Za-z0-9-]+")
+_WEB_ACL = re.compile(r"arn:aws:wafv2:us-east-1:\d{12}:global/webacl/[A-Za-z0-9_-]+/[a-f0-9-]+")
 _OLDEST_MINOR = 11
 """The code needs Python 3.11."""
 _SNAP_START_MINOR = 12
@@ -81,6 +84,17 @@ class Settings:
         metadata=_told("whose pages may call the API from a browser: `https://app.example.org,...`"),
     )
 
+    domain_name: str = field(
+        default="",
+        metadata=_told("the API's address: `api.example.org`; its DNS record points to `DomainTarget`"),
+    )
+    certificate_arn: str = field(
+        default="", metadata=_told("the domain's certificate: of this region, or with `cdn` of us-east-1")
+    )
+    cdn: bool = field(default=False, metadata=_told("CloudFront before the API"))
+    web_acl_arn: str = field(
+        default="", metadata=_told("AWS WAF before CloudFront: a web ACL for CLOUDFRONT, of us-east-1")
+    )
     reserved_concurrency: tuple[str, ...] = field(
         default=(),
         metadata=_told("invocations set aside for a function, and its most: `query=100,maintain=20`"),
@@ -206,6 +220,23 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "allowed-origins": (
         lambda our: all(_ORIGIN.fullmatch(origin) for origin in our.allowed_origins),
         "https://HOST or http://localhost:PORT, several joined by commas",
+    ),
+    "domain-name": (
+        lambda our: _DOMAIN.fullmatch(our.domain_name) is not None if our.domain_name else True,
+        "a host name, such as api.example.org",
+    ),
+    "certificate-arn": (
+        lambda our: (
+            _CERTIFICATE.fullmatch(our.certificate_arn) is not None
+            and (not our.cdn or ":us-east-1:" in our.certificate_arn)
+            if our.domain_name
+            else not our.certificate_arn
+        ),
+        "the ARN of an ACM certificate for domain-name; with cdn, of us-east-1",
+    ),
+    "web-acl-arn": (
+        lambda our: our.cdn and _WEB_ACL.fullmatch(our.web_acl_arn) is not None if our.web_acl_arn else True,
+        "the ARN of a web ACL of us-east-1 with the scope CLOUDFRONT; it needs cdn",
     ),
     "reserved-concurrency": (
         lambda our: all(_RESERVED.fullmatch(entry) for entry in our.reserved_concurrency),

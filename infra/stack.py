@@ -7,6 +7,7 @@ from infra.alarms import Alarms
 from infra.backup import NightlyBackup
 from infra.dashboard import Dashboard
 from infra.dead_letters import DeadLetters
+from infra.front import Front
 from infra.function import GridFunction
 from infra.identity import Identity
 from infra.ingress import Ingress
@@ -115,6 +116,8 @@ class GridviewStack(Stack):
         UpkeepSchedules(self, "Schedules", upkeep=upkeep, check_schedule=settings.check_schedule)
         ingress = Ingress(self, "Ingress", settings=settings, identity=identity, query=query, command=command)
 
+        front = Front(self, "Front", settings=settings, ingress=ingress)
+
         functions = {"query": query, "command": command, "maintain": maintain, "upkeep": upkeep}
         alarms = Alarms(
             self,
@@ -135,7 +138,7 @@ class GridviewStack(Stack):
             ingress=ingress,
         )
 
-        CfnOutput(self, "ApiUrl", value=ingress.url)
+        CfnOutput(self, "ApiUrl", value=front.url)
         CfnOutput(self, "UserPoolId", value=identity.pool.user_pool_id)
         CfnOutput(self, "UserPoolClientId", value=identity.client.user_pool_client_id)
         CfnOutput(self, "TableName", value=table.name)

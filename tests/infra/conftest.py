@@ -40,6 +40,10 @@ def chosen_template() -> dict[str, Any]:
         hot_keys=True,
         customer_key=True,
         backup=True,
+        cdn=True,
+        domain_name="api.example.org",
+        certificate_arn="arn:aws:acm:us-east-1:123456789012:certificate/0f1e",
+        web_acl_arn="arn:aws:wafv2:us-east-1:123456789012:global/webacl/ours/0f1e",
     )
 
 

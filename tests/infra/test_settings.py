@@ -5,6 +5,8 @@ from infra.limits import TIMEOUTS
 from infra.paths import ROOT
 from infra.settings import FUNCTIONS, SettingError, Settings, told
 
+EUROPEAN = "arn:aws:acm:eu-west-1:123456789012:certificate/0f1e"
+
 
 def _from_context(**context: object) -> Settings:
     return settings_from({key.replace("_", "-"): value for key, value in context.items()}.get)
@@ -31,6 +33,10 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         alarm_email="",
         check_schedule="cron(17 3 * * ? *)",
         allowed_origins=(),
+        domain_name="",
+        certificate_arn="",
+        cdn=False,
+        web_acl_arn="",
         reserved_concurrency=(),
         parallelization=2,
         warm_reads=0,
@@ -92,6 +98,15 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"check_schedule": "17 3 * * *"}, "check-schedule"),
         ({"stage": "production"}, "stage"),
         ({"first": "yes"}, "first"),
+        ({"domain_name": "example"}, "domain-name"),
+        ({"domain_name": "api.example.org"}, "certificate-arn"),
+        ({"certificate_arn": EUROPEAN}, "certificate-arn"),
+        ({"domain_name": "api.example.org", "certificate_arn": EUROPEAN, "cdn": "true"}, "certificate-arn"),
+        ({"web_acl_arn": "arn:aws:wafv2:us-east-1:123456789012:global/webacl/ours/0f1e"}, "web-acl-arn"),
+        (
+            {"web_acl_arn": "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/ours/0f1e", "cdn": "true"},
+            "web-acl-arn",
+        ),
         ({"reserved_concurrency": "query"}, "reserved-concurrency"),
         ({"reserved_concurrency": "grid=3"}, "reserved-concurrency"),
         ({"reserved_concurrency": "query=0"}, "reserved-concurrency"),
