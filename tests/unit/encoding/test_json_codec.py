@@ -37,6 +37,12 @@ def test_a_number_is_read_exactly(text: str, value: Any) -> None:
     assert not isinstance(read, float)
 
 
+@pytest.mark.parametrize("text", ["2", "2.0", "20e-1", "2.00", "0.2e1"])
+def test_a_whole_number_is_an_integer_however_it_is_written(text: str) -> None:
+    read = loads(text)
+    assert (type(read), read) == (int, 2)
+
+
 @pytest.mark.parametrize("text", ["1" * 1000, "1" * 998 + ".5", "1e999999999999", "-1e-999999999999"])
 def test_a_number_beyond_reason_is_read_as_one_that_no_field_takes(text: str) -> None:
     read = loads(f'{{"field": {text}}}')["field"]

@@ -69,6 +69,14 @@ def test_a_request_reaches_its_function_with_the_claims() -> None:
     assert headers["apigw-requestid"] == event["requestContext"]["requestId"]
 
 
+def test_an_empty_header_reaches_its_function() -> None:
+    client = Client()
+    client.call("POST", "/v1/projects", token=bearer("admin"), HTTP_IDEMPOTENCY_KEY="", CONTENT_TYPE="")
+    ((_, event),) = client.events
+    assert event["headers"]["idempotency-key"] == ""
+    assert "content-type" not in event["headers"]
+
+
 def test_a_write_reaches_the_command_function_with_body_and_headers() -> None:
     client = Client(lambda event: {"statusCode": 201, "headers": {"ETag": '"1"'}, "body": event["body"]})
     status, headers, content = client.call(

@@ -48,7 +48,8 @@ from gridview.support.errors import (
     Unprocessable,
     VersionMismatch,
 )
-from gridview.support.validation import NAME, RequestModel, omissible
+from gridview.support.json_schema import NAME
+from gridview.support.validation import RequestModel, omissible
 
 Schema = dict[str, Any]
 

@@ -1,9 +1,9 @@
 """Models of the request bodies of all writes. The OpenAPI document is made from them. Pure."""
 
 import re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, ValidationInfo, field_validator, model_validator
+from pydantic import ConfigDict, ValidationInfo, WithJsonSchema, field_validator, model_validator
 from pydantic import Field as ModelField
 
 from gridview.schema import ids
@@ -81,7 +81,7 @@ class AttributePatch(RequestModel):
 class CompositeKey(RequestModel):
     """One key of a composite index."""
 
-    field: str
+    field: Annotated[str, WithJsonSchema(ids.FIELD_ID_SCHEMA)]
     direction: Literal["asc", "desc"] = "asc"
     nulls: Literal["first", "last"] = "last"
 

@@ -23,7 +23,7 @@ class _Flaw(NamedTuple):
 
 
 def loads(text: str | bytes) -> Any:
-    """Parse a request body. Numbers with a point, an exponent or very many digits become Decimal, never float.
+    """Parse a request body. Whole numbers become int, others and very large ones Decimal, never float.
 
     InvalidRequest on malformed JSON and on excessive depth; and, with its place, on NaN and Infinity, a repeated property, a number
     of more than 1,000 characters, and a lone surrogate (which a UTF-8 answer could not repeat).
@@ -79,11 +79,13 @@ class _Parts:
         """A number without point and exponent. int() refuses thousands of digits, and its error would not name the field."""
         return int(literal) if len(literal) <= _INT_CHARACTERS else self.number(literal)
 
-    def number(self, literal: str) -> Decimal | _Flaw:
-        """Any other number."""
+    def number(self, literal: str) -> int | Decimal | _Flaw:
+        """Any other number: an int, too, if it is whole, as JSON Schema counts 2.0 among the integers."""
         if len(literal) > MAX_NUMBER_CHARACTERS:
             return self._flaw(f"must be a number of at most {MAX_NUMBER_CHARACTERS:,} characters")
-        return json_number(literal)
+        number = json_number(literal)
+        short = number.adjusted() < _INT_CHARACTERS
+        return int(number) if short and number == number.to_integral_value() else number
 
     def constant(self, name: str) -> _Flaw:
         """NaN, Infinity or -Infinity."""

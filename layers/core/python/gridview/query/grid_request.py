@@ -12,9 +12,9 @@ from gridview.query.predicates import Filter, parse_filter
 from gridview.query.sort_order import Keys, OrderKey
 from gridview.schema.catalog import BUILTINS, MAX_ATTRIBUTES, MAX_KEYS, NUM, Catalog, Part
 from gridview.schema.generations import IndexNotReady
-from gridview.schema.ids import ATTRIBUTE
+from gridview.schema.ids import FIELD_ID_SCHEMA
 from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
-from gridview.support.validation import RequestModel, as_integers, component, parse
+from gridview.support.validation import RequestModel, as_integers, parse
 
 MAX_LIMIT = 500
 MAX_COLUMNS = 1 + len(BUILTINS) + MAX_ATTRIBUTES
@@ -33,7 +33,7 @@ def _of_the_project(field_id: str, known: ValidationInfo) -> str:
 FieldId = Annotated[
     str,
     AfterValidator(_of_the_project),
-    WithJsonSchema(component("FieldId", {"type": "string", "pattern": f"^{ATTRIBUTE.pattern}$"})),
+    WithJsonSchema(FIELD_ID_SCHEMA),
 ]
 """Names a field of the catalog that is the validation's context."""
 

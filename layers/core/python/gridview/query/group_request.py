@@ -64,7 +64,7 @@ def _spelled_out(one: Any) -> Any:
 class GroupsRequest(RequestModel):
     """POST /v1/projects/{project}/groups."""
 
-    by: list[Annotated[GroupBy, BeforeValidator(_spelled_out, json_schema_input_type=str | GroupBy)]] = (
+    by: list[Annotated[GroupBy, BeforeValidator(_spelled_out, json_schema_input_type=FieldId | GroupBy)]] = (
         ModelField(min_length=1, max_length=MAX_FIELDS)
     )
     filter: FilterDocument = None

@@ -6,6 +6,8 @@ import string
 import unicodedata
 from collections.abc import Container
 
+from gridview.support.json_schema import component
+
 TENANT = re.compile(r"[a-z0-9]{2,32}")
 PROJECT = re.compile(r"[a-z0-9]{2,32}")
 ATTRIBUTE = re.compile(r"[a-z0-9_]{1,64}")
@@ -15,6 +17,9 @@ USER = re.compile(r"[A-Za-z0-9_.@+-]{1,128}")
 
 MAX_ISSUE_NUMBER = 99_999_999
 """The highest issue number. Deleted issues keep theirs."""
+
+FIELD_ID_SCHEMA = component("FieldId", {"type": "string", "pattern": f"^{ATTRIBUTE.pattern}$"})
+"""Of the id of an attribute or of a field that every issue has."""
 
 RESERVED_FIELDS = frozenset({"num", "name", "state", "created", "updated"})
 """The fields that every issue has; no attribute may take their ids."""

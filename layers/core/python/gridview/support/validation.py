@@ -43,14 +43,6 @@ def _without_default(schema: dict[str, Any]) -> None:
     schema.pop("default", None)
 
 
-NAME = "x-name"
-
-
-def component(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """A JSON Schema that stands under a name of its own in the OpenAPI document."""
-    return {NAME: name, **schema}
-
-
 def parse(model: type[Model], document: Any, context: Any = None) -> Model:
     """The document as a model; InvalidRequest with every error of it. `context` is what its validators have to know."""
     try:

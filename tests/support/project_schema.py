@@ -1,0 +1,142 @@
+"""The OpenAPI document for the clients of one project: fields, states, values and parts of paths are those that it has.
+
+The document of the API leaves open what only a project knows. What this one allows, the API takes. It nests a filter once: each
+kind of condition stands beside `and`, `or` and `not` of few.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gridview.api.openapi import document
+from gridview.schema.catalog import FieldType
+
+Schema = dict[str, Any]
+
+_TEXT: Schema = {"type": "string", "pattern": "^[A-Za-z][A-Za-z ]{0,39}$"}
+_NUMBER: Schema = {
+    "anyOf": [
+        {"type": "integer", "minimum": -(10**37), "maximum": 10**37},
+        {"type": "string", "pattern": r"^-?[1-9][0-9]{0,9}(\.[0-9]{1,9})?$"},
+    ]
+}
+_DATETIME: Schema = {
+    "type": "string",
+    "pattern": "^20[0-9]{2}-0[1-9]-[12][0-9]T1[0-9]:[0-5][0-9]:[0-5][0-9]Z$",
+}
+_VALUES: dict[FieldType, Schema] = {
+    FieldType.TEXT: _TEXT,
+    FieldType.NUMBER: _NUMBER,
+    FieldType.DATE: {"type": "string", "pattern": "^20[0-9]{2}-0[1-9]-[12][0-9]$"},
+    FieldType.DATETIME: _DATETIME,
+    FieldType.BOOL: {"type": "boolean"},
+    FieldType.USER: _TEXT,
+}
+
+
+class Project(NamedTuple):
+    """What a project has: the types of its fields, the values of those that have options, and parts of paths."""
+
+    id: str
+    fields: Mapping[str, FieldType]
+    options: Mapping[str, Sequence[str]]
+    attributes: Sequence[str]
+    issues: Sequence[int]
+    indexes: Sequence[str]
+
+    def of_type(self, *kinds: FieldType) -> Schema:
+        """The schema of the ids of fields of these types."""
+        return {"type": "string", "enum": [name for name, kind in self.fields.items() if kind in kinds]}
+
+    def value(self, field: str) -> Schema:
+        """The schema of a field's values."""
+        kind = self.fields[field]
+        if kind not in (FieldType.ENUM, FieldType.MULTI_ENUM):
+            return _VALUES[kind]
+        option = {"type": "string", "enum": [*self.options[field]]}
+        if kind is FieldType.ENUM:
+            return option
+        return {"type": "array", "items": option, "minItems": 1, "uniqueItems": True}
+
+
+def addressed_to(project: Project) -> Schema:
+    """The document with the project's own parts of paths, and with filters that nest once."""
+    made: Schema = json.loads(json.dumps(document()))
+    _flatten_filters(made["components"]["schemas"])
+    parts: dict[str, Sequence[Any]] = {
+        "project": [project.id],
+        "attribute": project.attributes,
+        "num": project.issues,
+        "index": project.indexes,
+    }
+    for parameter in _parameters(made):
+        if parameter["name"] in parts:
+            parameter["schema"]["enum"] = [*parts[parameter["name"]]]
+    return made
+
+
+def told_of(project: Project) -> Schema:
+    """The same with its fields, values and states, so that what is allowed is taken."""
+    made = addressed_to(project)
+    schemas = made["components"]["schemas"]
+    schemas["FieldId"] = project.of_type(*FieldType)
+    schemas["Aggregate"]["properties"]["field"] = project.of_type(FieldType.NUMBER)
+    _tell_conditions(schemas, project)
+    _tell_issues(schemas, project)
+    field = f"({'|'.join(project.fields)})"
+    patterns = {"columns": f"^{field}(,{field})*$", "sort": f"^-?{field}$"}
+    for parameter in _parameters(made):
+        if parameter["name"] in patterns:
+            parameter["schema"]["pattern"] = patterns[parameter["name"]]
+    return made
+
+
+def _parameters(document: Schema) -> Iterator[Schema]:
+    return (
+        parameter
+        for path in document["paths"].values()
+        for operation in path.values()
+        for parameter in operation["parameters"]
+    )
+
+
+def _flatten_filters(schemas: Schema) -> None:
+    few = [{"$ref": f"#/components/schemas/{name}"} for name in ("ValueCondition", "TextCondition")]
+    for name, key in (("AndFilter", "and"), ("OrFilter", "or")):
+        schemas[name]["properties"][key]["items"] = {"anyOf": few}
+    schemas["NotFilter"]["properties"]["not"] = {"anyOf": few}
+    for name in ("GroupsRequest", "SummaryRequest"):
+        schemas[name]["properties"]["filter"] = {"anyOf": [*few, {"type": "null"}]}
+
+
+def _tell_conditions(schemas: Schema, project: Project) -> None:
+    several = project.of_type(FieldType.MULTI_ENUM)
+    (several_of,) = several["enum"]
+    text, dates = project.of_type(FieldType.TEXT), project.of_type(FieldType.DATE)
+    for name, fields, change in (
+        ("ValueCondition", project.of_type(FieldType.NUMBER), _instead(_NUMBER)),
+        ("ListCondition", dates, _items(_VALUES[FieldType.DATE])),
+        ("RangeCondition", project.of_type(FieldType.DATETIME), _items(_DATETIME)),
+        ("TextCondition", text, _instead(_TEXT)),
+        ("WordsCondition", text, _instead(_TEXT)),
+        ("OptionsCondition", several, _instead(project.value(several_of))),
+    ):
+        properties = schemas[name]["properties"]
+        properties["field"], properties["value"] = fields, change(properties["value"])
+
+
+def _instead(schema: Schema) -> Callable[[Schema], Schema]:
+    return lambda _: schema
+
+
+def _items(schema: Schema) -> Callable[[Schema], Schema]:
+    return lambda value: {**value, "items": schema}
+
+
+def _tell_issues(schemas: Schema, project: Project) -> None:
+    values = {name: {"anyOf": [project.value(name), {"type": "null"}]} for name in project.attributes}
+    fields = {"type": "object", "properties": values, "additionalProperties": False}
+    create, patch = schemas["IssueCreate"]["properties"], schemas["IssuePatch"]["properties"]
+    patch["state"] = project.value("state")
+    create["state"] = {"anyOf": [patch["state"], {"type": "null"}]}
+    create["fields"], patch["fields"] = fields, {"anyOf": [fields, {"type": "null"}]}

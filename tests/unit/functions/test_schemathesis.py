@@ -1,0 +1,267 @@
+"""schemathesis over the local server: what the OpenAPI document allows is taken, what it does not is refused, and nothing is a 5xx.
+
+All checks of schemathesis are on. Three passes: valid requests by a document that tells the project's fields, states and values;
+invalid requests by the API's own; and sequences of calls. Each request of the first two meets the same project. `./dev prove` has
+more examples.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import schemathesis
+from schemathesis.config import SchemathesisConfig
+from schemathesis.core.transport import Response
+from schemathesis.engine import events, from_schema
+from schemathesis.engine.recorder import ScenarioRecorder
+from schemathesis.generation import GenerationMode
+from schemathesis.generation.case import Case
+from schemathesis.transport.wsgi import WSGI_TRANSPORT
+
+from gridview.api.routes import ROUTES
+from gridview.dynamodb.metering import Meter
+from gridview.encoding.json_codec import loads
+from gridview.schema.catalog import FieldType
+from tests.support import local_api, nasty, project_schema
+from tests.support.cloud import Cloud
+from tests.support.depth import one_of
+from tests.support.http import Handler
+from tests.support.project_schema import Project
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+SEED = 20230501
+EXAMPLES = one_of(2, thorough=60)
+"""Random requests of each operation, besides those at the bounds of the schema."""
+
+PROJECT = Project(
+    id="nasty",
+    fields={
+        "num": FieldType.NUMBER,
+        "name": FieldType.TEXT,
+        "state": FieldType.ENUM,
+        "created": FieldType.DATETIME,
+        "updated": FieldType.DATETIME,
+        **{attribute["id"]: FieldType(attribute["type"]) for attribute in nasty.ATTRIBUTES},
+    },
+    options={"state": nasty.STATES, "level": nasty.OPTIONS, "labels": nasty.OPTIONS},
+    attributes=[attribute["id"] for attribute in nasty.ATTRIBUTES],
+    issues=[1, 2, 3, 4],
+    indexes=["c1"],
+)
+VALUES: dict[str, Any] = {
+    "title": "Rivets",
+    "amount": 12.5,
+    "day": "2023-05-01",
+    "moment": "2023-05-01T12:00:00Z",
+    "done": True,
+    "level": "Low",
+    "labels": ["high", "a"],
+    "owner": "ann",
+}
+
+_CURSOR = r"400 cursor does not belong to this query"
+_OPTIONS = (
+    r"400 (states|options)\.\d+\.id is not the id of an option",
+    r"400 (states|options) must not hold a value or an id twice",
+)
+_FILTER = r"400 filter must be an object"
+_STALE = r"412 It is at version \d+ now\."
+
+MEANT: dict[str, tuple[str, ...]] = {
+    "list_projects": (_CURSOR,),
+    "create_project": _OPTIONS,
+    "update_project": (*_OPTIONS, _STALE),
+    "delete_project": (_STALE,),
+    "create_attribute": (
+        *_OPTIONS,
+        r"400 options only enum and multi_enum have options",
+        r"400 search only a text can be searched for words",
+    ),
+    "update_attribute": (
+        *_OPTIONS,
+        r"400 options only enum and multi_enum have options",
+        r"400 search only a text can be searched for words",
+        _STALE,
+    ),
+    "delete_attribute": (_STALE,),
+    "create_index": (
+        r"400 sort\.\d+\.field cannot be a key: ties are in number order anyway",
+        r"400 sort\.\d+\.field is repeated",
+    ),
+    "delete_index": (_STALE,),
+    "update_issue": (_STALE,),
+    "delete_issue": (_STALE,),
+    "grid": (_CURSOR, r"400 offset cannot go together with cursor"),
+    "grid_get": (_CURSOR, r"400 offset cannot go together with cursor", _FILTER),
+    "position": (_FILTER,),
+    "groups": (
+        r"400 by\.\d+\.timezone is not the name of a time zone, such as Europe/London",
+        r"400 by\.\d+\.timezone is for the unit of a datetime",
+        r"400 by\.\d+\.unit is for dates and datetimes",
+    ),
+    "summary": (
+        r"400 fields\.\d+\.functions\.\d+ is for number fields",
+        r"400 fields\.\d+\.field is named twice",
+    ),
+}
+"""By operation, the refusals of requests that its schema allows: status, field and message of each error, or the detail."""
+
+
+@pytest.fixture(scope="module")
+def world(shared_account: Cloud) -> Cloud:
+    """A project with a field of every type, and four issues."""
+    api = shared_account.api()
+    api.made("/v1/projects", {"id": PROJECT.id, "name": "Nasty", "states": nasty.STATES})
+    path = f"/v1/projects/{PROJECT.id}"
+    for attribute in nasty.ATTRIBUTES:
+        api.made(f"{path}/attributes", {**attribute, "indexed": True})
+    api.made(f"{path}/indexes", {"sort": [{"field": "level"}, {"field": "amount"}]})
+    for num in PROJECT.issues:
+        api.made(f"{path}/issues", {"name": f"{num}", "fields": VALUES})
+    shared_account.derive()
+    shared_account.upkeep()
+    return shared_account
+
+
+@pytest.fixture(autouse=True)
+def _options_of_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check of schemathesis sends a request by itself, and hands WSGI options that only sockets have."""
+    send, of_sockets = WSGI_TRANSPORT.send, ("max_redirects", "verify", "cert", "proxies")
+
+    def without(case: Case[Any], **options: Any) -> Response:
+        kept = {name: value for name, value in options.items() if name not in of_sockets}
+        return send(case, **kept)
+
+    monkeypatch.setattr(WSGI_TRANSPORT, "send", without)
+
+
+def uncompressed(application: "WSGIApplication") -> "WSGIApplication":
+    """The application for a client that does not decompress."""
+
+    def app(environ: "WSGIEnvironment", start: "StartResponse") -> Any:
+        environ.pop("HTTP_ACCEPT_ENCODING", None)
+        return application(environ, start)
+
+    return app
+
+
+def on_a_copy(world: Cloud, name: str) -> Handler:
+    """A handler of which each request works on a copy of the world."""
+
+    def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
+        table = world.table.copy(Meter())
+        for module in world.modules.values():
+            module.table = table  # type: ignore[attr-defined]
+        answer: dict[str, Any] = world.modules[name].handler(event, context)
+        return answer
+
+    return handle
+
+
+def settings(mode: str, phases: tuple[str, ...]) -> dict[str, Any]:
+    """All checks are on. What is meant is allowed here as a status, and judged by its words in `refusals`."""
+    statuses = {
+        name: sorted({meant[:3] for meant in meants} | {"2xx", "401", "403", "404", "409", "429"})
+        for name, meants in MEANT.items()
+    }
+    return {
+        "seed": SEED,
+        "continue-on-failure": True,
+        "headers": {"Authorization": f"Bearer {local_api.token()}"},
+        "generation": {"mode": mode, "max-examples": EXAMPLES, "database": "none", "deterministic": True},
+        "phases": {
+            name: {"enabled": name in phases} for name in ("examples", "coverage", "fuzzing", "stateful")
+        },
+        "operations": [
+            {
+                "include-operation-id": name,
+                "checks": {"positive_data_acceptance": {"expected-statuses": allowed}},
+            }
+            for name, allowed in statuses.items()
+        ],
+    }
+
+
+def run(
+    application: "WSGIApplication", document: dict[str, Any], mode: str, *phases: str
+) -> tuple[list[str], Counter[str]]:
+    """The findings, and how many requests of each operation were made."""
+    config = SchemathesisConfig.from_dict(settings(mode, phases))
+    schema = schemathesis.openapi.from_dict(document, config=config)
+    schema.app = uncompressed(application)
+    findings: list[str] = []
+    made: Counter[str] = Counter()
+    for event in from_schema(schema).execute():
+        if isinstance(event, events.NonFatalError):
+            findings.append(f"{event.label}: {event.value!r}")
+        elif isinstance(event, events.FatalError):
+            raise event.exception
+        elif isinstance(event, events.ScenarioFinished):
+            made.update(
+                str(node.value.operation.definition.raw.get("operationId"))
+                for node in event.recorder.cases.values()
+            )
+            findings += failures(event.recorder)
+            findings += refusals(event.recorder)
+    return findings, made
+
+
+def failures(recorder: ScenarioRecorder) -> Iterator[str]:
+    """What the checks of schemathesis have found."""
+    for checks in recorder.checks.values():
+        for check in checks:
+            if check.failure_info is not None:
+                failure = check.failure_info.failure
+                yield f"{check.name}: {failure.title}: {failure.message}\n{check.failure_info.code_sample}"
+
+
+def refusals(recorder: ScenarioRecorder) -> Iterator[str]:
+    """Refusals of valid requests that are not meant."""
+    for name, node in recorder.cases.items():
+        case, interaction = node.value, recorder.interactions.get(name)
+        response = interaction.response if interaction is not None else None
+        valid = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
+        if valid and response is not None and response.status_code in (400, 412, 413, 422):
+            meant = MEANT.get(case.operation.definition.raw["operationId"], ())
+            for told in words_of(response):
+                if not any(re.fullmatch(one, told) for one in meant):
+                    yield f"{case.operation.label}: {told}"
+
+
+def words_of(response: Response) -> list[str]:
+    problem = loads(response.content)
+    errors = [f"{error['field']} {error['message']}" for error in problem.get("errors", ())]
+    return [f"{response.status_code} {told}" for told in errors or [problem["detail"]]]
+
+
+def test_every_meant_refusal_is_of_an_operation() -> None:
+    assert MEANT.keys() <= {route.operation for route in ROUTES}
+
+
+def test_valid_requests_are_taken(world: Cloud) -> None:
+    app = local_api.served({name: on_a_copy(world, name) for name in ("query", "command")})
+    findings, made = run(app, project_schema.told_of(PROJECT), "positive", "examples", "coverage", "fuzzing")
+    assert not findings, "\n".join(findings)
+    assert made.keys() == {route.operation for route in ROUTES}
+
+
+def test_invalid_requests_are_refused(world: Cloud) -> None:
+    app = local_api.served({name: on_a_copy(world, name) for name in ("query", "command")})
+    findings, made = run(app, project_schema.addressed_to(PROJECT), "negative", "coverage", "fuzzing")
+    assert not findings, "\n".join(findings)
+    assert made.keys() >= {route.operation for route in ROUTES if route.role is not None}
+
+
+def test_calls_follow_each_other(world: Cloud) -> None:
+    table = world.table.copy(Meter())
+    for module in world.modules.values():
+        module.table = table  # type: ignore[attr-defined]
+    findings, made = run(
+        local_api.served(world.handlers), project_schema.told_of(PROJECT), "positive", "stateful"
+    )
+    assert not findings, "\n".join(findings)
+    assert made
