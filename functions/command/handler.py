@@ -16,7 +16,8 @@ from gridview.commands.batch import parse_batch, run_batch
 from gridview.commands.idempotency import Commit, created_once
 from gridview.dynamodb.table import Table
 from gridview.schema import documents
-from gridview.schema.catalog import Catalog
+from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.epoch import EpochCheck
 from gridview.schema.store import Catalogs
 
 Result = TypeVar("Result")
@@ -123,8 +124,8 @@ def create_issue(request: Request) -> Response:
     actor, project, body = request.actor, request.path["project"], request.body()
 
     def create(commit: Commit | None = None) -> dict[str, Any]:
-        def created(catalog: Catalog) -> dict[str, Any]:
-            document = issues.create_issue(table, catalog, actor, body, commit=commit)
+        def created(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+            document = issues.create_issue(table, catalog, actor, body, commit=commit, epoch=epoch)
             return documents.to_json(catalog, document)
 
         return _using(request, created)
@@ -136,14 +137,23 @@ def update_issue(request: Request) -> Response:
     """Change an issue."""
     num, body, expected = int(request.path["num"]), request.body(), request.expected()
     document = _using(
-        request, lambda catalog: issues.update_issue(table, catalog, request.actor, num, body, expected)
+        request,
+        lambda catalog, epoch: issues.update_issue(
+            table, catalog, request.actor, num, body, expected, epoch=epoch
+        ),
     )
     return written(200, _issue_json(request, document))
 
 
 def delete_issue(request: Request) -> Response:
     """Delete an issue."""
-    issues.delete_issue(table, _catalog(request), int(request.path["num"]), request.expected())
+    num, expected = int(request.path["num"]), request.expected()
+    catalogs.existing(
+        table,
+        request.actor.tenant,
+        request.path["project"],
+        lambda catalog: issues.delete_issue(table, catalog, num, expected),
+    )
     return Response(204)
 
 
@@ -181,16 +191,17 @@ def _created(
     )
 
 
-def _catalog(request: Request) -> Catalog:
-    return catalogs.get(table, request.actor.tenant, request.path["project"])
-
-
-def _using(request: Request, use: Callable[[Catalog], Result]) -> Result:
+def _using(request: Request, use: Callable[[Catalog, EpochCheck], Result]) -> Result:
     return catalogs.using(table, request.actor.tenant, request.path["project"], use)
 
 
 def _issue_json(request: Request, document: documents.Document) -> dict[str, Any]:
-    return _using(request, lambda catalog: documents.to_json(catalog, document))
+    """The answer to a write. The document may hold an option that is younger than the definitions that the write used."""
+    project = request.actor.tenant, request.path["project"]
+    try:
+        return documents.to_json(catalogs.get(table, *project), document)
+    except UnknownOption:
+        return documents.to_json(catalogs.reload(table, *project), document)
 
 
 OPERATIONS: dict[str, Endpoint] = {

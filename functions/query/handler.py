@@ -1,6 +1,7 @@
 """The reads of the API: projects, attributes, issues and the grid. This function's role cannot write."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -21,6 +22,7 @@ from gridview.query.summary_request import resolve as resolve_summary
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue as read_issue
+from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 
@@ -80,8 +82,11 @@ def get_index(request: Request) -> Response:
 def get_issue(request: Request) -> Response:
     """One issue."""
 
-    def found(catalog: Catalog) -> dict[str, Any]:
-        return documents.to_json(catalog, read_issue(table, catalog, int(request.path["num"])))
+    num = int(request.path["num"])
+
+    def found(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        document = epoch.beside(table, lambda: read_issue(table, catalog, num))
+        return documents.to_json(catalog, document)
 
     issue = catalogs.using(table, request.actor.tenant, request.path["project"], found)
     return Response(200, issue, {"ETag": etag(issue["version"])})
@@ -98,10 +103,9 @@ def grid_get(request: Request) -> Response:
 
 
 def _grid(request: Request, body: object) -> Response:
-    def page(metered: Table, catalog: Catalog) -> dict[str, Any]:
-        return grid_page(
-            metered, catalog, grid_request.resolve(catalog, body), cursor_source.cursors("grid"), cache
-        )
+    def page(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        query = grid_request.resolve(catalog, body)
+        return grid_page(metered, catalog, query, cursor_source.cursors("grid"), cache, epoch)
 
     return _answered(request, page)
 
@@ -110,8 +114,8 @@ def groups(request: Request) -> Response:
     """Counts of issues by group."""
     body = request.body()
 
-    def counted(metered: Table, catalog: Catalog) -> dict[str, Any]:
-        return counting.grouped_counts(metered, catalog, resolve_groups(catalog, body), cache)
+    def counted(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        return counting.grouped_counts(metered, catalog, resolve_groups(catalog, body), cache, epoch)
 
     return _answered(request, counted)
 
@@ -120,8 +124,8 @@ def summary(request: Request) -> Response:
     """Aggregates of fields."""
     body = request.body()
 
-    def summarized(metered: Table, catalog: Catalog) -> dict[str, Any]:
-        return counting.summarized(metered, catalog, resolve_summary(catalog, body), cache)
+    def summarized(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        return counting.summarized(metered, catalog, resolve_summary(catalog, body), cache, epoch)
 
     return _answered(request, summarized)
 
@@ -130,21 +134,19 @@ def position(request: Request) -> Response:
     """The row number of an issue."""
     body = grid_request.from_parameters(request.parameters)
 
-    def found(metered: Table, catalog: Catalog) -> dict[str, Any]:
+    def found(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         query = grid_request.resolve_position(catalog, body)
-        return position_in(metered, catalog, int(request.path["num"]), query, cache)
+        return position_in(metered, catalog, int(request.path["num"]), query, cache, epoch)
 
     return _answered(request, found)
 
 
-def _answered(request: Request, answer: Callable[[Table, Catalog], dict[str, Any]]) -> Response:
+def _answered(request: Request, answer: Callable[[Table, Catalog, EpochCheck], dict[str, Any]]) -> Response:
     """The result of a query over the current catalog. Its cost is published, even if the query fails."""
     metered = table.metered()
     project = request.path["project"]
     try:
-        page = catalogs.using(
-            metered, request.actor.tenant, project, lambda catalog: answer(metered, catalog)
-        )
+        page = catalogs.using(metered, request.actor.tenant, project, partial(answer, metered))
     except IndexNotReady as error:
         raise reads.with_progress(table, request.actor, project, error) from error
     finally:

@@ -28,6 +28,7 @@ from gridview.index.fence_cache import Fences
 from gridview.index.freshness import Notes
 from gridview.index.images import Poison
 from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.store import Catalogs
 
 _ENVIRONMENT = {
@@ -109,12 +110,16 @@ class Used(Catalogs):
         self._only = only
 
     @override
-    def using(self, table: Table, tenant: str, project: str, use: Callable[[Catalog], Result]) -> Result:
-        def noting(catalog: Catalog) -> Result:
+    def using(
+        self, table: Table, tenant: str, project: str, use: Callable[[Catalog, EpochCheck], Result]
+    ) -> Result:
+        def noting(catalog: Catalog, epoch: EpochCheck) -> Result:
             self.last = catalog
-            return use(catalog)
+            return use(catalog, epoch)
 
-        return noting(self._only) if self._only is not None else super().using(table, tenant, project, noting)
+        if self._only is not None:
+            return noting(self._only, CONFIRMED)
+        return super().using(table, tenant, project, noting)
 
 
 class Functions(NamedTuple):

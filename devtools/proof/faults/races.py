@@ -24,6 +24,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.index import sort_entries
 from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import EpochCheck
 from gridview.schema.jobs import Job
 from gridview.schema.store import Catalogs
 from gridview.support import backoff
@@ -249,9 +250,9 @@ def _by_a_command(name: str, change: Change, *, new: bool) -> Race:
         # The same container, long after: all that it remembers is too old.
         fields = {"start": "2023-07-01", "kind": "b"}
 
-        def written(catalog: Catalog) -> Any:
+        def written(catalog: Catalog, epoch: EpochCheck) -> Any:
             return issues.update_issue(
-                world.table, catalog, people.writer(world, "bob"), 2, {"fields": fields}, None
+                world.table, catalog, people.writer(world, "bob"), 2, {"fields": fields}, None, epoch=epoch
             )
 
         with suppress(InvalidRequest):

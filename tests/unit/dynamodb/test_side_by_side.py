@@ -33,15 +33,23 @@ def test_both_run_at_the_same_time() -> None:
     )
 
 
-@pytest.mark.parametrize("fails", ["work", "other"])
-def test_what_one_of_them_raises_is_raised(fails: str) -> None:
+@pytest.mark.parametrize(
+    ("fail", "told"), [(["work"], "work"), (["other"], "other"), (["work", "other"], "other")]
+)
+def test_what_one_of_them_raises_is_raised_and_every_call_is_metered(fail: list[str], told: str) -> None:
+    table = MemoryTable()
+
     def work() -> None:
-        if fails == "work":
-            raise LookupError(fails)
+        read(table, 2)
+        if "work" in fail:
+            raise LookupError("work")
 
-    def other(_: Table) -> None:
-        if fails == "other":
-            raise LookupError(fails)
+    def other(beside: Table) -> None:
+        read(beside, 1)
+        if "other" in fail:
+            raise LookupError("other")
 
-    with pytest.raises(LookupError, match=fails):
-        side_by_side(MemoryTable(), work, other)
+    with pytest.raises(LookupError, match=told):
+        side_by_side(table, work, other)
+    assert [call.round for call in table.meter.calls] == [1, 1, 2]
+    assert table.meter.rounds == 2

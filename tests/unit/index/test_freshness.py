@@ -8,7 +8,6 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands.actor import Actor, Role
 from gridview.commands.projects import create_project
-from gridview.dynamodb.expressions import PRESENT
 from gridview.encoding import keys
 from gridview.index import freshness
 from gridview.index.freshness import Lag, Notes
@@ -106,23 +105,3 @@ def test_the_catalog_is_read_past_the_note(table: MemoryTable) -> None:
 def test_the_sentence(monkeypatch: pytest.MonkeyPatch, found: Lag, issues: int | None, said: str) -> None:
     monkeypatch.setattr(time, "time", lambda: 0.0)
     assert found.sentence(issues) == said
-
-
-def test_the_lag_is_read_in_the_first_round_of_other_work(table: MemoryTable) -> None:
-    table.add(*NOTE[:1], keys.COUNTER, "last", 7, PRESENT)
-    metered = table.metered()
-    catalog = Catalogs().get(table, "acme", "bridge")
-
-    def work() -> str:
-        metered.get("a", "b")
-        metered.get("a", "c")
-        return "done"
-
-    result, found = freshness.read_beside(metered, catalog, work)
-    assert (result, found) == ("done", Lag(None, None, 7))
-    assert [(call.operation, call.round) for call in metered.meter.calls] == [
-        ("get_item", 1),
-        ("batch_get_item", 1),
-        ("get_item", 2),
-    ]
-    assert metered.meter.rounds == 2

@@ -1,8 +1,9 @@
-"""Reading a project's catalog: complete, never staler than five seconds, and judged again where an older copy found fault."""
+"""Reading a project's catalog: complete, never staler than five seconds, and current where a request uses it."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -11,11 +12,21 @@ from gridview.commands.actor import Actor, Role
 from gridview.commands.preconditions import Expected
 from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.table import Table
+from gridview.encoding import keys
 from gridview.schema import store
-from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.catalog import MAX_ATTRIBUTES, Catalog, UnknownOption
+from gridview.schema.epoch import EpochCheck
 from gridview.schema.items import raise_epoch
 from gridview.schema.store import MAX_AGE, Catalogs, read, retry_lost_races
-from gridview.support.errors import Conflict, CursorExpired, InvalidRequest, NotFound, NotReady
+from gridview.support.errors import (
+    Conflict,
+    CursorExpired,
+    InvalidRequest,
+    NotFound,
+    NotReady,
+    RequestError,
+    Unprocessable,
+)
 from tests.support import cloud
 
 ANN = Actor("0807", "ann", Role.ADMIN)
@@ -160,44 +171,107 @@ def test_a_deleted_project_is_not_found(table: Table) -> None:
         Catalogs().get(table, "0807", "35e9")
 
 
+@pytest.fixture
+def stale(table: Table, clock: Clock) -> Catalogs:
+    """Catalogs that were read before the attribute `late` was added."""
+    kept = Catalogs()
+    kept.get(table, "0807", "35e9")
+    add(table, "Late")
+    return kept
+
+
+def calls_of(table: Table, work: Callable[[], object]) -> list[tuple[int, str]]:
+    """The calls of some work, each with its round."""
+    before, rounds = len(table.meter.calls), table.meter.rounds
+    with suppress(RequestError):
+        work()
+    return [(call.round - rounds, call.operation) for call in table.meter.calls[before:]]
+
+
+RELOADS = [(1, "get_item"), (2, "query")]
+
+
 @pytest.mark.parametrize(
     "error",
     [
         InvalidRequest("no such field"),
         CursorExpired("rebuilt"),
         NotReady("being built"),
+        NotFound("no such issue"),
+        Unprocessable("no index"),
         UnknownOption("o7"),
     ],
 )
+@pytest.mark.parametrize("checked", [False, True])
 def test_what_an_older_copy_finds_wrong_is_judged_again_by_the_current_one(
-    table: Table, clock: Clock, error: Exception
+    table: Table, stale: Catalogs, error: Exception, checked: bool
 ) -> None:
-    kept = Catalogs()
-    kept.get(table, "0807", "35e9")
-    add(table, "Late")
-
-    def use(catalog: Catalog) -> str:
+    def use(catalog: Catalog, epoch: EpochCheck) -> str:
         if catalog.get("late") is None:
+            if checked:
+                epoch.holds(table)
             raise error
         return "fine"
 
-    assert kept.using(table, "0807", "35e9", use) == "fine"
+    assert stale.using(table, "0807", "35e9", use) == "fine"
+
+
+def test_an_older_copy_is_not_used_even_where_it_finds_nothing_wrong(table: Table, stale: Catalogs) -> None:
+    used = []
+
+    def use(catalog: Catalog, epoch: EpochCheck) -> list[str]:
+        used.append(epoch.due)
+        return ids(catalog)
+
+    assert calls_of(table, lambda: stale.using(table, "0807", "35e9", use)) == RELOADS
+    assert used == [True, False]
+    assert stale.using(table, "0807", "35e9", use) == ["late"]
+    assert used == [True, False, True]
+
+
+def test_work_under_an_older_copy_stops_where_the_epoch_is_confirmed(table: Table, stale: Catalogs) -> None:
+    written = []
+
+    def use(catalog: Catalog, epoch: EpochCheck) -> None:
+        epoch.beside(table, lambda: table.get("a", "b"))
+        written.append(ids(catalog))
+
+    calls = calls_of(table, lambda: stale.using(table, "0807", "35e9", use))
+    assert calls == [(1, "get_item"), (1, "get_item"), (2, "query"), (3, "get_item")]
+    assert written == [["late"]]
+
+
+def test_the_epoch_is_read_once_and_beside_the_first_round(table: Table) -> None:
+    kept = Catalogs()
+    kept.get(table, "0807", "35e9")
+
+    def use(_: Catalog, epoch: EpochCheck) -> None:
+        for _round in range(2):
+            epoch.beside(table, lambda: table.get("a", "b"))
+            epoch.confirm(table)
+
+    calls = calls_of(table, lambda: kept.using(table, "0807", "35e9", use))
+    assert calls == [(1, "get_item"), (1, "get_item"), (2, "get_item")]
+
+
+def test_definitions_that_are_read_for_a_request_need_no_epoch(table: Table) -> None:
+    def use(catalog: Catalog, epoch: EpochCheck) -> int:
+        assert not epoch.due
+        return epoch.beside(table, lambda: catalog.epoch)
+
+    assert calls_of(table, lambda: Catalogs().using(table, "0807", "35e9", use)) == [(1, "query")]
+
+
+def wrong(*_: object) -> None:
+    raise InvalidRequest("never right")
 
 
 def test_what_the_current_catalog_finds_wrong_is_wrong(table: Table) -> None:
-    calls = []
-
-    def use(catalog: Catalog) -> None:
-        calls.append(catalog)
-        raise InvalidRequest("never right")
-
-    with pytest.raises(InvalidRequest):
-        Catalogs().using(table, "0807", "35e9", use)
-    assert len(calls) == 1
-
-
-def wrong(_: Catalog) -> None:
-    raise InvalidRequest("never right")
+    kept = Catalogs()
+    for calls in ([(1, "query")], [(1, "get_item")]):
+        assert calls_of(table, lambda: kept.using(table, "0807", "35e9", wrong)) == calls
+        with pytest.raises(InvalidRequest):
+            kept.using(table, "0807", "35e9", wrong)
 
 
 def test_what_is_wrong_costs_one_read_of_one_item_and_not_all_definitions(table: Table, clock: Clock) -> None:
@@ -209,6 +283,77 @@ def test_what_is_wrong_costs_one_read_of_one_item_and_not_all_definitions(table:
         with pytest.raises(InvalidRequest):
             kept.using(table, "0807", "35e9", wrong)
     assert [call.operation for call in table.meter.calls[before:]] == ["get_item"] * 3
+
+
+def test_what_is_wrong_after_the_check_costs_no_further_read(table: Table) -> None:
+    kept = Catalogs()
+    kept.get(table, "0807", "35e9")
+
+    def use(_: Catalog, epoch: EpochCheck) -> None:
+        epoch.beside(table, wrong)
+
+    assert calls_of(table, lambda: kept.using(table, "0807", "35e9", use)) == [(1, "get_item")]
+
+
+@pytest.mark.parametrize("at_hand", [True, False])
+def test_an_option_may_be_younger_than_the_check(table: Table, at_hand: bool) -> None:
+    kept = Catalogs()
+    if at_hand:
+        kept.get(table, "0807", "35e9")
+
+    def use(catalog: Catalog, epoch: EpochCheck) -> str:
+        epoch.confirm(table)
+        if catalog.get("late") is None:
+            add(table, "Late")
+            raise UnknownOption("o7")
+        return "fine"
+
+    assert kept.using(table, "0807", "35e9", use) == "fine"
+
+
+def test_an_option_that_nobody_knows_is_unknown(table: Table) -> None:
+    def use(*_: object) -> None:
+        raise UnknownOption("o7")
+
+    for _ in range(2):
+        with pytest.raises(UnknownOption):
+            Catalogs().using(table, "0807", "35e9", use)
+
+
+def test_what_depends_on_the_project_alone_is_done_once_beside_the_read_of_the_epoch(
+    table: Table, stale: Catalogs
+) -> None:
+    done = []
+
+    def act(catalog: Catalog) -> int:
+        done.append(ids(catalog))
+        table.get("a", "b")
+        return len(done)
+
+    calls = [(1, "get_item"), *RELOADS], [(1, "get_item"), (1, "get_item")]
+    for expected in calls:
+        assert sorted(calls_of(table, lambda: stale.existing(table, "0807", "35e9", act))) == expected
+    assert done == [[], ["late"]]
+    assert Catalogs().existing(table, "0807", "35e9", act) == 3
+
+
+@pytest.mark.parametrize("act", [ids, wrong], ids=["that is done", "that fails"])
+def test_what_is_done_in_a_project_that_was_deleted_is_not_found(
+    table: Table, stale: Catalogs, act: Callable[[Catalog], object]
+) -> None:
+    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY, settling=0)
+    with pytest.raises(NotFound, match="Project"):
+        stale.existing(table, "0807", "35e9", act)
+
+
+def test_the_epoch_of_the_largest_project_is_one_read_unit(table: Table) -> None:
+    add(table, "B")
+    items = read(table, "0807", "35e9")
+    keys_given = [f"a{9_999_999 - place}" for place in range(MAX_ATTRIBUTES)]
+    table.transact([raise_epoch(items, order=keys_given, next_key=10_000_000, next_composite=10_000_000)])
+    before = len(table.meter.calls)
+    table.get(items.catalog[keys.PK], keys.CATALOG, consistent=True)
+    assert [call.capacity for call in table.meter.calls[before:]] == [1.0]
 
 
 def test_a_copy_that_was_found_current_is_good_for_another_five_seconds(table: Table, clock: Clock) -> None:

@@ -15,6 +15,7 @@ from gridview.schema import documents
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue, issue_key
 from gridview.schema.documents import Changes, Document
+from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.support import clock
 from gridview.support.errors import Conflict, InProgress, NotFound, Unprocessable
@@ -70,14 +71,21 @@ def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> r
 
 
 def create_issue(
-    table: Table, catalog: Catalog, actor: Actor, body: Any, *, commit: Commit | None = None
+    table: Table,
+    catalog: Catalog,
+    actor: Actor,
+    body: Any,
+    *,
+    commit: Commit | None = None,
+    epoch: EpochCheck = CONFIRMED,
 ) -> Document:
     """Validate a new issue, give it the next number and write it: two calls, 1 write unit plus that of the document.
 
-    With a `commit` it is written by that.
+    With a `commit` it is written by that. The epoch is read beside the number. StaleDefinitions: nothing has been written, but a
+    number is spent.
     """
     changes = parse_new(catalog, body)
-    (num,) = reserve_numbers(table, catalog, 1)
+    (num,) = epoch.beside(table, lambda: reserve_numbers(table, catalog, 1))
     if commit is None:
         return write_new(table, catalog, actor, num, changes)
     document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now())
@@ -138,11 +146,15 @@ def update_issue(
     *,
     mark: str | None = None,
     guard: Guard = _anything,
+    epoch: EpochCheck = CONFIRMED,
 ) -> Document:
-    """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts any version."""
+    """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts any version.
+
+    The epoch is read beside the document. StaleDefinitions: nothing has been written.
+    """
     changes = documents.parse_patch(catalog, body)
     for _ in range(_ATTEMPTS):
-        found = get_issue(table, catalog, num)
+        found = epoch.beside(table, lambda: get_issue(table, catalog, num))
         if mark is not None and found.get("mark") == mark:
             return found
         check(expected, found["version"])

@@ -1,7 +1,7 @@
 """Pieces of work done at the same time, whose calls share their rounds."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from gridview.dynamodb.table import Table
@@ -13,13 +13,20 @@ Other = TypeVar("Other")
 def side_by_side(
     table: Table, work: Callable[[], Result], other: Callable[[Table], Other]
 ) -> tuple[Result, Other]:
-    """What both give. `other` is handed a table whose calls are metered as made in the rounds that `work` takes."""
+    """What both give. `other` is handed a table whose calls are metered as made in the rounds that `work` takes.
+
+    Both have ended when this does, and every call is metered, also when one of them fails. What `other` raises goes before what
+    `work` raises.
+    """
     own = table.metered()
     own.meter.rounds = table.meter.rounds
     with ThreadPoolExecutor(1) as pool:
         beside = pool.submit(other, own)
-        result = work()
-        found = beside.result()
-    table.meter.calls = sorted([*table.meter.calls, *own.meter.calls], key=lambda call: call.round)
-    table.meter.rounds = max(table.meter.rounds, own.meter.rounds)
+        try:
+            result = work()
+        finally:
+            wait((beside,))
+            table.meter.calls = sorted([*table.meter.calls, *own.meter.calls], key=lambda call: call.round)
+            table.meter.rounds = max(table.meter.rounds, own.meter.rounds)
+            found = beside.result()
     return result, found

@@ -6,10 +6,9 @@ a week without changes. Nothing depends on it except the text shown to people.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
@@ -20,8 +19,6 @@ _REMEMBERED_DAYS = 7
 _SECONDS_BETWEEN = 1.0
 _KEPT = 1_000
 """Projects for which a container remembers when it wrote its last note."""
-
-Result = TypeVar("Result")
 
 
 class Notes:
@@ -110,8 +107,3 @@ def read(table: Table, catalog: Catalog) -> Lag:
     if note is None:
         return Lag(None, None, last)
     return Lag(float(note["taken_in"]) / 1_000, float(note["behind"]) / 1_000, last)
-
-
-def read_beside(table: Table, catalog: Catalog, work: Callable[[], Result]) -> tuple[Result, Lag]:
-    """The result of `work`, and the lag, read in parallel with the first of the rounds of `work`."""
-    return side_by_side(table, work, lambda own: read(own, catalog))

@@ -9,9 +9,10 @@ from gridview.query import planner
 from gridview.query.executor import Executor
 from gridview.query.explain import explanation_of
 from gridview.query.plan import Node
-from gridview.query.reads import ReadFreshness
+from gridview.query.reads import ReadEpoch, ReadFreshness
 from gridview.query.steps import Steps, ask, side_by_side, tell
 from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import EpochCheck
 
 Result = TypeVar("Result")
 
@@ -23,25 +24,32 @@ def carried_out(
     catalog: Catalog,
     cache: BlockCache | None,
     *,
+    epoch: EpochCheck,
     explain: bool,
     issues: Callable[[Result], int] | None = None,
 ) -> tuple[Result, dict[str, Any]]:
     """What the steps of a plan give, and `explain` if that is asked for. They raise what refuses the request.
 
-    `cache`: what the container keeps. How far the index is behind is read beside the first round, for `explain` alone; `issues`
-    tells how many there are in the index, where the result does.
+    Beside the first round the project's epoch is read, and how far the index is behind, this for `explain` alone: StaleDefinitions
+    if the catalog is not the current one. `cache`: what the container keeps. `issues` tells how many there are in the index, where
+    the result does.
     """
-    executor = Executor(table, catalog, cache or BlockCache(0.0))
-    if not explain:
-        return executor.run(steps), {}
-    freshness = planner.freshness()
-
-    def beside() -> Steps[None]:
-        lag = yield from ask(freshness, ReadFreshness())
-        yield from tell(freshness, lag=lag)
-
+    executor = Executor(table, catalog, cache or BlockCache(0.0), epoch)
+    epoch_read, freshness = planner.epoch_read(), planner.freshness()
+    beside: dict[Node, Steps[Any]] = {}
+    if epoch.due:
+        beside[epoch_read] = ask(epoch_read, ReadEpoch())
+    if explain:
+        beside[freshness] = _lag(freshness)
     result: Result
-    result, _ = executor.run(side_by_side(steps, beside()))
+    result, *_ = executor.run(side_by_side(steps, *beside.values()))
+    if not explain:
+        return result, {}
     if issues is not None:
         executor.run(tell(freshness, issues=issues(result)))
-    return result, {"explain": explanation_of(plan, freshness, executor.trace, table.meter)}
+    return result, {"explain": explanation_of(plan, tuple(beside), executor.trace, table.meter)}
+
+
+def _lag(freshness: Node) -> Steps[None]:
+    lag = yield from ask(freshness, ReadFreshness())
+    yield from tell(freshness, lag=lag)

@@ -14,19 +14,31 @@ from gridview.query.grid import MAX_RESPONSE_BYTES
 from gridview.query.group_request import GroupsQuery, group_json
 from gridview.query.summary_request import SummaryQuery, summary_json
 from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import CONFIRMED, EpochCheck
 
 
 def grouped_counts(
-    table: Table, catalog: Catalog, query: GroupsQuery, cache: BlockCache | None = None
+    table: Table,
+    catalog: Catalog,
+    query: GroupsQuery,
+    cache: BlockCache | None = None,
+    epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
     """`groups`, in the order of the fields, and whether there are `more`; at most four rounds, unless the index changes under it.
 
     Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
-    than its budget, IndexNotReady.
+    than its budget, IndexNotReady. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
     """
     plan = aggregate_planner.groups(catalog, query)
     found, explained = carried_out(
-        plan, grouping.run(plan), table, catalog, cache, explain=query.explain, issues=attrgetter("issues")
+        plan,
+        grouping.run(plan),
+        table,
+        catalog,
+        cache,
+        epoch=epoch,
+        explain=query.explain,
+        issues=attrgetter("issues"),
     )
     shown: list[orjson.Fragment] = []
     size = 0
@@ -40,15 +52,26 @@ def grouped_counts(
 
 
 def summarized(
-    table: Table, catalog: Catalog, query: SummaryQuery, cache: BlockCache | None = None
+    table: Table,
+    catalog: Catalog,
+    query: SummaryQuery,
+    cache: BlockCache | None = None,
+    epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
     """`matched`, and of each field the functions asked for.
 
     Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
-    than its budget, IndexNotReady.
+    than its budget, IndexNotReady. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
     """
     plan = aggregate_planner.summary(catalog, query)
     found, explained = carried_out(
-        plan, summary.run(plan), table, catalog, cache, explain=query.explain, issues=attrgetter("issues")
+        plan,
+        summary.run(plan),
+        table,
+        catalog,
+        cache,
+        epoch=epoch,
+        explain=query.explain,
+        issues=attrgetter("issues"),
     )
     return {**summary_json(found.matched, found.told), **explained}

@@ -23,6 +23,7 @@ from gridview.query.reads import (
     ReadBlocks,
     ReadDirectories,
     ReadDocuments,
+    ReadEpoch,
     ReadFreshness,
     ReadIssue,
     ReadLedger,
@@ -33,6 +34,7 @@ from gridview.query.steps import Ask, AtHand, Steps, Tell
 from gridview.query.trace import Trace, Usage
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue
+from gridview.schema.epoch import CONFIRMED, EpochCheck
 
 Result = TypeVar("Result")
 
@@ -47,11 +49,17 @@ class _ReadBatch(NamedTuple):
 
 
 class Executor:
-    """Carries out the plans of one request over one catalog. `table.meter` is charged with every call."""
+    """Carries out the plans of one request over one catalog. `table.meter` is charged with every call.
 
-    def __init__(self, table: Table, catalog: Catalog, cache: BlockCache) -> None:
+    `epoch`: what ReadEpoch finds out about the catalog.
+    """
+
+    def __init__(
+        self, table: Table, catalog: Catalog, cache: BlockCache, epoch: EpochCheck = CONFIRMED
+    ) -> None:
         self._table = table
         self._catalog = catalog
+        self._epoch = epoch
         self._project = keys.project(catalog.tenant, catalog.project)
         self._of_the_index = table.metered()
         self._index = BlockReader(self._of_the_index, catalog, cache)
@@ -183,6 +191,8 @@ class Executor:
                 return get_issue(table, self._catalog, num)
             case ReadLedger(num):
                 return Ledger.from_item(table.get(keys.issue(tenant, project, num), keys.LEDGER))
+            case ReadEpoch():
+                return self._epoch.confirm(table)
             case ReadFreshness():
                 return freshness.read(table, self._catalog)
         raise TypeError(read)

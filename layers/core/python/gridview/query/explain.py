@@ -10,11 +10,15 @@ from gridview.query.plan import Node
 from gridview.query.trace import Facts, Trace
 
 
-def explanation_of(root: Node, beside: Node, trace: Trace, meter: Meter) -> dict[str, Any]:
+def explanation_of(root: Node, beside: Sequence[Node], trace: Trace, meter: Meter) -> dict[str, Any]:
     """A plan that was carried out, with what was read `beside` it, and every call that it took."""
     return {
-        "plan": [*_sentences(root, trace), *_of_blocks(trace), *_sentences(beside, trace)],
-        "tree": _tree(root, trace, (beside,)),
+        "plan": [
+            *_sentences(root, trace),
+            *_of_blocks(trace),
+            *(said for one in beside for said in _sentences(one, trace)),
+        ],
+        "tree": _tree(root, trace, beside),
         "calls": [
             {
                 "operation": call.operation,
@@ -87,6 +91,8 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
             return f"{question}."
         case plan.DirectoryScan():
             return "Read the directories: which blocks the indexes have, and how many issues stand in each."
+        case plan.EpochRead():
+            return "Read the project's epoch: the definitions that the container has are the current ones."
         case plan.Freshness():
             return str(facts["lag"].sentence(facts.get("issues")))
         case plan.Total():

@@ -18,6 +18,7 @@ from gridview.query.plan import GridPage
 from gridview.query.sort_order import Place, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
+from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.support.errors import CursorExpired
 
 MAX_RESPONSE_BYTES = 6_000_000
@@ -27,18 +28,23 @@ _CURSOR_VERSION = 3
 
 
 def grid_page(
-    table: Table, catalog: Catalog, query: GridQuery, cursors: Cursors, cache: BlockCache | None = None
+    table: Table,
+    catalog: Catalog,
+    query: GridQuery,
+    cursors: Cursors,
+    cache: BlockCache | None = None,
+    epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
     """One page: `rows`, `next`, `prev`, `offset` and, if asked for, `total`, `matched` and `explain`.
 
     Read units: `explain` and docs/performance.md tell. Unprocessable for what would take too much; CursorExpired.
-    `cache`: what the container keeps.
+    `cache`: what the container keeps. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
     """
     binding = query.binding(catalog.tenant, catalog.project)
     spot, backward = (None, False) if query.cursor is None else _opened(query, cursors, binding)
     plan = planner.plan_page(catalog, query, spot, backward=backward)
     found, explained = carried_out(
-        plan, read_page(plan, catalog), table, catalog, cache, explain=query.explain
+        plan, read_page(plan, catalog), table, catalog, cache, epoch=epoch, explain=query.explain
     )
     rows, end, start = _shown(plan, catalog, found)
 

@@ -69,6 +69,11 @@ class DirectoryScan(Node):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class EpochRead(Node):
+    """The project's epoch, which tells whether the definitions are the current ones."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Freshness(Node):
     """How far the index is behind."""
 

@@ -29,6 +29,7 @@ from gridview.query.plan import (
     BucketCount,
     BucketScan,
     DirectoryScan,
+    EpochRead,
     Estimate,
     Freshness,
     FullScan,
@@ -235,6 +236,11 @@ def rest_behind(page: GridPage, directories: DirectoryScan, order: BucketOrder) 
     """The issues without a value, behind the last of the others."""
     units = len(order.directory.entries) * _ITEM_UNITS
     return BucketScan(query=page.query, directories=directories, estimate=Estimate(units, informed=True))
+
+
+def epoch_read() -> EpochRead:
+    """The project's epoch, read beside anything."""
+    return EpochRead(estimate=Estimate(1.0))
 
 
 def freshness() -> Freshness:

@@ -101,6 +101,11 @@ class ReadLedger:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadEpoch:
+    """The project's epoch, strongly consistent. The answer: nothing. It raises StaleDefinitions."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReadFreshness:
     """How far the index is behind. The answer: a Lag."""
 
@@ -113,5 +118,6 @@ Read = (
     | ReadRanges
     | ReadIssue
     | ReadLedger
+    | ReadEpoch
     | ReadFreshness
 )

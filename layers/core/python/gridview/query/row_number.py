@@ -42,6 +42,7 @@ from gridview.query.reads import (
 from gridview.query.sort_order import Spot, in_order, place_of, rows_before
 from gridview.query.steps import Ask, Steps, ask, side_by_side, tell
 from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import CONFIRMED, EpochCheck
 
 
 def position(
@@ -50,15 +51,17 @@ def position(
     num: int,
     query: PositionQuery,
     cache: BlockCache | None = None,
+    epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
     """`position`: how many rows come before an issue in an order, null when it does not match the filter; `explain` if asked for.
 
     The issue itself is read strongly consistent, all others as of the index; NotFound. Read units: half of one for the block in
     which the issue stands, and under a filter for all blocks before it (or behind it, where these are fewer) and the filter's sets.
+    `epoch`: what finds out whether the catalog is current; StaleDefinitions.
     """
     plan = planner.plan_row_number(catalog, num, query)
     found, explained = carried_out(
-        plan, count_rows(plan, catalog), table, catalog, cache, explain=query.explain
+        plan, count_rows(plan, catalog), table, catalog, cache, epoch=epoch, explain=query.explain
     )
     return {"position": found, **explained}
 

@@ -6,18 +6,20 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 from gridview.dynamodb.errors import TransactionFailed
+from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import (
     Catalog,
     UnknownOption,
 )
+from gridview.schema.epoch import CONFIRMED, EpochCheck, StaleDefinitions
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import Job
-from gridview.support.errors import Conflict, CursorExpired, InvalidRequest, NotFound, NotReady
+from gridview.support.errors import Conflict, NotFound, RequestError
 
 MAX_AGE = 5.0
-"""Seconds for which a catalog may be used, counted from the start of the read that fetched it."""
+"""Seconds for which a catalog is kept, counted from the start of the read that fetched it or found it current."""
 
 _KEPT = 256
 _ATTEMPTS = 5
@@ -45,7 +47,10 @@ class _Entry(NamedTuple):
 
 
 class Catalogs:
-    """Catalogs of the projects of a table, none staler than `MAX_AGE`. Thread-safe."""
+    """Catalogs of the projects of a table, none staler than `MAX_AGE`. Thread-safe.
+
+    `using` and `existing` are for requests: what was changed before the request began is seen by it.
+    """
 
     def __init__(self) -> None:
         self._entries: dict[tuple[str, str], _Entry] = {}
@@ -74,32 +79,62 @@ class Catalogs:
     def current(self, table: Table, tenant: str, project: str) -> Catalog:
         """The current catalog. Costs one read unit for its epoch, plus a read of all definitions if the cached copy is stale."""
         entry = self._entries.get((tenant, project))
-        if entry is None:
-            return self.reload(table, tenant, project)
-        began, began_monotonic = time.time(), time.monotonic()
-        stored = table.get(keys.project(tenant, project), keys.CATALOG, consistent=True)
-        if stored is None or stored["epoch"] != entry.catalog.epoch:
-            return self.reload(table, tenant, project)
-        with self._lock:
-            if self._entries.get((tenant, project)) is entry:
-                self._entries[tenant, project] = _Entry(entry.catalog, began, began_monotonic)
-        return entry.catalog
+        if entry is not None and self._is_current(table, entry.catalog):
+            return entry.catalog
+        return self.reload(table, tenant, project)
 
-    def using(self, table: Table, tenant: str, project: str, use: Callable[[Catalog], Result]) -> Result:
-        """The result of `use` with the catalog. If a cached copy makes it fail, `use` is repeated with the current one.
+    def using(
+        self, table: Table, tenant: str, project: str, use: Callable[[Catalog, EpochCheck], Result]
+    ) -> Result:
+        """The result of `use` with the current catalog. NotFound.
 
-        So a new field or option is known everywhere at once; only a restriction can take effect up to `MAX_AGE` late.
-        An error under the current catalog costs one more read unit. `use` must not have written anything when it raises
-        InvalidRequest, CursorExpired, NotReady or UnknownOption.
+        The cached copy is tried first. `use` has its check made beside its first round, and before it writes anything; here it is
+        made at last, alone. `use` is repeated once, with the catalog read anew, if the copy was stale. So it must not have written
+        when it raises UnknownOption, or anything before the check.
         """
-        catalog = self.get(table, tenant, project)
+        entry = self._entries.get((tenant, project))
+        if entry is not None and entry.fresh:
+            catalog = entry.catalog
+            epoch = EpochCheck(lambda own: self._is_current(own, catalog))
+        else:
+            catalog, epoch = self.reload(table, tenant, project), CONFIRMED
         try:
-            return use(catalog)
-        except (InvalidRequest, CursorExpired, NotReady, UnknownOption):
-            current = self.current(table, tenant, project)
-            if current is catalog:
+            result = use(catalog, epoch)
+            epoch.confirm(table)
+        except UnknownOption:
+            if self._is_current(table, catalog):  # a document may be younger than the check
                 raise
-            return use(current)
+        except (RequestError, StaleDefinitions):
+            if epoch.holds(table):
+                raise
+        else:
+            return result
+        return use(self.reload(table, tenant, project), CONFIRMED)
+
+    def existing(self, table: Table, tenant: str, project: str, act: Callable[[Catalog], Result]) -> Result:
+        """The result of `act`, which depends on no definition but that the project exists. NotFound, even if `act` has been done.
+
+        The epoch is read beside it: 1 read unit.
+        """
+        entry = self._entries.get((tenant, project))
+        if entry is None or not entry.fresh:
+            return act(self.reload(table, tenant, project))
+        catalog = entry.catalog
+        result, _ = side_by_side(table, lambda: act(catalog), lambda own: self.current(own, tenant, project))
+        return result
+
+    def _is_current(self, table: Table, catalog: Catalog) -> bool:
+        """Whether this is the catalog of the project's epoch: 1 read unit. If so, its age counts from now."""
+        began, began_monotonic = time.time(), time.monotonic()
+        project = catalog.tenant, catalog.project
+        stored = table.get(keys.project(*project), keys.CATALOG, consistent=True)
+        if stored is None or stored["epoch"] != catalog.epoch:
+            return False
+        with self._lock:
+            entry = self._entries.get(project)
+            if entry is not None and entry.catalog is catalog:
+                self._entries[project] = _Entry(catalog, began, began_monotonic)
+        return True
 
     def forget(self, tenant: str, project: str) -> None:
         """Drop the cached catalog, so that the next use reads it again."""
