@@ -29,8 +29,8 @@ from gridview.query.grid_request import resolve
 from gridview.query.group_request import resolve as resolve_groups
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
-from gridview.schema.items import to_catalog
-from gridview.schema.store import read
+from gridview.schema.epoch import EpochCheck
+from gridview.schema.store import Catalogs
 
 TABLE: Final = "gridview"
 KEPT: Final = paths.ROOT / ".build" / "bench"
@@ -64,17 +64,24 @@ class Ours:
     """A project that was loaded, in `load_seconds` when it was."""
 
     table: Table
+    catalogs: Catalogs
     catalog: Catalog
     load_seconds: float
 
+    def _epoch(self) -> EpochCheck:
+        catalog = self.catalog
+        return EpochCheck(
+            lambda table: self.catalogs.current(table, catalog.tenant, catalog.project) is catalog
+        )
+
     def ask(self, question: Question, cache: BlockCache) -> Asked:
         """Put a question; the catalog is at hand, as it is in a container that runs, and `cache` holds what is kept of blocks."""
-        table, catalog, body = self.table.metered(), self.catalog, question.body()
+        table, catalog, body, epoch = self.table.metered(), self.catalog, question.body(), self._epoch()
         began, began_cpu = time.perf_counter(), time.process_time()
         if question.kind is Kind.GROUPS:
-            found = grouped_counts(table, catalog, resolve_groups(catalog, body), cache)
+            found = grouped_counts(table, catalog, resolve_groups(catalog, body), cache, epoch)
         else:
-            found = grid_page(table, catalog, resolve(catalog, body), _CURSORS, cache)
+            found = grid_page(table, catalog, resolve(catalog, body), _CURSORS, cache, epoch)
         encoded = dumps(found)
         milliseconds = (time.perf_counter() - began) * 1000
         cpu_milliseconds = (time.process_time() - began_cpu) * 1000
@@ -115,8 +122,9 @@ def loaded(dataset: Dataset) -> Iterator[Ours]:
     told = json.loads((folder / _LOADED).read_text())
     with engine.running(in_memory=False, folder=folder) as running:
         table = bulk.table_at(running.endpoint, TABLE)
-        catalog = to_catalog(ACTOR.tenant, dataset.project, read(table, ACTOR.tenant, dataset.project))
-        yield Ours(table, catalog, told["seconds"])
+        catalogs = Catalogs()
+        catalog = catalogs.reload(table, ACTOR.tenant, dataset.project)
+        yield Ours(table, catalogs, catalog, told["seconds"])
 
 
 def _folder(dataset: Dataset) -> Path:

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from devtools.proof.faults.lambdas import Answer, Used
-from devtools.proof.faults.truth import assert_page
+from devtools.proof.faults.truth import assert_current, assert_page, epoch_of
 from devtools.proof.faults.world import Run, World
 from gridview.commands import issues
 from gridview.commands.actor import Actor, Role
@@ -233,7 +233,7 @@ class Reader:
             asked = {**self._query, "cursor": random.choice(self._cursors)}
         else:
             asked = self._another_query()
-        used = Used(self._catalogs)
+        used, epoch = Used(self._catalogs), epoch_of(world)
 
         def ended(run: Run) -> None:
             world.check_request(run)
@@ -242,6 +242,7 @@ class Reader:
                 return
             page = answer.body
             world.totals["pages"] += 1
+            assert_current(used.last, epoch)
             assert_page(world, used.last, asked, page)
             self._query = {name: given for name, given in asked.items() if name != "cursor"}
             self._cursors = [cursor for cursor in (page["next"], page["prev"]) if cursor]

@@ -18,7 +18,7 @@ from typing import Any
 from typing_extensions import override
 
 from devtools.proof.faults.lambdas import Answer, Used
-from devtools.proof.faults.truth import assert_rows, shown
+from devtools.proof.faults.truth import assert_current, assert_rows, epoch_of, shown
 from devtools.proof.faults.world import Difference, Run, World
 from devtools.proof.oracle import compare, refusals
 from devtools.proof.oracle.compare import (
@@ -84,13 +84,14 @@ class Questioner:
         if catalog is None or (project := _project(catalog, world.documents.values())) is None:
             return None
         asked = self._question(project)
-        used = Used(self._catalogs)
+        used, epoch = Used(self._catalogs), epoch_of(world)
 
         def ended(run: Run) -> None:
             world.check_request(run)
             answer = run.invocation.result
             if run.invocation.raised is None and answer.status == 200:
                 world.totals["questions"] += 1
+                assert_current(used.last, epoch)
                 self.check(used.last, asked, answer.body)
 
         return world.start("reader", lambda table: self._put(table, used, asked), ended, str(asked))

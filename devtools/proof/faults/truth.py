@@ -27,6 +27,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+def epoch_of(world: World) -> float:
+    """The epoch of the definitions as they are now: beyond all of them when there are none any more."""
+    stored = world.engine.get(keys.project(world.tenant, world.project), keys.CATALOG, consistent=True)
+    return float("inf") if stored is None else float(stored["epoch"])
+
+
+def assert_current(used: Catalog, epoch: float) -> None:
+    """A request that began in this epoch was answered by its definitions, or by later ones."""
+    if used.epoch < epoch:
+        raise Difference(
+            f"the definitions of epoch {used.epoch} were used, though epoch {epoch} had begun before"
+        )
+
+
 def assert_page(world: World, catalog: Catalog, asked: Mapping[str, Any], page: Mapping[str, Any]) -> None:
     """No issue twice, every row some version that its issue really had, and the rows in order."""
     _assert_in_order(catalog, asked, [had[0] for had in assert_rows(world, catalog, asked, page)])
