@@ -5,6 +5,7 @@ import subprocess
 import sys
 from typing import Any
 
+from devtools.deployed import ministack
 from devtools.paths import PYTHONPATH
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
@@ -103,7 +104,7 @@ def test_alarms_watch_what_is_really_there(deployment: Deployment) -> None:
 
 def test_the_dashboard_is_there_and_names_every_alarm(deployment: Deployment) -> None:
     cloudwatch = deployment.client("cloudwatch")
-    body = cloudwatch.get_dashboard(DashboardName="Gridview")["DashboardBody"]
+    body = cloudwatch.get_dashboard(DashboardName=f"Gridview-{ministack.REGION}")["DashboardBody"]
     (states,) = (
         widget["properties"]["alarms"] for widget in json.loads(body)["widgets"] if widget["type"] == "alarm"
     )
