@@ -76,8 +76,9 @@ def addressed_to(project: Project) -> Schema:
 
 
 def told_of(project: Project) -> Schema:
-    """The same with its fields, values and states, so that what is allowed is taken."""
+    """The same with its fields, values and states, so that what is allowed is taken; without the examples of another project."""
     made = addressed_to(project)
+    _forget_examples(made["paths"])
     schemas = made["components"]["schemas"]
     schemas["FieldId"] = project.of_type(*FieldType)
     schemas["Aggregate"]["properties"]["field"] = project.of_type(FieldType.NUMBER)
@@ -98,6 +99,14 @@ def _parameters(document: Schema) -> Iterator[Schema]:
         for operation in path.values()
         for parameter in operation["parameters"]
     )
+
+
+def _forget_examples(node: Any) -> None:
+    inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    if isinstance(node, dict):
+        node.pop("example", None)
+    for one in inner:
+        _forget_examples(one)
 
 
 def _flatten_filters(schemas: Schema) -> None:

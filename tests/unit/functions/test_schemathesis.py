@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 SEED = 20230501
-EXAMPLES = one_of(2, thorough=60)
+EXAMPLES = one_of(2, thorough=10)
 """Random requests of each operation, besides those at the bounds of the schema."""
 
 PROJECT = Project(
@@ -69,6 +69,7 @@ _OPTIONS = (
     r"400 (states|options) must not hold a value or an id twice",
 )
 _FILTER = r"400 filter must be an object"
+_POSITION = r"400 position must be at most \d+"
 _STALE = r"412 It is at version \d+ now\."
 
 MEANT: dict[str, tuple[str, ...]] = {
@@ -80,11 +81,13 @@ MEANT: dict[str, tuple[str, ...]] = {
         *_OPTIONS,
         r"400 options only enum and multi_enum have options",
         r"400 search only a text can be searched for words",
+        _POSITION,
     ),
     "update_attribute": (
         *_OPTIONS,
         r"400 options only enum and multi_enum have options",
         r"400 search only a text can be searched for words",
+        _POSITION,
         _STALE,
     ),
     "delete_attribute": (_STALE,),
