@@ -18,10 +18,10 @@ from devtools.proof.faults.world import CATALOG_AGE
 from gridview.index import blocks
 from gridview.schema.store import MAX_AGE
 
-EVERY = 15
+EVERY = 18
 """Of so many points that are enumerated, one is played: neighbours are much alike."""
 
-DRAWN = range(RANDOM, RANDOM + 120)
+DRAWN = range(RANDOM, RANDOM + 100)
 
 
 @cache
