@@ -19,7 +19,8 @@ class GridFunction(Construct):
     """The handler in `functions/<folder>`, with the layers that all functions share.
 
     `role` receives the grants. `live` is what callers invoke: the alias of the published version if `published` (SnapStart
-    restores published versions only), else the function itself.
+    restores published versions only), else the function itself. A `recursive` function sends messages to the queue that invokes it,
+    which Lambda would take for a loop and stop after 16 rounds.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class GridFunction(Construct):
         environment: Mapping[str, str],
         memory_mib: int,
         published: bool,
+        recursive: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
         group = log_group(self, "Logs", settings)
@@ -62,6 +64,7 @@ class GridFunction(Construct):
             role=self.role,
             log_group=group,
             reserved_concurrent_executions=settings.reserved(folder),
+            recursive_loop=lambda_.RecursiveLoop.ALLOW if recursive else None,
             snap_start=lambda_.SnapStartConf.ON_PUBLISHED_VERSIONS
             if published and settings.snap_start
             else None,

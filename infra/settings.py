@@ -102,6 +102,7 @@ class Settings:
     parallelization: int = field(
         default=2, metadata=_told("batches of one stream shard in progress at once, 1 to 10")
     )
+    workers: int = field(default=2, metadata=_told("jobs of projects that are worked on at once, 2 to 1000"))
     warm_reads: int = field(
         default=0, metadata=_told("read units a second that table and index take at once")
     )
@@ -243,5 +244,7 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
         f"{', '.join(f'{name}=N' for name in FUNCTIONS)}",
     ),
     "parallelization": (lambda our: 1 <= our.parallelization <= 10, "1 to 10"),
+    # Lambda takes no lower maximum.
+    "workers": (lambda our: 2 <= our.workers <= 1000, "2 to 1000"),
 }
 """What a valid value is, as a test and in words. The tests may look at other settings too; they run in this order."""

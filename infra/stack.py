@@ -11,6 +11,7 @@ from infra.front import Front
 from infra.function import GridFunction
 from infra.identity import Identity
 from infra.ingress import Ingress
+from infra.job_queue import JobQueue
 from infra.layers import Layers
 from infra.limits import NO_SNAP_START, SETTLE_SECONDS
 from infra.secrets import CursorSecret
@@ -39,6 +40,7 @@ class GridviewStack(Stack):
             NightlyBackup(self, "Backup", settings=settings, table=table.table)
         cursor_secret = CursorSecret(self, "Cursors")
         dead_letters = DeadLetters(self, "DeadLetters", settings=settings)
+        jobs = JobQueue(self, "Jobs", settings=settings)
         identity = Identity(self, "Identity", settings=settings)
         layers = Layers(self, "Layers", settings=settings).all
 
@@ -85,9 +87,15 @@ class GridviewStack(Stack):
             description="gridview: builds and sweeps in the background, and checks the index",
             settings=settings,
             layers=layers,
-            environment={"TABLE_NAME": table.name, **settling, **poison},
+            environment={
+                "TABLE_NAME": table.name,
+                "JOB_QUEUE_URL": jobs.queue.queue_url,
+                **settling,
+                **poison,
+            },
             memory_mib=1769,
             published=False,
+            recursive=True,
         )
 
         table.grant(query.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
@@ -113,6 +121,7 @@ class GridviewStack(Stack):
         stream = StreamMapping(
             self, "Stream", settings=settings, table=table, consumer=maintain, dead_letters=dead_letters
         )
+        jobs.deliver_to(upkeep)
         UpkeepSchedules(self, "Schedules", upkeep=upkeep, check_schedule=settings.check_schedule)
         ingress = Ingress(self, "Ingress", settings=settings, identity=identity, query=query, command=command)
 

@@ -11,10 +11,10 @@ from infra.function import GridFunction
 class UpkeepSchedules(Construct):
     """Each minute `{"task": "jobs"}`, each night `{"task": "check"}`.
 
-    EventBridge and Lambda deliver at least once and not always on time. A lease in the table gives each job a single worker, so
-    ticks may overlap or repeat, and no concurrency is reserved. Neither EventBridge nor Lambda retries, and an event that waited
-    for a minute is dropped: the next tick finds the same jobs and continues where the last one stopped, while retries would pile up
-    behind a job that fails by its own fault. The check shares that setting, because it is the function's: a failed check is an
+    The first sends a hint at each due job to the queue, whose messages invoke the function too (`job_queue`). EventBridge and
+    Lambda deliver at least once and not always on time. A lease in the table gives each job a single worker, so ticks may overlap
+    or repeat, and no concurrency is reserved. Neither EventBridge nor Lambda retries, and an event that waited for a minute is
+    dropped: the next tick finds the same jobs. The check shares that setting, because it is the function's: a failed check is an
     error and raises an alarm, and so does a missing one.
     """
 

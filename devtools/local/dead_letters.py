@@ -1,4 +1,4 @@
-"""Where local dead letters go: a queue that boto3 takes for SQS, and the on-failure destination. Both are files."""
+"""The local queues, which boto3 takes for SQS, and the on-failure destination. Dead letters and failed batches are in files."""
 
 import hashlib
 import http.server
@@ -21,11 +21,14 @@ from devtools.local.container import ACCOUNT
 from devtools.local.delivery import Reason, Record, sequence_number
 
 QUEUE = "gridview-dead-letters"
+JOBS = "gridview-jobs"
+"""The queue of hints at due jobs. Nobody needs them after a restart, so they are in memory."""
 
 _TARGET = "AmazonSQS."
 _JSON = "application/x-amz-json-1.0"
 _MAX_MESSAGE_BYTES = 1024 * 1024
 _MAX_RECEIVED = 10
+_MAX_DELAY_SECONDS = 900
 _VISIBILITY_SECONDS = 30
 
 _MAPPING = "00000000-0000-0000-0000-000000000000"
@@ -58,26 +61,18 @@ class Queue:
     not deleted. SQS delivers at least once, too. `now` gives seconds. Safe for use by many threads.
     """
 
-    def __init__(self, path: Path, now: Callable[[], float] = time.monotonic) -> None:
-        """Read the file and rewrite it without deleted messages. There is no file when there is no message."""
+    def __init__(self, path: Path | None, now: Callable[[], float] = time.monotonic) -> None:
+        """Read the file and rewrite it without deleted messages. There is no file when there is no message, or no path."""
         self._path = path
         self._now = now
         self._lock = threading.Lock()
-        self._letters = _read(path)
-        fresh = path.with_name(f"{path.name}.new")
-        fresh.unlink(missing_ok=True)
-        for letter in self._letters.values():
-            files.append_line(fresh, _line(letter))
-        if self._letters:
-            fresh.replace(path)
-        else:
-            path.unlink(missing_ok=True)
+        self._letters = {} if path is None else _reopened(path)
 
-    def send(self, body: str) -> str:
-        """Keep a message and return its id."""
-        letter = _Letter(str(uuid.uuid4()), body, time.time())
+    def send(self, body: str, delay: float = 0.0) -> str:
+        """Keep a message and return its id. Nobody gets it for `delay` seconds."""
+        letter = _Letter(str(uuid.uuid4()), body, time.time(), self._now() + delay)
         with self._lock:
-            files.append_line(self._path, _line(letter))
+            self._note(_line(letter))
             self._letters[letter.id] = letter
         return letter.id
 
@@ -103,7 +98,7 @@ class Queue:
         """Delete a received message; nothing happens when it is gone."""
         with self._lock:
             if letter := self._of(receipt):
-                files.append_line(self._path, {"deleted": letter.id})
+                self._note({"deleted": letter.id})
                 del self._letters[letter.id]
 
     def count(self) -> tuple[int, int]:
@@ -113,12 +108,29 @@ class Queue:
             visible = sum(letter.visible <= now for letter in self._letters.values())
             return visible, len(self._letters) - visible
 
+    def _note(self, line: dict[str, Any]) -> None:
+        if self._path is not None:
+            files.append_line(self._path, line)
+
     def _of(self, receipt: str) -> _Letter | None:
         return self._letters.get(receipt.partition("/")[0])
 
 
 def _line(letter: _Letter) -> dict[str, Any]:
     return {"time": letter.sent, "id": letter.id, "body": letter.body}
+
+
+def _reopened(path: Path) -> dict[str, _Letter]:
+    letters = _read(path)
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.unlink(missing_ok=True)
+    for letter in letters.values():
+        files.append_line(fresh, _line(letter))
+    if letters:
+        fresh.replace(path)
+    else:
+        path.unlink(missing_ok=True)
+    return letters
 
 
 def _read(path: Path) -> dict[str, _Letter]:
@@ -139,7 +151,7 @@ def _read(path: Path) -> dict[str, _Letter]:
 
 
 class SqsServer(http.server.ThreadingHTTPServer):
-    """The part of SQS that sends, receives and deletes dead letters."""
+    """The part of SQS that sends, receives and deletes messages: dead letters, and hints at due jobs."""
 
     daemon_threads = True
 
@@ -150,7 +162,8 @@ class SqsServer(http.server.ThreadingHTTPServer):
             self.socket.close()
             self.socket = listener
             self.server_address = listener.getsockname()
-        self.queue = Queue(letters)
+        self.jobs = Queue(None)
+        self.queues = {QUEUE: Queue(letters), JOBS: self.jobs}
 
     @property
     def endpoint(self) -> str:
@@ -162,19 +175,35 @@ class SqsServer(http.server.ThreadingHTTPServer):
         """For DEAD_LETTER_QUEUE_URL."""
         return queue_url(self.socket)
 
+    @property
+    def job_queue_url(self) -> str:
+        """For JOB_QUEUE_URL."""
+        return queue_url(self.socket, JOBS)
+
     def start(self) -> None:
         """Answer requests in a thread of its own."""
         threading.Thread(target=self.serve_forever, daemon=True, name="sqs").start()
 
 
-def queue_url(listener: socket.socket) -> str:
-    """The URL of the queue of an SqsServer behind this socket."""
-    return f"{_endpoint(listener)}/{ACCOUNT}/{QUEUE}"
+def queue_url(listener: socket.socket, name: str = QUEUE) -> str:
+    """The URL of a queue of an SqsServer behind this socket."""
+    return f"{_endpoint(listener)}/{ACCOUNT}/{name}"
 
 
 def _endpoint(listener: socket.socket) -> str:
     host, port = listener.getsockname()
     return f"http://{host}:{port}"
+
+
+def answer_by_name(
+    queues: Mapping[str, Queue], target: str, request: Any
+) -> tuple[HTTPStatus, dict[str, Any]]:
+    """Answer a call of SQS by the queue whose URL it names."""
+    url = str(request.get("QueueUrl", "")) if isinstance(request, dict) else ""
+    queue = queues.get(url.rpartition("/")[2])
+    if queue is None:
+        return HTTPStatus.BAD_REQUEST, _refusal("QueueDoesNotExist", f"There is no queue {url!r}.")
+    return answer(queue, target, request)
 
 
 def answer(queue: Queue, target: str, request: Any) -> tuple[HTTPStatus, dict[str, Any]]:
@@ -189,17 +218,21 @@ def answer(queue: Queue, target: str, request: Any) -> tuple[HTTPStatus, dict[st
             raise _RefusedError("MalformedInput", "The request is no JSON object.")
         return HTTPStatus.OK, operation(queue, request)
     except _RefusedError as refused:
-        return HTTPStatus.BAD_REQUEST, {
-            "__type": f"com.amazonaws.sqs#{refused.code}",
-            "message": str(refused),
-        }
+        return HTTPStatus.BAD_REQUEST, _refusal(refused.code, str(refused))
+
+
+def _refusal(code: str, message: str) -> dict[str, Any]:
+    return {"__type": f"com.amazonaws.sqs#{code}", "message": message}
 
 
 def _send(queue: Queue, request: Mapping[str, Any]) -> dict[str, Any]:
     body = _text(request, "MessageBody")
     if len(body.encode()) > _MAX_MESSAGE_BYTES:
         raise _RefusedError("InvalidParameterValue", "The message is longer than 1 MiB.")
-    return {"MessageId": queue.send(body), "MD5OfMessageBody": _digest(body)}
+    delay = _number(request, "DelaySeconds", 0)
+    if delay > _MAX_DELAY_SECONDS:
+        raise _RefusedError("InvalidParameterValue", f"DelaySeconds is at most {_MAX_DELAY_SECONDS}.")
+    return {"MessageId": queue.send(body, delay), "MD5OfMessageBody": _digest(body)}
 
 
 def _receive(queue: Queue, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -332,7 +365,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             request = json.loads(body)
         except ValueError:
             request = None
-        status, reply = answer(self.server.queue, self.headers.get("X-Amz-Target", ""), request)
+        status, reply = answer_by_name(self.server.queues, self.headers.get("X-Amz-Target", ""), request)
         content = json.dumps(reply).encode()
         self.send_response(status)
         self.send_header("Content-Type", _JSON)

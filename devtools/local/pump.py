@@ -2,7 +2,7 @@
 cloud.
 
 After each batch it writes to a file how far each shard is finished, and after a crash it goes on from there. Its process also
-holds the dead-letter queue that the function sends to, and runs the upkeep function's schedule.
+holds the queues that the functions send to, runs the upkeep function's schedule, and delivers the hints at due jobs to it.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from typing import Any
 
 from devtools import files
 from devtools.failure import FunctionError
-from devtools.local import dead_letters, schedule
+from devtools.local import dead_letters, job_delivery, schedule
 from devtools.local.container import ACCOUNT
 from devtools.local.containers import Pool
 from devtools.local.delivery import Delivery, Policy, Reason, Record
@@ -226,16 +226,24 @@ def main() -> None:
     folder = Folder(arguments.data)
     sqs = dead_letters.SqsServer(folder.dead_letters, socket.socket(fileno=arguments.letters))
     sqs.start()
-    queue = {"AWS_ENDPOINT_URL_SQS": sqs.endpoint, "DEAD_LETTER_QUEUE_URL": sqs.queue_url}
-    jobs = _pool(schedule.FUNCTION, queue)
-    threading.Thread(target=schedule.run, args=(jobs.invoke,), daemon=True, name="upkeep").start()
-    records = _pool(FUNCTION, queue)
+    queues = {
+        "AWS_ENDPOINT_URL_SQS": sqs.endpoint,
+        "DEAD_LETTER_QUEUE_URL": sqs.queue_url,
+        "JOB_QUEUE_URL": sqs.job_queue_url,
+    }
+    upkeep = _pool(schedule.FUNCTION, queues, size=1 + job_delivery.WORKERS)
+    threading.Thread(target=schedule.run, args=(upkeep.invoke,), daemon=True, name="upkeep").start()
+    for number in range(job_delivery.WORKERS):
+        threading.Thread(
+            target=job_delivery.run, args=(sqs.jobs, upkeep.invoke), daemon=True, name=f"jobs {number}"
+        ).start()
+    records = _pool(FUNCTION, queues, size=1)
     run(os.environ["AWS_ENDPOINT_URL_DYNAMODB"], os.environ["TABLE_NAME"], folder, records.invoke)
 
 
-def _pool(function: str, queue: dict[str, str]) -> Pool:
-    env = os.environ | {"POWERTOOLS_SERVICE_NAME": function} | queue
-    return Pool(function, env=env, size=1, timeout=TIMEOUTS[function])
+def _pool(function: str, queues: dict[str, str], *, size: int) -> Pool:
+    env = os.environ | {"POWERTOOLS_SERVICE_NAME": function} | queues
+    return Pool(function, env=env, size=size, timeout=TIMEOUTS[function])
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Upkeep: the background work, invoked by schedules."""
+"""Upkeep: the background work. Schedules and a queue invoke it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -14,7 +14,9 @@ from gridview.fsck.progress import Finding, Tally
 from gridview.index.dead_letters import DeadLetters
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
-from gridview.maintenance.job_worker import Worker
+from gridview.maintenance.job_queue import JobQueue, hint_in
+from gridview.maintenance.job_worker import Worker, due_jobs
+from gridview.schema.jobs import Hint, Turn
 from gridview.schema.store import Catalogs
 
 _RESERVE = 15.0
@@ -27,7 +29,53 @@ table.connect()
 catalogs = Catalogs()
 fences = Fences()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
+job_queue = JobQueue(required("JOB_QUEUE_URL"))
 settling = float(required("SETTLE_SECONDS"))
+
+
+def hint_at_jobs() -> dict[str, Any]:
+    """Send a hint at each due job to the queue, whose messages invoke this function for a turn of work each."""
+    hints = list(due_jobs(table))
+    for hint in hints:
+        job_queue.send(hint)
+    metrics.add_metric(name="JobsDue", unit=MetricUnit.Count, value=len(hints))
+    return {"due": len(hints)}
+
+
+def begin_check() -> dict[str, Any]:
+    """Request a check of the whole table; it is among the jobs from then on."""
+    begun = nightly.begin(table)
+    if not begun:
+        logger.warning("the last check is still in progress")
+    return {"begun": begun}
+
+
+def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dict[str, Any]:
+    """Work for a turn on each job that these messages hint at, and send the hints to go on with."""
+
+    def remaining() -> float:
+        return context.get_remaining_time_in_millis() / 1000 - _RESERVE
+
+    worker = Worker(
+        table, catalogs, remaining, _send, settling=settling, fences=fences, check=_go_on_with_check
+    )
+    worked_on = {"jobs": 0, "issues": 0}
+    for record in records:
+        hint = hint_in(record["body"])
+        turn = worker.take_turn(hint)
+        if turn is not None:
+            worked_on = {"jobs": worked_on["jobs"] + 1, "issues": worked_on["issues"] + turn.issues}
+            _tell_turn(hint, turn)
+            if turn.next is not None:
+                job_queue.send(turn.next)
+    metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked_on["issues"])
+    return worked_on
+
+
+def _tell_turn(hint: Hint, turn: Turn) -> None:
+    logger.info("worked on a job", extra={"partition": hint.partition, "issues": turn.issues})
+    if turn.refusals:
+        metrics.add_metric(name="JobRefusals", unit=MetricUnit.Count, value=turn.refusals)
 
 
 def _send(poison: Poison) -> None:
@@ -36,33 +84,8 @@ def _send(poison: Poison) -> None:
     dead_letters.send(poison)
 
 
-def work_on_jobs(context: LambdaContext) -> dict[str, Any]:
-    """Continue the background work of all projects until the invocation's time is up."""
-
-    def remaining() -> float:
-        return context.get_remaining_time_in_millis() / 1000 - _RESERVE
-
-    worked = Worker(
-        table, catalogs, remaining, _send, settling=settling, fences=fences, check=_go_on_with_check
-    ).work()
-    metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked.issues)
-    if worked.refusals:
-        metrics.add_metric(name="JobRefusals", unit=MetricUnit.Count, value=worked.refusals)
-    if worked.jobs:
-        logger.info("worked on jobs", extra=worked._asdict())
-    return worked._asdict()
-
-
-def begin_check(_: LambdaContext) -> dict[str, Any]:
-    """Request a check of the whole table; the invocations that work on jobs carry it out."""
-    begun = nightly.begin(table)
-    if not begun:
-        logger.warning("the last check is still in progress")
-    return {"begun": begun}
-
-
-def _go_on_with_check(remaining: Callable[[], float]) -> bool:
-    return nightly.go_on(table, remaining, _tell_difference, _tell_checked)
+def _go_on_with_check(hint: Hint, remaining: Callable[[], float]) -> Turn | None:
+    return nightly.go_on(table, hint, remaining, _tell_difference, _tell_checked)
 
 
 def _tell_difference(finding: Finding) -> None:
@@ -78,11 +101,13 @@ def _tell_checked(tally: Tally) -> None:
     metrics.flush_metrics()  # before the check's item is deleted
 
 
-TASKS = {"jobs": work_on_jobs, "check": begin_check}
+TASKS = {"jobs": hint_at_jobs, "check": begin_check}
 
 
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Run `{"task": "jobs"}` or `{"task": "check"}`; returns a summary of the work."""
-    return TASKS[event["task"]](context)
+    """Run a schedule's `{"task": "jobs"}` or `{"task": "check"}`, or work after the queue's messages; returns a summary."""
+    if "Records" in event:
+        return take_turns(event["Records"], context)
+    return TASKS[event["task"]]()

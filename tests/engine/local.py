@@ -102,6 +102,7 @@ def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
         "CURSOR_SECRET": "a secret of the tests",
         "SETTLE_SECONDS": "0",
         "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/nobody-listens",
+        "JOB_QUEUE_URL": "http://127.0.0.1:9/nobody-listens",
         "POWERTOOLS_SERVICE_NAME": "engine-test",
         "POWERTOOLS_METRICS_NAMESPACE": "gridview",
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",

@@ -33,6 +33,7 @@ def chosen_template() -> dict[str, Any]:
         allowed_origins=("https://app.example.org", "http://localhost:5173"),
         reserved_concurrency=("query=100", "maintain=20"),
         parallelization=5,
+        workers=9,
         warm_reads=20000,
         warm_writes=8000,
         max_reads=30000,

@@ -283,5 +283,6 @@ def _dimensions(template: dict[str, Any], declared: list[dict[str, Any]]) -> dic
         if not isinstance(value, str):
             logical_id = _referred(value)
             value = kinds.get(template["Resources"][logical_id]["Type"], logical_id)
+            assert not logical_id.startswith("Jobs")
         found[dimension["Name"]] = value
     return found

@@ -65,7 +65,7 @@ def test_environment(template: dict[str, Any]) -> None:
         "query": {"CURSOR_SECRET_ARN"},
         "command": {"SETTLE_SECONDS"},
         "maintain": {"DEAD_LETTER_QUEUE_URL"},
-        "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL"},
+        "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
     }
     for logical_id, function in resources(template, "AWS::Lambda::Function").items():
         name = NAMES[logical_id]

@@ -36,7 +36,7 @@ EXPECTED = {
         ("dynamodb:GetRecords", "stream"),
         ("dynamodb:GetShardIterator", "stream"),
         ("dynamodb:ListStreams", "stream"),
-        ("sqs:SendMessage", "queue"),
+        ("sqs:SendMessage", "dead letters"),
         ("s3:ListBucket", "bucket"),
         ("s3:PutObject", "bucket/aws/lambda/*"),
     },
@@ -49,7 +49,11 @@ EXPECTED = {
         ("dynamodb:PutItem", "table"),
         ("dynamodb:UpdateItem", "table"),
         ("dynamodb:DeleteItem", "table"),
-        ("sqs:SendMessage", "queue"),
+        ("sqs:SendMessage", "dead letters"),
+        ("sqs:SendMessage", "jobs"),
+        ("sqs:ReceiveMessage", "jobs"),
+        ("sqs:DeleteMessage", "jobs"),
+        ("sqs:GetQueueAttributes", "jobs"),
     },
 }
 
@@ -98,11 +102,12 @@ def _short(template: dict[str, Any], arn: Any) -> str:
             return arn
         case {"Fn::GetAtt": [logical_id, attribute]}:
             kind = template["Resources"][logical_id]["Type"]
+            if kind == "AWS::SQS::Queue" and attribute == "Arn":
+                return "jobs" if logical_id.startswith("Jobs") else "dead letters"
             names = {
                 ("AWS::DynamoDB::GlobalTable", "Arn"): "table",
                 ("AWS::DynamoDB::GlobalTable", "StreamArn"): "stream",
                 ("AWS::SecretsManager::Secret", "Id"): "secret",
-                ("AWS::SQS::Queue", "Arn"): "queue",
                 ("AWS::S3::Bucket", "Arn"): "bucket",
                 ("AWS::Logs::LogGroup", "Arn"): "logs",
             }

@@ -4,7 +4,7 @@ from typing import Any
 from devtools.local import pump
 from gridview.encoding import keys
 from gridview.index.maintainer import LEDGER_TOMBSTONE_DAYS
-from tests.support.templates import only, resources
+from tests.support.templates import of_construct, only, resources
 
 KIND = "AWS::Lambda::EventSourceMapping"
 
@@ -12,7 +12,7 @@ KIND = "AWS::Lambda::EventSourceMapping"
 def test_batches_are_bisected_retried_a_bounded_number_of_times_and_then_kept(
     template: dict[str, Any],
 ) -> None:
-    mapping = only(template, KIND)
+    mapping = of_construct(template, KIND, "Stream")
     assert mapping["FunctionName"] == {"Fn::GetAtt": ["MaintainFunction", "Arn"]}
     assert mapping["BatchSize"] == 100
     assert mapping["BisectBatchOnFunctionError"] is True
@@ -24,7 +24,7 @@ def test_batches_are_bisected_retried_a_bounded_number_of_times_and_then_kept(
 
 
 def test_records_are_not_held_back_and_their_order_is_kept_by_item_alone(template: dict[str, Any]) -> None:
-    mapping = only(template, KIND)
+    mapping = of_construct(template, KIND, "Stream")
     assert mapping["MaximumBatchingWindowInSeconds"] == 0
     # A new table has four shards, and a new account may have ten invocations at once.
     assert 4 * mapping["ParallelizationFactor"] < 10
@@ -33,26 +33,26 @@ def test_records_are_not_held_back_and_their_order_is_kept_by_item_alone(templat
 
 
 def test_batches_side_by_side_are_by_setting(chosen_template: dict[str, Any]) -> None:
-    assert only(chosen_template, KIND)["ParallelizationFactor"] == 5
+    assert of_construct(chosen_template, KIND, "Stream")["ParallelizationFactor"] == 5
 
 
 def test_the_mapping_tells_what_it_gave_up(template: dict[str, Any]) -> None:
-    assert only(template, KIND)["MetricsConfig"] == {"Metrics": ["EventCount"]}
+    assert of_construct(template, KIND, "Stream")["MetricsConfig"] == {"Metrics": ["EventCount"]}
 
 
 def test_the_local_pump_delivers_as_the_mapping_does(template: dict[str, Any]) -> None:
-    mapping = only(template, KIND)
+    mapping = of_construct(template, KIND, "Stream")
     assert pump.POLICY.batch_size == mapping["BatchSize"]
     assert pump.POLICY.retries == mapping["MaximumRetryAttempts"]
     assert pump.POLICY.bisect is mapping["BisectBatchOnFunctionError"]
 
 
 def test_nothing_is_skipped_when_the_mapping_is_new(template: dict[str, Any]) -> None:
-    assert only(template, KIND)["StartingPosition"] == "TRIM_HORIZON"
+    assert of_construct(template, KIND, "Stream")["StartingPosition"] == "TRIM_HORIZON"
 
 
 def test_only_issue_documents_wake_the_consumer(template: dict[str, Any]) -> None:
-    (declared,) = only(template, KIND)["FilterCriteria"]["Filters"]
+    (declared,) = of_construct(template, KIND, "Stream")["FilterCriteria"]["Filters"]
     wanted = json.loads(declared["Pattern"])["dynamodb"]["Keys"]
 
     def wakes(pk: str, sk: str) -> bool:
@@ -71,7 +71,8 @@ def test_only_issue_documents_wake_the_consumer(template: dict[str, Any]) -> Non
 
 
 def test_the_mapping_waits_for_its_permissions(template: dict[str, Any]) -> None:
-    (mapping,) = (resource for resource in template["Resources"].values() if resource["Type"] == KIND)
+    (logical_id,) = (name for name in resources(template, KIND) if name.startswith("Stream"))
+    mapping = template["Resources"][logical_id]
     role = resources(template, "AWS::Lambda::Function")["MaintainFunction"]["Role"]["Fn::GetAtt"][0]
     stream_or_bucket = {
         logical_id
@@ -82,11 +83,14 @@ def test_the_mapping_waits_for_its_permissions(template: dict[str, Any]) -> None
 
 
 def test_dead_letters_are_kept_encrypted_and_private(template: dict[str, Any]) -> None:
-    queue, bucket = only(template, "AWS::SQS::Queue"), only(template, "AWS::S3::Bucket")
+    queue, bucket = (
+        of_construct(template, "AWS::SQS::Queue", "DeadLetters"),
+        only(template, "AWS::S3::Bucket"),
+    )
     assert queue["MessageRetentionPeriod"] == 14 * 24 * 3600
     assert queue["SqsManagedSseEnabled"] is True
     for policy in ("AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy"):
-        (statement,) = only(template, policy)["PolicyDocument"]["Statement"]
+        (statement,) = of_construct(template, policy, "DeadLetters")["PolicyDocument"]["Statement"]
         assert statement["Effect"] == "Deny"
         assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
     assert bucket["PublicAccessBlockConfiguration"] == dict.fromkeys(
@@ -97,5 +101,5 @@ def test_dead_letters_are_kept_encrypted_and_private(template: dict[str, Any]) -
 
 def test_a_removed_issue_is_remembered_longer_than_it_can_come_back(template: dict[str, Any]) -> None:
     """From the stream, or from a dead letter that somebody sends in again."""
-    kept = only(template, "AWS::SQS::Queue")["MessageRetentionPeriod"] / (24 * 3600)
+    kept = of_construct(template, "AWS::SQS::Queue", "DeadLetters")["MessageRetentionPeriod"] / (24 * 3600)
     assert kept + 1 < LEDGER_TOMBSTONE_DAYS

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.paths import ROOT
-from tests.support.templates import only, resources
+from tests.support.templates import of_construct, only, resources
 
 KIND = "AWS::Events::Rule"
 
@@ -46,6 +46,44 @@ def test_the_next_minute_is_the_retry(template: dict[str, Any]) -> None:
             "MaximumEventAgeInSeconds": 60,
             "MaximumRetryAttempts": 0,
         }
+
+
+def test_each_message_is_a_turn_of_work_and_workers_are_bounded(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    for of, workers in ((template, 2), (chosen_template, 9)):
+        mapping = of_construct(of, "AWS::Lambda::EventSourceMapping", "Jobs")
+        assert mapping["FunctionName"] == {"Ref": "UpkeepFunction"}
+        assert mapping["BatchSize"] == 1
+        assert mapping["ScalingConfig"] == {"MaximumConcurrency": workers}
+        assert mapping.get("Enabled", True) is True
+        (queue,) = (name for name in resources(of, "AWS::SQS::Queue") if name.startswith("Jobs"))
+        assert mapping["EventSourceArn"] == {"Fn::GetAtt": [queue, "Arn"]}
+        variables = resources(of, "AWS::Lambda::Function")["UpkeepFunction"]["Environment"]["Variables"]
+        assert variables["JOB_QUEUE_URL"] == {"Ref": queue}
+
+
+def test_a_message_is_given_out_once_while_a_worker_may_be_at_it(template: dict[str, Any]) -> None:
+    queue = of_construct(template, "AWS::SQS::Queue", "Jobs")
+    assert (
+        queue["VisibilityTimeout"]
+        >= resources(template, "AWS::Lambda::Function")["UpkeepFunction"]["Timeout"]
+    )
+    assert queue["SqsManagedSseEnabled"] is True
+    (statement,) = of_construct(template, "AWS::SQS::QueuePolicy", "Jobs")["PolicyDocument"]["Statement"]
+    assert (statement["Effect"], statement["Condition"]) == (
+        "Deny",
+        {"Bool": {"aws:SecureTransport": "false"}},
+    )
+
+
+def test_sending_the_next_hint_is_no_loop_that_lambda_has_to_stop(template: dict[str, Any]) -> None:
+    recursive = {
+        logical_id
+        for logical_id, function in resources(template, "AWS::Lambda::Function").items()
+        if function.get("RecursiveLoop") == "Allow"
+    }
+    assert recursive == {"UpkeepFunction"}
 
 
 def test_a_lease_and_no_reserved_concurrency_keeps_workers_apart(template: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 That the table in memory answers as DynamoDB does, and that the real one does in moto, `tests/unit/dynamodb/test_table.py` proves.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,12 +14,15 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from devtools.proof.faults.lambdas import Hints
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.api.routes import BY_KEY
 from gridview.commands.actor import Role
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire, item_to_wire
 from gridview.index.fence_cache import Fences
+from gridview.maintenance.job_queue import body_of
+from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from tests.support.functions import freshly_imported
 from tests.support.http import Client, Context, Handler, Handlers, claims
@@ -41,10 +45,11 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Cloud:
-    """What runs in the account: the functions' modules, and the queue of poison issues."""
+    """What runs in the account: the functions' modules, the queue of poison issues, and the hints at due jobs."""
 
     modules: Mapping[str, ModuleType]
     queue_url: str
+    hints: deque[Hint]
     table: MemoryTable
     """The table, for what the API cannot do."""
 
@@ -74,6 +79,7 @@ class Cloud:
 
     def reset(self) -> None:
         """An empty table, and functions that remember nothing of the one before."""
+        self.hints.clear()
         self.table.clear()
         self.forget()
 
@@ -108,11 +114,23 @@ class Cloud:
         result = self.modules["maintain"].handler({"Records": records}, Context())
         assert result == {"batchItemFailures": []}
 
-    def upkeep(self) -> dict[str, Any]:
-        """Work on the background jobs until nothing is left to do; then as much time seems to pass as catalogs are kept."""
-        result: dict[str, Any] = self.modules["upkeep"].handler({"task": "jobs"}, Context())
+    def upkeep(self) -> int:
+        """Work on the background jobs until nothing is left to do; then as much time seems to pass as catalogs are kept. Tells how
+        many turns of work that took.
+        """
+        turns = 0
+        while self.modules["upkeep"].handler({"task": "jobs"}, Context())["due"]:
+            turns += self.deliver_hints()
         self.forget()
-        return result
+        return turns
+
+    def deliver_hints(self, context: Context | None = None) -> int:
+        """Deliver the hints at due jobs, as Lambda does, until none is left; tells how many turns of work came of them."""
+        turns = 0
+        while self.hints:
+            message = {"body": body_of(self.hints.popleft())}
+            turns += self.modules["upkeep"].handler({"Records": [message]}, context or Context())["jobs"]
+        return turns
 
 
 def _changes_definitions(event: Mapping[str, Any]) -> bool:
@@ -144,7 +162,10 @@ def running() -> Iterator[Cloud]:
             patch.delenv(name, raising=False)
         queue_url = boto3.client("sqs").create_queue(QueueName="dead-letters")["QueueUrl"]
         patch.setenv("DEAD_LETTER_QUEUE_URL", queue_url)
+        patch.setenv("JOB_QUEUE_URL", "https://queue.invalid")
         table, modules = MemoryTable(), freshly_imported()
         for module in modules.values():
             module.table = table.metered()  # type: ignore[attr-defined]
-        yield Cloud(modules, queue_url, table)
+        hints: deque[Hint] = deque()
+        modules["upkeep"].job_queue = Hints(hints.append)  # type: ignore[attr-defined]
+        yield Cloud(modules, queue_url, hints, table)

@@ -38,6 +38,14 @@ def only(of: Mapping[str, Any], kind: str) -> dict[str, Any]:
     return properties
 
 
+def of_construct(of: Mapping[str, Any], kind: str, construct: str) -> dict[str, Any]:
+    """The properties of the only resource of one type in a construct of the stack, by the construct's id."""
+    (properties,) = (
+        one for logical_id, one in resources(of, kind).items() if logical_id.startswith(construct)
+    )
+    return properties
+
+
 def table_input(name: str = "gridview") -> "CreateTableInputTypeDef":
     """CreateTable's arguments for the table that the template declares (its expiry is not among them: CreateTable takes none)."""
     declared = only(template(), "AWS::DynamoDB::GlobalTable")

@@ -8,7 +8,7 @@ import importlib
 import json
 import os
 import sys
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,8 +27,10 @@ from gridview.index.block_cache import BlockCache
 from gridview.index.fence_cache import Fences
 from gridview.index.freshness import Notes
 from gridview.index.images import Poison
+from gridview.maintenance.job_queue import body_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 
 _ENVIRONMENT = {
@@ -39,6 +41,7 @@ _ENVIRONMENT = {
     "POWERTOOLS_LOG_LEVEL": "CRITICAL",
     "TABLE_NAME": "faults",
     "DEAD_LETTER_QUEUE_URL": "https://queue.invalid",
+    "JOB_QUEUE_URL": "https://queue.invalid",
     "CURSOR_SECRET": "a secret of the simulator",
 }
 
@@ -65,6 +68,12 @@ class Letters(NamedTuple):
     """The queue of poison issues."""
 
     send: Callable[[Poison], None]
+
+
+class Hints(NamedTuple):
+    """The queue of hints at due jobs."""
+
+    send: Callable[[Hint], None]
 
 
 def read_json(text: str | bytes) -> Any:
@@ -143,10 +152,18 @@ class Functions(NamedTuple):
         return self._invoke("maintain", {"Records": records}, **given)
 
     def upkeep(self, letter: Callable[[Poison], None]) -> Any:
-        """What an invocation of the upkeep function did."""
-        return self._invoke(
-            "upkeep", {"task": "jobs"}, dead_letters=Letters(letter), fences=self.fences or Fences()
-        )
+        """What the upkeep function did: as its schedule invokes it, and then after each of its hints."""
+        hints: deque[Hint] = deque()
+        given = {
+            "dead_letters": Letters(letter),
+            "fences": self.fences or Fences(),
+            "job_queue": Hints(hints.append),
+        }
+        done = [self._invoke("upkeep", {"task": "jobs"}, **given)]
+        while hints:
+            message = {"body": body_of(hints.popleft())}
+            done.append(self._invoke("upkeep", {"Records": [message]}, **given))
+        return done
 
     def request(
         self,

@@ -28,6 +28,7 @@ from gridview.index.families import families_of
 from gridview.index.fence_cache import Fences
 from gridview.index.stream_consumer import consume
 from gridview.maintenance.job_worker import Worker
+from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.support import backoff, clock
 from gridview.support.errors import NotFound, Overloaded
@@ -572,7 +573,14 @@ def test_definitions_that_change_while_it_looks_make_no_suspects(table: MemoryTa
 def go_on(
     table: Table, found: list[Finding], finished: list[Tally], seconds: Callable[[], float] = lambda: 10.0
 ) -> bool:
-    return nightly.go_on(table, seconds, found.append, finished.append)
+    hint = hint_at_check(table)
+    return hint is not None and nightly.go_on(table, hint, seconds, found.append, finished.append) is not None
+
+
+def hint_at_check(table: Table) -> Hint | None:
+    """What a minute's hint would name, if there is a check."""
+    item = table.get(keys.CHECK, keys.JOB)
+    return None if item is None else Hint(keys.CHECK, item[keys.SORT])
 
 
 def due(table: Table) -> str:
@@ -700,8 +708,10 @@ def test_killed_while_it_tells_of_its_end_it_tells_again(table: MemoryTable, tim
         raise KilledError
 
     nightly.begin(table)
+    hint = hint_at_check(table)
+    assert hint is not None
     with pytest.raises(KilledError):
-        nightly.go_on(table, lambda: 10.0, never, killed)
+        nightly.go_on(table, hint, lambda: 10.0, never, killed)
     time.wait_until(due(table))
     finished: list[Tally] = []
     assert go_on(table, [], finished)
@@ -737,7 +747,7 @@ def test_the_worker_on_jobs_goes_on_with_the_check_by_turns(table: MemoryTable, 
         lambda: 60.0,
         never,
         settling=0,
-        check=lambda remaining: nightly.go_on(table, remaining, never, finished.append),
+        check=lambda hint, remaining: nightly.go_on(table, hint, remaining, never, finished.append),
     ).work()
     assert worked.jobs == 2
     assert finished == [Tally(issues=45)]

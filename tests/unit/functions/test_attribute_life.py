@@ -93,13 +93,15 @@ def test_progress_counts_the_issues_that_are_done(
     account.derive()
     api.patch(attribute, {"indexed": True})
     seen = []
-    remaining = iter([99.0] * 5 + [0.0] * 9)  # until it has passed over the first two
+    remaining = iter([99.0] * 4 + [0.0] * 9)  # until it has passed over the first two
 
     class Ends(Context):
         def get_remaining_time_in_millis(self) -> int:
             return int(next(remaining) * 1000) + 15_000
 
-    account.modules["upkeep"].handler({"task": "jobs"}, Ends())
+    account.modules["upkeep"].handler({"task": "jobs"}, Context())
+    account.hints.append(account.hints[0])  # SQS delivers at least once
+    assert account.deliver_hints(Ends()) == 1
     seen.append(api.get(attribute).body["build"])
     account.upkeep()
     seen.append(api.get(attribute).body["build"])
@@ -112,12 +114,12 @@ def test_nothing_is_built_before_the_change_is_known_everywhere(
     monkeypatch.setattr(account.modules["command"], "settling", 75.0)
     account.derive()
     api.patch(attribute, {"indexed": True})
-    assert account.upkeep() == {"jobs": 0, "issues": 0, "refusals": 0}
+    assert account.upkeep() == 0
     now = clock.after
     monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 74))
-    assert account.upkeep() == {"jobs": 0, "issues": 0, "refusals": 0}
+    assert account.upkeep() == 0
     monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 76))
-    assert account.upkeep()["issues"] == 3
+    assert account.upkeep() == 1
     assert sorted_by(api, project, "cost") == [3, 1, 2]
 
 

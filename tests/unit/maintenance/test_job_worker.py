@@ -1,5 +1,6 @@
 """Background work: killed at every call and resumed, in turns, at a rate, under a lease, and in a new form of the sort strings."""
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -21,13 +22,14 @@ from gridview.index.images import Image, Poison
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.maintenance import job_worker
-from gridview.maintenance.job_worker import Worked, Worker
+from gridview.maintenance.job_queue import JobQueue, hint_in
+from gridview.maintenance.job_worker import Worked, Worker, due_jobs
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexState
-from gridview.schema.jobs import Job
+from gridview.schema.jobs import Hint, Job, Turn
 from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs, DefinitionsMissing
-from gridview.support import backoff, clock, concurrency
+from gridview.support import aws, backoff, clock, concurrency
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import assert_chains
 
@@ -115,6 +117,17 @@ def no_poison(poison: Poison) -> None:
 
 def work(table: Table, *, remaining: Callable[[], float] = lambda: 99.0) -> Worked:
     return Worker(table, Catalogs(), remaining, no_poison, settling=SETTLING).work()
+
+
+def worker(table: Table, remaining: Callable[[], float] = lambda: 99.0) -> Worker:
+    """A worker as an invocation makes it, in a container of its own."""
+    return Worker(table, Catalogs(), remaining, no_poison, settling=SETTLING)
+
+
+def turns(table: Table, remaining: Callable[[], float] = lambda: 99.0) -> list[Turn]:
+    """What comes of the hints at the jobs that are due now, a worker for each."""
+    done = [worker(table, remaining).take_turn(hint) for hint in due_jobs(table)]
+    return [turn for turn in done if turn is not None]
 
 
 def finish(table: Table, time: Passing) -> None:
@@ -347,14 +360,17 @@ def test_a_job_that_the_table_refuses_waits_a_little(table: MemoryTable, time: P
 
     refused = table.seen_through(around)
     for refusals in (1, 2, 3):
-        assert work(refused).refusals == refusals
+        (turn,) = turns(refused)
+        assert turn.refusals == refusals
+        assert turn.next is not None
+        assert 4 < clock.until(turn.next.due) <= 5
         assert work(table) == Worked(0, 0)
         time.seconds += 6
     assert work(table) == Worked(1, 5)
     time.seconds += SETTLING + 1
     rebuild(table)
     time.seconds += SETTLING + 1
-    assert work(refused).refusals == 1, "in succession"
+    assert [turn.refusals for turn in turns(refused)] == [1], "in succession"
 
 
 @pytest.mark.parametrize("change", [switch_off, delete_project])
@@ -478,6 +494,98 @@ def test_a_set_of_numbers_that_cannot_be_read_in_the_middle_of_a_pass_is_built_a
     table.put({**table.items[block], "set": b"\x07"})
     finish(table, time)
     check(table, switch_on)
+
+
+# Hints
+
+
+def test_a_hint_that_comes_twice_or_late_is_ignored(table: MemoryTable, time: Passing) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    (hint,) = due_jobs(table)
+    first = worker(table, for_calls(4)).take_turn(hint)
+    assert first is not None
+    assert (first.issues, first.next is not None) == (2, True)
+    assert worker(table).take_turn(hint) is None
+    (due,) = due_jobs(table)
+    assert first.next == due, "what the next minute hints at is the same"
+    second = worker(table).take_turn(due)
+    assert second is not None
+    assert second.issues == 3
+    assert worker(table).take_turn(due) is None
+    finish(table, time)
+    check(table, switch_on)
+
+
+def test_a_hint_at_a_job_that_another_worker_holds_is_ignored(table: MemoryTable, time: Passing) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    (hint,) = due_jobs(table)
+    second: list[Turn | None] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "put" and not second:
+            second.append(worker(table).take_turn(hint))  # it has read the job, and not yet taken it
+        return perform()
+
+    first = worker(table.seen_through(around)).take_turn(hint)
+    assert first == Turn(), "it finds the job taken when it comes to take it"
+    assert second[0] is not None
+    assert second[0].issues == 5
+
+
+def test_hints_may_be_lost(table: MemoryTable, time: Passing) -> None:
+    """Nobody goes on after a turn but the next minute's hints."""
+    switch_on(table)
+    passed = 0
+    for _ in range(20):
+        time.seconds += SETTLING
+        passed += sum(turn.issues for turn in turns(table, for_calls(4)))
+    assert passed == 5
+    assert table.get(PARTITION, keys.JOB) is None
+    check(table, switch_on)
+
+
+def test_a_small_project_does_not_wait_for_a_large_one(table: MemoryTable, time: Passing) -> None:
+    """One worker, a line of hints, and turns in which a worker passes over one batch: a hundred issues against five."""
+    make_project(table, "large")
+    catalog = now(table, "large")
+    for _ in range(94):
+        issues.create_issue(table, catalog, ADMIN, {"name": "x", "fields": {}})
+    for project in ("large", PROJECT):
+        body = {"indexed": True}
+        attributes.update_attribute(table, Catalogs(), ADMIN, project, "cost", body, None, settling=SETTLING)
+        time.seconds += 1
+    time.seconds += SETTLING
+    line = deque(due_jobs(table))
+    taken = 0
+    served: dict[str, int] = {}
+    while line:
+        turn = worker(table, for_calls(4)).take_turn(line.popleft())
+        taken += 1
+        if turn is not None and turn.next is not None:
+            line.append(turn.next)
+        for project in ("large", PROJECT):
+            if now(table, project).attributes[0].served is not None:
+                served.setdefault(project, taken)
+    assert served[PROJECT] < 12
+    assert served["large"] > 24
+
+
+def test_a_message_carries_a_hint_and_comes_when_the_job_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[dict[str, Any]] = []
+
+    class Client:
+        def send_message(self, **message: Any) -> None:
+            sent.append(message)
+
+    monkeypatch.setattr(aws, "client", lambda _: Client())
+    queue = JobQueue("https://queue.invalid")
+    hints = [Hint(PARTITION, clock.after(seconds)) for seconds in (-60, 4.5, 10_000)]
+    for hint in hints:
+        queue.send(hint)
+    assert [hint_in(message["MessageBody"]) for message in sent] == hints
+    assert [message["DelaySeconds"] for message in sent] == [0, 5, 900]
 
 
 # The specification of the sort strings

@@ -13,6 +13,7 @@ from gridview.encoding import keys
 from gridview.fsck.checker import Check
 from gridview.fsck.progress import Finding, Tally
 from gridview.fsck.walks import TableWalk
+from gridview.schema.jobs import Hint, Turn
 from gridview.schema.leases import LEASE, RETRY, checkpoint
 from gridview.support import clock
 from gridview.support.errors import Overloaded
@@ -48,18 +49,19 @@ def begin(table: Table) -> bool:
 
 def go_on(
     table: Table,
+    hint: Hint,
     remaining: Callable[[], float],
     found: Callable[[Finding], None],
     finished: Callable[[Tally], None],
-) -> bool:
-    """Continue the check while time is `remaining` (seconds); False if there is no check, or nothing to do yet.
+) -> Turn | None:
+    """Continue the check that a hint names while time is `remaining` (seconds); None if there is nothing to do, or not yet.
 
     `found` receives what is wrong, and receives it again if this invocation is killed before it has saved its progress. `finished`
     receives the whole tally, and receives it again if this invocation is killed before the item is deleted.
     """
     stored = table.get(keys.CHECK, keys.JOB, consistent=True)
-    if stored is None or stored[keys.SORT] > clock.now() or remaining() <= 0:
-        return False
+    if stored is None or stored[keys.SORT] != hint.due or hint.due > clock.now() or remaining() <= 0:
+        return None
     try:
         held = _save(table, stored, {keys.SORT: clock.after(LEASE), "holder": uuid.uuid4().hex})
         check = Check(
@@ -74,12 +76,12 @@ def go_on(
         if check.done:
             finished(check.tally)
             table.delete(keys.CHECK, keys.JOB, revision_is(held["revision"]))
-        else:
-            state = {"position": check.walk.position, "tally": check.tally.to_state()}
-            _save(table, held, {keys.SORT: due, "holder": "", **state})
+            return Turn()
+        state = {"position": check.walk.position, "tally": check.tally.to_state()}
+        _save(table, held, {keys.SORT: due, "holder": "", **state})
     except (ConditionFailed, Overloaded):
-        return False  # another invocation has taken it, or will when the lease runs out
-    return True
+        return None  # another invocation has taken it, or will when the lease runs out
+    return Turn(next=Hint(keys.CHECK, due))
 
 
 def _work(check: Check, remaining: Callable[[], float]) -> str:

@@ -23,7 +23,7 @@ from gridview.index.images import Poison
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.items import ProjectItems, orders_in, raise_epoch, sort_key, to_catalog, to_item
-from gridview.schema.jobs import Job, save, unchanged
+from gridview.schema.jobs import Hint, Job, Turn, save, unchanged
 from gridview.schema.leases import LEASE, RETRY, checkpoint
 from gridview.schema.store import Catalogs, read, require_deleted
 from gridview.support import clock
@@ -37,7 +37,7 @@ PROJECT_TOMBSTONE_DAYS = 60
 """A deleted project's id stays taken until its issues' ledgers are gone, which outlive a dead letter of 14 days by 30."""
 
 _TURN = 10.0
-"""Seconds of work on one job while others wait."""
+"""Seconds of work on one job before others get theirs."""
 
 _BROKEN = LEASE
 """Seconds until a job that failed by its own fault is retried: not in the same invocation."""
@@ -59,19 +59,18 @@ class _Lost(Exception):
 
 
 class Worked(NamedTuple):
-    """The jobs that one invocation worked on, the issues that it passed over, and the most refusals in succession of one job."""
+    """How many jobs were worked on, and how many issues passed over."""
 
     jobs: int
     issues: int
-    refusals: int = 0
 
 
 class Worker:
-    """Works on jobs until its time is up.
+    """Works on jobs, a turn at a time.
 
     `remaining` returns the seconds left. `settling` is the time in seconds after which every function knows a change of
     definitions. `send_poison` receives the issues from which nothing can be derived. `check` continues the check of the table
-    (`nightly`); its argument returns the seconds left, and it returns False if it has nothing to do.
+    (`nightly`) after a hint; its second argument returns the seconds left, and it returns None if it has nothing to do.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class Worker:
         *,
         settling: float,
         fences: Fences | None = None,
-        check: Callable[[Callable[[], float]], bool] | None = None,
+        check: Callable[[Hint, Callable[[], float]], Turn | None] | None = None,
     ) -> None:
         self._table = table
         self._catalogs = catalogs
@@ -93,50 +92,70 @@ class Worker:
         self._fences = fences or Fences()
         self._check = check
         self._issues = 0
-        self._refusals = 0
-        self._broken: list[Exception] = []
 
     def work(self) -> Worked:
-        """Work on the due jobs in turn until none is left or the time is up. One Query if none is due.
+        """Work on the due jobs, a turn each, until none is left or the time is up. One Query if none is due.
 
-        A failed job does not delay the others: its error is raised at the end.
+        This is for programs that have no queue. A failed job does not delay the others: its error is raised at the end.
         """
-        worked_on: set[str] = set()
-        while self._remaining() > 0:
-            attended = {partition for partition in _due(self._table) if self._attend(partition)}
-            if not attended:
-                break
-            worked_on |= attended
-        if len(self._broken) > 1:
-            raise ExceptionGroup("The jobs of several projects failed.", self._broken)
-        for error in self._broken:
-            raise error
-        return Worked(len(worked_on), self._issues, self._refusals)
+        turns: dict[str, Turn] = {}
+        broken: dict[str, Exception] = {}
+        idle = False
+        while not idle and self._remaining() > 0:
+            idle = True
+            for hint in due_jobs(self._table):
+                partition = hint.partition
+                if partition in broken:
+                    continue
+                try:
+                    turn = self.take_turn(hint)
+                except Exception as error:
+                    broken[partition] = error
+                    continue
+                if turn is not None:
+                    idle = False
+                    earlier = turns.get(partition, Turn())
+                    turns[partition] = turn._replace(issues=earlier.issues + turn.issues)
+        if len(broken) > 1:
+            raise ExceptionGroup("The jobs of several projects failed.", list(broken.values()))
+        for only in broken.values():
+            raise only
+        return Worked(len(turns), sum(turn.issues for turn in turns.values()))
 
-    def _attend(self, partition: str) -> bool:
-        """Work on one job for a turn; False if it is not due, or there is nothing to do."""
+    def take_turn(self, hint: Hint) -> Turn | None:
+        """Work for a turn on the job that a hint names; None if it is not due, if the hint is outdated, or if the time is up.
+
+        A job that fails by its own fault is postponed, and its error is raised.
+        """
+        partition = hint.partition
         end_of_turn = max(self._remaining() - _TURN, 0.0)
+
+        def left() -> float:
+            return self._remaining() - end_of_turn
+
         if partition == keys.CHECK:
-            return self._check is not None and self._check(lambda: self._remaining() - end_of_turn)
+            return None if self._check is None else self._check(hint, left)
         stored = _stored(self._table, partition)
-        if stored is None or stored.due > clock.now() or self._remaining() <= 0:
-            return False
+        if stored is None or stored.due != hint.due or stored.due > clock.now() or self._remaining() <= 0:
+            return None
         holder = uuid.uuid4().hex
         job: Job | None = stored
+        already = self._issues
         try:
             job = self._save(partition, stored, replace(stored, holder=holder, due=clock.after(LEASE)))
-            while job is not None and self._remaining() > end_of_turn:
-                job = self._step(partition, job, lambda: self._remaining() - end_of_turn)
+            while job is not None and left() > 0:
+                job = self._step(partition, job, left)
             if job is not None:
-                self._save(partition, job, replace(job, holder="", due=clock.now()))
+                job = self._save(partition, job, replace(job, holder="", due=clock.now()))
         except _Lost:
-            pass
+            job = None
         except Overloaded:
-            self._postpone(partition, holder, RETRY)
-        except Exception as error:
-            self._broken.append(error)
+            job = self._postpone(partition, holder, RETRY)
+        except Exception:
             self._postpone(partition, holder, _BROKEN)
-        return True
+            raise
+        issues = self._issues - already
+        return Turn(issues) if job is None else Turn(issues, job.refusals, Hint(partition, job.due))
 
     def _step(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
         """One step of a job: its next state, or None if there is nothing more to do for now. `left`: seconds of the turn."""
@@ -253,22 +272,21 @@ class Worker:
             raise _Lost from error
         return saved
 
-    def _postpone(self, partition: str, holder: str, seconds: float) -> None:
-        """Postpone a job that cannot continue. If the table refuses that too, its lease runs out."""
+    def _postpone(self, partition: str, holder: str, seconds: float) -> Job | None:
+        """Postpone a job that cannot continue, and return it. If the table refuses that too, its lease runs out."""
         try:
             job = _stored(self._table, partition)
             if job is not None and job.holder == holder:
-                saved = self._save(partition, job, job.postponed(clock.after(seconds)))
-                self._refusals = max(self._refusals, saved.refusals)
+                return self._save(partition, job, job.postponed(clock.after(seconds)))
         except (Overloaded, _Lost):
-            return
+            pass
+        return None
 
 
-def _due(table: Table) -> Iterator[str]:
-    """The partitions of the projects with due jobs, as of the index, ordered by due time."""
-    bound = Bound("<=", clock.now())
-    page = table.query(keys.JOB, index=True, bound=bound, paths=())
-    return (item[keys.PK] for item in page.items)
+def due_jobs(table: Table) -> Iterator[Hint]:
+    """A hint at each due job, as of the index, ordered by due time. One Query."""
+    page = table.query(keys.JOB, index=True, bound=Bound("<=", clock.now()), paths=((keys.SORT,),))
+    return (Hint(item[keys.PK], item[keys.SORT]) for item in page.items)
 
 
 def _families(order_ids: Iterable[str]) -> list[str]:

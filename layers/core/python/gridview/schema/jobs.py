@@ -19,6 +19,28 @@ class Progress(NamedTuple):
     of: int
 
 
+class Hint(NamedTuple):
+    """A message to a worker: the job in this partition is due, or will be at `due`.
+
+    Every turn of work makes the job due at another instant. So a hint that comes late, or twice, names an instant that is no longer
+    the job's, and is ignored. A hint may be lost too, since every due job is hinted at again (`job_queue`).
+    """
+
+    partition: str
+    due: str
+
+
+class Turn(NamedTuple):
+    """What a worker did in one turn.
+
+    The issues it passed over, how often in succession the job could not go on, and the hint to go on with if there is more to do.
+    """
+
+    issues: int = 0
+    refusals: int = 0
+    next: Hint | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A pass over the issues of a project, from number `next` to `last` (None: not begun), under the definitions of `epoch`.

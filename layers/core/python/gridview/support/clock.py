@@ -15,6 +15,11 @@ def after(seconds: float) -> str:
     return instant.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def until(instant: str) -> float:
+    """Seconds from now until an instant in stored form; negative once it is over."""
+    return (datetime.fromisoformat(instant) - datetime.fromisoformat(now())).total_seconds()
+
+
 def sleep(seconds: float) -> None:
     """Wait."""
     time.sleep(seconds)

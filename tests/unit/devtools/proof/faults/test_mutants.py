@@ -26,6 +26,7 @@ HOLDS_NO_RULE = {
     "gridview.index.block_reads": "plain values",
     "gridview.index.dead_letters": "one call of a queue",
     "gridview.index.issue_count": "one call of the block reader",
+    "gridview.maintenance.job_queue": "one call of a queue",
     "gridview.query.plan": "plain values, and their sentences",
     "gridview.query.reads": "plain values",
     "gridview.query.trace": "plain values",

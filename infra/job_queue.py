@@ -1,0 +1,66 @@
+"""The queue of hints at due jobs, and its delivery to the upkeep function."""
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.checks import acknowledge
+from infra.function import GridFunction
+from infra.limits import TIMEOUTS
+from infra.settings import Settings
+
+_DELIVERIES = 6
+"""AWS's advice: a message stays hidden for six timeouts, so that one that met a throttle is not given out twice."""
+
+_RETENTION = Duration.hours(1)
+"""Each minute a new hint is sent at every job that is still due."""
+
+_NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
+
+
+class JobQueue(Construct):
+    """A queue of which every message is worth one turn of work. What is true of a job is in the table, so a lost message does no
+    harm, and there is no queue behind this one.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        self._workers = settings.workers
+        self.queue = sqs.Queue(
+            self,
+            "Queue",
+            visibility_timeout=Duration.seconds(TIMEOUTS["upkeep"] * _DELIVERIES),
+            retention_period=_RETENTION,
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=not settings.emulator,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+        acknowledge(
+            self.queue, {"AwsSolutions-SQS3": "A message that is given up is sent anew by the next minute."}
+        )
+        if settings.emulator:
+            acknowledge(self.queue, {"AwsSolutions-SQS4": _NO_TLS})
+
+    def deliver_to(self, upkeep: GridFunction) -> None:
+        """Let each message invoke the function, so many at once as there are workers. The function may send messages too."""
+        self._grant(upkeep.role, "sqs:SendMessage")
+        receives = self._grant(
+            upkeep.role, "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"
+        )
+        mapping = lambda_.EventSourceMapping(
+            self,
+            "Mapping",
+            target=upkeep.live,
+            event_source_arn=self.queue.queue_arn,
+            batch_size=1,
+            max_concurrency=self._workers,
+        )
+        # NOTE: Lambda checks the rights when the mapping is created.
+        receives.apply_before(mapping)
+
+    def _grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
+        return iam.Grant.add_to_principal(
+            grantee=grantee, actions=list(actions), resource_arns=[self.queue.queue_arn]
+        )

@@ -1,0 +1,37 @@
+"""The queue of hints at due jobs.
+
+What is true of a job is in its item alone. A hint only says where there is work now, so it may be lost, late or double: each minute
+the function hints anew at every job that is due, and a worker heeds a hint only while it names the instant at which the job is due.
+"""
+
+import math
+
+from gridview.encoding.json_codec import dumps, loads
+from gridview.schema.jobs import Hint
+from gridview.support import aws, clock
+
+_LONGEST = 900
+"""The most seconds for which SQS delays a message."""
+
+
+class JobQueue:
+    """Sends hints to SQS."""
+
+    def __init__(self, queue_url: str) -> None:
+        self._queue_url = queue_url
+        self._client = aws.client("sqs")
+
+    def send(self, hint: Hint) -> None:
+        """Send a hint that arrives when its job is due: one request to SQS."""
+        delay = min(max(math.ceil(clock.until(hint.due)), 0), _LONGEST)
+        self._client.send_message(QueueUrl=self._queue_url, MessageBody=body_of(hint), DelaySeconds=delay)
+
+
+def body_of(hint: Hint) -> str:
+    """The message that carries a hint: `{"partition", "due"}`."""
+    return dumps(hint._asdict()).decode()
+
+
+def hint_in(body: str) -> Hint:
+    """The hint that a message carries."""
+    return Hint(**loads(body))
