@@ -1,14 +1,18 @@
 """The life of an attribute as an administrator sees it: indexed, not indexed, reordered, deleted, while people work."""
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from devtools.proof.faults.watched import Attempted
 from gridview.commands.attributes import rebuild
 from gridview.encoding import keys
 from gridview.maintenance import job_worker
 from gridview.schema.store import Catalogs
 from gridview.support import clock
+from gridview.support.errors import Overloaded
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context
 
@@ -120,6 +124,34 @@ def test_nothing_is_built_before_the_change_is_known_everywhere(
     assert account.upkeep() == 0
     monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 76))
     assert account.upkeep() == 1
+    assert sorted_by(api, project, "cost") == [3, 1, 2]
+
+
+def test_a_refused_job_is_told_by_a_metric_and_goes_on_later(
+    api: Client,
+    account: Cloud,
+    project: str,
+    attribute: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    account.derive()
+    api.patch(attribute, {"indexed": True})
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "batch_get":
+            raise Overloaded("The table is busy. Try again.")
+        return perform()
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr(account.modules["upkeep"], "table", account.table.seen_through(around))
+        account.modules["upkeep"].handler({"task": "jobs"}, Context())
+        assert account.deliver_hints() == 1, "the next hint comes too early here, and is ignored"
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "JobRefusals" in line]
+    assert [line["JobRefusals"] for line in lines] == [[1.0]]
+    now = clock.after
+    monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + 6))
+    account.upkeep()
     assert sorted_by(api, project, "cost") == [3, 1, 2]
 
 
