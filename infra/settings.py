@@ -24,6 +24,9 @@ _SNAP_START_MINOR = 12
 FUNCTIONS: Final = ("query", "command", "maintain", "upkeep")
 _RESERVED = re.compile(rf"({'|'.join(FUNCTIONS)})=[1-9]\d{{0,4}}")
 
+_HIGHEST_RATE = 1_000
+"""A tenant's writes are counted under one key, which takes 1,000 write units a second."""
+
 STAGE_NAMES: Final[dict[Stage, str]] = {
     "prod": "Gridview",
     "staging": "Gridview-staging",
@@ -112,6 +115,12 @@ class Settings:
     max_reads: int = field(default=0, metadata=_told("read units a second from which on DynamoDB throttles"))
     max_writes: int = field(
         default=0, metadata=_told("write units a second from which on DynamoDB throttles")
+    )
+    writes_per_second: int = field(
+        default=0,
+        metadata=_told(
+            "writes that each tenant may make a second, over 10 s, up to 1,000; one write unit more a request"
+        ),
     )
     hot_keys: bool = field(
         default=False, metadata=_told("Contributor Insights: which keys of table and index are throttled")
@@ -242,6 +251,10 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "reserved-concurrency": (
         lambda our: all(_RESERVED.fullmatch(entry) for entry in our.reserved_concurrency),
         f"{', '.join(f'{name}=N' for name in FUNCTIONS)}",
+    ),
+    "writes-per-second": (
+        lambda our: our.writes_per_second <= _HIGHEST_RATE,
+        f"at most {_HIGHEST_RATE:,}",
     ),
     "parallelization": (lambda our: 1 <= our.parallelization <= 10, "1 to 10"),
     # Lambda takes no lower maximum.

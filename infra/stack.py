@@ -45,6 +45,8 @@ class GridviewStack(Stack):
         layers = Layers(self, "Layers", settings=settings).all
 
         settling = {"SETTLE_SECONDS": str(SETTLE_SECONDS)}
+        limit = settings.writes_per_second
+        rate = {"WRITES_PER_SECOND": str(limit)} if limit else {}
         poison = {"DEAD_LETTER_QUEUE_URL": dead_letters.queue.queue_url}
 
         query = GridFunction(
@@ -65,7 +67,7 @@ class GridviewStack(Stack):
             description="gridview: everything that writes for a caller",
             settings=settings,
             layers=layers,
-            environment={"TABLE_NAME": table.name, **settling},
+            environment={"TABLE_NAME": table.name, **settling, **rate},
             memory_mib=1769,
             published=True,
         )

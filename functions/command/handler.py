@@ -5,15 +5,17 @@ from functools import partial
 from typing import Any, TypeVar
 
 from aws_lambda_powertools import Logger
+from aws_lambda_powertools.metrics import MetricUnit
 
 from gridview.api import snapshots
-from gridview.api.config import required, stack_metrics
+from gridview.api.config import required, stack_metrics, writes_per_second
 from gridview.api.http import Endpoint, Request, Response, written
 from gridview.api.http import handler as http_handler
 from gridview.commands import attributes, composite_indexes, issues, projects
 from gridview.commands.attempts import Attempt, once
 from gridview.commands.batch import parse_batch, run_batch
 from gridview.commands.idempotency import Commit, created_once
+from gridview.commands.write_rate import Admission, WriteRate
 from gridview.dynamodb.table import Table
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog, UnknownOption
@@ -29,6 +31,13 @@ catalogs = Catalogs()
 settling = float(required("SETTLE_SECONDS"))
 
 
+def _uncounted() -> None:
+    metrics.add_metric(name="UncountedWrites", unit=MetricUnit.Count, value=1)
+
+
+rate = WriteRate(writes_per_second(), _uncounted)
+
+
 def create_project(request: Request) -> Response:
     """Create a project."""
     actor, body = request.actor, request.body()
@@ -41,6 +50,7 @@ def create_project(request: Request) -> Response:
 
 def update_project(request: Request) -> Response:
     """Change a project."""
+    _admission(request).require(table)
     project = request.path["project"]
     return written(
         200,
@@ -58,6 +68,7 @@ def update_project(request: Request) -> Response:
 
 def delete_project(request: Request) -> Response:
     """Delete a project."""
+    _admission(request).require(table)
     project = request.path["project"]
     projects.delete_project(table, catalogs, request.actor, project, request.expected(), settling=settling)
     return Response(204)
@@ -75,6 +86,7 @@ def create_attribute(request: Request) -> Response:
 
 def update_attribute(request: Request) -> Response:
     """Change an attribute."""
+    _admission(request).require(table)
     project, attribute = request.path["project"], request.path["attribute"]
     return written(
         200,
@@ -93,6 +105,7 @@ def update_attribute(request: Request) -> Response:
 
 def delete_attribute(request: Request) -> Response:
     """Delete an attribute."""
+    _admission(request).require(table)
     project, attribute = request.path["project"], request.path["attribute"]
     attributes.delete_attribute(
         table, catalogs, request.actor, project, attribute, request.expected(), settling=settling
@@ -112,6 +125,7 @@ def create_index(request: Request) -> Response:
 
 def delete_index(request: Request) -> Response:
     """Delete a composite index."""
+    _admission(request).require(table)
     project, index = request.path["project"], request.path["index"]
     composite_indexes.delete_composite(
         table, catalogs, request.actor, project, index, request.expected(), settling=settling
@@ -136,10 +150,11 @@ def create_issue(request: Request) -> Response:
 def update_issue(request: Request) -> Response:
     """Change an issue."""
     num, body, expected = int(request.path["num"]), request.body(), request.expected()
+    admission = _admission(request)
     document = _using(
         request,
         lambda catalog, epoch: issues.update_issue(
-            table, catalog, request.actor, num, body, expected, epoch=epoch
+            table, catalog, request.actor, num, body, expected, epoch=epoch, admission=admission
         ),
     )
     return written(200, _issue_json(request, document))
@@ -147,6 +162,7 @@ def update_issue(request: Request) -> Response:
 
 def delete_issue(request: Request) -> Response:
     """Delete an issue."""
+    _admission(request).require(table)
     num, expected = int(request.path["num"]), request.expected()
     catalogs.existing(
         table,
@@ -160,15 +176,21 @@ def delete_issue(request: Request) -> Response:
 def batch(request: Request) -> Response:
     """Many creates, updates and deletes; repeatable with an Idempotency-Key."""
     actor, use, operations = request.actor, request.use(), parse_batch(request.body())
-    # So many writes are worth a read: no operation is judged by a stale catalog.
-    catalog = catalogs.current(table, actor.tenant, request.path["project"])
+    admission = _admission(request, len(operations))
 
-    def run(attempt: Attempt | None) -> Response:
+    def current() -> Catalog:
+        # So many writes are worth a read: no operation is judged by a stale catalog.
+        return catalogs.current(table, actor.tenant, request.path["project"])
+
+    def run(catalog: Catalog, attempt: Attempt | None) -> Response:
         return Response(200, run_batch(table, catalog, actor, operations, attempt))
 
     if use is None:
-        return run(None)
-    return Response.again(once(table, use, request.deadline, lambda attempt: run(attempt).kept))
+        return run(admission.beside(table, current), None)
+    catalog = current()
+    return Response.again(
+        once(table, use, request.deadline, lambda attempt: run(catalog, attempt).kept, admission)
+    )
 
 
 def _created(
@@ -176,19 +198,31 @@ def _created(
     create: Callable[..., Mapping[str, Any]],
     location: Callable[[Mapping[str, Any]], str],
 ) -> Response:
-    """201 with what `create` creates; with an Idempotency-Key it is created once, however often the request is repeated."""
+    """201 with what `create` creates; with an Idempotency-Key it is created once, however often the request is repeated.
+
+    Only the first of them is counted as a write.
+    """
+    admission = _admission(request)
+
+    def admitted(**commit: Commit) -> Mapping[str, Any]:
+        admission.require(table)
+        return create(**commit)
 
     def response(resource: Mapping[str, Any]) -> Response:
         return written(201, resource, location(resource))
 
     use = request.use()
     if use is None:
-        return response(create())
+        return response(admitted())
     return Response.again(
         created_once(
-            table, use, lambda commit: create(commit=commit), lambda resource: response(resource).kept
+            table, use, lambda commit: admitted(commit=commit), lambda resource: response(resource).kept
         )
     )
+
+
+def _admission(request: Request, writes: int = 1) -> Admission:
+    return rate.admission(request.actor.tenant, writes)
 
 
 def _using(request: Request, use: Callable[[Catalog, EpochCheck], Result]) -> Result:

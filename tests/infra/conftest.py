@@ -38,6 +38,7 @@ def chosen_template() -> dict[str, Any]:
         warm_writes=8000,
         max_reads=30000,
         max_writes=9000,
+        writes_per_second=50,
         hot_keys=True,
         customer_key=True,
         backup=True,

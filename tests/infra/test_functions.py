@@ -82,6 +82,14 @@ def test_environment(template: dict[str, Any]) -> None:
         assert variables["STACK_NAME"] == "Gridview"
 
 
+def test_the_rate_of_writes_is_told_to_the_function_that_writes(chosen_template: dict[str, Any]) -> None:
+    told = {
+        NAMES[logical_id]: function["Environment"]["Variables"].get("WRITES_PER_SECOND")
+        for logical_id, function in resources(chosen_template, "AWS::Lambda::Function").items()
+    }
+    assert told == {"query": None, "command": "50", "maintain": None, "upkeep": None}
+
+
 def test_every_log_group_forgets(template: dict[str, Any]) -> None:
     groups = resources(template, "AWS::Logs::LogGroup")
     assert all(group["RetentionInDays"] == 90 for group in groups.values())

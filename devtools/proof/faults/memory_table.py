@@ -408,11 +408,22 @@ class MemoryTable(Table):
         self._write((pk, sk), None, condition)
 
     @override
-    def add(self, pk: str, sk: str, attribute: str, amount: int, condition: Condition) -> int:
+    def add(
+        self,
+        pk: str,
+        sk: str,
+        attribute: str,
+        amount: int,
+        condition: Condition,
+        *,
+        expires: int | None = None,
+    ) -> int:
         with self._store.lock:
             found = self._stored((pk, sk)) or {keys.PK: pk, keys.SK: sk}
             total = int(found.get(attribute, 0)) + amount
-            self._write((pk, sk), item_to_wire({**found, attribute: total}), condition, "update_item")
+            expiry = {} if expires is None else {keys.TTL_ATTRIBUTE: expires}
+            changed = item_to_wire({**found, attribute: total, **expiry})
+            self._write((pk, sk), changed, condition, "update_item")
         return total
 
     @override

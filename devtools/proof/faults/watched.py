@@ -180,10 +180,19 @@ class Watched(Table):
         )
 
     @override
-    def add(self, pk: str, sk: str, attribute: str, amount: int, condition: Condition) -> int:
+    def add(
+        self,
+        pk: str,
+        sk: str,
+        attribute: str,
+        amount: int,
+        condition: Condition,
+        *,
+        expires: int | None = None,
+    ) -> int:
         total: int = self._around(
             Attempted("add", ((pk, sk),), condition=condition),
-            lambda: self.beneath.add(pk, sk, attribute, amount, condition),
+            lambda: self.beneath.add(pk, sk, attribute, amount, condition, expires=expires),
         )
         return total
 

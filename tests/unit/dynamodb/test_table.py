@@ -135,6 +135,15 @@ def test_adding_counts_and_keeps_the_rest(table: Table) -> None:
     assert table.get("a", "counter") == item("a", "counter", last=8, other="x")
 
 
+def test_adding_makes_an_item_that_expires(table: Table) -> None:
+    room = Condition("attribute_not_exists(PK) OR #n <= :room", {"#n": "n"}, {":room": 2})
+    assert table.add("a", "counter", "n", 2, room, expires=1_800_000_000) == 2
+    assert table.add("a", "counter", "n", 3, room, expires=1_800_000_001) == 5
+    with pytest.raises(ConditionFailed):
+        table.add("a", "counter", "n", 1, room, expires=1_800_000_002)
+    assert table.get("a", "counter") == item("a", "counter", n=5, ttl=1_800_000_001)
+
+
 def test_many_items_by_key_in_one_round_and_none_that_is_not_there(table: Table) -> None:
     table.batch_put([item(f"p{num}", "s", num=num, fields={"a1": num, "a2": num}) for num in range(230)])
     before = table.meter.rounds

@@ -46,6 +46,14 @@ def directory_seconds() -> float:
     return seconds
 
 
+def writes_per_second() -> int:
+    """The rate that each tenant may write at (WRITES_PER_SECOND); 0, the default, is no limit."""
+    text = os.environ.get("WRITES_PER_SECOND", "0")
+    if not (text.isascii() and text.isdigit()):
+        raise ConfigurationError("The environment variable WRITES_PER_SECOND must be a whole number.")
+    return int(text)
+
+
 class CursorSource:
     """The cursors of each purpose, under the current secret.
 

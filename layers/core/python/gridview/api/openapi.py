@@ -44,6 +44,7 @@ from gridview.support.errors import (
     Overloaded,
     RequestError,
     TooLarge,
+    TooManyWrites,
     Unauthenticated,
     Unprocessable,
     VersionMismatch,
@@ -295,6 +296,8 @@ def _errors(route: Route, call: CallShape) -> set[type[RequestError]]:
         errors |= {Unauthenticated, InProgress, Overloaded}
         if route.role > Role.VIEWER:
             errors.add(Forbidden)
+    if route.function == "command":
+        errors.add(TooManyWrites)
     if "{" in route.path:
         errors.add(NotFound)
     if call.request is not None:

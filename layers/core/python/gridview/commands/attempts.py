@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from gridview.commands.idempotency import Answer, Record, Use, answered, new_state, recall
+from gridview.commands.write_rate import ADMITTED, Admission
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, Condition, Item
 from gridview.dynamodb.table import Table
@@ -65,13 +66,20 @@ class Attempt:
         self._state = changed
 
 
-def once(table: Table, use: Use, deadline: float, work: Callable[[Attempt], Answer]) -> Answer:
+def once(
+    table: Table,
+    use: Use,
+    deadline: float,
+    work: Callable[[Attempt], Answer],
+    admission: Admission = ADMITTED,
+) -> Answer:
     """The result of `work`, or the answer of the first use of this key within a day.
 
     `deadline` (seconds since 1970) is when this invocation is certainly dead. Conflict if the key was used with another body;
-    InProgress while an earlier attempt may still be alive. Costs 2 read units, 2 write units and those of the answer.
+    InProgress while an earlier attempt may still be alive. Costs 2 read units, 2 write units and those of the answer. An attempt is
+    counted before it begins, and an answer that is given again is not: TooManyWrites.
     """
-    begun = _begin(table, use, deadline)
+    begun = _begin(table, use, deadline, admission)
     if isinstance(begun, Answer):
         return begun
     attempt = Attempt(table, begun)
@@ -84,7 +92,7 @@ def once(table: Table, use: Use, deadline: float, work: Callable[[Attempt], Answ
     return answer
 
 
-def _begin(table: Table, use: Use, deadline: float) -> Item | Answer:
+def _begin(table: Table, use: Use, deadline: float, admission: Admission) -> Item | Answer:
     """Start the request, or find its recorded answer."""
     lease = int(deadline * 1000)
     for _ in range(2):
@@ -97,6 +105,7 @@ def _begin(table: Table, use: Use, deadline: float) -> Item | Answer:
                 raise InProgress("The same request is in progress.")
             state = {**record.state, "again": True}
         state["lease"] = lease
+        admission.require(table)
         try:
             table.put(state, ABSENT if record.stored is None else _held(record.stored))
         except ConditionFailed:

@@ -6,6 +6,7 @@ from typing import Any
 from gridview.commands.actor import Actor
 from gridview.commands.idempotency import Commit
 from gridview.commands.preconditions import Expected, check
+from gridview.commands.write_rate import ADMITTED, Admission
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Condition, put, version_is
 from gridview.dynamodb.table import Table
@@ -147,14 +148,19 @@ def update_issue(
     mark: str | None = None,
     guard: Guard = _anything,
     epoch: EpochCheck = CONFIRMED,
+    admission: Admission = ADMITTED,
 ) -> Document:
     """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts any version.
 
-    The epoch is read beside the document. StaleDefinitions: nothing has been written.
+    The epoch is read, and the request counted, beside the document. StaleDefinitions, TooManyWrites: nothing has been written.
     """
+
+    def read() -> Document:
+        return epoch.beside(table, lambda: get_issue(table, catalog, num))
+
     changes = documents.parse_patch(catalog, body)
     for _ in range(_ATTEMPTS):
-        found = epoch.beside(table, lambda: get_issue(table, catalog, num))
+        found = admission.beside(table, read)
         if mark is not None and found.get("mark") == mark:
             return found
         check(expected, found["version"])

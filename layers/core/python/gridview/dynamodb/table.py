@@ -343,18 +343,28 @@ class Table:
         """Delete an item: a write unit for each KB of it, and as much in GSI1; ConditionFailed as for put."""
         self._conditional("delete_item", condition, Key=wire_key(pk, sk))
 
-    def add(self, pk: str, sk: str, attribute: str, amount: int, condition: Condition) -> int:
-        """Raise a number of an item and tell its new value: 1 write unit."""
-        named = replace(
-            condition,
-            names={**condition.names, "#added": attribute},
-            values={**condition.values, ":added": amount},
-        )
+    def add(
+        self,
+        pk: str,
+        sk: str,
+        attribute: str,
+        amount: int,
+        condition: Condition,
+        *,
+        expires: int | None = None,
+    ) -> int:
+        """Raise a number of an item and tell its new value: 1 write unit. The table deletes the item when it `expires`."""
+        update = "ADD #added :added"
+        names, values = {"#added": attribute}, {":added": amount}
+        if expires is not None:
+            update += " SET #expiry = :expiry"
+            names["#expiry"], values[":expiry"] = keys.TTL_ATTRIBUTE, expires
+        named = replace(condition, names={**condition.names, **names}, values={**condition.values, **values})
         answer = self._conditional(
             "update_item",
             named,
             Key=wire_key(pk, sk),
-            UpdateExpression="ADD #added :added",
+            UpdateExpression=update,
             ReturnValues="UPDATED_NEW",
         )
         return int(answer["Attributes"][attribute]["N"])

@@ -139,6 +139,14 @@ def former_request(digest: str) -> str:
     return f"{REQUEST_PREFIX}{digest}"
 
 
+RATE_PREFIX = "rate-"
+
+
+def rate(tenant_id: str) -> str:
+    """Partition key of the counts of a tenant's writes, whose sort keys are the windows: `rate-0807`."""
+    return f"{RATE_PREFIX}{tenant_id}"
+
+
 def parse_project(partition_key: str) -> tuple[str, str]:
     """The tenant and project in a project's partition key."""
     tenant_id, project_id = partition_key.removeprefix(PROJECT_PREFIX).split(".")

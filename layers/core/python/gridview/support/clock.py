@@ -20,6 +20,11 @@ def until(instant: str) -> float:
     return (datetime.fromisoformat(instant) - datetime.fromisoformat(now())).total_seconds()
 
 
+def seconds() -> float:
+    """This instant in seconds since 1970."""
+    return time.time()
+
+
 def sleep(seconds: float) -> None:
     """Wait."""
     time.sleep(seconds)

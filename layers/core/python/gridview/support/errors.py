@@ -94,6 +94,10 @@ class InProgress(RequestError):
     """A request with the same Idempotency-Key is in progress. A later retry gets its answer."""
 
 
+class TooManyWrites(RequestError):
+    """The tenant writes faster than the deployment allows. The header `Retry-After` says how long to wait."""
+
+
 class Overloaded(RequestError):
     """DynamoDB refuses calls for now. The same request may succeed later."""
 
@@ -119,6 +123,7 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     TooLarge: ProblemType(413, "too-large", "Too large"),
     Unprocessable: ProblemType(422, "unprocessable", "Unprocessable request"),
     InProgress: ProblemType(429, "in-progress", "Request in progress"),
+    TooManyWrites: ProblemType(429, "too-many-writes", "Too many writes"),
     Overloaded: ProblemType(503, "overloaded", "Service busy"),
 }
 
