@@ -90,6 +90,25 @@ def test_the_rate_of_writes_is_told_to_the_function_that_writes(chosen_template:
     assert told == {"query": None, "command": "50", "maintain": None, "upkeep": None}
 
 
+def test_the_rate_of_writes_lets_no_other_function_write(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    assert _table_actions(chosen_template, "QueryFunction") == _table_actions(template, "QueryFunction")
+    assert not {"dynamodb:PutItem", "dynamodb:UpdateItem"} & _table_actions(chosen_template, "QueryFunction")
+    assert "dynamodb:UpdateItem" in _table_actions(chosen_template, "CommandFunction")
+
+
+def _table_actions(template: dict[str, Any], function: str) -> set[str]:
+    role = template["Resources"][function]["Properties"]["Role"]["Fn::GetAtt"][0]
+    actions: set[str] = set()
+    for policy in resources(template, "AWS::IAM::Policy").values():
+        if {"Ref": role} in policy["Roles"]:
+            for statement in policy["PolicyDocument"]["Statement"]:
+                named = statement["Action"]
+                actions |= {named} if isinstance(named, str) else set(named)
+    return {action for action in actions if action.startswith("dynamodb:")}
+
+
 def test_every_log_group_forgets(template: dict[str, Any]) -> None:
     groups = resources(template, "AWS::Logs::LogGroup")
     assert all(group["RetentionInDays"] == 90 for group in groups.values())

@@ -132,6 +132,7 @@ ENTITIES = {
     "check of the table": (keys.CHECK, keys.JOB, "2026-11-21T03:17:00.000000Z"),
     "remembered request": (keys.request("0807", "9f86d081"), "state", ""),
     "the same, of an older version": (keys.former_request("9f86d081"), "state", ""),
+    "counted writes": (keys.rate("0807"), "179531990", ""),
 }
 
 

@@ -8,7 +8,13 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from gridview.api import config
-from gridview.api.config import ConfigurationError, CursorSource, directory_seconds, required
+from gridview.api.config import (
+    ConfigurationError,
+    CursorSource,
+    directory_seconds,
+    required,
+    writes_per_second,
+)
 from gridview.support.errors import InvalidRequest
 
 
@@ -39,6 +45,17 @@ def secret(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def rotate(arn: str, value: str) -> None:
     boto3.client("secretsmanager").put_secret_value(SecretId=arn, SecretString=value)
+
+
+def test_a_rate_of_writes_is_a_whole_number_and_none_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WRITES_PER_SECOND", raising=False)
+    assert writes_per_second() == 0
+    monkeypatch.setenv("WRITES_PER_SECOND", "50")
+    assert writes_per_second() == 50
+    for wrong in ("", "1.5", "-1", "many"):
+        monkeypatch.setenv("WRITES_PER_SECOND", wrong)
+        with pytest.raises(ConfigurationError, match="WRITES_PER_SECOND"):
+            writes_per_second()
 
 
 def test_a_variable_must_be_there_and_not_empty(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """A tenant's rate of writes, counted in the table in windows of ten seconds: one update for each request that writes.
 
-It is off unless the deployment sets it. What counts, and what does not: docs/decisions/0020-a-rate-of-writes.md.
+It is off unless the deployment sets it. What counts, and what does not: docs/decisions/0021-a-rate-of-writes.md.
 """
 
 import math
