@@ -31,6 +31,7 @@ def test_a_function_imports_what_it_needs(function: str) -> None:
             "CURSOR_SECRET": "a secret of the tests",
             "SETTLE_SECONDS": "0",
             "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/queue",
+            "JOB_QUEUE_URL": "http://127.0.0.1:9/jobs",
             "POWERTOOLS_SERVICE_NAME": function,
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",
         }
