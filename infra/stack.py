@@ -9,6 +9,7 @@ from infra.dashboard import Dashboard
 from infra.dead_letters import DeadLetters
 from infra.front import Front
 from infra.function import GridFunction
+from infra.grants import GRANTS
 from infra.identity import Identity
 from infra.ingress import Ingress
 from infra.job_queue import JobQueue
@@ -100,24 +101,11 @@ class GridviewStack(Stack):
             recursive=True,
         )
 
-        table.grant(query.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
-        table.grant_index(query.role, "dynamodb:Query")
+        functions = {"query": query, "command": command, "maintain": maintain, "upkeep": upkeep}
+        for name, function in functions.items():
+            table.grant(function.role, GRANTS[name])
         cursor_secret.grant(query.role, "secretsmanager:GetSecretValue")
-
-        table.grant(command.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
-        table.grant(command.role, "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem")
-        table.grant_index(command.role, "dynamodb:Query")
-
-        table.grant(maintain.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query")
-        table.grant(maintain.role, "dynamodb:PutItem", "dynamodb:DeleteItem")
-        table.grant_index(maintain.role, "dynamodb:Query")
         dead_letters.grant_send(maintain.role)
-
-        table.grant(
-            upkeep.role, "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:Scan"
-        )
-        table.grant(upkeep.role, "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem")
-        table.grant_index(upkeep.role, "dynamodb:Query")
         dead_letters.grant_send(upkeep.role)
 
         stream = StreamMapping(
@@ -129,7 +117,6 @@ class GridviewStack(Stack):
 
         front = Front(self, "Front", settings=settings, ingress=ingress)
 
-        functions = {"query": query, "command": command, "maintain": maintain, "upkeep": upkeep}
         alarms = Alarms(
             self,
             "Alarms",

@@ -1,5 +1,7 @@
 """The functions in an account: imported afresh under its environment, on the table in memory, with a queue of moto's.
 
+Each function has the reach that its role gives it: what the role does not allow is denied (`reach`).
+
 That the table in memory answers as DynamoDB does, and that the real one does in moto, `tests/unit/dynamodb/test_table.py` proves.
 """
 
@@ -26,6 +28,8 @@ from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from tests.support.functions import freshly_imported
 from tests.support.http import Client, Context, Handler, Handlers, claims
+from tests.support.iam import Asked
+from tests.support.reach import within_reach
 
 TABLE = "gridview"
 _ENVIRONMENT = {
@@ -52,6 +56,8 @@ class Cloud:
     hints: deque[Hint]
     table: MemoryTable
     """The table, for what the API cannot do."""
+    asked: Mapping[str, set[Asked]]
+    """What each function has asked of DynamoDB."""
 
     @property
     def handlers(self) -> Handlers:
@@ -164,8 +170,9 @@ def running() -> Iterator[Cloud]:
         patch.setenv("DEAD_LETTER_QUEUE_URL", queue_url)
         patch.setenv("JOB_QUEUE_URL", "https://queue.invalid")
         table, modules = MemoryTable(), freshly_imported()
-        for module in modules.values():
-            module.table = table.metered()  # type: ignore[attr-defined]
+        asked: dict[str, set[Asked]] = {name: set() for name in modules}
+        for name, module in modules.items():
+            module.table = within_reach(name, table.metered(), asked[name])  # type: ignore[attr-defined]
         hints: deque[Hint] = deque()
         modules["upkeep"].job_queue = Hints(hints.append)  # type: ignore[attr-defined]
-        yield Cloud(modules, queue_url, hints, table)
+        yield Cloud(modules, queue_url, hints, table, asked)

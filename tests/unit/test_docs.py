@@ -128,7 +128,7 @@ ENTITIES = {
     ),
     "ledger": (keys.issue("0807", "35e9", 1), keys.LEDGER, ""),
     "composite index": (keys.project("0807", "35e9"), keys.composite("0807", "35e9", "c1"), ""),
-    "lag": (keys.project("0807", "35e9"), keys.LAG, ""),
+    "lag": (keys.lag("0807", "35e9"), keys.LAG, ""),
     "check of the table": (keys.CHECK, keys.JOB, "2026-11-21T03:17:00.000000Z"),
     "remembered request": (keys.request("0807", "9f86d081"), "state", ""),
     "the same, of an older version": (keys.former_request("9f86d081"), "state", ""),

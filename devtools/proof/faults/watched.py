@@ -21,6 +21,8 @@ class Attempted(NamedTuple):
     consistent: bool = True
     item: Mapping[str, Any] | None = None
     condition: Condition | None = None
+    transaction: tuple[Write, ...] = ()
+    paths: Sequence[Sequence[str]] = ()
 
     @property
     def key(self) -> Key:
@@ -198,12 +200,15 @@ class Watched(Table):
 
     @override
     def remove(self, pk: str, sk: str, paths: Sequence[Sequence[str]]) -> None:
-        self._around(Attempted("remove", ((pk, sk),)), lambda: self.beneath.remove(pk, sk, paths))
+        self._around(
+            Attempted("remove", ((pk, sk),), paths=paths), lambda: self.beneath.remove(pk, sk, paths)
+        )
 
     @override
     def transact(self, writes: Sequence[Write]) -> None:
         self._around(
-            Attempted("transact", tuple(map(written_key, writes))), lambda: self.beneath.transact(writes)
+            Attempted("transact", tuple(map(written_key, writes)), transaction=tuple(writes)),
+            lambda: self.beneath.transact(writes),
         )
 
     @override

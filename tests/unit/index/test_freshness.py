@@ -15,7 +15,7 @@ from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 
 ADMIN = Actor("acme", "ada", Role.ADMIN)
-NOTE = (keys.project("acme", "bridge"), keys.LAG)
+NOTE = (keys.lag("acme", "bridge"), keys.LAG)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_each_project_is_noted_at_most_once_in_a_while(table: MemoryTable) -> No
     notes = Notes(seconds_between=1_000)
     notes.note(table, [record(1, 1_000.0), record(1, 1_000.0, "tower")])
     before = table.items
-    assert (keys.project("acme", "tower"), keys.LAG) in before
+    assert (keys.lag("acme", "tower"), keys.LAG) in before
     notes.note(table, [record(2, time.time())])
     assert table.items == before
     Notes().note(table, [record(2, time.time())])

@@ -24,6 +24,7 @@ ISSUES = (ISSUE_PREFIX, "issue.")
 """The range of issue partition keys, upper bound exclusive: `.` follows `-`."""
 PROJECT_PREFIX = "project-"
 
+TENANT_PREFIX = "tenant-"
 TENANT_SELF = "*"
 """Sort key of the tenant's own item."""
 CATALOG = "catalog"
@@ -33,7 +34,7 @@ COUNTER = "counter"
 JOB = "job"
 """Sort key of a project's background work, and index partition of all of it in due order."""
 LAG = "lag"
-"""Sort key of the item that records when the stream consumer last processed changes of a project (`freshness`)."""
+"""Sort key of a lag note."""
 CHECK = "fsck"
 """Partition key of the whole-table check in progress; its sort key is `JOB`."""
 LEDGER = "xindex"
@@ -70,12 +71,22 @@ class IssueKey(NamedTuple):
 
 def tenant(tenant_id: str) -> str:
     """Partition key of a tenant, and index partition of its projects: `tenant-0807`."""
-    return f"tenant-{tenant_id}"
+    return f"{TENANT_PREFIX}{tenant_id}"
 
 
 def project(tenant_id: str, project_id: str) -> str:
     """Partition key of a project, and index partition of its issues: `project-0807.35e9`."""
     return f"{PROJECT_PREFIX}{tenant_id}.{project_id}"
+
+
+LAG_PREFIX = "lag-"
+
+
+def lag(tenant_id: str, project_id: str) -> str:
+    """Partition key of the note of when the stream consumer last processed changes of a project: `lag-0807.35e9`. It is not in
+    the project's partition, so the consumer needs to write nothing there.
+    """
+    return f"{LAG_PREFIX}{tenant_id}.{project_id}"
 
 
 ATTRIBUTE_PREFIX = "xattrib-"

@@ -1,6 +1,6 @@
 """The lag of a project's index behind its issues: noted by the stream consumer, shown by `explain`.
 
-The note is one item in the project's partition, outside GSI1. It says when the consumer finished a batch with changes of the
+The note is one item in a partition of its own, outside GSI1. It says when the consumer finished a batch with changes of the
 project, and how old the newest of them was then. Each container writes it unconditionally, at most once a second. It expires after
 a week without changes. Nothing depends on it except the text shown to people.
 """
@@ -40,7 +40,7 @@ class Notes:
 
     def _write(self, table: Table, project: tuple[str, str], now: float, made: float) -> None:
         item = {
-            keys.PK: keys.project(*project),
+            keys.PK: keys.lag(*project),
             keys.SK: keys.LAG,
             "taken_in": round(now * 1_000),
             "behind": max(round((now - made) * 1_000), 0),
@@ -100,8 +100,8 @@ def _seconds(seconds: float) -> str:
 
 def read(table: Table, catalog: Catalog) -> Lag:
     """The present lag: one BatchGetItem, 1 read unit."""
-    partition = keys.project(catalog.tenant, catalog.project)
-    note_key, counter_key = (partition, keys.LAG), (partition, keys.COUNTER)
+    own = catalog.tenant, catalog.project
+    note_key, counter_key = (keys.lag(*own), keys.LAG), (keys.project(*own), keys.COUNTER)
     items = table.batch_get([note_key, counter_key]).items
     note, last = items.get(note_key), int(items.get(counter_key, {}).get("last", 0))
     if note is None:

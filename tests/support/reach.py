@@ -1,0 +1,114 @@
+"""A function's reach: the table as its role lets it be seen. Each call of it is put to IAM's rules before it is done."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted, Watched, written_key
+from gridview.dynamodb.expressions import Key, Write
+from gridview.encoding import keys
+from infra.grants import ATTRIBUTES, GRANTS, PARTITIONS, Grant
+from tests.support import iam
+from tests.support.iam import Asked, Statement
+
+TABLE = "table"
+INDEX = f"{TABLE}/index/{keys.GSI1}"
+
+_WRITTEN = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
+_OPERATIONS = {"put": "PutItem", "delete": "DeleteItem", "add": "UpdateItem", "remove": "UpdateItem"}
+
+
+def statements(grants: Iterable[Grant]) -> tuple[Statement, ...]:
+    """The grants as a policy has them."""
+    return tuple(
+        {
+            "Effect": grant.effect,
+            "Action": list(grant.actions),
+            "Resource": INDEX if grant.on_index else TABLE,
+            "Condition": grant.conditions,
+        }
+        for grant in grants
+    )
+
+
+def within_reach(function: str, table: MemoryTable, asked_for: set[Asked]) -> Watched:
+    """The table as this function sees it: a call that its role does not allow is denied. `asked_for` gathers what it asks for."""
+    granted = statements(GRANTS[function])
+
+    @lru_cache(maxsize=4096)
+    def allowed(asked: Asked) -> bool:
+        asked_for.add(asked)
+        return iam.allows(granted, asked)
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        for asked in requests(attempted):
+            if not allowed(asked):
+                raise denied(function, asked)
+        return perform()
+
+    return table.seen_through(around)
+
+
+def denied(function: str, asked: Asked) -> ClientError:
+    """What DynamoDB answers whom a policy does not allow something."""
+    message = f"{function} is not authorized to perform: {asked}"
+    return ClientError({"Error": {"Code": "AccessDeniedException", "Message": message}}, "Call")
+
+
+def ask(
+    operation: str, partitions: Sequence[str] = (), attributes: Iterable[str] = (), resource: str = TABLE
+) -> Asked:
+    """A request of DynamoDB, as IAM sees it."""
+    context = {PARTITIONS: tuple(partitions), ATTRIBUTES: tuple(sorted(attributes))}
+    return Asked(f"dynamodb:{operation}", resource, tuple((key, of) for key, of in context.items() if of))
+
+
+def requests(attempted: Attempted) -> Iterator[Asked]:
+    """What a call of the table asks of DynamoDB."""
+    named = attempted.condition.names.values() if attempted.condition else ()
+    match attempted.operation:
+        case "get":
+            yield ask("GetItem", [attempted.key[0]])
+        case "scan":
+            yield ask("Scan")
+        case "batch_get" | "query" | "read_together":
+            yield from _reads(attempted)
+        case "transact":
+            yield from _writes(attempted.transaction)
+        case "put":
+            assert attempted.item is not None
+            yield ask("PutItem", [attempted.key[0]], {*attempted.item, *named})
+        case "batch_put":
+            yield ask("BatchWriteItem", [pk for pk, _ in attempted.keys])
+        case other:
+            changed = {path[0] for path in attempted.paths}
+            yield ask(_OPERATIONS[other], [attempted.key[0]], {keys.PK, keys.SK, *changed, *named})
+
+
+def _reads(attempted: Attempted) -> Iterator[Asked]:
+    if attempted.operation == "query":
+        spans, items = list(attempted.keys), list[Key]()
+    else:
+        spans = [key for key in attempted.keys if key[1] == keys.GSI1]
+        items = [key for key in attempted.keys if key[1] != keys.GSI1]
+    if items:
+        yield ask("BatchGetItem", [pk for pk, _ in items])
+    for partition, index in spans:
+        yield ask("Query", [partition], resource=INDEX if index else TABLE)
+
+
+def _writes(transaction: Iterable[Write]) -> Iterator[Asked]:
+    """Each write by itself. Where AWS is not explicit whether a condition sees the keys of one write or of all, either way has to
+    be allowed: so each with all the keys, too.
+    """
+    writes = list(transaction)
+    everywhere = [written_key(write)[0] for write in writes]
+    for write in writes:
+        operation = _WRITTEN[write.kind]
+        attributes = {*write.request.get("Item", write.request.get("Key", {}))}
+        attributes |= {*write.request.get("ExpressionAttributeNames", {}).values()}
+        yield ask(operation, [written_key(write)[0]], attributes)
+        yield ask(operation, everywhere, attributes)
