@@ -19,6 +19,7 @@ import pytest
 
 from devtools import environments, paths
 from devtools.local import engine, stack, table, tokens
+from devtools.local.dead_letters import SqsServer
 from devtools.sam import files
 from devtools.sam.command import events_by_function
 from gridview.api.routes import ROUTES
@@ -115,12 +116,13 @@ def sam(assembly: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sa
         origin = Path(found.origin)
         kept = origin.parent if origin.name == "__init__.py" else origin
         (packages / kept.name).symlink_to(kept)
-    with engine.running(in_memory=True) as running:
+    with engine.running(in_memory=True) as running, SqsServer(data / "letters.ndjson") as queues:
+        queues.start()
         table.ensure(running.client(), stack.TABLE)
         configuration = files.write(
             data / "sam",
             assembly,
-            files.Connection(engine=running.endpoint, queue="http://127.0.0.1:9/1/letters", data=data),
+            files.Connection(engine=running.endpoint, queue=queues.queue_url, data=data),
         )
         parameters = tomllib.loads(configuration.read_text("utf-8"))["default"]["local_invoke"]["parameters"]
         read = [parameters["template_file"], parameters["env_vars"]]
@@ -144,6 +146,7 @@ def sam(assembly: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sa
         ) as process:
             yield Sam(process, configuration.parent, tokens.key_in(data))
             process.terminate()
+        queues.shutdown()
 
 
 @pytest.fixture(scope="module")
