@@ -2,6 +2,9 @@
 
 import argparse
 import os
+from pathlib import Path
+
+from devtools import paths
 
 
 def count(text: str) -> int:
@@ -10,6 +13,17 @@ def count(text: str) -> int:
     if not number:
         raise argparse.ArgumentTypeError("must be a whole number above 0")
     return number
+
+
+def add_data(parser: argparse._ActionsContainer) -> None:
+    """Add `--data`, of what works on a local stack."""
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        type=Path,
+        default=paths.DEFAULT_DATA,
+        help="the local stack's data folder (default: .data)",
+    )
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -10,11 +10,11 @@ import hashlib
 import importlib.util
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
+from infra.build_cache import built_once
 from infra.paths import ROOT
 
 CACHE = ROOT / ".build" / "bytecode"
@@ -49,17 +49,9 @@ def compiled_copy(source: Path, mounted: str, *, without: Sequence[str], cache: 
     for path in files:
         made_from.update(f"\n{path.relative_to(source)}\n".encode() + path.read_bytes())
     built = cache / f"{source.name}-{made_from.hexdigest()[:16]}"
-    if built.is_dir():
-        return built
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".compiling-", dir=cache) as working:
-        folder = Path(working) / "code"
+
+    def build(folder: Path) -> None:
         shutil.copytree(source, folder, ignore=shutil.ignore_patterns(*without))
         compile_in(folder, mounted)
-        # NOTE: a rename is atomic; another process that was faster has made the same folder.
-        try:
-            folder.rename(built)
-        except OSError:
-            if not built.is_dir():
-                raise
-    return built
+
+    return built_once(built, build)

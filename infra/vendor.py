@@ -10,9 +10,9 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
+from infra.build_cache import built_once
 from infra.bytecode import compile_in, fits, marker
 from infra.paths import ROOT
 from infra.settings import Architecture
@@ -46,22 +46,14 @@ def build_vendor(*, python_version: str, architecture: Architecture, cache: Path
     key = hashlib.sha256(made_from.encode()).hexdigest()[:16]
     # No dot in it: CDK would take the rest of the name for a suffix.
     built = cache / f"{architecture}-py{python_version.replace('.', '')}-{key}"
-    if built.is_dir():
-        return built
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".building-", dir=cache) as building:
-        folder = Path(building) / "layer"
+
+    def build(folder: Path) -> None:
         _install(folder / "python", python_version, architecture)
         strip(folder / "python")
         if fits(python_version):
             compile_in(folder, "/opt")
-        # NOTE: a rename is atomic; another process that was faster has made the same folder.
-        try:
-            folder.rename(built)
-        except OSError:
-            if not built.is_dir():
-                raise
-    return built
+
+    return built_once(built, build)
 
 
 def strip(packages: Path) -> None:

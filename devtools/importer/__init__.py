@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-from devtools import paths
-from devtools.arguments import count
+from devtools.arguments import add_data, count
 
 DESCRIPTION = """\
 Import a CSV or NDJSON file (gzipped or not) into a project, through the HTTP API.
@@ -81,13 +80,7 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     target.add_argument(
         "--tenant", metavar="T", default="0807", help="tenant of the local stack (default: 0807)"
     )
-    target.add_argument(
-        "--data",
-        metavar="DIR",
-        type=Path,
-        default=paths.DEFAULT_DATA,
-        help="the local stack's data folder (default: .data)",
-    )
+    add_data(target)
     target.add_argument("--api", metavar="URL", help="another API, such as a deployed one")
     target.add_argument(
         "--token",

@@ -8,11 +8,11 @@ import shlex
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from devtools import files, paths
+from devtools import files
+from devtools.arguments import add_data
 from devtools.failure import Failure
 from devtools.local import cors, tokens
 from devtools.local.environment import LOOPBACK
@@ -30,13 +30,7 @@ _FOLLOW_SECONDS = 0.2
 def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the subcommands."""
     data = argparse.ArgumentParser(add_help=False)
-    data.add_argument(
-        "--data",
-        metavar="DIR",
-        type=Path,
-        default=paths.DEFAULT_DATA,
-        help="the stack's data folder (default: .data)",
-    )
+    add_data(data)
 
     parser = subparsers.add_parser(
         "up",

@@ -11,7 +11,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from devtools import paths
+from devtools.arguments import add_data
 from devtools.failure import Failure
 from devtools.local import engine, stack
 from devtools.local.environment import REGION
@@ -109,13 +109,7 @@ class Target:
 def register(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose the stack: the local one unless `--deployed`."""
     group = parser.add_argument_group("which stack (default: the local one)")
-    group.add_argument(
-        "--data",
-        metavar="DIR",
-        type=Path,
-        default=paths.DEFAULT_DATA,
-        help="the local stack's data folder (default: .data)",
-    )
+    add_data(group)
     group.add_argument(
         "--deployed", action="store_true", help="use the stack in the AWS account of the active credentials"
     )

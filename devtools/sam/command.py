@@ -7,11 +7,11 @@ import shlex
 import shutil
 import sys
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from devtools import paths
+from devtools.arguments import add_data
 from devtools.deployed.cdk import cdk
 from devtools.failure import Failure
 from devtools.local.folder import Folder
@@ -37,13 +37,7 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         description=_DESCRIPTION,
         usage="./dev sam [--help] [--data DIR] [--host NAME] [cdk arguments ...]",
     )
-    parser.add_argument(
-        "--data",
-        metavar="DIR",
-        type=Path,
-        default=paths.DEFAULT_DATA,
-        help="the local stack's data folder (default: .data)",
-    )
+    add_data(parser)
     parser.add_argument(
         "--host",
         metavar="NAME",

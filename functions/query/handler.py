@@ -43,9 +43,8 @@ def openapi(request: Request) -> Response:
     """The OpenAPI document. What only it needs is imported when it is asked for, not when the function starts."""
     from gridview.api.openapi import document
 
-    scheme = (
-        request.header("x-forwarded-proto") or "http"
-    )  # API Gateway says https; the local server says nothing
+    # API Gateway says https; the local server says nothing.
+    scheme = request.header("x-forwarded-proto") or "http"
     return ok(document(f"{scheme}://{request.event.request_context.domain_name}"))
 
 

@@ -22,6 +22,18 @@ ATTRIBUTES: tuple[dict[str, Any], ...] = (
     {"id": "never", "name": "Never", "type": "number"},
     {"id": "always", "name": "Always", "type": "bool"},
 )
+VALUES: dict[str, Any] = {
+    "title": "Rivets",
+    "amount": 12.5,
+    "day": "2023-05-01",
+    "moment": "2023-05-01T12:00:00Z",
+    "done": True,
+    "level": "Low",
+    "labels": ["high", "a"],
+    "owner": "ann",
+}
+"""Of an issue that has nothing nasty."""
+
 FIELDS = ("num", "name", "state", "created", "updated", *(attribute["id"] for attribute in ATTRIBUTES))
 BUILT_IN = 5
 """How many of the fields every issue has a value in."""

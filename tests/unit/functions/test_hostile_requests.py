@@ -22,16 +22,6 @@ from tests.support.http import Answer, Client, claims, invoke
 PROJECT = "nasty"
 PARTS = {"project": PROJECT, "attribute": "title", "index": "c1", "num": "2"}
 STATES = [*nasty.STATES]
-VALUES: dict[str, Any] = {
-    "title": "Rivets",
-    "amount": 12.5,
-    "day": "2023-05-01",
-    "moment": "2023-05-01T12:00:00Z",
-    "done": True,
-    "level": "Low",
-    "labels": ["high", "a"],
-    "owner": "ann",
-}
 FILTER: dict[str, Any] = {
     "and": [
         {
@@ -48,7 +38,7 @@ FILTER: dict[str, Any] = {
     ]
 }
 SORT = [{"field": "day", "direction": "desc", "nulls": "first"}, {"field": "num"}]
-ISSUE = {"name": "Paint", "state": "open", "fields": VALUES}
+ISSUE = {"name": "Paint", "state": "open", "fields": nasty.VALUES}
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_project": [{"name": "Tay", "id": "tay", "states": ["open", {"value": "closed", "id": None}]}],
     "update_project": [{"name": "Tay", "states": [*STATES, {"value": "new", "id": None}]}],
@@ -218,7 +208,7 @@ def world(shared_account: Cloud) -> Cloud:
         api.made(f"{path}/attributes", {**attribute, "indexed": True})
     api.made(f"{path}/indexes", {"sort": [{"field": "level"}, {"field": "amount"}]})
     for place in range(4):
-        api.made(f"{path}/issues", {"name": f"{place}", "state": "open", "fields": VALUES})
+        api.made(f"{path}/issues", {"name": f"{place}", "state": "open", "fields": nasty.VALUES})
     shared_account.derive()
     shared_account.upkeep()
     return shared_account

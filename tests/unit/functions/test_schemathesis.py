@@ -52,16 +52,6 @@ PROJECT = Project(
     issues=[1, 2, 3, 4],
     indexes=["c1"],
 )
-VALUES: dict[str, Any] = {
-    "title": "Rivets",
-    "amount": 12.5,
-    "day": "2023-05-01",
-    "moment": "2023-05-01T12:00:00Z",
-    "done": True,
-    "level": "Low",
-    "labels": ["high", "a"],
-    "owner": "ann",
-}
 
 _CURSOR = r"400 cursor does not belong to this query"
 _OPTIONS = (
@@ -124,7 +114,7 @@ def world(shared_account: Cloud) -> Cloud:
         api.made(f"{path}/attributes", {**attribute, "indexed": True})
     api.made(f"{path}/indexes", {"sort": [{"field": "level"}, {"field": "amount"}]})
     for num in PROJECT.issues:
-        api.made(f"{path}/issues", {"name": f"{num}", "fields": VALUES})
+        api.made(f"{path}/issues", {"name": f"{num}", "fields": nasty.VALUES})
     shared_account.derive()
     shared_account.upkeep()
     return shared_account
