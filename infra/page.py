@@ -1,0 +1,51 @@
+"""The web page as its server sees it: which addresses are the page's own, and the headers of its answers.
+
+The local stack and CloudFront both serve the page by these rules.
+"""
+
+from collections.abc import Sequence
+
+OWN_SEGMENTS = frozenset({"", "callback", "projects"})
+"""First segments of the paths that the page itself draws: each answers `index.html`."""
+
+HASHED = "/assets/"
+"""Where the files lie whose names have a hash of what they hold."""
+
+KEEP = "public, max-age=31536000, immutable"
+"""`Cache-Control` of hashed files."""
+
+ASK_AGAIN = "no-cache"
+"""`Cache-Control` of everything else: a copy may be kept, and is not used before it was asked for again."""
+
+
+def is_own(path: str) -> bool:
+    """Whether the page draws this path."""
+    return path.startswith("/") and path.split("/", 2)[1] in OWN_SEGMENTS
+
+
+def cache_control(path: str) -> str:
+    """How long a browser may keep what is at this path."""
+    return KEEP if path.startswith(HASHED) else ASK_AGAIN
+
+
+def security_headers(connect: Sequence[str] = ()) -> dict[str, str]:
+    """The headers that keep others' code out of the page. It connects to its own origin, and to `connect`."""
+    return {
+        "content-security-policy": "; ".join(
+            (
+                "default-src 'none'",
+                "script-src 'self'",
+                "style-src 'self'",
+                "img-src 'self' data:",
+                "font-src 'self' data:",
+                " ".join(("connect-src 'self'", *connect)),
+                "base-uri 'none'",
+                "form-action 'self'",
+                "frame-ancestors 'none'",
+            )
+        ),
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "referrer-policy": "no-referrer",
+        "x-content-type-options": "nosniff",
+    }
