@@ -37,7 +37,8 @@ def _prepare(api: Api, project_id: str, name: str, plan: Plan) -> str:
     if project is None:
         states = {"states": plan.states} if plan.states else {}
         project = _create(api, path, {"id": project_id, "name": name, **states})
-    unknown = [state for state in plan.states if state not in project["states"]]
+    known = {state["value"] for state in project["states"]}
+    unknown = [{"value": state} for state in plan.states if state not in known]
     there = {attribute["id"]: attribute for attribute in project["attributes"]}
     _check_types(project_id, there, plan)
     if unknown:

@@ -175,15 +175,15 @@ def delete_issue(request: Request) -> Response:
 
 def batch(request: Request) -> Response:
     """Many creates, updates and deletes; repeatable with an Idempotency-Key."""
-    actor, use, operations = request.actor, request.use(), parse_batch(request.body())
-    admission = _admission(request, len(operations))
+    actor, use, asked = request.actor, request.use(), parse_batch(request.body())
+    admission = _admission(request, len(asked.operations))
 
     def current() -> Catalog:
         # So many writes are worth a read: no operation is judged by a stale catalog.
         return catalogs.current(table, actor.tenant, request.path["project"])
 
     def run(catalog: Catalog, attempt: Attempt | None) -> Response:
-        return Response(200, run_batch(table, catalog, actor, operations, attempt))
+        return Response(200, run_batch(table, catalog, actor, asked, attempt))
 
     if use is None:
         return run(admission.beside(table, current), None)

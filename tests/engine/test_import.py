@@ -146,7 +146,8 @@ def titanium(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> Tit
     with stack.client("viewer") as client:
         project = client.get("/v1/projects/titanium").json()
     attributes = {attribute["name"]: attribute for attribute in project["attributes"]}
-    return Titanium(done, arguments, source, attributes, project["states"])
+    states = [state["value"] for state in project["states"]]
+    return Titanium(done, arguments, source, attributes, states)
 
 
 @needs.data

@@ -55,7 +55,7 @@ def ordered(
 ) -> list[int]:
     """The issue numbers in the order of a grid. `project` is the project's resource."""
     kinds = {"num": "number", "name": "text", "state": "enum", "created": "datetime", "updated": "datetime"}
-    options: dict[str, list[str]] = {"state": project["states"]}
+    options = {"state": [state["value"] for state in project["states"]]}
     for attribute in project["attributes"]:
         kinds[attribute["id"]] = attribute["type"]
         options[attribute["id"]] = [option["value"] for option in attribute.get("options", [])]

@@ -271,6 +271,8 @@ class _Scenario:
                 return
             changes = self._changes(_CHANGED)
             document = issues.update_issue(table, catalog, actor, num, changes, None)
+            if document["version"] == self._history.latest(num).number:
+                return  # the change changed nothing
             before = self._history.latest(num).body
             merged = {**before["fields"], **changes["fields"]}
             body = {

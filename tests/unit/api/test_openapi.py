@@ -171,11 +171,13 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("CompositeIndex", {"id", "sort", "state", "build", "version", "created"}),
         ("IssueCreate", {"name", "state", "fields"}),
         ("IssuePatch", {"name", "state", "fields"}),
-        ("BatchRequest", {"operations"}),
+        ("OptionInput", {"id", "value", "color"}),
+        ("EnumOption", {"id", "value", "color"}),
+        ("BatchRequest", {"operations", "return"}),
         ("Operation", {"create", "update", "delete"}),
         ("GridRequest", {"sort", "filter", "columns", "limit", "cursor", "offset", "count", "explain"}),
         ("SortKey", {"field", "direction", "nulls"}),
-        ("GroupsRequest", {"by", "filter", "limit", "cursor", "aggregates", "explain"}),
+        ("GroupsRequest", {"by", "filter", "limit", "aggregates", "explain"}),
         ("GroupBy", {"field", "unit", "timezone"}),
         ("Aggregate", {"field", "function"}),
         ("Problem", {"type", "title", "status", "detail", "request_id", "errors", "more", "build"}),
@@ -228,7 +230,7 @@ def test_an_option_may_be_a_text_or_an_object() -> None:
     for name in ("AttributeCreate", "AttributePatch", "ProjectCreate", "ProjectPatch"):
         body = {"name": "Name", "type": "enum"} if name == "AttributeCreate" else {"name": "Name"}
         key = "states" if name.startswith("Project") else "options"
-        allowed = {**body, key: ["low", {"value": "high"}, {"value": "top", "id": "o3"}]}
+        allowed = {**body, key: ["low", {"value": "high"}, {"value": "top", "id": "o3", "color": "red"}]}
         assert schemas.violations(schemas.named(name), allowed) == []
         assert schemas.violations(schemas.named(name), {**body, key: [1]}) != []
 

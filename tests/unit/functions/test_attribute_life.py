@@ -277,7 +277,8 @@ def test_a_cursor_of_before_the_options_were_moved_has_expired(
 def test_issues_follow_the_states_that_are_moved(api: Client, account: Cloud, bridge: str) -> None:
     account.derive()
     assert sorted_by(api, bridge, "state") == [1, 3, 2]
-    assert api.patch(bridge, {"states": ["closed", "open"]}).body["states"] == ["closed", "open"]
+    moved = api.patch(bridge, {"states": ["closed", "open"]}).body["states"]
+    assert [state["value"] for state in moved] == ["closed", "open"]
     assert sorted(sorted_by(api, bridge, "state")) == [1, 2, 3]
     assert api.get(f"{bridge}/attributes/state").body["build"] == {
         "state": "reordering",

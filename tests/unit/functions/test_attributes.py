@@ -46,7 +46,10 @@ def test_a_new_attribute_is_answered_whole(api: Client, project: str, kind: str)
         "updated": created,
     }
     if options:
-        expected["options"] = [{"id": "o1", "value": "low"}, {"id": "o2", "value": "high"}]
+        expected["options"] = [
+            {"id": "o1", "value": "low", "color": None},
+            {"id": "o2", "value": "high", "color": None},
+        ]
     assert answer.body == expected
     assert api.get(answer.headers["location"]).body == expected
     assert api.get(project).body["attributes"] == [expected]

@@ -138,6 +138,46 @@ def test_what_would_not_fit_into_the_answer_is_refused_before_it_is_written(
         assert api.get(f"{bridge}/issues/{refused}").body["name"] == kept
 
 
+def minimal(api: Client, *operations: Any, key: str | None = None) -> Answer:
+    body = {"return": "minimal", "operations": list(operations)}
+    return api.post(
+        "/v1/projects/35e9/issues/batch", body, headers={} if key is None else {"idempotency-key": key}
+    )
+
+
+def test_a_minimal_answer_has_statuses_versions_and_the_numbers_of_new_issues(
+    api: Client, bridge: str
+) -> None:
+    answer = minimal(
+        api, create("Scaffold"), update(1, name="x"), update(1, name="x"), delete(2), update(3, nme="x")
+    )
+    *written, refused = answer.body["results"]
+    assert written == [
+        {"status": 201, "num": 4, "version": 1},
+        {"status": 200, "version": 2},
+        {"status": 200, "version": 2},
+        {"status": 204},
+    ]
+    assert (refused["status"], refused["problem"]["errors"][0]["field"]) == (400, "nme")
+    assert names(api, bridge) == {1: "x", 3: "Girder needs replacing", 4: "Scaffold"}
+
+
+def test_a_minimal_answer_has_room_for_issues_of_any_size(
+    api: Client, bridge: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "MAX_ANSWER_BYTES", 1_000)
+    assert statuses(minimal(api, *(update(num, name=f"{num}" * 1_000) for num in (1, 2, 3)))) == [200] * 3
+
+
+def test_a_whole_answer_can_be_asked_for_by_name(api: Client, bridge: str) -> None:
+    body = {"operations": [update(1, name="x")]}
+    whole = api.post(f"{bridge}/issues/batch", {"return": "representation", **body})
+    assert whole.body == api.batch("35e9", update(1, name="x")).body
+    for wrong in ("all", None, True):
+        answer = api.post(f"{bridge}/issues/batch", {"return": wrong, **body})
+        assert answer.errors.keys() == {"return"}
+
+
 OPERATIONS = [create("a"), create("b"), update(1, fields={"3fe6": 7}), delete(2), update(99, name="x")]
 EXPECTED = [201, 201, 200, 204, 404]
 
@@ -242,6 +282,26 @@ def test_a_batch_that_was_killed_in_the_middle_is_finished_by_the_next_attempt_a
     assert (changed["version"], changed["fields"]["3fe6"]) == (2, 7)
     assert replayed(api, *OPERATIONS).text == answer.text
     assert api.made(f"{bridge}/issues", {"name": "next"})["num"] == 6, "numbers were reserved once"
+
+
+def test_a_minimal_answer_is_the_same_after_a_kill(
+    api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        Executioner(account, patch, 3)
+        with pytest.raises(Killed):
+            minimal(Client(api.handlers, api.claims, Context(milliseconds_left=-1)), *OPERATIONS, key="key")
+    answer = minimal(api, *OPERATIONS, key="key")
+    *written, missing = answer.body["results"]
+    assert written == [
+        {"status": 201, "num": 4, "version": 1},
+        {"status": 201, "num": 5, "version": 1},
+        {"status": 200, "version": 2},
+        {"status": 204},
+    ]
+    assert missing["status"] == 404
+    assert minimal(api, *OPERATIONS, key="key").text == answer.text
+    assert replayed(api, *OPERATIONS).kind == (409, "conflict"), "another body"
 
 
 def test_what_somebody_has_edited_since_a_kill_is_still_the_batchs_own(

@@ -60,7 +60,7 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
         lambda api, answer: api.get(answer.headers["location"]).body["name"] == "Tay Rail Bridge",
     ),
     "get_project": (200, lambda _, answer: len(answer.body["attributes"]) == 4),
-    "update_project": (200, lambda api, _: "blocked" in api.get(PATH).body["states"]),
+    "update_project": (200, lambda api, _: api.get(PATH).body["states"][1]["color"] == "red"),
     "delete_project": (204, lambda api, _: api.get(PATH).status == 404),
     "create_attribute": (201, lambda api, _: api.get(PATH).body["attributes"][0]["id"] == "severity"),
     "get_attribute": (200, lambda _, answer: answer.body["type"] == "number"),

@@ -141,9 +141,6 @@ def test_it_filters_and_groups(api: Api, bridge: str) -> None:
         (["open"], 2, 42),
         (["closed"], 1, None),
     ]
-    for group in groups:
-        rows = api.model("GridRequest", {"filter": group.filter_.to_dict(), "count": True})
-        assert api.call("grid", bridge, body=rows).matched == group.count
 
 
 def test_it_changes_an_issue_of_the_version_that_it_has_seen(api: Api, bridge: str) -> None:
@@ -167,3 +164,13 @@ def test_it_writes_a_batch(api: Api, bridge: str) -> None:
     assert answers[0] == answers[1]
     assert [result.status for result in answers[0].results] == [201, 200, 204]
     assert answers[0].results[0].issue.num == 4
+    minimal = api.model("BatchRequest", {"operations": operations[:2], "return": "minimal"})
+    created, updated = api.call("batch", bridge, body=minimal).results
+    assert (created.num, created.version, updated.version) == (5, 1, 2)
+
+
+def test_it_colors_the_states(api: Api, bridge: str) -> None:
+    patch = api.model("ProjectPatch", {"states": [{"value": "open", "color": "green"}, "closed"]})
+    opened, closed = api.call("update_project", bridge, body=patch).states
+    assert (opened.id, opened.value, opened.color.value) == ("o1", "open", "green")
+    assert (closed.id, closed.value, closed.color) == ("o2", "closed", None)

@@ -40,14 +40,16 @@ FILTER: dict[str, Any] = {
 SORT = [{"field": "day", "direction": "desc", "nulls": "first"}, {"field": "num"}]
 ISSUE = {"name": "Paint", "state": "open", "fields": nasty.VALUES}
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
-    "create_project": [{"name": "Tay", "id": "tay", "states": ["open", {"value": "closed", "id": None}]}],
-    "update_project": [{"name": "Tay", "states": [*STATES, {"value": "new", "id": None}]}],
+    "create_project": [
+        {"name": "Tay", "id": "tay", "states": ["open", {"value": "closed", "id": None, "color": "gray"}]}
+    ],
+    "update_project": [{"name": "Tay", "states": [*STATES, {"value": "new", "id": None, "color": None}]}],
     "create_attribute": [
         {
             "name": "Kind",
             "type": "enum",
             "id": "kind",
-            "options": ["a", {"value": "b", "id": None}],
+            "options": ["a", {"value": "b", "id": None, "color": "teal"}],
             "required": False,
             "indexed": True,
             "search": False,
@@ -56,7 +58,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "update_attribute": [
         {"name": "Words", "required": False, "indexed": True, "search": True, "position": 1},
-        {"options": ["a", {"value": "b", "id": None}]},
+        {"options": ["a", {"value": "b", "id": None, "color": "teal"}]},
     ],
     "create_index": [{"sort": [{"field": "level", "direction": "desc", "nulls": "first"}, {"field": "day"}]}],
     "create_issue": [ISSUE],
@@ -67,7 +69,8 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
                 {"create": ISSUE},
                 {"update": {"num": 1, "version": 1, **ISSUE}},
                 {"delete": {"num": 3, "version": 1}},
-            ]
+            ],
+            "return": "minimal",
         }
     ],
     "grid": [
@@ -88,7 +91,6 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "filter": FILTER,
             "limit": 5,
             "aggregates": [{"field": "amount", "function": "sum"}],
-            "cursor": None,
             "explain": True,
         }
     ],

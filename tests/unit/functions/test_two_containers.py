@@ -81,7 +81,7 @@ WRITES = (
     Asked("POST", "/issues", {"name": "New", "fields": {"severity": "lowest"}}),
     Asked("POST", "/issues", {"name": "New", "fields": {"late": "a"}}),
     Asked("POST", "/issues", {"name": "New", "state": "stuck"}),
-    Asked("PATCH", "/issues/1", {"fields": {"severity": "high"}}),
+    Asked("PATCH", "/issues/1", {"name": "Edited", "fields": {"severity": "high"}}),
     Asked("PATCH", "/issues/1", {"fields": {"severity": "lowest"}}),
     Asked("PATCH", "/issues/1", {"fields": {"late": "a"}}),
     Asked("PATCH", "/issues/1", {"name": "Edited", "state": "closed"}, headers={"if-match": '"7"'}),

@@ -89,8 +89,16 @@ def test_a_tag_is_good_for_one_change(api: Client, path: str, resource: Resource
     assert api.get(path).status == 404
 
 
-def test_an_empty_change_is_a_change(api: Client, path: str) -> None:
-    assert api.patch(path, {}).body["version"] == 2
+def test_what_changes_nothing_is_no_change(
+    api: Client, account: Cloud, path: str, resource: Resource
+) -> None:
+    changed = api.patch(path, resource.change)
+    before = account.items()
+    for patch in ({}, resource.change):
+        answer = api.acting(user="bob").patch(path, patch, headers=matching('"2"'))
+        assert (answer.status, answer.etag, answer.body) == (200, '"2"', changed.body)
+    assert account.items() == before
+    assert api.patch(path, {}, headers=matching('"1"')).status == 412
 
 
 @pytest.mark.parametrize("tag", ['"1"', "*"])

@@ -3,13 +3,13 @@
 No function imports them to answer: only the document needs them.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, WithJsonSchema
 from pydantic import Field as ModelField
 
 from gridview.schema import ids
-from gridview.schema.catalog import FieldType
+from gridview.schema.catalog import Color, FieldType
 from gridview.support.validation import omissible
 
 Count = Annotated[int, ModelField(ge=0)]
@@ -62,10 +62,11 @@ class Problem(AnswerModel):
 
 
 class EnumOption(AnswerModel):
-    """An option of an enum or multi_enum."""
+    """An option of an enum or multi_enum, or a state."""
 
     id: str
     value: str
+    color: Color | None = ModelField(description="Null if nobody has chosen one.")
 
 
 class Attribute(AnswerModel):
@@ -98,7 +99,7 @@ class Project(_Written):
 
     id: str = ModelField(pattern=f"^{ids.PROJECT.pattern}$")
     name: str
-    states: list[str] = ModelField(min_length=1, description="The states of its issues in order.")
+    states: list[EnumOption] = ModelField(min_length=1, description="The states of its issues in order.")
     issues: Count | None = ModelField(description="Issue count as of the index; null in a list of projects.")
     attributes: list[Attribute] = omissible(description="In display order; not in a list of projects.")
 
@@ -152,6 +153,8 @@ class Result(AnswerModel):
 
     status: int
     issue: Issue = omissible()
+    num: Ordinal = omissible(description="Of a new issue, where the answer is minimal.")
+    version: Ordinal = omissible(description="Of the issue, where the answer is minimal.")
     problem: Problem = omissible()
 
 
@@ -243,9 +246,6 @@ class IssueGroup(AnswerModel):
 
     values: list[Value | None] = ModelField(description="One for each group field; null: no value.")
     count: Ordinal
-    filter: Any = ModelField(
-        description="What the grid takes as its filter to show exactly these issues; null where that would pass its limits."
-    )
     aggregates: list[AggregateValue] = omissible()
 
 
@@ -254,7 +254,6 @@ class IssueGroups(AnswerModel):
 
     groups: list[IssueGroup]
     more: bool = ModelField(description="Whether more groups follow.")
-    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
     explain: Explanation = omissible()
 
 

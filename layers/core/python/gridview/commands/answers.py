@@ -17,11 +17,10 @@ MAX_PROJECT_BYTES = 5_000_000
 
 def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = None) -> dict[str, Any]:
     """A project as the API returns it. `issues` is null in a list, where counting would cost too much."""
-    states = [Option.from_item(state) for state in item["states"]]
     return {
         "id": project_id,
         "name": item["name"],
-        "states": [state.value for state in states if not state.retired],
+        "states": options.options_json(map(Option.from_item, item["states"])),
         "issues": issues,
         "version": item["version"],
         "created": datetime_json(item["created"]),
@@ -52,7 +51,7 @@ def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
         "updated": datetime_json(field.updated or items.project["created"]),
     }
     if field.type.has_options:
-        attribute["options"] = options.options_json(field)
+        attribute["options"] = options.options_json(field.options)
     return attribute
 
 

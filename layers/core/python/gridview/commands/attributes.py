@@ -125,7 +125,7 @@ def update_attribute(
     """Change an attribute, or switch the index of a built-in field: one transaction of two or three items.
 
     Background work extends the change to existing issues (an index or word search switched on or off, options moved). It begins
-    after `settling` seconds. Conflict if the request would drop an option that issues use.
+    after `settling` seconds. Conflict if the request would drop an option that issues use. What changes nothing is not written.
     """
     request = parse(AttributePatch, body)
     given = request.model_fields_set
@@ -154,6 +154,8 @@ def update_attribute(
         if "position" in given:
             order.remove(field.key)
             order.insert(_place(request.position, len(order)), field.key)
+        if field == before and order == items.catalog["order"]:
+            return attribute_json(items, field)
         field = _next_version(field)
         if given & {"name", "options"}:
             others = (one for one in catalog.attributes if one.key != field.key)

@@ -2,7 +2,7 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from gridview.commands import issues
 from gridview.commands.actor import Actor
 from gridview.commands.attempts import Attempt
 from gridview.commands.preconditions import Expected
-from gridview.commands.requests import BatchRequest, DeleteOperation, Operation, UpdateOperation
+from gridview.commands.requests import BatchRequest, DeleteOperation, UpdateOperation
 from gridview.dynamodb.table import Table
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.schema import documents, ids
@@ -33,7 +33,7 @@ from gridview.support.errors import (
 from gridview.support.validation import parse
 
 MAX_ANSWER_BYTES = 5_000_000
-"""Of all issues in an answer. Lambda limits an answer to 6 MB."""
+"""Of all issues in an answer. Lambda limits an answer to 6 MB. A minimal answer has none, and its 500 results take 30 KB."""
 _PROBLEM_BYTES = 600_000
 """Of all problems in an answer, each of which has an equal share. As part of a response a byte can become two."""
 _CONCURRENCY = 16
@@ -70,37 +70,46 @@ class _Budget:
             self._taken.pop(place, None)
 
 
-def parse_batch(body: Any) -> Sequence[Operation]:
-    """Parse the operations of a request, checking only their form. InvalidRequest if it is wrong."""
-    return parse(BatchRequest, body).operations
+def parse_batch(body: Any) -> BatchRequest:
+    """Parse a request, checking only the form of its operations. InvalidRequest if it is wrong."""
+    return parse(BatchRequest, body)
 
 
 def run_batch(
-    table: Table, catalog: Catalog, actor: Actor, operations: Sequence[Operation], attempt: Attempt | None
+    table: Table, catalog: Catalog, actor: Actor, request: BatchRequest, attempt: Attempt | None
 ) -> dict[str, Any]:
-    """The results in the order of the operations: status and issue, or status and problem.
+    """The results in the order of the operations: status and issue (or its version alone), or status and problem.
 
     Operations on the same issue run in the given order, all others in parallel. One call reserves the numbers of all new issues.
     With an `attempt` (`attempts`), work done by an earlier attempt is recognised and not repeated. The attempt stays open if an
     operation failed that may succeed later.
     """
-    results = _Batch(table, catalog, actor, attempt).run(operations)
+    results = _Batch(table, catalog, actor, attempt, request).run()
     if attempt and any(result["status"] == _TRANSIENT for result in results):
         attempt.leave_open()
     return {"results": results}
 
 
 class _Batch:
-    def __init__(self, table: Table, catalog: Catalog, actor: Actor, attempt: Attempt | None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        catalog: Catalog,
+        actor: Actor,
+        attempt: Attempt | None,
+        request: BatchRequest,
+    ) -> None:
         self._table = table
         self._catalog = catalog
         self._actor = actor
         self._attempt = attempt
+        self._operations = request.operations
+        self._minimal = request.returning == "minimal"
         self._budget = _Budget()
-        self._problem_bytes = MAX_PROBLEM_BYTES
+        self._problem_bytes = min(MAX_PROBLEM_BYTES, _PROBLEM_BYTES // len(request.operations))
 
-    def run(self, operations: Sequence[Operation]) -> list[dict[str, Any]]:
-        self._problem_bytes = min(MAX_PROBLEM_BYTES, _PROBLEM_BYTES // len(operations))
+    def run(self) -> list[dict[str, Any]]:
+        operations = self._operations
         results: list[dict[str, Any]] = [{} for _ in operations]
         lanes: dict[int, list[tuple[int, Callable[[], dict[str, Any]]]]] = defaultdict(list)
         new: dict[int, Changes] = {}
@@ -140,7 +149,7 @@ class _Batch:
 
     def _hold_room(self, numbers: Mapping[int, int]) -> None:
         """Give what an earlier attempt has written its room first, by place: it is in the answer whatever else is."""
-        if self._attempt is None or not self._attempt.again:
+        if self._minimal or self._attempt is None or not self._attempt.again:
             return
         known = [(place, num) for place, num in numbers.items() if ids.ISSUE.fullmatch(str(num))]
         keys = {place: issue_key(self._catalog, num) for place, num in known}
@@ -205,7 +214,7 @@ class _Batch:
         return reserve
 
     def _size(self, document: Document) -> int:
-        return size_in_response(dumps(documents.to_json(self._catalog, document)))
+        return 0 if self._minimal else size_in_response(dumps(documents.to_json(self._catalog, document)))
 
     def _attempted(self, place: int, step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         try:
@@ -221,7 +230,10 @@ class _Batch:
         return {"status": problem_type(error).status, "problem": problem(error, self._problem_bytes)}
 
     def _written(self, status: int, document: Document) -> dict[str, Any]:
-        return {"status": status, "issue": documents.to_json(self._catalog, document)}
+        if not self._minimal:
+            return {"status": status, "issue": documents.to_json(self._catalog, document)}
+        new = {"num": document["num"]} if status == 201 else {}
+        return {"status": status, **new, "version": document["version"]}
 
 
 def _expected(version: int | None) -> Expected:

@@ -152,6 +152,7 @@ def update_issue(
 ) -> Document:
     """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts any version.
 
+    What changes nothing is not written, and answers the version read.
     The epoch is read, and the request counted, beside the document. StaleDefinitions, TooManyWrites: nothing has been written.
     """
 
@@ -165,8 +166,11 @@ def update_issue(
             return found
         check(expected, found["version"])
         bare = {name: value for name, value in found.items() if name != "mark"}
-        document = documents.merged(catalog, bare, changes, user=actor.user, now=clock.now()) | _marked(mark)
+        document = documents.merged(catalog, bare, changes, user=actor.user, now=clock.now())
         guard(document)
+        if document is bare:
+            return found
+        document |= _marked(mark)
         try:
             table.put(document, version_is(found["version"]))
         except ConditionFailed as error:

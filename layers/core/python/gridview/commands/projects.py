@@ -71,7 +71,8 @@ def update_project(
 ) -> dict[str, Any]:
     """Change a project's name or states: one transaction. Conflict if the request would drop a state that issues are in.
 
-    If states are reordered, background work moves their issues. It begins after `settling` seconds.
+    If states are reordered, background work moves their issues. It begins after `settling` seconds. What changes nothing is not
+    written.
     """
     request = parse(ProjectPatch, body)
     given = request.model_fields_set
@@ -91,6 +92,8 @@ def update_project(
                 "states": [state.to_item() for state in states.options],
                 "next_state": states.next_option,
             }
+        if item == items.project:
+            return whole_project(table, catalog, items)
         item |= {"version": version + 1, "updated": clock.now(), "updated_by": actor.user}
         after = items._replace(project=item)
         require_room(after, catalog.attributes)

@@ -133,6 +133,11 @@ class BatchRequest(RequestModel):
     """POST /v1/projects/{project}/issues/batch."""
 
     operations: list[Operation] = ModelField(min_length=1, max_length=MAX_OPERATIONS)
+    returning: Literal["representation", "minimal"] = ModelField(
+        default="representation",
+        alias="return",
+        description="Whether results have the whole issues, or their versions only, and the numbers of new ones.",
+    )
 
 
 IDEMPOTENCY_KEY = re.compile(r"[!-+\--~](?:[ -+\--~]{0,253}[!-+\--~])?")

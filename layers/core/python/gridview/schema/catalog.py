@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from gridview.schema.generations import Index, Indexes
 
@@ -34,6 +34,10 @@ class FieldType(StrEnum):
         return self in (FieldType.ENUM, FieldType.MULTI_ENUM)
 
 
+Color = Literal["gray", "red", "orange", "yellow", "green", "teal", "blue", "purple", "pink"]
+"""The colours of options. They are names, so that each theme chooses tones with enough contrast."""
+
+
 class FormerRank(NamedTuple):
     """The rank that an option had until an epoch."""
 
@@ -47,7 +51,7 @@ class Option:
 
     A retired option is no longer in the list. No new value may use it, but an issue that got it from a writer with an older catalog
     still shows it and sorts by it. `former` holds the ranks, oldest first, under which issues may still be indexed until the pass
-    over them is done. `moved` is the epoch of the last move.
+    over them is done. `moved` is the epoch of the last move. `color` is None where nobody has chosen one.
     """
 
     id: str
@@ -56,6 +60,7 @@ class Option:
     retired: bool = False
     former: tuple[FormerRank, ...] = ()
     moved: int = 0
+    color: Color | None = None
 
     def moved_to(self, rank: str, epoch: int) -> Self:
         """This option with another rank from this epoch on."""
@@ -80,6 +85,7 @@ class Option:
             item.get("retired", False),
             tuple(FormerRank(*former) for former in item.get("former", ())),
             item.get("moved", 0),
+            item.get("color"),
         )
 
     def to_item(self) -> dict[str, Any]:
@@ -89,7 +95,9 @@ class Option:
             stored["retired"] = True
         if self.former:
             stored["former"] = [list(former) for former in self.former]
-        return {**stored, "moved": self.moved} if self.moved else stored
+        if self.moved:
+            stored["moved"] = self.moved
+        return {**stored, "color": self.color} if self.color else stored
 
 
 class UnknownOption(LookupError):

@@ -80,23 +80,31 @@ def new_document(catalog: Catalog, num: int, changes: Changes, *, user: str, now
 
 
 def merged(catalog: Catalog, document: Document, changes: Changes, *, user: str, now: str) -> Document:
-    """The next version of an issue, validated as a whole."""
-    kept = (
-        {}
-        if changes.replaces_fields
-        else {key: value for key, value in document["fields"].items() if not catalog.deleted(key)}
-    )
+    """The next version of an issue, validated as a whole; the document itself if the changes change nothing."""
+    held = {key: value for key, value in document["fields"].items() if not catalog.deleted(key)}
+    fields = _without_nulls({**({} if changes.replaces_fields else held), **changes.fields})
+    if _same(held, fields) and _same(document, {**document, **changes.builtins}):
+        return document
     return _complete(
         catalog,
         {
             **document,
             **changes.builtins,
-            "fields": _without_nulls({**kept, **changes.fields}),
+            "fields": fields,
             "version": document["version"] + 1,
             "updated": now,
             "updated_by": user,
         },
     )
+
+
+def _same(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether these are the same values. The order in which options were given makes no difference: they are a set."""
+
+    def comparable(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: set(value) if isinstance(value, list) else value for key, value in values.items()}
+
+    return comparable(before) == comparable(after)
 
 
 def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from pydantic import AfterValidator, BeforeValidator
 from pydantic import Field as ModelField
 
 from gridview.encoding import option_ranks
-from gridview.schema.catalog import MAX_OPTIONS, Field, Option
+from gridview.schema.catalog import MAX_OPTIONS, Color, Option
 from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
-from gridview.support.validation import RequestModel
+from gridview.support.validation import RequestModel, omissible
 
 MAX_VALUE_LENGTH = 256
 """Characters of an option's value."""
@@ -25,6 +25,11 @@ class OptionInput(RequestModel):
 
     value: _Value
     id: str | None = None
+    color: Color | None = omissible(description="Left out, an existing option keeps its color; null: none.")
+
+    def colored(self, option: Option) -> Option:
+        """The option with the color of this request, if it has a say in it."""
+        return replace(option, color=self.color) if "color" in self.model_fields_set else option
 
 
 def _spelled_out(one: Any) -> Any:
@@ -84,15 +89,13 @@ def change(
     options: list[Option] = []
     for one, match, rank in zip(wanted, matches, placed, strict=True):
         if match is None:
-            options.append(Option(f"o{next_option}", one.value, rank))
+            option = Option(f"o{next_option}", one.value, rank)
             next_option += 1
+        elif match.rank == rank or moved_at is None:
+            option = replace(match, value=one.value, rank=rank)
         else:
-            moved = (
-                replace(match, rank=rank)
-                if match.rank == rank or moved_at is None
-                else match.moved_to(rank, moved_at)
-            )
-            options.append(replace(moved, value=one.value))
+            option = replace(match.moved_to(rank, moved_at), value=one.value)
+        options.append(one.colored(option))
     kept = {option.id for option in options}
     dropped = [replace(option, retired=True) for option in live if option.id not in kept]
     return OptionChange(
@@ -135,6 +138,10 @@ def _matches(field_name: str, wanted: Sequence[OptionInput], live: Sequence[Opti
     return [by_value.get(one.value) if one.id is None else by_id[one.id] for one in wanted]
 
 
-def options_json(field: Field) -> list[dict[str, str]]:
-    """The options in display order, as the API returns them."""
-    return [{"id": option.id, "value": option.value} for option in field.live_options]
+def options_json(options: Iterable[Option]) -> list[dict[str, str | None]]:
+    """The options that a new value may use, as the API returns them."""
+    return [
+        {"id": option.id, "value": option.value, "color": option.color}
+        for option in options
+        if not option.retired
+    ]
