@@ -65,7 +65,7 @@ def test_a_failure_is_one_sentence(
     assert capsys.readouterr().err == "dev: It is too late.\n"
 
 
-ALL = ["tests/deploy", "tests/engine", "tests/infra", "tests/unit"]
+ALL = ["tests/deploy", "tests/engine", "tests/web", "tests/infra", "tests/unit"]
 SHARED = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 """Processes, when whole suites are run."""
 

@@ -1,0 +1,119 @@
+/** The typed client: each call is checked against the OpenAPI document when the page is built. */
+import type { paths } from './schema';
+import { formatJson, parseJson } from './json';
+import { ApiError, isAbort, OfflineError, problemOf } from './problem';
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+type PathOf<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<Lowercase<M>, { responses: object }> ? P : never;
+}[keyof paths];
+
+type OperationOf<M extends Method, P extends keyof paths> = paths[P][Lowercase<M> & keyof paths[P]];
+
+type InPath<O> = O extends { parameters: { path: infer T } } ? { readonly path: T } : unknown;
+type InQuery<O> = O extends { parameters: { query?: infer T } } ? { readonly query?: NonNullable<T> } : unknown;
+type InBody<O> = O extends { requestBody: { content: { 'application/json': infer T } } }
+  ? { readonly body: T }
+  : O extends { requestBody?: { content: { 'application/json': infer T } } }
+    ? { readonly body?: T }
+    : unknown;
+
+/** What a call takes. Headers are those of the contract: `If-Match`, `Idempotency-Key`, `X-Change-Id` … */
+export type CallOptions<M extends Method, P extends keyof paths> = InPath<OperationOf<M, P>> &
+  InQuery<OperationOf<M, P>> &
+  InBody<OperationOf<M, P>> & {
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly signal?: AbortSignal;
+  };
+
+type BodyOf<R> = R extends { content: { 'application/json': infer T } } ? T : undefined;
+
+/** The body of a success. */
+export type Body<M extends Method, P extends keyof paths> =
+  OperationOf<M, P> extends { responses: infer R }
+    ? { [S in keyof R]: S extends 200 | 201 | 202 | 204 ? BodyOf<R[S]> : never }[keyof R]
+    : never;
+
+export interface Answer<T> {
+  readonly body: T;
+  readonly headers: Headers;
+}
+
+/** What the client asks of the session: to sign a request, and to hear that the API no longer knows it. */
+export interface Signer {
+  sign(headers: Headers): Promise<void>;
+  expired(): void;
+}
+
+export class Api {
+  constructor(
+    private readonly session: Signer,
+    private readonly fetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request),
+  ) {}
+
+  /** Send a request. Throws ApiError for a refusal, OfflineError where no answer came, and AbortError. */
+  async call<M extends Method, P extends PathOf<M>>(
+    method: M,
+    path: P,
+    options: CallOptions<M, P>,
+  ): Promise<Answer<Body<M, P>>> {
+    const { path: inPath, query, body, headers: given, signal } = options as Loose;
+    const headers = new Headers(given);
+    if (body !== undefined) headers.set('Content-Type', 'application/json');
+    await this.session.sign(headers);
+    const response = await this.send(addressOf(path, inPath, query), {
+      method,
+      headers,
+      body: body === undefined ? null : formatJson(body),
+      signal: signal ?? null,
+    });
+    const text = await response.text();
+    if (!response.ok) {
+      if (response.status === 401) this.session.expired();
+      throw new ApiError(
+        problemOf(response.status, response.statusText, refusalIn(response, text)),
+        secondsIn(response.headers.get('Retry-After')),
+      );
+    }
+    return { body: (text ? parseJson(text) : undefined) as Body<M, P>, headers: response.headers };
+  }
+
+  private async send(address: string, request: RequestInit): Promise<Response> {
+    try {
+      return await this.fetch(address, request);
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      throw new OfflineError(String(error));
+    }
+  }
+}
+
+interface Loose {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+function addressOf(template: string, inPath: Loose['path'], query: Loose['query']): string {
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(inPath?.[name])));
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
+  const parameters = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return given.length ? `${path}?${parameters.toString()}` : path;
+}
+
+function refusalIn(response: Response, text: string): unknown {
+  if (!response.headers.get('Content-Type')?.includes('json')) return null;
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
+}
+
+function secondsIn(header: string | null): number | null {
+  const seconds = Number(header);
+  return header === null || Number.isNaN(seconds) ? null : seconds;
+}

@@ -1,0 +1,13 @@
+/** The API's models by the names that the page uses. */
+import type { components } from './schema';
+
+type Schemas = components['schemas'];
+
+export type Project = Schemas['Project'];
+export type Attribute = Schemas['Attribute'];
+export type FieldType = Schemas['FieldType'];
+export type Filter = Schemas['Filter'];
+export type SortKey = Required<Schemas['SortKey']>;
+export type GridRow = Schemas['GridRow'];
+export type GridRequest = Schemas['GridRequest'];
+export type Issue = Schemas['Issue'];

@@ -1,0 +1,30 @@
+/** Which screen stands at an address, and the sign-in in front of all of them. */
+import type { Api } from './api/client';
+import type { Session } from './auth/session';
+import { follow, route } from './router';
+import { Notice } from './screens/notice';
+import { ProjectScreen } from './screens/project';
+import { ProjectsScreen } from './screens/projects';
+import { SignIn } from './screens/sign-in';
+import { words } from './words';
+
+export function App({ session, api }: { readonly session: Session; readonly api: Api }) {
+  const state = session.state.value;
+  if (state.kind === 'starting') return <Notice title={words.loading} busy />;
+  if (state.kind !== 'signedIn') return <SignIn session={session} state={state} />;
+  const at = route.value;
+  switch (at.screen) {
+    case 'projects':
+      return <ProjectsScreen api={api} session={session} user={state.user} />;
+    case 'project':
+      return <ProjectScreen key={at.project} api={api} session={session} user={state.user} id={at.project} />;
+    case 'unknown':
+      return (
+        <Notice title={words.unknown.title}>
+          <a class="button" href="/" onClick={follow}>
+            {words.unknown.back}
+          </a>
+        </Notice>
+      );
+  }
+}

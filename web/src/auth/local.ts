@@ -1,0 +1,77 @@
+/** The session of `./dev up`: a key in the address buys a cookie that no script can read; the page asks who to be. */
+import { signal } from '@preact/signals';
+import { isRole, type Session, type SessionState, type User } from './session';
+
+const ADDRESS = '/local/session';
+
+export class LocalSession implements Session {
+  readonly asksWhoToBe = true;
+  readonly state = signal<SessionState>({ kind: 'starting' });
+
+  constructor(
+    private readonly fetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request),
+    private readonly page: Pick<Window, 'location' | 'history'> = window,
+  ) {}
+
+  async start(): Promise<void> {
+    try {
+      const key = this.takeKey();
+      // A key is good once. A tab that was loaded again has its cookie, whatever the answer here.
+      if (key !== null) await this.send('POST', { key });
+      this.state.value = await this.known();
+    } catch (error) {
+      this.state.value = { kind: 'failed', reason: String(error) };
+    }
+  }
+
+  async signIn(user?: User): Promise<void> {
+    const answer = await this.send('PUT', user);
+    if (answer.ok && user) this.state.value = { kind: 'signedIn', user };
+    else this.state.value = answer.status === 401 ? { kind: 'locked' } : { kind: 'failed', reason: await reasonIn(answer) };
+  }
+
+  async signOut(): Promise<void> {
+    await this.send('DELETE');
+    this.state.value = { kind: 'signedOut', expired: false };
+  }
+
+  /** The browser adds the cookie by itself. */
+  sign(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  expired(): void {
+    this.state.value = { kind: 'signedOut', expired: true };
+  }
+
+  /** The key in the address, which it leaves at once: addresses are kept in histories. */
+  private takeKey(): string | null {
+    const { location, history } = this.page;
+    const key = new URLSearchParams(location.hash.slice(1)).get('key');
+    if (key !== null) history.replaceState(history.state, '', location.pathname + location.search);
+    return key;
+  }
+
+  private async known(): Promise<SessionState> {
+    const answer = await this.send('GET');
+    if (answer.status === 401) return { kind: 'locked' };
+    if (!answer.ok) return { kind: 'failed', reason: await reasonIn(answer) };
+    const { tenant, user, role } = (await answer.json()) as Record<keyof User, string | null>;
+    return tenant !== null && user !== null && isRole(role)
+      ? { kind: 'signedIn', user: { tenant, user, role } }
+      : { kind: 'signedOut', expired: false };
+  }
+
+  private send(method: string, body?: unknown): Promise<Response> {
+    return this.fetch(ADDRESS, {
+      method,
+      headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+  }
+}
+
+async function reasonIn(answer: Response): Promise<string> {
+  const problem = (await answer.json().catch(() => ({}))) as { detail?: string };
+  return problem.detail ?? `${answer.status} ${answer.statusText}`;
+}

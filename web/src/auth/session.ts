@@ -1,0 +1,41 @@
+/** Who is signed in. The rest of the page knows this interface alone. */
+import type { ReadonlySignal } from '@preact/signals';
+import type { Signer } from '../api/client';
+
+export type Role = 'viewer' | 'editor' | 'admin';
+
+export interface User {
+  readonly tenant: string;
+  readonly user: string;
+  readonly role: Role;
+}
+
+export type SessionState =
+  | { readonly kind: 'starting' }
+  | { readonly kind: 'signedOut'; readonly expired: boolean }
+  /** This browser may not ask who to be: it has to be opened with the address that `./dev up` prints. */
+  | { readonly kind: 'locked' }
+  | { readonly kind: 'signedIn'; readonly user: User }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface Session extends Signer {
+  readonly state: ReadonlySignal<SessionState>;
+  /** Whether the page itself asks who to be (the local stack); else `signIn` leaves for the managed login. */
+  readonly asksWhoToBe: boolean;
+  /** Find out who is signed in; called once, when the page loads. */
+  start(): Promise<void>;
+  /** Sign in, as this user where the page itself asks. */
+  signIn(user?: User): Promise<void>;
+  signOut(): Promise<void>;
+}
+
+const RANKS: Readonly<Record<Role, number>> = { viewer: 0, editor: 1, admin: 2 };
+
+/** Whether a role may do what asks for another. */
+export function permits(role: Role, needed: Role): boolean {
+  return RANKS[role] >= RANKS[needed];
+}
+
+export function isRole(value: unknown): value is Role {
+  return typeof value === 'string' && value in RANKS;
+}

@@ -1,0 +1,72 @@
+/** Values as people read them, in their own locale. Pure. */
+import type { Exact } from '../api/json';
+import type { FieldType } from '../api/types';
+import type { CellValue } from '../fields/values';
+import { words } from '../words';
+
+const numbers = new Intl.NumberFormat();
+const digits = new Intl.NumberFormat(undefined, { useGrouping: false });
+const [, POINT = '.'] = numbers.formatToParts(1.5).map(({ value }) => value);
+const MINUS = numbers.formatToParts(-1)[0]?.value ?? '-';
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const datetime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** Beyond this power of ten, either way, a number is written with an exponent. */
+const MAX_PLAIN_EXPONENT = 38;
+
+/** A number with all its digits, grouped as the locale groups. `Intl` itself ends at 20 digits behind the point. */
+export function formatNumber(value: Exact): string {
+  const { negative, significant, exponent } = partsOf(String(value));
+  const sign = negative ? MINUS : '';
+  if (Math.abs(exponent) > MAX_PLAIN_EXPONENT) return `${sign}${pointed(significant, 0)}E${digits.format(exponent)}`;
+  return sign + pointed(significant, exponent);
+}
+
+/** Digits with the point behind the one of this power of ten. */
+function pointed(significant: string, exponent: number): string {
+  const all = '0'.repeat(Math.max(0, -exponent)) + significant.padEnd(exponent + 1, '0');
+  const whole = all.slice(0, Math.max(0, exponent) + 1);
+  const fraction = all.slice(whole.length);
+  const point = fraction && POINT + fraction.replace(/\d/g, (digit) => digits.format(Number(digit)));
+  return numbers.format(BigInt(whole)) + point;
+}
+
+/** A decimal as its digits without zeros at either end, and the power of ten of the first. */
+function partsOf(decimal: string): { readonly negative: boolean; readonly significant: string; readonly exponent: number } {
+  const [mantissa = '', power = '0'] = decimal.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
+  const all = whole + fraction;
+  const leading = all.search(/[1-9]/);
+  if (leading < 0) return { negative: false, significant: '0', exponent: 0 };
+  return {
+    negative: mantissa.startsWith('-'),
+    significant: all.slice(leading).replace(/0+$/, ''),
+    exponent: whole.length - 1 - leading + Number(power),
+  };
+}
+
+export function formatDate(value: string): string {
+  const day = new Date(`${value}T00:00:00Z`);
+  return Number.isNaN(day.getTime()) ? value : date.format(day);
+}
+
+/** A point in time, in the reader's own time zone. */
+export function formatDatetime(value: string): string {
+  const instant = new Date(value);
+  return Number.isNaN(instant.getTime()) ? value : datetime.format(instant);
+}
+
+/** A value as a person reads it; empty for no value. */
+export function formatValue(type: FieldType, value: CellValue): string {
+  if (value === null) return '';
+  if (typeof value === 'boolean') return value ? words.cell.yes : words.cell.no;
+  if (isList(value)) return value.join(', ');
+  if (type === 'number' && typeof value !== 'string') return formatNumber(value);
+  if (type === 'date') return formatDate(String(value));
+  if (type === 'datetime') return formatDatetime(String(value));
+  return String(value);
+}
+
+export function isList(value: CellValue): value is readonly string[] {
+  return Array.isArray(value);
+}

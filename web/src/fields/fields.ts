@@ -1,0 +1,66 @@
+/** The fields of a project: those that every issue has, and its attributes. */
+import type { Attribute, FieldType, Project } from '../api/types';
+
+export interface Option {
+  readonly id: string;
+  readonly value: string;
+  readonly color: string | null;
+}
+
+export interface Field {
+  readonly id: string;
+  readonly name: string;
+  readonly type: FieldType;
+  /** In display order; only of `enum` and `multi_enum`. */
+  readonly options: readonly Option[];
+  readonly required: boolean;
+  readonly indexed: boolean;
+  /** Whether a value may be typed: the number and the times of an issue are the server's. */
+  readonly editable: boolean;
+  /** Whether the field is an attribute of the project; its values stand in `fields` of an issue. */
+  readonly custom: boolean;
+}
+
+/** The names of the fields that every issue has, for people. */
+export type BuiltInNames = Readonly<Record<'num' | 'name' | 'state' | 'created' | 'updated', string>>;
+
+/** All fields: `num`, `name`, `state`, the attributes in display order, `created`, `updated`. */
+export function fieldsOf(project: Project, names: BuiltInNames): readonly Field[] {
+  const builtIn = (id: keyof BuiltInNames, type: FieldType, more: Partial<Field> = {}): Field => ({
+    id,
+    name: names[id],
+    type,
+    options: [],
+    required: true,
+    indexed: true,
+    editable: false,
+    custom: false,
+    ...more,
+  });
+  return [
+    builtIn('num', 'number'),
+    builtIn('name', 'text', { editable: true }),
+    builtIn('state', 'enum', { editable: true, options: statesOf(project) }),
+    ...(project.attributes ?? []).map(fieldOf),
+    builtIn('created', 'datetime'),
+    builtIn('updated', 'datetime'),
+  ];
+}
+
+function fieldOf(attribute: Attribute): Field {
+  return {
+    id: attribute.id,
+    name: attribute.name,
+    type: attribute.type,
+    options: (attribute.options ?? []).map((option) => ({ color: null, ...option })),
+    required: attribute.required,
+    indexed: attribute.indexed,
+    editable: true,
+    custom: true,
+  };
+}
+
+function statesOf(project: Project): readonly Option[] {
+  return project.states.map((state) => ({ id: state, value: state, color: null }));
+}
+

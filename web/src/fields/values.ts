@@ -1,0 +1,29 @@
+/** Values of fields, and rows as the page keeps them. */
+import { isExact, type Exact } from '../api/json';
+import type { GridRow } from '../api/types';
+
+/** What a field of an issue holds; `null` is no value. */
+export type CellValue = string | Exact | boolean | readonly string[] | null;
+
+/** An issue as it stands in the grid: one map of values, built-in fields and attributes alike. */
+export interface Row {
+  readonly num: number;
+  readonly version: number;
+  /** By field id; a field without a value is not there. */
+  readonly values: Readonly<Record<string, CellValue>>;
+}
+
+export function rowOf({ num, version, fields, ...builtIn }: GridRow): Row {
+  return { num, version, values: { ...builtIn, ...fields, num } };
+}
+
+export function valueOf(row: Row, field: string): CellValue {
+  return row.values[field] ?? null;
+}
+
+/** Whether two values are the same to the API. */
+export function sameValue(a: CellValue, b: CellValue): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => item === b[index]);
+  if (isExact(a) && isExact(b)) return String(a) === String(b);
+  return a === b;
+}

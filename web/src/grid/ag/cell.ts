@@ -1,0 +1,37 @@
+/** A cell of an issue, drawn by its field's type. */
+import type { ICellRendererComp, ICellRendererParams } from 'ag-grid-community';
+import { showValue } from '../../cells/show';
+import type { Field } from '../../fields/fields';
+import { valueOf } from '../../fields/values';
+import type { GridOwner } from '../grid';
+
+export interface CellParams {
+  readonly field: Field;
+  readonly owner: GridOwner;
+}
+
+type Params = ICellRendererParams & CellParams;
+
+export class Cell implements ICellRendererComp {
+  private readonly element = document.createElement('span');
+
+  init(params: Params): void {
+    this.draw(params);
+  }
+
+  getGui(): HTMLElement {
+    return this.element;
+  }
+
+  refresh(params: Params): boolean {
+    this.draw(params);
+    return true;
+  }
+
+  private draw({ node, field, owner }: Params): void {
+    const slot = owner.at(node.rowIndex ?? -1);
+    this.element.className = `cell cell-${field.type}${slot.kind === 'loading' ? ' cell-loading' : ''}`;
+    if (slot.kind === 'issue') showValue(this.element, field, valueOf(slot.row, field.id));
+    else this.element.replaceChildren();
+  }
+}

@@ -1,0 +1,57 @@
+/** The head of a column: type icon, full name, sort arrow with its rank, and the button of the column menu. */
+import type { IHeaderComp, IHeaderParams } from 'ag-grid-community';
+import { words } from '../../words';
+import type { GridColumn, GridOwner } from '../grid';
+import { icon } from '../icons';
+
+export interface HeaderParams {
+  readonly column: GridColumn;
+  readonly owner: GridOwner;
+}
+
+export class ColumnHeader implements IHeaderComp {
+  private readonly element = document.createElement('div');
+
+  init(params: IHeaderParams & { readonly own: HeaderParams }): void {
+    this.element.className = 'head';
+    this.element.addEventListener('click', (event) => {
+      if (event.target instanceof Element && event.target.closest('.head-menu')) return;
+      this.own.owner.sort(this.own.column.field.id, event.shiftKey);
+    });
+    this.refresh(params);
+  }
+
+  getGui(): HTMLElement {
+    return this.element;
+  }
+
+  refresh({ own }: IHeaderParams & { readonly own: HeaderParams }): boolean {
+    this.own = own;
+    const { field, sort } = own.column;
+    const name = document.createElement('span');
+    name.className = 'head-name';
+    name.textContent = field.name;
+    name.title = field.name;
+    const menu = document.createElement('button');
+    menu.type = 'button';
+    menu.className = 'head-menu';
+    menu.tabIndex = -1;
+    menu.setAttribute('aria-label', words.header.menu(field.name));
+    menu.append(icon('menu'));
+    menu.addEventListener('click', () => this.own.owner.openMenu(field.id, menu));
+    this.element.replaceChildren(icon(field.type), name, ...(sort ? [arrow(sort)] : []), menu);
+    return true;
+  }
+
+  private own!: HeaderParams;
+}
+
+function arrow({ direction, rank }: NonNullable<GridColumn['sort']>): HTMLElement {
+  const element = document.createElement('span');
+  element.className = 'head-sort';
+  element.setAttribute('role', 'img');
+  element.setAttribute('aria-label', words.header.sorted(direction, rank));
+  element.append(icon(direction === 'asc' ? 'up' : 'down'));
+  if (rank !== null) element.append(String(rank));
+  return element;
+}

@@ -1,0 +1,18 @@
+import { render } from 'preact';
+import { App } from './app';
+import { loadSession } from './auth/config';
+import { Api } from './api/client';
+import { words } from './words';
+import { Notice } from './screens/notice';
+import './styles/index.css';
+
+const root = document.getElementById('app');
+if (!root) throw new Error('The page has no place for the application.');
+
+try {
+  const session = await loadSession();
+  render(<App session={session} api={new Api(session)} />, root);
+  await session.start();
+} catch (error) {
+  render(<Notice title={words.signIn.failed} detail={String(error)} />, root);
+}

@@ -1,0 +1,48 @@
+/** The calls of the grid, with the rows as the page keeps them. */
+import type { Api } from '../api/client';
+import type { Filter, Project, SortKey } from '../api/types';
+import { rowOf, type Row } from '../fields/values';
+
+export async function loadProject(api: Api, project: string, signal: AbortSignal): Promise<Project> {
+  const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project }, signal });
+  return body;
+}
+
+export interface RowsQuery {
+  readonly sort: readonly SortKey[];
+  readonly filter: Filter | null;
+  readonly columns: readonly string[];
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface Rows {
+  readonly rows: readonly Row[];
+  /** Whether these are the last rows of the query. */
+  readonly end: boolean;
+}
+
+/** A page of rows, without a count: counting never delays a row. */
+export async function fetchRows(api: Api, project: string, query: RowsQuery, signal: AbortSignal): Promise<Rows> {
+  const { body } = await api.call('POST', '/v1/projects/{project}/grid', {
+    path: { project },
+    body: { ...query, sort: [...query.sort], columns: [...query.columns] },
+    signal,
+  });
+  return { rows: body.rows.map(rowOf), end: body.next === null };
+}
+
+export interface Counts {
+  readonly matched: number;
+  readonly total: number;
+}
+
+/** How many issues pass a filter, and how many there are. */
+export async function fetchCounts(api: Api, project: string, filter: Filter | null, signal: AbortSignal): Promise<Counts> {
+  const { body } = await api.call('POST', '/v1/projects/{project}/grid', {
+    path: { project },
+    body: { filter, limit: 1, columns: ['num'], count: true },
+    signal,
+  });
+  return { matched: body.matched ?? 0, total: body.total ?? 0 };
+}

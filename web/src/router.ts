@@ -1,0 +1,48 @@
+/** Addresses of the page. The back button, a link and a reload lead to the same screen in the same state. */
+import { computed, signal } from '@preact/signals';
+
+export type Route =
+  | { readonly screen: 'projects' }
+  | { readonly screen: 'project'; readonly project: string }
+  | { readonly screen: 'unknown' };
+
+const address = signal(here());
+
+window.addEventListener('popstate', () => {
+  address.value = here();
+});
+
+export const route = computed(() => routeOf(address.value.pathname));
+
+/** The query part of the address, without its question mark. */
+export const search = computed(() => address.value.search);
+
+export function routeOf(pathname: string): Route {
+  if (pathname === '/') return { screen: 'projects' };
+  const project = /^\/projects\/([a-z0-9]{2,32})\/?$/.exec(pathname)?.[1];
+  return project === undefined ? { screen: 'unknown' } : { screen: 'project', project };
+}
+
+export function addressOfProject(project: string): string {
+  return `/projects/${project}`;
+}
+
+/** Go to an address of the page; `replace` leaves no step for the back button. */
+export function go(target: string, { replace = false } = {}): void {
+  if (replace) window.history.replaceState(null, '', target);
+  else window.history.pushState(null, '', target);
+  address.value = here();
+}
+
+/** The click handler of links within the page. A click that asks for a new tab is the browser's. */
+export function follow(event: MouseEvent): void {
+  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const link = event.currentTarget;
+  if (!(link instanceof HTMLAnchorElement)) return;
+  event.preventDefault();
+  go(link.pathname + link.search);
+}
+
+function here(): { readonly pathname: string; readonly search: string } {
+  return { pathname: window.location.pathname, search: window.location.search.slice(1) };
+}

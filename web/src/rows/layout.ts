@@ -1,0 +1,72 @@
+/**
+ * Which row of the screen is what: a run of issues, or the head of a group. Pure.
+ *
+ * A grid without groups is one run. With groups, the counts say how long each run is, before any of its issues is known.
+ */
+import type { Filter } from '../api/types';
+import type { CellValue } from '../fields/values';
+
+/** A run of issues that one query answers: its filter, and how many pass. */
+export interface Run {
+  readonly key: string;
+  readonly filter: Filter | null;
+  readonly count: number;
+}
+
+export interface Group {
+  /** Distinguishes the group from all others, and stands in an address. */
+  readonly key: string;
+  readonly depth: number;
+  readonly field: string;
+  readonly value: CellValue;
+  readonly count: number;
+  readonly open: boolean;
+}
+
+export type Place =
+  | { readonly kind: 'group'; readonly group: Group }
+  | { readonly kind: 'issue'; readonly run: Run; readonly offset: number };
+
+export type Piece = { readonly kind: 'group'; readonly group: Group } | { readonly kind: 'run'; readonly run: Run };
+
+export class Layout {
+  readonly length: number;
+  private readonly starts: readonly number[];
+
+  constructor(readonly pieces: readonly Piece[]) {
+    const starts: number[] = [];
+    let start = 0;
+    for (const piece of pieces) {
+      starts.push(start);
+      start += piece.kind === 'group' ? 1 : piece.run.count;
+    }
+    this.starts = starts;
+    this.length = start;
+  }
+
+  static ofOneRun(filter: Filter | null, count: number): Layout {
+    return new Layout([{ kind: 'run', run: { key: '', filter, count } }]);
+  }
+
+  /** What stands at a row of the screen; undefined beyond the end. */
+  at(index: number): Place | undefined {
+    if (index < 0 || index >= this.length) return undefined;
+    let low = 0;
+    let high = this.starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.starts[middle] ?? Infinity) <= index) low = middle;
+      else high = middle - 1;
+    }
+    const piece = this.pieces[low];
+    if (!piece) return undefined;
+    return piece.kind === 'group' ? piece : { kind: 'issue', run: piece.run, offset: index - (this.starts[low] ?? 0) };
+  }
+
+  /** The row of the screen where an issue of a run stands. */
+  indexOf(run: string, offset: number): number | undefined {
+    const piece = this.pieces.findIndex((one) => one.kind === 'run' && one.run.key === run);
+    const start = this.starts[piece];
+    return start === undefined ? undefined : start + offset;
+  }
+}

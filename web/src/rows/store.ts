@@ -1,0 +1,255 @@
+/**
+ * The rows of the grid: asked for by the page as they come into view, kept within a bound, and given up when they are no
+ * longer wanted. What the grid shows is read from here alone.
+ */
+import { isAbort } from '../api/problem';
+import type { Row } from '../fields/values';
+import { Layout, type Group, type Run } from './layout';
+
+export type Slot =
+  | { readonly kind: 'issue'; readonly row: Row }
+  | { readonly kind: 'group'; readonly group: Group }
+  | { readonly kind: 'loading' }
+  /** The index lags: the row that stood here has gone, or stands elsewhere by now. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** Asks for `limit` issues of a run from `offset` on. */
+export type FetchRows = (run: Run, offset: number, limit: number, signal: AbortSignal) => Promise<readonly Row[]>;
+
+export interface StoreOptions {
+  readonly pageSize?: number;
+  /** Pages that are kept when they are out of view. */
+  readonly maxPages?: number;
+  /** Milliseconds between two rounds of requests while the view keeps moving. */
+  readonly pause?: number;
+}
+
+interface Page {
+  readonly run: Run;
+  readonly number: number;
+  rows: readonly Row[] | null;
+  error: unknown;
+  /** Whether the rows are shown although newer ones are wanted. */
+  stale: boolean;
+  request: AbortController | null;
+}
+
+/** From and to, both inclusive, in rows of the screen. */
+export interface Range {
+  readonly first: number;
+  readonly last: number;
+}
+
+export class RowStore {
+  private layoutNow = new Layout([]);
+  /** The least recently wanted first. */
+  private readonly pages = new Map<string, Page>();
+  private readonly places = new Map<number, { readonly page: Page; readonly position: number }>();
+  private inView: Range = { first: 0, last: -1 };
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private moved = false;
+  private readonly listeners = new Set<() => void>();
+  private readonly pageSize: number;
+  private readonly maxPages: number;
+  private readonly pause: number;
+
+  constructor(
+    private readonly fetchRows: FetchRows,
+    { pageSize = 100, maxPages = 60, pause = 50 }: StoreOptions = {},
+  ) {
+    this.pageSize = pageSize;
+    this.maxPages = maxPages;
+    this.pause = pause;
+  }
+
+  get layout(): Layout {
+    return this.layoutNow;
+  }
+
+  /** Hear of rows that came, changed or went. Returns how to stop hearing of them. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** What stands at a row of the screen. */
+  at(index: number): Slot {
+    const place = this.layoutNow.at(index);
+    if (!place) return { kind: 'gone' };
+    if (place.kind === 'group') return place;
+    const page = this.pages.get(keyOf(place.run.key, Math.floor(place.offset / this.pageSize)));
+    if (!page?.rows) return page?.error === undefined ? { kind: 'loading' } : { kind: 'failed', error: page.error };
+    const row = page.rows[place.offset % this.pageSize];
+    return row ? { kind: 'issue', row } : { kind: 'gone' };
+  }
+
+  /** The row of the screen of an issue that is held; undefined when it is not. */
+  indexOf(num: number): number | undefined {
+    const place = this.places.get(num);
+    return place && this.layoutNow.indexOf(place.page.run.key, place.page.number * this.pageSize + place.position);
+  }
+
+  held(num: number): Row | undefined {
+    const place = this.places.get(num);
+    return place?.page.rows?.[place.position];
+  }
+
+  /** Show something else: another order, another filter, other groups. Nothing of the present rows is kept. */
+  reset(layout: Layout): void {
+    for (const page of this.pages.values()) page.request?.abort();
+    this.pages.clear();
+    this.places.clear();
+    this.relayout(layout);
+  }
+
+  /** The same query with other counts: the rows that are held stay. */
+  relayout(layout: Layout): void {
+    this.layoutNow = layout;
+    this.ask();
+    this.changed();
+  }
+
+  /** Rows to begin with, so that the first page needs no second request. */
+  seed(run: Run, rows: readonly Row[]): void {
+    for (let number = 0; number * this.pageSize < rows.length; number += 1) {
+      const page = this.page(run, number);
+      page.request?.abort();
+      this.fill(page, rows.slice(number * this.pageSize, (number + 1) * this.pageSize));
+    }
+    this.changed();
+  }
+
+  /** The rows of the screen that are in view. Asks for what is missing there, and gives up what left the view. */
+  show(range: Range): void {
+    this.inView = range;
+    if (this.timer !== null) {
+      this.moved = true;
+      return;
+    }
+    this.ask();
+    // A scroll bar that is dragged passes a page with each frame. Only where it rests is asked for.
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      if (!this.moved) return;
+      this.moved = false;
+      this.show(this.inView);
+    }, this.pause);
+  }
+
+  /** Read what is in view anew. The present rows stay until then, and the others are forgotten. */
+  refresh(): void {
+    const wanted = new Set(this.wanted().map(([run, number]) => keyOf(run.key, number)));
+    for (const [key, page] of this.pages) {
+      page.request?.abort();
+      page.request = null;
+      if (wanted.has(key)) page.stale = true;
+      else this.drop(key, page);
+    }
+    this.ask();
+  }
+
+  /** Put another state of an issue in the place of the one that is held. */
+  replace(num: number, change: (row: Row) => Row): void {
+    const place = this.places.get(num);
+    const row = place?.page.rows?.[place.position];
+    if (!place || !row) return;
+    place.page.rows = place.page.rows?.map((held, position) => (position === place.position ? change(held) : held)) ?? null;
+    this.changed();
+  }
+
+  /** Stop all requests; nobody looks any more. */
+  close(): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    for (const page of this.pages.values()) page.request?.abort();
+    this.listeners.clear();
+  }
+
+  private ask(): void {
+    const wanted = this.wanted();
+    const keys = new Set(wanted.map(([run, number]) => keyOf(run.key, number)));
+    for (const [key, page] of this.pages) {
+      if (!page.request || keys.has(key)) continue;
+      page.request.abort();
+      page.request = null;
+      if (!page.rows) this.drop(key, page);
+    }
+    for (const [run, number] of wanted) {
+      const page = this.page(run, number);
+      if (!page.request && (page.stale || (!page.rows && page.error === undefined))) void this.load(page);
+    }
+    this.evict(keys);
+  }
+
+  private async load(page: Page): Promise<void> {
+    const request = new AbortController();
+    page.request = request;
+    try {
+      const rows = await this.fetchRows(page.run, page.number * this.pageSize, this.pageSize, request.signal);
+      if (page.request !== request) return;
+      this.fill(page, rows);
+    } catch (error) {
+      if (page.request !== request || isAbort(error)) return;
+      page.error = error;
+      page.stale = false;
+    }
+    page.request = null;
+    this.changed();
+  }
+
+  private fill(page: Page, rows: readonly Row[]): void {
+    this.forget(page);
+    page.rows = rows;
+    page.error = undefined;
+    page.stale = false;
+    page.request = null;
+    rows.forEach((row, position) => this.places.set(row.num, { page, position }));
+  }
+
+  /** The pages of the rows in view, and those just before and after them. */
+  private wanted(): readonly (readonly [Run, number])[] {
+    const found = new Map<string, readonly [Run, number]>();
+    const near = Math.floor(this.pageSize / 2);
+    const first = Math.max(0, this.inView.first - near);
+    const last = Math.min(this.layoutNow.length - 1, this.inView.last + near);
+    for (let index = first; index <= last; index += 1) {
+      const place = this.layoutNow.at(index);
+      if (place?.kind !== 'issue') continue;
+      const number = Math.floor(place.offset / this.pageSize);
+      found.set(keyOf(place.run.key, number), [place.run, number]);
+    }
+    return [...found.values()];
+  }
+
+  private page(run: Run, number: number): Page {
+    const key = keyOf(run.key, number);
+    const page = this.pages.get(key) ?? { run, number, rows: null, error: undefined, stale: false, request: null };
+    this.pages.delete(key);
+    this.pages.set(key, page);
+    return page;
+  }
+
+  private evict(keep: ReadonlySet<string>): void {
+    for (const [key, page] of this.pages) {
+      if (this.pages.size <= this.maxPages) return;
+      if (!keep.has(key)) this.drop(key, page);
+    }
+  }
+
+  private drop(key: string, page: Page): void {
+    this.forget(page);
+    this.pages.delete(key);
+  }
+
+  private forget(page: Page): void {
+    for (const { num } of page.rows ?? []) if (this.places.get(num)?.page === page) this.places.delete(num);
+  }
+
+  private changed(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+function keyOf(run: string, number: number): string {
+  return `${run}/${number}`;
+}

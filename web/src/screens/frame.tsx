@@ -1,0 +1,32 @@
+/** What every screen of a signed-in user has: the bar at the top with the way home and the way out. */
+import type { ComponentChildren } from 'preact';
+import type { Session, User } from '../auth/session';
+import { follow } from '../router';
+import { words } from '../words';
+
+interface FrameProps {
+  readonly session: Session;
+  readonly user: User;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+export function Frame({ session, user, title, children }: FrameProps) {
+  return (
+    <div class="frame">
+      <header class="top-bar">
+        <a class="brand" href="/" onClick={follow}>
+          {words.product}
+        </a>
+        <h1>{title}</h1>
+        <span class="who">
+          {user.user} · {user.tenant} · {words.roles[user.role]}
+        </span>
+        <button class="button" type="button" onClick={() => void session.signOut()}>
+          {words.signIn.out}
+        </button>
+      </header>
+      <main>{children}</main>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+/** Something that a screen loads when it opens: not there yet, there, or refused. */
+import { useEffect, useState } from 'preact/hooks';
+import { isAbort } from '../api/problem';
+
+export type Resource<T> =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'ready'; readonly value: T }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** Load, and load again when one of `inputs` changes or `reload` is called. What is no longer wanted is cancelled. */
+export function useResource<T>(
+  load: (signal: AbortSignal) => Promise<T>,
+  inputs: readonly unknown[],
+): readonly [Resource<T>, reload: () => void] {
+  const [state, setState] = useState<Resource<T>>({ kind: 'loading' });
+  const [round, setRound] = useState(0);
+  useEffect(() => {
+    const request = new AbortController();
+    load(request.signal).then(
+      (value) => setState({ kind: 'ready', value }),
+      (error: unknown) => {
+        if (!isAbort(error)) setState({ kind: 'failed', error });
+      },
+    );
+    return () => request.abort();
+  }, [...inputs, round]);
+  return [state, () => setRound((before) => before + 1)];
+}

@@ -1,0 +1,67 @@
+/** Signing in: the local stack asks who to be; in the cloud a button leads to the managed login. */
+import { useState } from 'preact/hooks';
+import { isRole, type Role, type Session, type SessionState } from '../auth/session';
+import { words } from '../words';
+
+type SignedOut = Exclude<SessionState, { kind: 'starting' } | { kind: 'signedIn' }>;
+
+const ROLES: readonly Role[] = ['admin', 'editor', 'viewer'];
+
+export function SignIn({ session, state }: { readonly session: Session; readonly state: SignedOut }) {
+  return (
+    <main class="sign-in">
+      <h1>{words.product}</h1>
+      {state.kind === 'locked' && <p role="alert">{words.signIn.locked}</p>}
+      {state.kind === 'failed' && <p role="alert">{`${words.signIn.failed} ${state.reason}`}</p>}
+      {state.kind === 'signedOut' && state.expired && <p role="alert">{words.signIn.expired}</p>}
+      {session.asksWhoToBe && state.kind !== 'locked' && <WhoToBe session={session} />}
+      {!session.asksWhoToBe && (
+        <button class="button primary" type="button" onClick={() => void session.signIn()}>
+          {words.signIn.submit}
+        </button>
+      )}
+    </main>
+  );
+}
+
+function WhoToBe({ session }: { readonly session: Session }) {
+  const [tenant, setTenant] = useState('0807');
+  const [user, setUser] = useState('ada');
+  const [role, setRole] = useState<Role>('admin');
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void session.signIn({ tenant, user, role });
+      }}
+    >
+      <p>{words.signIn.hint}</p>
+      <label>
+        {words.signIn.tenant}
+        <input required value={tenant} onInput={(event) => setTenant(event.currentTarget.value)} />
+      </label>
+      <label>
+        {words.signIn.user}
+        <input required value={user} onInput={(event) => setUser(event.currentTarget.value)} />
+      </label>
+      <label>
+        {words.signIn.role}
+        <select
+          value={role}
+          onChange={(event) => {
+            if (isRole(event.currentTarget.value)) setRole(event.currentTarget.value);
+          }}
+        >
+          {ROLES.map((one) => (
+            <option key={one} value={one}>
+              {words.roles[one]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button class="button primary" type="submit">
+        {words.signIn.submit}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,89 @@
+/** A view as the query part of an address, and back. What an address has that no view may hold is left out. */
+import { formatJson, parseJson } from '../api/json';
+import type { Filter, SortKey } from '../api/types';
+import { MAX_WIDTH, MIN_WIDTH } from './columns';
+import { DEFAULT_VIEW, MAX_SORT_KEYS, ROW_HEIGHTS, type Column, type GroupKey, type View } from './view';
+
+const MAX_GROUPS = 3;
+
+/** `sort=-due,name.first&columns=name:240!,due:120&height=56`; what is as usual is not said. */
+export function toAddress(view: View): string {
+  const parts: [string, string][] = [];
+  const put = (name: string, text: string) => {
+    if (text) parts.push([name, text]);
+  };
+  put('sort', view.sort.map(sortText).join(','));
+  put('filter', view.filter ? formatJson(view.filter) : '');
+  put('group', view.groups.map(({ field, unit }) => (unit ? `${field}.${unit}` : field)).join(','));
+  put('closed', view.closed.map(encodeURIComponent).join(','));
+  put('columns', view.columns?.map(columnText).join(',') ?? '');
+  put('footers', Object.entries(view.footers).map((pair) => pair.join(':')).join(','));
+  put('color', view.color ?? '');
+  put('height', view.height === DEFAULT_VIEW.height ? '' : String(view.height));
+  // The signs that this grammar is made of may stand in a query as they are; so an address stays legible.
+  return new URLSearchParams(parts).toString().replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll('%21', '!');
+}
+
+export function fromAddress(query: string): View {
+  const parameters = new URLSearchParams(query);
+  const list = (name: string) => parameters.get(name)?.split(',').filter(Boolean) ?? [];
+  const height = ROW_HEIGHTS.find((known) => String(known) === parameters.get('height'));
+  return {
+    sort: list('sort').flatMap(sortKey).slice(0, MAX_SORT_KEYS),
+    filter: filterIn(parameters.get('filter')),
+    groups: list('group').flatMap(groupKey).slice(0, MAX_GROUPS),
+    closed: list('closed').map(decoded),
+    columns: parameters.has('columns') ? list('columns').flatMap(column) : null,
+    footers: Object.fromEntries(list('footers').flatMap(footer)),
+    color: parameters.get('color'),
+    height: height ?? DEFAULT_VIEW.height,
+  };
+}
+
+function sortText({ field, direction, nulls }: SortKey): string {
+  return (direction === 'desc' ? '-' : '') + field + (nulls === 'first' ? '.first' : '');
+}
+
+function sortKey(text: string): SortKey[] {
+  const [, descending, field, first] = /^(-?)([a-z0-9_]{1,64})(\.first)?$/.exec(text) ?? [];
+  return field ? [{ field, direction: descending ? 'desc' : 'asc', nulls: first ? 'first' : 'last' }] : [];
+}
+
+function groupKey(text: string): GroupKey[] {
+  const [, field, unit] = /^([a-z0-9_]{1,64})(?:\.(day|month|year))?$/.exec(text) ?? [];
+  return field ? [{ field, unit: (unit as GroupKey['unit'] | undefined) ?? null }] : [];
+}
+
+function columnText({ field, width, frozen }: Column): string {
+  return `${field}:${width}${frozen ? '!' : ''}`;
+}
+
+function column(text: string): Column[] {
+  const [, field, width, frozen] = /^([a-z0-9_]{1,64}):(\d{1,4})(!?)$/.exec(text) ?? [];
+  if (!field) return [];
+  return [{ field, width: Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, Number(width))), frozen: frozen === '!' }];
+}
+
+function footer(text: string): [string, string][] {
+  const [, field, fn] = /^([a-z0-9_]{1,64}):([a-z]{1,16})$/.exec(text) ?? [];
+  return field && fn ? [[field, fn]] : [];
+}
+
+/** The filter as it stands: the API checks it, and its refusal says what is wrong. */
+function filterIn(text: string | null): Filter | null {
+  if (text === null) return null;
+  try {
+    const filter = parseJson(text);
+    return typeof filter === 'object' ? (filter as Filter) : null;
+  } catch {
+    return null;
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,80 @@
+/** What of a project is shown and how: the state that a link restores. It has the shape of the API's views. */
+import type { Filter, SortKey } from '../api/types';
+import type { Field } from '../fields/fields';
+
+export const ROW_HEIGHTS = [24, 32, 56] as const;
+export type RowHeight = (typeof ROW_HEIGHTS)[number];
+
+export interface Column {
+  readonly field: string;
+  /** Pixels. */
+  readonly width: number;
+  readonly frozen: boolean;
+}
+
+export interface GroupKey {
+  readonly field: string;
+  readonly unit: 'day' | 'month' | 'year' | null;
+}
+
+export interface View {
+  readonly sort: readonly SortKey[];
+  readonly filter: Filter | null;
+  readonly groups: readonly GroupKey[];
+  /** Keys of the groups that are closed. */
+  readonly closed: readonly string[];
+  /** Those shown, in order; `null` is all of them as the project has them. */
+  readonly columns: readonly Column[] | null;
+  /** The summary of each column that has one, such as `sum`. */
+  readonly footers: Readonly<Record<string, string>>;
+  /** The option field whose colours the rows have. */
+  readonly color: string | null;
+  readonly height: RowHeight;
+}
+
+export const DEFAULT_VIEW: View = {
+  sort: [],
+  filter: null,
+  groups: [],
+  closed: [],
+  columns: null,
+  footers: {},
+  color: null,
+  height: 32,
+};
+
+export const MAX_SORT_KEYS = 3;
+
+/** Sort by a field: alone, or as one more key. A second click turns the direction, a third takes the key away. */
+export function sortedBy(sort: readonly SortKey[], field: string, { add }: { add: boolean }): readonly SortKey[] {
+  const present = sort.find((key) => key.field === field);
+  const next: SortKey | null = !present
+    ? { field, direction: 'asc', nulls: 'last' }
+    : present.direction === 'asc'
+      ? { ...present, direction: 'desc' }
+      : null;
+  if (!add) return next ? [next] : [];
+  if (!present) return next && sort.length < MAX_SORT_KEYS ? [...sort, next] : sort;
+  return sort.flatMap((key) => (key.field !== field ? [key] : next ? [next] : []));
+}
+
+/** Put a key with this direction in its place among the others, or alone. */
+export function withSortKey(sort: readonly SortKey[], key: SortKey): readonly SortKey[] {
+  return sort.some(({ field }) => field === key.field)
+    ? sort.map((present) => (present.field === key.field ? key : present))
+    : [key];
+}
+
+/** The view without what names fields that the project does not have (any more). */
+export function fitting(view: View, fields: readonly Field[]): View {
+  const known = new Set(fields.map(({ id }) => id));
+  const colored = fields.find(({ id, type }) => id === view.color && type === 'enum');
+  return {
+    ...view,
+    sort: view.sort.filter(({ field }) => known.has(field)),
+    groups: view.groups.filter(({ field }) => known.has(field)),
+    columns: view.columns?.filter(({ field }) => known.has(field)) ?? null,
+    footers: Object.fromEntries(Object.entries(view.footers).filter(([field]) => known.has(field))),
+    color: colored ? view.color : null,
+  };
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { CognitoSession, type Browser } from '../src/auth/cognito';
+import { LocalSession } from '../src/auth/local';
+import { makeChallenge } from '../src/auth/pkce';
+import { permits } from '../src/auth/session';
+
+const CONFIG = { auth: 'cognito', domain: 'https://login.example', clientId: 'c1', scopes: ['openid'] } as const;
+
+function tokenOf(claims: Record<string, string>): string {
+  return `x.${btoa(JSON.stringify(claims)).replaceAll('=', '')}.y`;
+}
+const ID = tokenOf({ 'custom:tenant': '0807', 'custom:role': 'editor', 'cognito:username': 'ada' });
+
+/** A browser at an address; a redirect ends at `redirects`. */
+function browserAt(pathname: string, search = '') {
+  const storage = new Map<string, string>();
+  const redirects: string[] = [];
+  const replaced: string[] = [];
+  let now = 0;
+  const fetch = vi.fn<Browser['fetch']>(() =>
+    Promise.resolve(Response.json({ id_token: ID, refresh_token: 'r1', expires_in: 3600 })),
+  );
+  const sent = (call: number) => new URLSearchParams(fetch.mock.calls[call]?.[1].body as string);
+  const browser: Browser = {
+    location: { origin: 'https://grid.example', pathname, search, assign: (address) => void redirects.push(String(address)) },
+    history: { replaceState: (_data, _unused, address) => void replaced.push(String(address)) },
+    sessionStorage: {
+      getItem: (key) => storage.get(key) ?? null,
+      setItem: (key, value) => void storage.set(key, value),
+      removeItem: (key) => void storage.delete(key),
+    },
+    fetch,
+    now: () => now,
+  };
+  return { browser, storage, redirects, replaced, fetch, sent, pass: (milliseconds: number) => (now += milliseconds) };
+}
+
+/** Go to the login and come back with a code. */
+async function signedIn() {
+  const away = browserAt('/projects/demo', '?sort=due');
+  await new CognitoSession(CONFIG, away.browser).start();
+  const asked = new URL(away.redirects[0] ?? '');
+  const back = browserAt('/callback', `?code=k&state=${asked.searchParams.get('state') ?? ''}`);
+  for (const [key, value] of away.storage) back.storage.set(key, value);
+  const session = new CognitoSession(CONFIG, back.browser);
+  await session.start();
+  return { ...back, asked, session };
+}
+
+async function signed(session: CognitoSession): Promise<string | null> {
+  const headers = new Headers();
+  await session.sign(headers);
+  return headers.get('Authorization');
+}
+
+describe('signing in by Cognito', () => {
+  it('proves the code by the verifier of the challenge, and returns to where one was', async () => {
+    const { asked, session, sent, replaced, storage } = await signedIn();
+    expect(asked.searchParams.get('code_challenge_method')).toBe('S256');
+    expect(createHash('sha256').update(sent(0).get('code_verifier') ?? '').digest('base64url')).toBe(
+      asked.searchParams.get('code_challenge'),
+    );
+    expect(sent(0).get('redirect_uri')).toBe(asked.searchParams.get('redirect_uri'));
+    expect(replaced).toEqual(['/projects/demo?sort=due']);
+    expect(session.state.value).toEqual({ kind: 'signedIn', user: { tenant: '0807', user: 'ada', role: 'editor' } });
+    expect(await signed(session)).toBe(`Bearer ${ID}`);
+    expect(storage.size).toBe(0);
+  });
+
+  it('refuses a callback with another state', async () => {
+    const { browser, storage, fetch } = browserAt('/callback', '?code=k&state=forged');
+    storage.set('gridview.sign-in', JSON.stringify({ verifier: 'v', state: 's', returnTo: '/' }));
+    const session = new CognitoSession(CONFIG, browser);
+    await session.start();
+    expect(session.state.value.kind).toBe('failed');
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it('renews the token before it ends, once for all requests that wait', async () => {
+    const { session, fetch, sent, pass } = await signedIn();
+    pass(3_539_000);
+    await signed(session);
+    expect(fetch).toHaveBeenCalledTimes(1);
+    pass(2_000);
+    await Promise.all([signed(session), signed(session)]);
+    expect(fetch).toHaveBeenCalledTimes(2);
+    expect(sent(1).get('refresh_token')).toBe('r1');
+  });
+
+  it('says that the session has ended when it cannot be renewed', async () => {
+    const { session, fetch, pass } = await signedIn();
+    pass(3_600_000);
+    fetch.mockResolvedValueOnce(new Response('', { status: 400 }));
+    expect(await signed(session)).toBeNull();
+    expect(session.state.value).toEqual({ kind: 'signedOut', expired: true });
+  });
+});
+
+describe('the session of the local stack', () => {
+  const local = (hash: string, answers: Record<string, Response>) => {
+    const fetch = vi.fn((_: unknown, request?: RequestInit) =>
+      Promise.resolve(answers[request?.method ?? ''] ?? new Response(null, { status: 204 })),
+    );
+    const replaceState = vi.fn();
+    const page = { location: { hash, pathname: '/', search: '?a=1' }, history: { state: null, replaceState } };
+    return { fetch, replaceState, session: new LocalSession(fetch, page as never) };
+  };
+  const ADA = { tenant: '0807', user: 'ada', role: 'admin' };
+
+  it('takes the key out of the address before it sends it', async () => {
+    const { session, fetch, replaceState } = local('#key=K', { GET: Response.json(ADA) });
+    await session.start();
+    expect(replaceState).toHaveBeenCalledWith(null, '', '/?a=1');
+    expect(replaceState.mock.invocationCallOrder[0]).toBeLessThan(fetch.mock.invocationCallOrder[0] ?? 0);
+    expect(fetch.mock.calls.map(([, request]) => [request?.method, request?.body])).toEqual([
+      ['POST', '{"key":"K"}'],
+      ['GET', null],
+    ]);
+    expect(session.state.value).toEqual({ kind: 'signedIn', user: ADA });
+  });
+
+  it('asks who to be, and is locked without a cookie', async () => {
+    const nobody = local('', { GET: Response.json({ tenant: null, user: null, role: null }) });
+    await nobody.session.start();
+    expect(nobody.session.state.value).toEqual({ kind: 'signedOut', expired: false });
+    const locked = local('', { GET: new Response('{}', { status: 401 }) });
+    await locked.session.start();
+    expect(locked.session.state.value).toEqual({ kind: 'locked' });
+  });
+
+  it('tells why an identity is refused', async () => {
+    const { session } = local('', { PUT: Response.json({ detail: 'No such role.' }, { status: 400 }) });
+    await session.signIn({ tenant: 'x', user: 'y', role: 'viewer' });
+    expect(session.state.value).toEqual({ kind: 'failed', reason: 'No such role.' });
+  });
+});
+
+it('a challenge is new each time', async () => {
+  expect((await makeChallenge()).verifier).not.toBe((await makeChallenge()).verifier);
+});
+
+it('roles rank', () => {
+  expect([permits('viewer', 'editor'), permits('admin', 'editor'), permits('editor', 'editor')]).toEqual([false, true, true]);
+});

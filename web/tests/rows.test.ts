@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Row } from '../src/fields/values';
+import { Layout, type Run } from '../src/rows/layout';
+import { RowStore, type FetchRows } from '../src/rows/store';
+
+const row = (num: number): Row => ({ num, version: 1, values: { num } });
+
+/** Issues 0, 1, 2 … of a run, when the test lets them come. */
+class Server {
+  readonly asked: { run: string; offset: number; signal: AbortSignal; answer: (rows?: readonly Row[]) => Promise<void>; fail: (error: Error) => Promise<void> }[] = [];
+
+  readonly fetch: FetchRows = (run, offset, limit, signal) =>
+    new Promise((resolve, reject) => {
+      const rows = Array.from({ length: limit }, (_, place) => row(offset + place)).slice(0, run.count - offset);
+      const settled = () => Promise.resolve().then(() => undefined);
+      this.asked.push({
+        run: run.key,
+        offset,
+        signal,
+        answer: (given = rows) => (resolve(given), settled()),
+        fail: (error) => (reject(error), settled()),
+      });
+      signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
+    });
+
+  get offsets(): number[] {
+    return this.asked.map(({ offset }) => offset);
+  }
+}
+
+const run = (key: string, count: number): Run => ({ key, filter: null, count });
+const numAt = (store: RowStore, index: number) => {
+  const slot = store.at(index);
+  return slot.kind === 'issue' ? slot.row.num : slot.kind;
+};
+
+describe('the layout', () => {
+  const group = (key: string) => ({ key, depth: 0, field: 'state', value: key, count: 0, open: true });
+  const layout = new Layout([
+    { kind: 'group', group: group('a') },
+    { kind: 'run', run: run('a', 1000) },
+    { kind: 'group', group: group('b') },
+    { kind: 'group', group: group('c') },
+    { kind: 'run', run: run('c', 2) },
+  ]);
+
+  it('says what stands at each row', () => {
+    const told = [0, 1, 1000, 1001, 1002, 1003, 1004].map((index) => {
+      const place = layout.at(index);
+      return place?.kind === 'group' ? place.group.key : place && `${place.run.key}${place.offset}`;
+    });
+    expect(told).toEqual(['a', 'a0', 'a999', 'b', 'c', 'c0', 'c1']);
+    expect(layout.length).toBe(1005);
+    expect(layout.at(1005)).toBeUndefined();
+    expect(layout.indexOf('c', 1)).toBe(1004);
+  });
+
+  it('bears runs without an issue', () => {
+    expect(new Layout([{ kind: 'run', run: run('a', 0) }, { kind: 'run', run: run('b', 1) }]).at(0)).toMatchObject({ run: { key: 'b' } });
+    expect(Layout.ofOneRun(null, 0).at(0)).toBeUndefined();
+  });
+});
+
+describe('the store of rows', () => {
+  beforeEach(() => vi.useFakeTimers());
+  afterEach(() => vi.useRealTimers());
+
+  function opened(count: number, maxPages = 4) {
+    const server = new Server();
+    const store = new RowStore(server.fetch, { pageSize: 10, maxPages, pause: 50 });
+    store.reset(Layout.ofOneRun(null, count));
+    return { server, store };
+  }
+
+  it('asks for the pages in view once, and shows them when they come', async () => {
+    const { server, store } = opened(1000);
+    store.show({ first: 20, last: 32 });
+    store.show({ first: 20, last: 33 });
+    vi.advanceTimersByTime(200);
+    expect(server.offsets).toEqual([0, 10, 20, 30]);
+    expect(server.asked.map(({ signal }) => signal.aborted)).toEqual([true, false, false, false]);
+    expect(numAt(store, 25)).toBe('loading');
+    await server.asked[2]?.answer();
+    expect(numAt(store, 25)).toBe(25);
+    expect(store.indexOf(25)).toBe(25);
+  });
+
+  it('asks only where a dragged scroll bar rests, and cancels what it left', () => {
+    const { server, store } = opened(100_000);
+    for (let first = 0; first < 50_000; first += 1000) store.show({ first, last: first + 4 });
+    vi.advanceTimersByTime(50);
+    expect(server.asked.map(({ offset, signal }) => [offset, signal.aborted])).toEqual([
+      [0, true],
+      [48_990, false],
+      [49_000, false],
+    ]);
+  });
+
+  it('keeps no more pages than its bound', async () => {
+    const { server, store } = opened(1000);
+    for (let first = 0; first < 300; first += 10) {
+      store.show({ first, last: first });
+      vi.advanceTimersByTime(50);
+      await Promise.all(server.asked.map((request) => request.answer()));
+    }
+    expect([...Array(1000).keys()].filter((index) => numAt(store, index) !== 'loading').length).toBeLessThanOrEqual(40);
+    expect(store.indexOf(0)).toBeUndefined();
+  });
+
+  it('shows a row that has gone, and a page that failed', async () => {
+    const { server, store } = opened(20);
+    store.show({ first: 0, last: 19 });
+    await server.asked[0]?.answer([row(0), row(1)]);
+    await server.asked[1]?.fail(new Error('no'));
+    expect([0, 2, 12].map((index) => store.at(index).kind)).toEqual(['issue', 'gone', 'failed']);
+    expect(store.at(99).kind).toBe('gone');
+  });
+
+  it('shows the old rows until the new ones come', async () => {
+    const { server, store } = opened(10);
+    store.show({ first: 0, last: 9 });
+    await server.asked[0]?.answer();
+    store.refresh();
+    expect(numAt(store, 3)).toBe(3);
+    await server.asked[1]?.answer(Array.from({ length: 10 }, (_, place) => row(place + 100)));
+    expect(numAt(store, 3)).toBe(103);
+    expect(store.indexOf(3)).toBeUndefined();
+  });
+
+  it('forgets everything of another query', async () => {
+    const { server, store } = opened(10);
+    store.show({ first: 0, last: 9 });
+    store.reset(Layout.ofOneRun(null, 10));
+    expect(server.asked[0]?.signal.aborted).toBe(true);
+    await server.asked[0]?.answer();
+    expect(numAt(store, 3)).toBe('loading');
+    expect(server.asked).toHaveLength(2);
+  });
+
+  it('puts a changed row in the place of the old one', async () => {
+    const { server, store } = opened(10);
+    store.show({ first: 0, last: 9 });
+    await server.asked[0]?.answer();
+    const heard = vi.fn();
+    store.onChange(heard);
+    store.replace(4, (held) => ({ ...held, version: 2 }));
+    expect(store.held(4)?.version).toBe(2);
+    expect(heard).toHaveBeenCalledOnce();
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import type { Field } from '../src/fields/fields';
+import { fromAddress, toAddress } from '../src/view/address';
+import { defaultColumns, frozen, hidden, moved, resized, shown } from '../src/view/columns';
+import { DEFAULT_VIEW, fitting, sortedBy, type View } from '../src/view/view';
+
+const field = (id: string, type: Field['type'] = 'text'): Field => ({
+  id,
+  name: id,
+  type,
+  options: [],
+  required: false,
+  indexed: true,
+  editable: true,
+  custom: true,
+});
+const FIELDS = [field('num', 'number'), field('name'), field('due', 'date'), field('priority', 'enum'), field('cost', 'number')];
+
+const FULL: View = {
+  sort: [
+    { field: 'due', direction: 'desc', nulls: 'last' },
+    { field: 'name', direction: 'asc', nulls: 'first' },
+  ],
+  filter: { and: [{ field: 'name', op: 'contains', value: 'a,b&c=d:é' }] },
+  groups: [
+    { field: 'priority', unit: null },
+    { field: 'due', unit: 'month' },
+  ],
+  closed: ['High', 'a,b%'],
+  columns: [
+    { field: 'name', width: 240, frozen: true },
+    { field: 'due', width: 120, frozen: false },
+  ],
+  footers: { cost: 'sum' },
+  color: 'priority',
+  height: 56,
+};
+
+describe('a view in the address', () => {
+  it('comes back as it was', () => {
+    expect(fromAddress(toAddress(FULL))).toEqual(FULL);
+    expect(toAddress(DEFAULT_VIEW)).toBe('');
+    expect(fromAddress('')).toEqual(DEFAULT_VIEW);
+  });
+
+  it('stays legible', () => {
+    expect(toAddress({ ...DEFAULT_VIEW, sort: FULL.sort, columns: FULL.columns })).toBe(
+      'sort=-due,name.first&columns=name:240!,due:120',
+    );
+  });
+
+  it('leaves out what no view may hold', () => {
+    const view = fromAddress('sort=-,;,due,name,num,cost&columns=x,name:9!,due:99999&height=33&filter={&group=due.week&footers=a:B');
+    expect(view).toEqual({
+      ...DEFAULT_VIEW,
+      sort: ['due', 'name', 'num'].map((id) => ({ field: id, direction: 'asc', nulls: 'last' })),
+      columns: [{ field: 'name', width: 56, frozen: true }],
+    });
+  });
+
+  it('forgets fields that the project does not have', () => {
+    const fitted = fitting({ ...FULL, color: 'due' }, FIELDS.slice(0, 2));
+    expect(fitted).toMatchObject({ sort: [FULL.sort[1]], groups: [], footers: {}, color: null });
+    expect(fitted.columns?.map((column) => column.field)).toEqual(['name']);
+  });
+});
+
+describe('sorting by clicks on a header', () => {
+  it('goes through ascending, descending and none', () => {
+    const once = sortedBy([], 'due', { add: false });
+    const twice = sortedBy(once, 'due', { add: false });
+    expect([once, twice].map((keys) => keys.map((key) => key.direction))).toEqual([['asc'], ['desc']]);
+    expect(sortedBy(twice, 'due', { add: false })).toEqual([]);
+  });
+
+  it('adds, turns and removes a key among others, up to three', () => {
+    const three = ['due', 'name', 'cost'].reduce<View['sort']>((sort, id) => sortedBy(sort, id, { add: true }), []);
+    expect(three.map((key) => key.field)).toEqual(['due', 'name', 'cost']);
+    expect(sortedBy(three, 'num', { add: true })).toEqual(three);
+    const turned = sortedBy(three, 'name', { add: true });
+    expect(turned[1]).toMatchObject({ field: 'name', direction: 'desc' });
+    expect(sortedBy(turned, 'name', { add: true }).map((key) => key.field)).toEqual(['due', 'cost']);
+    expect(sortedBy(three, 'name', { add: false })).toMatchObject([{ field: 'name', direction: 'desc' }]);
+  });
+});
+
+describe('columns', () => {
+  const columns = defaultColumns(FIELDS);
+  const order = (list: typeof columns) => list.map((column) => column.field + (column.frozen ? '!' : '')).join(' ');
+
+  it('begin with number and name, frozen', () => {
+    expect(order(columns)).toBe('num! name! due priority cost');
+  });
+
+  it('freeze beside the frozen ones', () => {
+    expect(order(frozen(columns, 'cost', true))).toBe('num! name! cost! due priority');
+    expect(order(frozen(columns, 'num', false))).toBe('name! num due priority cost');
+  });
+
+  it('hide, but for the last one, and come back to their place', () => {
+    const without = hidden(columns, 'due');
+    expect(order(without)).toBe('num! name! priority cost');
+    expect(order(shown(without, 'due', FIELDS))).toBe('num! name! due priority cost');
+    expect(hidden(columns.slice(0, 1), 'num')).toHaveLength(1);
+  });
+
+  it('move before another, and are frozen as their neighbour is', () => {
+    expect(order(moved(columns, 'cost', 'due'))).toBe('num! name! cost due priority');
+    expect(order(moved(columns, 'cost', 'name'))).toBe('num! cost! name! due priority');
+    expect(order(moved(columns, 'name', null))).toBe('num! due priority cost name');
+  });
+
+  it('have a least and a greatest width', () => {
+    expect(resized(columns, 'due', 3)[2]?.width).toBe(56);
+    expect(resized(columns, 'due', 33333)[2]?.width).toBe(1200);
+  });
+});
