@@ -1,11 +1,7 @@
 /** The fields of a project: those that every issue has, and its attributes. */
 import type { Attribute, FieldType, Project } from '../api/types';
 
-export interface Option {
-  readonly id: string;
-  readonly value: string;
-  readonly color: string | null;
-}
+export type Option = Readonly<NonNullable<Attribute['options']>[number]>;
 
 export interface Field {
   readonly id: string;
@@ -40,7 +36,7 @@ export function fieldsOf(project: Project, names: BuiltInNames): readonly Field[
   return [
     builtIn('num', 'number'),
     builtIn('name', 'text', { editable: true }),
-    builtIn('state', 'enum', { editable: true, options: statesOf(project) }),
+    builtIn('state', 'enum', { editable: true, options: project.states }),
     ...(project.attributes ?? []).map(fieldOf),
     builtIn('created', 'datetime'),
     builtIn('updated', 'datetime'),
@@ -52,15 +48,10 @@ function fieldOf(attribute: Attribute): Field {
     id: attribute.id,
     name: attribute.name,
     type: attribute.type,
-    options: (attribute.options ?? []).map((option) => ({ color: null, ...option })),
+    options: attribute.options ?? [],
     required: attribute.required,
     indexed: attribute.indexed,
     editable: true,
     custom: true,
   };
 }
-
-function statesOf(project: Project): readonly Option[] {
-  return project.states.map((state) => ({ id: state, value: state, color: null }));
-}
-
