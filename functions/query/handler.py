@@ -114,7 +114,8 @@ def groups(request: Request) -> Response:
     body = request.body()
 
     def counted(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        return counting.grouped_counts(metered, catalog, resolve_groups(catalog, body), cache, epoch)
+        query = resolve_groups(catalog, body)
+        return counting.grouped_counts(metered, catalog, query, cursor_source.cursors("groups"), cache, epoch)
 
     return _answered(request, counted)
 

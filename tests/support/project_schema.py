@@ -116,6 +116,8 @@ def _flatten_filters(schemas: Schema) -> None:
     schemas["NotFilter"]["properties"]["not"] = {"anyOf": few}
     for name in ("GroupsRequest", "SummaryRequest"):
         schemas[name]["properties"]["filter"] = {"anyOf": [*few, {"type": "null"}]}
+    # What is asked is not what is answered: a group may have any filter.
+    schemas["IssueGroup"]["properties"]["filter"] = {"type": ["object", "null"]}
 
 
 def _tell_conditions(schemas: Schema, project: Project) -> None:

@@ -79,7 +79,7 @@ class Ours:
         table, catalog, body, epoch = self.table.metered(), self.catalog, question.body(), self._epoch()
         began, began_cpu = time.perf_counter(), time.process_time()
         if question.kind is Kind.GROUPS:
-            found = grouped_counts(table, catalog, resolve_groups(catalog, body), cache, epoch)
+            found = grouped_counts(table, catalog, resolve_groups(catalog, body), _CURSORS, cache, epoch)
         else:
             found = grid_page(table, catalog, resolve(catalog, body), _CURSORS, cache, epoch)
         encoded = dumps(found)

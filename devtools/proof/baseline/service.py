@@ -134,9 +134,16 @@ class Service:
 def _comparable(status: int, answer: Json) -> Json:
     if status >= 400:
         return {"status": status, "type": answer["type"]}
-    kept = ("rows", "offset", "total", "matched", "groups", "more", "position")
-    ends = {name: answer[name] is not None for name in ("next", "prev") if name in answer}
-    return {name: answer[name] for name in kept if name in answer} | ends
+    kept = ("rows", "offset", "total", "matched", "more", "position")
+    told = {name: answer[name] for name in kept if name in answer}
+    if "groups" in answer:
+        # `more` tells whether there is a next page.
+        return told | {"groups": [_without(one, "filter") for one in answer["groups"]]}
+    return told | {name: answer[name] is not None for name in ("next", "prev") if name in answer}
+
+
+def _without(document: Json, name: str) -> Json:
+    return {key: value for key, value in document.items() if key != name}
 
 
 @contextlib.contextmanager

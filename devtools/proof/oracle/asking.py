@@ -25,9 +25,8 @@ def page(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:
 
 def grouped(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:
     """Grouped counts."""
-    return _read(
-        counting.grouped_counts(table.metered(), catalog, group_request.resolve(catalog, body), cache)
-    )
+    query = group_request.resolve(catalog, body)
+    return _read(counting.grouped_counts(table.metered(), catalog, query, CURSORS, cache))
 
 
 def summarized(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:

@@ -30,6 +30,7 @@ from gridview.support.errors import NotFound, Unprocessable
 
 QUESTIONS_A_PROJECT = 40
 _PAGES = 200
+_GROUP_PAGES = 4
 _TITANIUM_EVERY, _TITANIUM_AT = 25, 24
 """How often the tracker takes the place of a generated project, and first when."""
 _TITANIUM_LIMITS = ("real", "coarse", "coarse dear", "real dear")
@@ -228,13 +229,46 @@ def _offset(loaded: Loaded, question: Question, asked: Asked) -> int:
 
 
 def _groups(loaded: Loaded, question: Question, asked: Asked) -> int:
-    body = question.body
-    answer = asking.grouped(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache)
-    asked.heard(answer["explain"])
+    """Pages of groups, and the pages of the grid that the filters of some groups give."""
+    body, limit = question.body, question.body["limit"]
     expected = groups_expected(loaded, body)
-    same("whether there are more groups", answer["more"], len(expected) > body["limit"])
-    same("the groups", groups_told(loaded, body, answer), expected[: body["limit"]])
-    return len(answer["groups"])
+    cursor: str | None = None
+    compared = 0
+    for _ in range(_GROUP_PAGES):
+        request = {**body, "cursor": cursor, "explain": True}
+        answer = asking.grouped(loaded.table, loaded.catalog, request, loaded.cache)
+        asked.heard(answer["explain"])
+        told = groups_told(loaded, body, answer)
+        same("the groups", told, expected[compared : compared + limit])
+        compared += len(told)
+        same("whether there are more groups", answer["more"], len(expected) > compared)
+        same("whether there is a next page of groups", answer["next"] is not None, answer["more"])
+        for group in answer["groups"][-1:]:
+            _group_rows(loaded, group, asked)
+        cursor = answer["next"]
+        if cursor is None:
+            break
+    return compared
+
+
+def _group_rows(loaded: Loaded, group: Json, asked: Asked) -> None:
+    """The filter of a group means its issues, to the oracle and to the grid (unless that may refuse it)."""
+    if group["filter"] is None:
+        return
+    body: Json = {"filter": group["filter"], "sort": [], "limit": 500, "count": True}
+    expected = loaded.oracle.rows(body)
+    same("the issues of a group's filter", group["count"], len(expected))
+    may_refuse = refusals.why(
+        loaded.project, loaded.oracle, Question("walk", body), budgets(loaded.project.limits)
+    )
+    try:
+        page = _page(loaded, body, asked)
+    except Unprocessable as error:
+        if may_refuse is None:
+            raise Difference(f"the filter of a group is refused without a reason: {error.detail}") from error
+        return
+    same("the issues that the grid shows of a group", page["matched"], len(expected))
+    same("the rows of a group", nums_of(page), expected[:500])
 
 
 def groups_told(loaded: Loaded, body: Json, answer: Any) -> list[Json]:

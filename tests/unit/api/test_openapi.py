@@ -177,7 +177,7 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("Operation", {"create", "update", "delete"}),
         ("GridRequest", {"sort", "filter", "columns", "limit", "cursor", "offset", "count", "explain"}),
         ("SortKey", {"field", "direction", "nulls"}),
-        ("GroupsRequest", {"by", "filter", "limit", "aggregates", "explain"}),
+        ("GroupsRequest", {"by", "filter", "limit", "cursor", "aggregates", "explain"}),
         ("GroupBy", {"field", "unit", "timezone"}),
         ("Aggregate", {"field", "function"}),
         ("Problem", {"type", "title", "status", "detail", "request_id", "errors", "more", "build"}),

@@ -141,6 +141,9 @@ def test_it_filters_and_groups(api: Api, bridge: str) -> None:
         (["open"], 2, 42),
         (["closed"], 1, None),
     ]
+    for group in groups:
+        rows = api.model("GridRequest", {"filter": group.filter_.to_dict(), "count": True})
+        assert api.call("grid", bridge, body=rows).matched == group.count
 
 
 def test_it_changes_an_issue_of_the_version_that_it_has_seen(api: Api, bridge: str) -> None:

@@ -91,6 +91,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "filter": FILTER,
             "limit": 5,
             "aggregates": [{"field": "amount", "function": "sum"}],
+            "cursor": None,
             "explain": True,
         }
     ],

@@ -92,6 +92,7 @@ MEANT: dict[str, tuple[str, ...]] = {
     "grid_get": (_CURSOR, r"400 offset cannot go together with cursor", _FILTER),
     "position": (_FILTER,),
     "groups": (
+        _CURSOR,
         r"400 by\.\d+\.timezone is not the name of a time zone, such as Europe/London",
         r"400 by\.\d+\.timezone is for the unit of a datetime",
         r"400 by\.\d+\.unit is for dates and datetimes",

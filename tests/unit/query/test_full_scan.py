@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import SPEC_VERSION
 from gridview.index import blocks
@@ -19,6 +20,7 @@ from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid, flat, nums
 OPEN: dict[str, Any] = {"filter": {"field": "bare", "op": "eq", "value": 1}}
 """By a field without an index."""
 BY_DAY: dict[str, Any] = {"sort": [{"field": "day"}]}
+CURSORS = Cursors([b"of the tests"], "groups")
 
 
 @pytest.fixture
@@ -184,7 +186,7 @@ def test_a_cursor_of_several_keys_expires_when_the_index_of_any_was_built_anew(f
 def counted(grid: Grid, **body: Any) -> Any:
     catalog = Catalogs().get(grid.table, TENANT, PROJECT)
     return json.loads(
-        dumps(grouped_counts(grid.table.metered(), catalog, group_request.resolve(catalog, body)))
+        dumps(grouped_counts(grid.table.metered(), catalog, group_request.resolve(catalog, body), CURSORS))
     )
 
 
@@ -196,7 +198,11 @@ def test_groups_that_do_not_fit_an_answer_are_said_to_be_more(
     assert not everything["more"]
     monkeypatch.setattr(counting, "MAX_RESPONSE_BYTES", 100)
     part = counted(few, by=["day"])
-    assert part == {"groups": everything["groups"][:2], "more": True}
+    assert (part["groups"], part["more"]) == (everything["groups"][:1], True)
+    rest = [counted(few, by=["day"], cursor=part["next"])]
+    while rest[-1]["next"] is not None:
+        rest.append(counted(few, by=["day"], cursor=rest[-1]["next"]))
+    assert [one["groups"] for one in rest] == [[one] for one in everything["groups"][1:]]
 
 
 def test_issues_that_would_count_too_often_are_refused(few: Grid, monkeypatch: pytest.MonkeyPatch) -> None:

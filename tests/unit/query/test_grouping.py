@@ -21,16 +21,18 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.sort_strings import sort_string
 from gridview.encoding.values import parse_datetime
 from gridview.index import blocks
 from gridview.index.block_cache import BlockCache
 from gridview.index.blocks import Entry
-from gridview.query import aggregate_planner, group_blocks, group_request, grouping
+from gridview.query import aggregate_planner, group_blocks, group_request, grouping, periods
 from gridview.query.counting import grouped_counts
 from gridview.query.executor import Executor
 from gridview.query.group_blocks import Division
+from gridview.query.group_filter import GroupFilters
 from gridview.query.group_request import GroupsQuery
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
@@ -40,6 +42,7 @@ from gridview.support.errors import Unprocessable
 
 ADMIN = Actor("acme", "ada", Role.ADMIN)
 PROJECT = "bridge"
+CURSORS = Cursors([b"of the tests"], "groups")
 MAX_ROUNDS = 4
 
 
@@ -359,8 +362,9 @@ def test_explain_tells_the_plan_the_rounds_and_how_far_the_index_is_behind(small
     loaded = Loaded([])
     loaded.fill(loaded.issue(num) for num in range(1, 21))
     query = group_request.resolve(loaded.catalog, {"by": ["state"], "explain": True})
-    answer = grouped_counts(loaded.table.metered(), loaded.catalog, query)
-    assert json.loads(dumps(answer["groups"])) == [{"values": ["open"], "count": 20}]
+    answer = grouped_counts(loaded.table.metered(), loaded.catalog, query, CURSORS)
+    opened = {"field": "state", "op": "eq", "value": "open"}
+    assert json.loads(dumps(answer["groups"])) == [{"values": ["open"], "count": 20, "filter": opened}]
     assert answer["explain"]["sequential_calls"] == 1
     tree = answer["explain"]["tree"]
     assert [tree["node"], *(one["node"] for one in tree["children"])] == [
@@ -399,7 +403,7 @@ def test_no_zone_puts_its_clocks_twice_within_the_time_between_two_looks() -> No
         for earlier, later in pairwise(_transitions(zone))
         if earlier > -62_000_000_000
     )
-    assert timedelta(seconds=closest) > group_blocks._STEP
+    assert timedelta(seconds=closest) > periods.STEP
 
 
 ZONES = ("UTC", "Europe/London", "America/St_Johns", "Pacific/Apia", "Asia/Manila", "Africa/Casablanca")
@@ -446,6 +450,7 @@ def test_a_number_of_an_index_is_shown_as_that_of_a_document(number: str, small:
     loaded = Loaded([{"id": "cost", "name": "Cost", "type": "number"}])
     loaded.fill(loaded.issue(num, fields={"cost": number}) for num in range(1, 9))
     query = group_request.resolve(loaded.catalog, {"by": ["cost"]})
-    answer = grouped_counts(loaded.table, loaded.catalog, query)
+    answer = grouped_counts(loaded.table, loaded.catalog, query, CURSORS)
     (expected,) = group_request.grouped(query, loaded.documents)
-    assert dumps(answer["groups"]) == dumps([group_request.group_json(query, expected)])
+    told = {**group_request.group_json(query, expected), "filter": GroupFilters(query).of(expected)}
+    assert dumps(answer["groups"]) == dumps([told])

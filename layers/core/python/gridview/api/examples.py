@@ -15,6 +15,11 @@ _WRITTEN: Json = {
 _BY: Json = {"created_by": "ann", "updated_by": "ann"}
 _FIELDS: Json = {"3812": "2023-05-01", "882a": "2023-06-01"}
 _OPEN: Json = {"field": "state", "op": "eq", "value": "open"}
+_IN_APRIL: Json = {
+    "field": "created",
+    "op": "between",
+    "value": ["2023-03-31T23:00:00.000000Z", "2023-04-30T22:59:59.999999Z"],
+}
 _BY_START: Json = {"field": "3812", "direction": "desc", "nulls": "last"}
 _BY_STATE: Json = {"field": "state", "direction": "asc", "nulls": "last"}
 
@@ -125,10 +130,12 @@ ANSWERS: dict[str, Json] = {
             {
                 "values": ["open", "2023-04"],
                 "count": 2,
+                "filter": {"and": [_OPEN, _IN_APRIL]},
                 "aggregates": [{"field": "3fe6", "function": "sum", "value": 42}],
             }
         ],
         "more": False,
+        "next": None,
     },
     "summary": {"matched": 2, "summaries": [{"field": "3fe6", "count": 1, "sum": 42, "avg": 42}]},
     "position": {"position": 0},

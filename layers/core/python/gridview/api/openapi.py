@@ -120,7 +120,7 @@ CALLS: dict[str, CallShape] = {
     "grid_get": CallShape(
         "Grid", 200, responses.IssuePage, parameters=GridRequest, may=(CursorExpired, *_QUERIES)
     ),
-    "groups": CallShape("Grid", 200, responses.IssueGroups, GroupsRequest, may=_QUERIES),
+    "groups": CallShape("Grid", 200, responses.IssueGroups, GroupsRequest, may=(CursorExpired, *_QUERIES)),
     "summary": CallShape("Grid", 200, responses.IssueSummary, SummaryRequest, may=_QUERIES),
     "position": CallShape("Grid", 200, responses.Position, parameters=PositionRequest, may=_QUERIES),
 }

@@ -3,7 +3,7 @@
 No function imports them to answer: only the document needs them.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, WithJsonSchema
 from pydantic import Field as ModelField
@@ -246,6 +246,9 @@ class IssueGroup(AnswerModel):
 
     values: list[Value | None] = ModelField(description="One for each group field; null: no value.")
     count: Ordinal
+    filter: Any = ModelField(
+        description="What the grid takes as its filter to show exactly these issues; null where that would pass its limits."
+    )
     aggregates: list[AggregateValue] = omissible()
 
 
@@ -254,6 +257,7 @@ class IssueGroups(AnswerModel):
 
     groups: list[IssueGroup]
     more: bool = ModelField(description="Whether more groups follow.")
+    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
     explain: Explanation = omissible()
 
 

@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from gridview.support.errors import FieldError, InvalidRequest
 
 _KEY_ID_BYTES = 4
-_MAX_LENGTH = 8192
-"""Characters of a cursor: a sort string has at most 1,024 bytes, and JSON can expand each to six."""
+_MAX_LENGTH = 16_384
+"""Characters of a cursor: up to three values of at most 1,024 bytes, which JSON and base64 expand."""
 
 
 class Cursors:

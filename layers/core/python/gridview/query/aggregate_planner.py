@@ -11,7 +11,7 @@ from gridview.index.families import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import span
 from gridview.query.group_blocks import Division, is_indexed, tokens_of, valued_family
-from gridview.query.group_request import GroupsQuery
+from gridview.query.group_request import GroupsQuery, Reached
 from gridview.query.grouping import (
     Beyond,
     Grouping,
@@ -54,8 +54,8 @@ def reads_ranges(numbers: BitMap) -> bool:
     return len(numbers) * _ITEM_UNITS > span(numbers) * _WHOLE_UNITS
 
 
-def groups(catalog: Catalog, query: GroupsQuery) -> Grouping:
-    """The plan of groups."""
+def groups(catalog: Catalog, query: GroupsQuery, reached: Reached | None = None) -> Grouping:
+    """The plan of groups, of those behind where the page before ends."""
     selection = Selection(query.filter, catalog)
     indexed = all(is_indexed(one.field) for one in query.by)
     divisions = tuple(map(Division, query.by)) if indexed else ()
@@ -65,6 +65,7 @@ def groups(catalog: Catalog, query: GroupsQuery) -> Grouping:
     return Grouping(
         question=f"Group by {in_words(query)} by what costs least: sizes of blocks, their sets, or documents",
         query=query,
+        reached=reached,
         selection=selection,
         directories=directories,
         divisions=divisions,

@@ -1,35 +1,44 @@
 """Grouped counts and summaries, as the API answers them."""
 
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
 import orjson
 
 from gridview.dynamodb.table import Table
+from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.block_cache import BlockCache
 from gridview.query import aggregate_planner, grouping, summary
 from gridview.query.answer import carried_out
 from gridview.query.grid import MAX_RESPONSE_BYTES
-from gridview.query.group_request import GroupsQuery, group_json
+from gridview.query.group_filter import GroupFilters
+from gridview.query.group_request import Group, GroupsQuery, Reached, behind, group_json, reached_by
 from gridview.query.summary_request import SummaryQuery, summary_json
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.support.errors import CursorExpired
+
+_CURSOR_VERSION = 1
 
 
 def grouped_counts(
     table: Table,
     catalog: Catalog,
     query: GroupsQuery,
+    cursors: Cursors,
     cache: BlockCache | None = None,
     epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
-    """`groups`, in the order of the fields, and whether there are `more`; at most four rounds, unless the index changes under it.
+    """`groups`, in the order of the fields, and the cursor `next`; at most four rounds, unless the index changes under it.
 
     Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
-    than its budget, IndexNotReady. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
+    than its budget, IndexNotReady, CursorExpired. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
     """
-    plan = aggregate_planner.groups(catalog, query)
+    binding = query.binding(catalog.tenant, catalog.project)
+    reached = None if query.cursor is None else _opened(query, cursors, binding)
+    plan = aggregate_planner.groups(catalog, query, reached)
     found, explained = carried_out(
         plan,
         grouping.run(plan),
@@ -40,15 +49,38 @@ def grouped_counts(
         explain=query.explain,
         issues=attrgetter("issues"),
     )
+    ahead = behind(found.groups, reached)
+    shown = _fitting(query, ahead[: query.limit])
+    more = found.more or len(shown) < len(ahead)
+    end = reached_by(ahead[: len(shown)], reached) if more else None
+    sealed = None if end is None else cursors.seal([_CURSOR_VERSION, query.arrangements, *end], binding)
+    return {"groups": shown, "more": more, "next": sealed, **explained}
+
+
+def _fitting(query: GroupsQuery, groups: Sequence[Group]) -> list[orjson.Fragment]:
+    """The first of these groups, as JSON: as many as an answer can hold, and one at least."""
+    filters = GroupFilters(query)
     shown: list[orjson.Fragment] = []
     size = 0
-    for group in found.groups[: query.limit]:
-        encoded = dumps(group_json(query, group))
+    for group in groups:
+        encoded = dumps({**group_json(query, group), "filter": filters.of(group)})
         size += size_in_response(encoded)
-        if size > MAX_RESPONSE_BYTES:
+        if shown and size > MAX_RESPONSE_BYTES:
             break
         shown.append(orjson.Fragment(encoded))
-    return {"groups": shown, "more": found.more or len(shown) < len(found.groups), **explained}
+    return shown
+
+
+def _opened(query: GroupsQuery, cursors: Cursors, binding: bytes) -> Reached:
+    """Where the page ends that gave the query's cursor."""
+    payload: Any = cursors.open(query.cursor or "", binding)
+    version, arrangements, *rest = payload
+    if version != _CURSOR_VERSION or arrangements != query.arrangements:
+        raise CursorExpired(
+            "An index was rebuilt, or its options reordered, since the cursor was given; start again without it."
+        )
+    place, count = rest
+    return Reached(tuple((without, body, apart) for without, body, apart in place), count)
 
 
 def summarized(

@@ -8,7 +8,7 @@ it is that begin alike for 240 folded characters, and which option an issue has 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as attribute
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,13 +21,10 @@ from gridview.index.block_reads import Want
 from gridview.index.blocks import FIRST, Entry
 from gridview.index.directory import range_of
 from gridview.index.families import NUMBERS, tokens_family
-from gridview.query.group_request import WITHOUT, Dimension, GroupOrder, instants
+from gridview.query import periods
+from gridview.query.group_request import WITHOUT, Dimension, GroupOrder, GroupPlace, of_period
 from gridview.query.operators import body as body_of_value
 from gridview.schema.catalog import NUM, Field, FieldType, Option
-
-_DAY = timedelta(days=1)
-_STEP = timedelta(hours=12)
-"""Between two looks at a zone's offset from UTC. No zone changes it twice within this time (a test looks)."""
 
 _SECOND_YEAR, _LAST_YEAR = "0002", "9999"
 """Between them an instant has a place in every zone's calendar as Python knows it."""
@@ -139,7 +136,7 @@ class Division:
                 several = len(folded) >= TEXT_WIDTH
                 return Label((False, body, "" if several else folded), None, spelled=False, several=several)
             case FieldType.USER:
-                return Label((False, body, body), None, spelled=False)
+                return Label((False, body, ""), None, spelled=False)
         value = self._value(body)
         return None if value is None else next(Label(*one) for one in self.dimension.members(value))
 
@@ -185,16 +182,10 @@ class Division:
             return False
         begin, end = datetime.fromisoformat(lower), datetime.fromisoformat(upper)
         # A clock is less than a day from UTC: two days behind a moment of the period nothing can be of an earlier one.
-        margin = 2 * _DAY
+        margin, zone = 2 * periods.DAY, self.dimension.zone
         if end - begin <= 2 * margin:
-            return self._constant(begin, end)
-        return self._constant(begin, begin + margin) and self._constant(end - margin, end)
-
-    def _constant(self, begin: datetime, end: datetime) -> bool:
-        """Whether the zone is as far from UTC all the time."""
-        steps = range(int((end - begin) / _STEP) + 1)
-        looked = (*(begin + step * _STEP for step in steps), end)
-        return len({at.astimezone(self.dimension.zone).utcoffset() for at in looked}) == 1
+            return periods.constant(zone, begin, end)
+        return periods.constant(zone, begin, begin + margin) and periods.constant(zone, end - margin, end)
 
     def complete(self, label: Label, fence: str | None) -> bool:
         """Whether all keys of a group come before a fence (None: the end). For what is `ordered`."""
@@ -203,15 +194,31 @@ class Division:
         if self.dimension.unit is None:
             return before(label.order[1]) + _HIGHEST < fence
         value = _value_of_fence(fence)
-        members = self.dimension.members
         if self._field.type is FieldType.DATETIME and self.dimension.zone is not UTC:
             if value < _SECOND_YEAR:
                 return False
             # What comes behind the fence is less than a day earlier by its own clock than by that of UTC.
-            earliest = datetime.fromisoformat(value) - _DAY
+            earliest = datetime.fromisoformat(value) - periods.DAY
             value = earliest.isoformat(timespec="microseconds").replace("+00:00", "Z")
-            members = instants(self.dimension.unit, UTC)
-        return all(label.order < bound.order for bound in members(value))
+            return label.order < of_period(periods.of_instant(self.dimension.unit, UTC)(value)).order
+        return all(label.order < bound.order for bound in self.dimension.members(value))
+
+    def begin(self, entries: Sequence[Entry], place: GroupPlace | None) -> int:
+        """How many of the entries, in order, have no key of the groups from a place on. None where the groups are not `ordered`."""
+        if place is None or not self.ordered:
+            return 0
+        without, body, _ = place[0]
+        if without:
+            return len(entries)
+        fence = before(self._least(body))
+        ahead = (at for at, one in enumerate(entries) if one.upper is None or one.upper > fence)
+        return next(ahead, len(entries))
+
+    def _least(self, body: str) -> str:
+        """A body that comes before all those of the groups from one on."""
+        if self.dimension.unit is None:
+            return body
+        return periods.dates_in(body)[0] if self._field.type is FieldType.DATE else periods.earliest_in(body)
 
     def far_enough(self, entries: Sequence[Entry], sizes: Sequence[int], goal: float) -> int:
         """How many of the entries, in order, should have at least this many groups and the whole of the last.
@@ -309,6 +316,11 @@ class Combined(NamedTuple):
         first = next((at for at, label in enumerate(self.labels) if label.several), len(self.labels))
         return self.labels[: first + 1]
 
+    @property
+    def place(self) -> GroupPlace:
+        """Where its groups stand, as cursors tell it."""
+        return tuple(label.order for label in self.whole)
+
 
 class _TooMuchWork(Exception):
     """Groups of several fields would take too many intersections of sets."""
@@ -323,44 +335,61 @@ class Divided:
             (gathered.labels[order], gathered.members[order]) for order in sorted(gathered.members)
         ]
 
-    def split(self, among: BitMap) -> Iterator[tuple[Label, BitMap]]:
-        """The groups that some of these issues are in, and which; nothing for a group that none is in, to count the work."""
+    def split(self, among: BitMap, least: GroupOrder | None) -> Iterator[tuple[Label, BitMap]]:
+        """The groups that some of these issues are in, and which; nothing for a group that none is in, to count the work.
+
+        `least`: the first group of them, if not all are asked for.
+        """
         if self._division.numbered:
             for num in among:
-                yield self._division.label_of_value(num), BitMap((num,))
+                label = self._division.label_of_value(num)
+                if least is None or label.order >= least:
+                    yield label, BitMap((num,))
         for label, members in self._groups:
-            yield label, members & among
+            if least is None or label.order >= least:
+                yield label, members & among
 
 
-def first_of(groups: Iterable[Combined], limit: int) -> tuple[list[Combined], bool]:
-    """The first groups, more than `limit` if there are, and whether those are all.
+def first_of(
+    groups: Iterable[Combined], limit: int, place: GroupPlace | None = None
+) -> tuple[list[Combined], bool]:
+    """The first groups, more than `limit` behind a place if there are, and whether those are all.
 
     With all those whose parts may have to be put between theirs.
     """
     found: list[Combined] = []
+    ahead = 0
     for group in groups:
-        if len(found) > limit and group.labels[: len(found[-1].whole)] != found[-1].whole:
+        if ahead > limit and group.labels[: len(found[-1].whole)] != found[-1].whole:
             return found, False
+        if place is not None and (group.place < place or (group.place == place and not group.several)):
+            continue  # shown on a page before
         found.append(group)
+        ahead += place is None or group.place > place
     return found, True
 
 
 def first_combined(
-    divided: Sequence[Divided], among: BitMap, limit: int, work: int
+    divided: Sequence[Divided], among: BitMap, limit: int, place: GroupPlace | None, work: int
 ) -> tuple[list[Combined], bool] | None:
     """The first combinations of groups that any issue is in, as `first_of`; None when that takes more intersections than `work`."""
     try:
-        return first_of(_combined(divided, among, work), limit)
+        return first_of(_combined(divided, among, place, work), limit, place)
     except _TooMuchWork:
         return None
 
 
-def _combined(divided: Sequence[Divided], among: BitMap, work: int) -> Iterator[Combined]:
+def _combined(
+    divided: Sequence[Divided], among: BitMap, place: GroupPlace | None, work: int
+) -> Iterator[Combined]:
     done = 0
 
-    def combine(at: int, labels: tuple[Label, ...], members: BitMap) -> Iterator[Combined]:
+    def combine(
+        at: int, labels: tuple[Label, ...], members: BitMap, place: GroupPlace | None
+    ) -> Iterator[Combined]:
         nonlocal done
-        for label, part in divided[at].split(members):
+        least = place[0] if place else None
+        for label, part in divided[at].split(members, least):
             done += 1
             if done > work:
                 raise _TooMuchWork
@@ -369,6 +398,7 @@ def _combined(divided: Sequence[Divided], among: BitMap, work: int) -> Iterator[
             if at + 1 == len(divided):
                 yield Combined((*labels, label), len(part), part)
             else:
-                yield from combine(at + 1, (*labels, label), part)
+                further = place[1:] if place and label.order == least else None
+                yield from combine(at + 1, (*labels, label), part, further)
 
-    return combine(0, (), among)
+    return combine(0, (), among, place)

@@ -3,9 +3,9 @@
 An issue counts in one group, but for a multi_enum, where it counts in the group of each of its options.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, tzinfo
 from decimal import Context, Decimal
 from itertools import product
 from typing import Annotated, Any, Literal, NamedTuple
@@ -14,8 +14,12 @@ from zoneinfo import ZoneInfo
 from pydantic import BeforeValidator
 from pydantic import Field as ModelField
 
+from gridview.encoding.json_codec import dumps
+from gridview.encoding.sort_strings import TEXT_WIDTH
+from gridview.query import periods
 from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filter
 from gridview.query.operators import body, identity
+from gridview.query.periods import PeriodUnit
 from gridview.query.predicates import NUMBER, Filter
 from gridview.schema.catalog import NUM, Catalog, Field, FieldType
 from gridview.schema.documents import value_json
@@ -33,13 +37,13 @@ _EXACT = Context(prec=400)
 _ROUNDED = Context(prec=38)
 """An average has as many digits as a number may have."""
 
-_GREGORIAN_CYCLE = 400
-"""Years after which the calendar repeats itself to the day."""
-
 AggregateFunction = Literal["sum", "min", "max", "avg"]
-PeriodUnit = Literal["day", "month", "year"]
 GroupOrder = tuple[bool, str, str]
-"""Where a group stands among those of its field, and what makes it the same group: without a value; body; identity."""
+"""Where a group stands among those of its field, and what makes it the same group: without a value; body; what tells it from
+others with that body, of texts and options.
+"""
+GroupPlace = tuple[GroupOrder, ...]
+"""Where a group stands: one for each field."""
 
 
 class GroupBy(RequestModel):
@@ -69,6 +73,7 @@ class GroupsRequest(RequestModel):
     )
     filter: FilterDocument = None
     limit: int = ModelField(default=100, ge=1, le=MAX_GROUPS)
+    cursor: str | None = None
     aggregates: list[Aggregate] = ModelField(default_factory=list, max_length=MAX_AGGREGATES)
     explain: bool = False
 
@@ -123,11 +128,13 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class GroupsQuery:
-    """A checked request for groups."""
+    """A checked request for groups. `sent`: its filter as the client wrote it."""
 
     by: tuple[Dimension, ...]
     filter: Filter | None
+    sent: Any
     limit: int
+    cursor: str | None
     measures: tuple[Measure, ...]
     explain: bool
 
@@ -136,14 +143,67 @@ class GroupsQuery:
         judged = self.filter.fields() if self.filter is not None else ()
         return [*(one.field for one in self.by), *judged, *(one.field for one in self.measures)]
 
+    def binding(self, tenant: str, project: str) -> bytes:
+        """What a cursor of this query is bound to: tenant, project, the fields to group by, and filter."""
+        return dumps(
+            {
+                "tenant": tenant,
+                "project": project,
+                "by": [[one.field.key, one.unit, str(one.zone)] for one in self.by],
+                "filter": self.filter.canonical() if self.filter is not None else None,
+            }
+        )
+
+    @property
+    def arrangements(self) -> list[list[int | bool]]:
+        """Others whenever an index that it groups by was rebuilt, or its options were reordered."""
+        return [list((one.field.served or one.field).arrangement) for one in self.by]
+
 
 @dataclass(slots=True)
 class Group:
     """The issues that have the same values. `numbers`: those of each measure."""
 
+    place: GroupPlace
     shown: list[Any]
     numbers: list[list[Decimal]]
     count: int = 0
+
+
+class Reached(NamedTuple):
+    """Where a page of groups ends: the place of its last group, up to the first text that goes on behind what the order compares.
+
+    `shown`: how many groups with this place have been shown.
+    """
+
+    place: GroupPlace
+    shown: int
+
+
+def place_of(group: Group) -> GroupPlace:
+    """The place of a group as cursors tell it: see `Reached`. Groups in order have places in order."""
+    for at, (without, body_, text) in enumerate(group.place):
+        if len(text) >= TEXT_WIDTH:
+            return (*group.place[:at], (without, body_, ""))
+    return group.place
+
+
+def behind(groups: Sequence[Group], reached: Reached | None) -> list[Group]:
+    """Of groups in order those that come after a page."""
+    if reached is None:
+        return list(groups)
+    ahead = [one for one in groups if place_of(one) >= reached.place]
+    alike = sum(place_of(one) == reached.place for one in ahead)
+    return ahead[min(alike, reached.shown) :]
+
+
+def reached_by(page: Sequence[Group], before: Reached | None) -> Reached | None:
+    """Where a page of groups ends that comes after another one."""
+    if not page:
+        return before
+    place = place_of(page[-1])
+    shown = sum(place_of(one) == place for one in page)
+    return Reached(place, shown + (before.shown if before is not None and before.place == place else 0))
 
 
 def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
@@ -159,12 +219,20 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
     )
     if errors:
         raise InvalidRequest("The request is not valid.", errors)
-    return GroupsQuery(tuple(by), found, request.limit, tuple(measures), request.explain)
+    return GroupsQuery(
+        by=tuple(by),
+        filter=found,
+        sent=request.filter,
+        limit=request.limit,
+        cursor=request.cursor,
+        measures=tuple(measures),
+        explain=request.explain,
+    )
 
 
 def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[Group]:
     """All groups of the documents that pass, in the order of the fields; Unprocessable when issues have too many groups."""
-    groups: dict[tuple[GroupOrder, ...], Group] = {}
+    groups: dict[GroupPlace, Group] = {}
     memberships = 0
     for document in documents:
         if query.filter is not None and not query.filter.matches(document):
@@ -178,19 +246,20 @@ def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[
             )
         values = [one.field.value_in(document) for one in query.measures]
         for chosen in product(*members):
-            key = tuple(one.order for one in chosen)
-            group = groups.get(key)
+            place = tuple(one.order for one in chosen)
+            group = groups.get(place)
             if group is None:
-                group = groups[key] = Group([one.shown for one in chosen], [[] for _ in query.measures])
+                shown = [one.shown for one in chosen]
+                group = groups[place] = Group(place, shown, [[] for _ in query.measures])
             group.count += 1
             for numbers, value in zip(group.numbers, values, strict=True):
                 if value is not None:
                     numbers.append(Decimal(value))
-    return [groups[key] for key in sorted(groups)]
+    return [groups[place] for place in sorted(groups)]
 
 
 def group_json(query: GroupsQuery, group: Group) -> dict[str, Any]:
-    """A group as the API answers it."""
+    """A group as the API answers it, but for its filter."""
     found: dict[str, Any] = {"values": group.shown, "count": group.count}
     if query.measures:
         found["aggregates"] = [
@@ -225,9 +294,10 @@ def _dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldErro
         errors.append(FieldError(f"{place}.timezone", "is for the unit of a datetime"))
     if by.unit is not None:
         if field.type is FieldType.DATE:
-            return Dimension(field, _days(by.unit), by.unit)
+            return Dimension(field, _periods(periods.of_date(by.unit)), by.unit)
         if field.type is FieldType.DATETIME:
-            return Dimension(field, instants(by.unit, zone or UTC), by.unit, zone or UTC)
+            tell = periods.of_instant(by.unit, zone or UTC)
+            return Dimension(field, _periods(tell), by.unit, zone or UTC)
         errors.append(FieldError(f"{place}.unit", "is for dates and datetimes"))
     if field.type is FieldType.MULTI_ENUM:
         return Dimension(field, _options(field))
@@ -244,9 +314,14 @@ def _zone(name: str) -> tzinfo | None:
 def _values(field: Field) -> Callable[[Any], Iterable[Member]]:
     def members(value: Any) -> Iterable[Member]:
         # Texts that differ behind what the order compares are groups of their own.
-        return (Member((False, body(field, value), str(identity(field, value))), value_json(field, value)),)
+        apart = str(identity(field, value)) if field.type in _TOLD_APART else ""
+        return (Member((False, body(field, value), apart), value_json(field, value)),)
 
     return members
+
+
+_TOLD_APART = (FieldType.TEXT, FieldType.ENUM)
+"""Whose bodies may be those of several values."""
 
 
 def _options(field: Field) -> Callable[[Any], Iterable[Member]]:
@@ -257,29 +332,11 @@ def _options(field: Field) -> Callable[[Any], Iterable[Member]]:
     return members
 
 
-_UNITS = {"day": 3, "month": 2, "year": 1}
-"""How many parts of a date a unit has."""
-
-
-def _period(unit: str, year: int, month: int, day: int) -> Member:
-    shown = "-".join((f"{year:04d}", f"{month:02d}", f"{day:02d}")[: _UNITS[unit]])
+def of_period(period: str) -> Member:
+    """The group of the issues of a period."""
     # A zone can put the last hours of 9999 into the year 10000.
-    return Member((False, shown.rjust(11, "0"), ""), shown)
+    return Member((False, period.rjust(11, "0"), ""), period)
 
 
-def _days(unit: str) -> Callable[[Any], Iterable[Member]]:
-    return lambda value: (_period(unit, *map(int, value.split("-"))),)
-
-
-def instants(unit: str, zone: tzinfo) -> Callable[[Any], Iterable[Member]]:
-    """Tells the period of the local calendar of a zone in which a stored instant lies."""
-
-    def members(value: str) -> Iterable[Member]:
-        # At either end of the calendar its other side is not one of datetime: one cycle further in the days are the same.
-        year = int(value[:4])
-        shift = _GREGORIAN_CYCLE if year == 1 else -_GREGORIAN_CYCLE if year == 9999 else 0
-        instant = datetime.fromisoformat(f"{year + shift:04d}{value[4:]}")
-        local = instant + (instant.astimezone(zone).utcoffset() or timedelta())
-        return (_period(unit, local.year - shift, local.month, local.day),)
-
-    return members
+def _periods(told: Callable[[str], str]) -> Callable[[Any], Iterable[Member]]:
+    return lambda value: (of_period(told(value)),)

@@ -39,7 +39,7 @@ from gridview.query.group_blocks import (
     is_plain,
     keys_of,
 )
-from gridview.query.group_request import Group, GroupOrder, GroupsQuery, Member, grouped
+from gridview.query.group_request import Group, GroupPlace, GroupsQuery, Member, Reached, grouped
 from gridview.query.page import projection
 from gridview.query.plan import Choice, DirectoryScan, Node, Said
 from gridview.query.reads import ReadBlocks, ReadDirectories, ReadDocuments, Snapshot
@@ -62,8 +62,11 @@ class GroupsBySizes(Said):
     def said(self, facts: Mapping[str, Any]) -> str:
         """What was done, in a sentence."""
         upto, read = facts["upto"], facts["read"]
+        told = f"The first {upto:,}"
+        if facts["begin"]:
+            told = f"From the cursor on {upto:,}"
         said = (
-            f"Group by {self.division.field_id}: its index has {facts['blocks']:,} blocks. The first {upto:,} tell the groups "
+            f"Group by {self.division.field_id}: its index has {facts['blocks']:,} blocks. {told} tell the groups "
             f"asked for: {upto - read:,} with one group each, or a part of one, count by their size; {read:,} are read."
         )
         rest = " What is missing from them to all issues of the project has no value."
@@ -175,9 +178,10 @@ class GroupChoices(Protocol):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grouping(Choice):
-    """Groups. `divisions`: of the fields; () where one has no index that is complete."""
+    """Groups. `divisions`: of the fields; () where one has no index that is complete. `reached`: where the page before ends."""
 
     query: GroupsQuery
+    reached: Reached | None
     selection: Selection
     directories: DirectoryScan
     divisions: tuple[Division, ...]
@@ -185,7 +189,7 @@ class Grouping(Choice):
 
 
 class Found(NamedTuple):
-    """The first groups in order, and whether there are more than these; `issues`: how many there are."""
+    """Groups in order, with those that a page asks for, and whether there are more than these; `issues`: how many there are."""
 
     groups: list[Group]
     more: bool
@@ -215,6 +219,20 @@ class _Known:
     @property
     def rule(self) -> GroupChoices:
         return self.plan.rule
+
+    @property
+    def place(self) -> GroupPlace | None:
+        """Where the page before ends."""
+        return self.plan.reached.place if self.plan.reached is not None else None
+
+    @property
+    def goal(self) -> int:
+        """How many groups a page takes: those shown, one that tells that there are more, and the last of the page before."""
+        return self.query.limit + (1 if self.place is None else 2)
+
+    def ahead(self, groups: Iterable[Combined]) -> int:
+        """How many of these come after the page before."""
+        return sum(self.place is None or one.place > self.place for one in groups)
 
     @property
     def issues(self) -> int:
@@ -293,30 +311,32 @@ def _judge(node: Node, known: _Known) -> Steps[Judged]:
 
 def _by_sizes(node: GroupsBySizes, known: _Known) -> Steps[Found | Beyond]:
     limit, division = known.query.limit, node.division
-    entries = known.entries(division)
+    every = known.entries(division)
+    entries = every[division.begin(every, known.place) :]
     sizes = [one.size for one in entries]
     found = Gathered()
     upto = read = 0
     ready: list[Combined] = []
-    for goal in (limit + 1, math.inf):
+    facts = {"blocks": len(every), "begin": len(every) - len(entries)}
+    for goal in (known.goal, math.inf):
         begin, upto = upto, division.far_enough(entries, sizes, goal)
         wants = list(_wants_to_count(division, entries[begin:upto], found))
         beyond = known.rule.beyond_entries(sum(one.keys is not None for one in wants))
         beyond = beyond or (yield from _count(node, known, wants, found))
         if beyond is not None:
-            yield from tell(node, blocks=len(entries), upto=upto, read=read)
+            yield from tell(node, **facts, upto=upto, read=read)
             return beyond
         read += len(wants)
         fence = entries[upto].lower if upto < len(entries) else None
         ready = [one for one in found.groups() if division.complete(one.labels[0], fence)]
-        if upto == len(entries) or len(ready) > limit:
+        if upto == len(entries) or known.ahead(ready) > limit:
             break
     without = known.issues - known.snapshot.directory(division.valued).total
     has_rest = upto == len(entries) and division.nullable and without > 0
     if has_rest:
         ready.append(Combined((NONE,), without, BitMap()))
-    yield from tell(node, blocks=len(entries), upto=upto, read=read, without=has_rest)
-    shown, all_ = first_of(ready, limit)
+    yield from tell(node, **facts, upto=upto, read=read, without=has_rest)
+    shown, all_ = first_of(ready, limit, known.place)
     return (yield from _spelled(node, known, shown, more=upto < len(entries) or not all_))
 
 
@@ -388,14 +408,19 @@ class _Sets(NamedTuple):
 
 
 def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
-    limit, rule = known.query.limit, known.rule
+    rule = known.rule
     first, *others = known.plan.divisions
     entries = known.entries(first)
-    # Without a filter the first groups are in the first blocks; with one nobody knows yet in which.
-    sizes = [one.size for one in entries]
-    upto = len(entries) if known.query.filter else first.far_enough(entries, sizes, limit + 1)
+    begin = first.begin(entries, known.place)
+    upto = len(entries)
+    if not known.query.filter:
+        # Then the first groups are in the first blocks; under a filter nobody knows yet in which.
+        sizes = [one.size for one in entries[begin:]]
+        upto = begin + first.far_enough(entries[begin:], sizes, known.goal)
+    # The issues without a value, whose group is the last, are those that no block has.
+    read = entries[begin:upto] if upto < len(entries) else entries
     wants = [Want(one.family, entry) for one in others for entry in known.entries(one)]
-    wants += [Want(first.family, entry) for entry in entries[:upto]]
+    wants += [Want(first.family, entry) for entry in read]
     wants += known.plan.selection.wants(known.directories)
     if (beyond := rule.beyond_blocks(len({(one.family, one.entry) for one in wants}))) is not None:
         return beyond
@@ -404,13 +429,13 @@ def _by_sets(node: GroupsBySets, known: _Known) -> Steps[Found | Beyond]:
     if (beyond := rule.beyond_candidates(judged)) is not None:
         return beyond
     found = yield from _first_by_sets(
-        node, known, judged, entries[:upto], limit + 1, all_read=upto == len(entries)
+        node, known, judged, entries[begin:upto], known.goal, all_read=upto == len(entries)
     )
     if isinstance(found, _First) and not found.enough:
         if (beyond := rule.beyond_blocks(len(wants) + len(entries))) is not None:
             return beyond
-        yield from ask(node, ReadBlocks(tuple(_everything_of(first, entries, known))))
-        found = yield from _first_by_sets(node, known, judged, entries, math.inf, all_read=True)
+        yield from ask(node, ReadBlocks(tuple(_everything_of(first, entries, begin, known))))
+        found = yield from _first_by_sets(node, known, judged, entries[begin:], math.inf, all_read=True)
     if isinstance(found, Beyond):
         return found
     yield from tell(node, matched=len(found.matched), candidates=len(judged.undecided))
@@ -439,18 +464,18 @@ def _first_by_sets(
     sets = yield from _sets(node, known, judged, entries, goal, all_read=all_read)
     if isinstance(sets, Beyond):
         return sets
-    found = first_combined(sets.divided, sets.matched, known.query.limit, known.rule.work)
+    found = first_combined(sets.divided, sets.matched, known.query.limit, known.place, known.rule.work)
     if found is None:
         return known.rule.beyond_work()
     groups, all_ = found
     return _First(groups, sets.more or not all_, not (sets.more and all_), sets.matched)
 
 
-def _everything_of(division: Division, entries: Sequence[Entry], known: _Known) -> Iterator[Want]:
-    """The sets of all blocks, and the bodies in as many as may be read."""
+def _everything_of(division: Division, entries: Sequence[Entry], begin: int, known: _Known) -> Iterator[Want]:
+    """The sets of all blocks, and the bodies in as many as may be read of those from one on."""
     yield from (Want(division.family, entry) for entry in entries)
     if known.query.filter is None:
-        untold = [one for one in entries if division.label_of(one) is None and is_plain(one)]
+        untold = [one for one in entries[begin:] if division.label_of(one) is None and is_plain(one)]
         yield from (_bodies_of(division, entry) for entry in known.rule.untold(untold))
 
 
@@ -553,7 +578,8 @@ def _bodies_of(division: Division, entry: Entry) -> Want:
 def _spelled(way: Node, known: _Known, found: Sequence[Combined], *, more: bool) -> Steps[Found]:
     """The groups as they are shown: one round for the documents that spell their values, if it takes any."""
     told = [one for one in found if one.several]
-    asked = [one for one in found[: known.query.limit] if not one.several and not one.spelled]
+    shown = found[: known.query.limit + len(found) - known.ahead(found)]
+    asked = [one for one in shown if not one.several and not one.spelled]
     numbers = BitMap.union(BitMap(), *(one.members for one in told))
     known.rule.check_alike(len(numbers))
     numbers |= BitMap(one.members.min() for one in asked if one.members)
@@ -565,15 +591,14 @@ def _spelled(way: Node, known: _Known, found: Sequence[Combined], *, more: bool)
     again = BitMap.union(BitMap(), *(one.members[:_SPELLINGS] for one in asked if speller(one) is None))
     if again - BitMap(known.documents):
         yield from known.fetch(node, again)
-    groups: dict[tuple[GroupOrder, ...], Group] = {}
+    groups: dict[GroupPlace, Group] = {}
     for one in found:
         if one.several:
             _tell_apart(known.plan.divisions, known.documents, one, groups)
         else:
-            order = tuple(label.order for label in one.labels)
-            shown = _shown(known.plan.divisions, None if one.spelled else speller(one), one)
-            groups[order] = Group(shown, [], one.size)
-    return Found([groups[order] for order in sorted(groups)], more)
+            values = _shown(known.plan.divisions, None if one.spelled else speller(one), one)
+            groups[one.place] = Group(one.place, values, [], one.size)
+    return Found([groups[place] for place in sorted(groups)], more)
 
 
 def _speller(divisions: Sequence[Division], documents: Mapping[int, Item], group: Combined) -> Item | None:
@@ -596,7 +621,7 @@ def _shown(divisions: Sequence[Division], speller: Item | None, group: Combined)
     return [
         label.shown
         if label.spelled
-        else label.order[2]  # as it is compared: nobody spells it otherwise any more
+        else label.order[2] or label.order[1]  # as it is compared: nobody spells it otherwise any more
         if speller is None
         else value_json(division.dimension.field, division.dimension.field.value_in(speller))
         for division, label in zip(divisions, group.labels, strict=True)
@@ -607,7 +632,7 @@ def _tell_apart(
     divisions: Sequence[Division],
     documents: Mapping[int, Item],
     group: Combined,
-    found: dict[tuple[GroupOrder, ...], Group],
+    found: dict[GroupPlace, Group],
 ) -> None:
     """Put the issues of a group into the groups of their whole texts."""
     for num in group.members:
@@ -618,5 +643,5 @@ def _tell_apart(
             Member(label.order, label.shown) if label.spelled else next(iter(division.dimension.of(document)))
             for division, label in zip(divisions, group.labels, strict=True)
         ]
-        order = tuple(one.order for one in members)
-        found.setdefault(order, Group([one.shown for one in members], [])).count += 1
+        place = tuple(one.order for one in members)
+        found.setdefault(place, Group(place, [one.shown for one in members], [])).count += 1

@@ -125,6 +125,16 @@ class Not:
 Filter = Predicate | Every | Some | Not
 
 
+def depth_of(only: Filter) -> int:
+    """Levels of `and`, `or` and `not`."""
+    match only:
+        case Every(parts) | Some(parts):
+            return 1 + max(map(depth_of, parts))
+        case Not(part):
+            return 1 + depth_of(part)
+    return 0
+
+
 def parse_filter(catalog: Catalog, document: Any) -> Filter:
     """The filter that a request asks for; InvalidRequest names all that is wrong with it, each with its place."""
     parsing = _Parsing(catalog)

@@ -1,0 +1,92 @@
+"""The filter of a group: what the grid takes to show exactly the issues of the group. Pure."""
+
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from gridview.encoding.json_codec import dumps
+from gridview.encoding.values import number_json
+from gridview.query import periods
+from gridview.query.group_request import Dimension, Group, GroupOrder, GroupsQuery
+from gridview.query.predicates import MAX_CONDITIONS, MAX_DEPTH, depth_of
+from gridview.schema.catalog import FieldType
+
+MAX_OWN_BYTES = 16 * 1024
+"""Of a request's own filter, which the filter of each group repeats."""
+
+_Part = dict[str, Any]
+"""Of a filter, as a request has it."""
+
+
+class GroupFilters:
+    """The filters of the groups of one request: its own filter, narrowed to a group."""
+
+    def __init__(self, query: GroupsQuery) -> None:
+        self._by = query.by
+        self._own: list[orjson.Fragment] = []
+        self._depth = self._conditions = self._bytes = 0
+        if query.filter is not None:
+            # What joins all parts already takes the group's as well.
+            joined = "and" in query.sent
+            encoded = [dumps(_exact(one)) for one in (query.sent["and"] if joined else [query.sent])]
+            self._own = [orjson.Fragment(one) for one in encoded]
+            self._depth = depth_of(query.filter) - joined
+            self._conditions = len(list(query.filter.fields()))
+            self._bytes = sum(map(len, encoded))
+
+    def of(self, group: Group) -> Any:
+        """The filter. None where it would pass the limits of filters, and where no filter can name a value of the group."""
+        narrowed: list[_Part] = []
+        for dimension, order, shown in zip(self._by, group.place, group.shown, strict=True):
+            condition = _condition(dimension, order, shown)
+            if condition is None:
+                return None
+            narrowed.append(condition)
+        if self._own and not self._has_room(narrowed):
+            return None
+        parts = [*self._own, *narrowed]
+        return parts[0] if len(parts) == 1 else {"and": parts}
+
+    def _has_room(self, narrowed: list[_Part]) -> bool:
+        runs = [len(one.get("or", ())) for one in narrowed]
+        return (
+            self._conditions + sum(max(1, one) for one in runs) <= MAX_CONDITIONS
+            and 1 + max(self._depth, *map(bool, runs)) <= MAX_DEPTH
+            and self._bytes <= MAX_OWN_BYTES
+        )
+
+
+def _condition(dimension: Dimension, order: GroupOrder, shown: Any) -> _Part | None:
+    """What tells the issues of a group of one field. None for a removed option, and for a text that nobody spells any more."""
+    field = dimension.field
+    if shown is None:
+        return {"field": field.id, "op": "is_empty"}
+    if dimension.unit is not None:
+        return _in_period(dimension, shown)
+    if shown == "" or (field.type.has_options and field.option(order[2]).retired):
+        return None
+    if field.type is FieldType.MULTI_ENUM:
+        return {"field": field.id, "op": "has_any", "value": [shown]}
+    return {"field": field.id, "op": "eq", "value": _exact(shown)}
+
+
+def _in_period(dimension: Dimension, period: str) -> _Part:
+    field = dimension.field
+    of_dates = field.type is FieldType.DATE
+    runs = [periods.dates_in(period)] if of_dates else periods.instants_in(period, dimension.zone)
+    found: list[_Part] = [{"field": field.id, "op": "between", "value": list(one)} for one in runs]
+    return found[0] if len(found) == 1 else {"or": found}
+
+
+def _exact(part: Any) -> Any:
+    """The same, with each number as text that a client which reads numbers in binary would hand back as another one."""
+    match part:
+        case dict():
+            return {name: _exact(one) for name, one in part.items()}
+        case list():
+            return [_exact(one) for one in part]
+        case int() | Decimal() if not isinstance(part, bool):
+            exact = Decimal(part)
+            return exact if Decimal(repr(float(exact))) == exact else number_json(exact)
+    return part

@@ -1,0 +1,177 @@
+"""The days, months and years by which dates and instants are grouped: which one a value lies in, and what lies in one. Pure.
+
+A period is told as the calendar writes it: `2023`, `2023-05`, `2023-05-01`. One of instants belongs to a zone's local calendar.
+"""
+
+from calendar import monthrange
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+PeriodUnit = Literal["day", "month", "year"]
+
+_PARTS: dict[PeriodUnit, int] = {"day": 3, "month": 2, "year": 1}
+"""How many parts of a date a unit has."""
+
+_GREGORIAN_CYCLE = 400
+"""Years after which the calendar repeats itself to the day."""
+_FIRST_YEAR, _LAST_YEAR = 1, 9999
+
+DAY = timedelta(days=1)
+"""No zone's clock is as far from UTC."""
+STEP = timedelta(hours=12)
+"""Between two looks at a zone's offset from UTC. No zone changes it twice within this time (a test looks)."""
+_SECOND = timedelta(seconds=1)
+_LEAST = timedelta(microseconds=1)
+
+
+def of_date(unit: PeriodUnit) -> Callable[[str], str]:
+    """Tells the period in which a stored date lies."""
+    return lambda value: _told(unit, *map(int, value.split("-")))
+
+
+def of_instant(unit: PeriodUnit, zone: tzinfo) -> Callable[[str], str]:
+    """Tells the period of the local calendar of a zone in which a stored instant lies."""
+
+    def period(value: str) -> str:
+        year = int(value[:4])
+        shift = _shift(year)
+        instant = datetime.fromisoformat(f"{year + shift:04d}{value[4:]}")
+        local = instant + _offset(zone, instant)
+        return _told(unit, local.year - shift, local.month, local.day)
+
+    return period
+
+
+def dates_in(period: str) -> tuple[str, str]:
+    """The first and the last date of a period."""
+    year, month, day = _begin(period)
+    parts = period.count("-") + 1
+    last = month if parts > 1 else 12
+    last_day = day if parts > 2 else monthrange(year, last)[1]
+    return f"{year:04d}-{month:02d}-{day:02d}", f"{year:04d}-{last:02d}-{last_day:02d}"
+
+
+class Run(NamedTuple):
+    """Instants without a gap: the first and the last."""
+
+    first: str
+    last: str
+
+
+def instants_in(period: str, zone: tzinfo) -> list[Run]:
+    """The instants of a period of a zone's local calendar, those that can be stored.
+
+    They are several runs where clocks are put back across the border of the period.
+    """
+    year, month, day = _begin(period)
+    shift = _shift(year)
+    begin = datetime(year + shift, month, day, tzinfo=UTC)
+    end = _next(begin, period.count("-") + 1)
+    found: list[tuple[datetime, datetime]] = []
+    for since, until, offset in _offsets_about(zone, begin, end):
+        least, behind = max(since, begin - offset), min(until, end - offset)
+        if least >= behind:
+            continue
+        if found and found[-1][1] == least:
+            least, _ = found.pop()
+        found.append((least, behind))
+    earliest = datetime(_FIRST_YEAR + max(shift, 0), 1, 1, tzinfo=UTC)
+    latest = datetime(_LAST_YEAR + min(shift, 0), 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
+    return [
+        Run(_stored(max(least, earliest), shift), _stored(min(behind - _LEAST, latest), shift))
+        for least, behind in found
+    ]
+
+
+def earliest_in(period: str) -> str:
+    """Comes before all instants of a period and of the periods after it, in whichever zone."""
+    year, month, day = _begin(period)
+    if year <= _FIRST_YEAR:
+        return ""
+    shift = _shift(year)
+    return _stored(datetime(year + shift, month, day, tzinfo=UTC) - DAY, shift)
+
+
+def constant(zone: tzinfo, begin: datetime, end: datetime) -> bool:
+    """Whether a zone is as far from UTC all the time."""
+    return len({_offset(zone, at) for at in _looks(begin, end)}) == 1
+
+
+def _begin(period: str) -> tuple[int, int, int]:
+    year, month, day = (*map(int, period.split("-")), 1, 1)[:3]
+    return year, month, day
+
+
+def _next(begin: datetime, parts: int) -> datetime:
+    """When the next period begins."""
+    if parts == 3:
+        return begin + DAY
+    if parts == 2 and begin.month < 12:
+        return begin.replace(month=begin.month + 1)
+    return begin.replace(year=begin.year + 1, month=1)
+
+
+def _told(unit: PeriodUnit, year: int, month: int, day: int) -> str:
+    return "-".join((f"{year:04d}", f"{month:02d}", f"{day:02d}")[: _PARTS[unit]])
+
+
+def _shift(year: int) -> int:
+    """Years to a date with the same calendar around it: at either end of the calendar its other side is not one of datetime."""
+    if year <= _FIRST_YEAR:
+        return _GREGORIAN_CYCLE
+    return -_GREGORIAN_CYCLE if year >= _LAST_YEAR else 0
+
+
+def _stored(instant: datetime, shift: int) -> str:
+    at = instant.replace(tzinfo=None).isoformat(timespec="microseconds")
+    return f"{instant.year - shift:04d}{at[4:]}Z"
+
+
+def _offset(zone: tzinfo, at: datetime) -> timedelta:
+    return at.astimezone(zone).utcoffset() or timedelta()
+
+
+def _looks(begin: datetime, end: datetime) -> Iterator[datetime]:
+    for step in range(int((end - begin) / STEP) + 1):
+        yield begin + step * STEP
+    yield end
+
+
+_Constant = tuple[datetime, datetime, timedelta]
+"""From when until when (exclusive) a zone is how far from UTC."""
+
+
+def _offsets_about(zone: tzinfo, begin: datetime, end: datetime) -> Iterator[_Constant]:
+    """A zone's offsets where they may matter for what lies between two local times. Between, whatever they are does not."""
+    if end - begin <= 2 * DAY:
+        yield from _offsets(zone, begin - DAY, end + DAY)
+        return
+    yield from _offsets(zone, begin - DAY, begin + DAY)
+    yield begin + DAY, end - DAY, timedelta()
+    yield from _offsets(zone, end - DAY, end + DAY)
+
+
+def _offsets(zone: tzinfo, begin: datetime, end: datetime) -> Iterator[_Constant]:
+    for since, until in pairwise(_looks(begin, end)):
+        before, after = _offset(zone, since), _offset(zone, until)
+        if before == after:
+            yield since, until, before
+        else:
+            change = _change(zone, since, until)
+            yield since, change, before
+            yield change, until, after
+
+
+def _change(zone: tzinfo, since: datetime, until: datetime) -> datetime:
+    """When between two moments a zone changes its offset: at a whole second, like all changes."""
+    before = _offset(zone, since)
+    same, other = 0, int((until - since) / _SECOND)
+    while other - same > 1:
+        middle = (same + other) // 2
+        if _offset(zone, since + middle * _SECOND) == before:
+            same = middle
+        else:
+            other = middle
+    return since + other * _SECOND
