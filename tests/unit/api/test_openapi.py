@@ -180,7 +180,10 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("GroupsRequest", {"by", "filter", "limit", "cursor", "aggregates", "explain"}),
         ("GroupBy", {"field", "unit", "timezone"}),
         ("Aggregate", {"field", "function"}),
-        ("Problem", {"type", "title", "status", "detail", "request_id", "errors", "more", "build"}),
+        (
+            "Problem",
+            {"type", "title", "status", "detail", "request_id", "errors", "more", "build", "remedies"},
+        ),
     ],
 )
 def test_a_schema_has_the_properties_of_the_contract(schema: str, expected: set[str]) -> None:

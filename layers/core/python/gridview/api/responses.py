@@ -48,6 +48,16 @@ class Error(AnswerModel):
     message: str
 
 
+class QueryRemedy(AnswerModel):
+    """A call of the API that makes a refused query possible, when the background work that it begins is done."""
+
+    title: str
+    method: Literal["PATCH", "POST"]
+    path: str = ModelField(pattern="^/v1/")
+    body: dict[str, Any]
+    role: Literal["admin"] = ModelField(description="Who may make it.")
+
+
 class Problem(AnswerModel):
     """Why a request was refused (RFC 9457)."""
 
@@ -59,6 +69,9 @@ class Problem(AnswerModel):
     errors: list[Error] = omissible(min_length=1)
     more: Ordinal = omissible(description="How many further errors there are.")
     build: Build | None = omissible(description="The background work that the request has to wait for.")
+    remedies: list[QueryRemedy] = omissible(
+        description="Of a query: calls that together make it possible; empty where none do."
+    )
 
 
 class EnumOption(AnswerModel):

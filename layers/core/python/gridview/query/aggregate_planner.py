@@ -25,12 +25,12 @@ from gridview.query.grouping import (
 )
 from gridview.query.plan import DirectoryScan, Estimate
 from gridview.query.planner import CANDIDATES, MAX_BLOCKS
+from gridview.query.remedies import Remedy, index_field, joined, refused
 from gridview.query.summary import FromBlocks, FromDocuments, Statistics, Summarize, SummaryWay
 from gridview.query.summary_columns import OF_VALUES, Column, PlainPiece, is_told_by_blocks
 from gridview.query.summary_request import FieldSummary, SummaryQuery
 from gridview.schema.catalog import Catalog, Field, FieldType
 from gridview.schema.generations import IndexNotReady
-from gridview.support.errors import Unprocessable
 
 MAX_DOCUMENTS = 10_000
 """Issues that are fetched at most for one answer: 5,000 read units."""
@@ -164,7 +164,7 @@ class GroupsRule:
     def check_alike(self, issues: int) -> None:
         """Texts of up to 10,000 issues are told apart."""
         if issues > MAX_DOCUMENTS:
-            raise Unprocessable(
+            raise refused(
                 f"{issues:,} issues have texts that begin alike for 240 characters, and at most {MAX_DOCUMENTS:,} are "
                 "read to tell them apart. A filter that fewer issues match would do."
             )
@@ -174,16 +174,23 @@ class GroupsRule:
         if issues <= MAX_DOCUMENTS:
             return
         said = [f"{issues:,} issues would have to be read for this, and at most {MAX_DOCUMENTS:,} are"]
-        said += _switched_on(
-            self._catalog, [one.field for one in self._query.by if not is_indexed(one.field)]
-        )
+        unindexed = [one.field for one in self._query.by if not is_indexed(one.field)]
+        remedies = _switched_on(self._catalog, unindexed)
+        said += _told(unindexed, remedies)
+        possible = not self._query.measures and not reason
         if self._query.measures:
             said.append("aggregates are exact, so each issue that matches has to be read for them")
         if reason:
             said.append(reason)
         if judged is not None and len(judged.undecided) > CANDIDATES:
             said += self._selection.undecidable()
-        raise Unprocessable(f"{'; '.join(said)}. A filter that fewer issues match would do, too.")
+            deciding = self._selection.remedies()
+            possible &= bool(deciding)
+            remedies = joined([*remedies, *deciding])
+        raise refused(
+            f"{'; '.join(said)}. A filter that fewer issues match would do, too.",
+            remedies if possible else (),
+        )
 
 
 class _Members(Protocol):
@@ -205,15 +212,19 @@ def _by_entries(plain: Sequence[_Some]) -> list[_Some]:
     return sorted(dear, key=lambda one: len(one.members), reverse=True)[:MAX_QUERIES]
 
 
-def _switched_on(catalog: Catalog, fields: Iterable[Field]) -> Iterator[str]:
+def _switched_on(catalog: Catalog, fields: Iterable[Field]) -> list[Remedy]:
     """How fields without an index get one; IndexNotReady where it is being built."""
+    found: list[Remedy] = []
     for field in dict.fromkeys(fields):
         if field.indexed:
             raise IndexNotReady(field.id)
-        yield (
-            f"{field.id} is not indexed; an administrator can switch its index on: PATCH "
-            f'/v1/projects/{catalog.project}/attributes/{field.id} {{"indexed": true}}'
-        )
+        found.append(index_field(catalog, field))
+    return found
+
+
+def _told(fields: Iterable[Field], remedies: Iterable[Remedy]) -> Iterator[str]:
+    for field, remedy in zip(dict.fromkeys(fields), remedies, strict=True):
+        yield f"{field.id} is not indexed; an administrator can switch its index on: {remedy}"
 
 
 def summary(catalog: Catalog, query: SummaryQuery) -> Summarize:
@@ -274,7 +285,7 @@ class SummaryRule:
         numbers = BitMap.union(candidates, *(one.members for one in fetched))
         if len(numbers) > MAX_DOCUMENTS:
             functions = {one.of.column.asked: one.functions for one in fetched}
-            raise Unprocessable(
+            raise refused(
                 f"{_named((asked, functions[asked]) for asked in functions)} would take the documents of {len(numbers):,} issues, "
                 f"and at most {MAX_DOCUMENTS:,} are read, besides the sort entries of {MAX_QUERIES} blocks. {_HELP}"
             )
@@ -285,7 +296,7 @@ class SummaryRule:
         if len(numbers) > MAX_DOCUMENTS:
             texts = [one.asked for one in columns if one.field.type is FieldType.TEXT]
             named = _named((one, frozenset(one.functions) & OF_VALUES) for one in texts)
-            raise Unprocessable(
+            raise refused(
                 f"{named}: {len(numbers):,} issues have texts that begin alike for 240 characters, and at most {MAX_DOCUMENTS:,} "
                 f"are read to tell them apart. {_HELP}"
             )
@@ -306,10 +317,17 @@ class SummaryRule:
             said.append(
                 f"the options of {', '.join(moving)} are being moved to their new places; ask again when that is done"
             )
-        said += _switched_on(self._catalog, [one.field for one in known.without if not is_indexed(one.field)])
+        unindexed = [one.field for one in known.without if not is_indexed(one.field)]
+        remedies = _switched_on(self._catalog, unindexed)
+        said += _told(unindexed, remedies)
+        possible = not moving
         if known.undecided > CANDIDATES:
             said += self._selection.undecidable()
+            deciding = self._selection.remedies()
+            possible &= bool(deciding)
+            remedies = joined([*remedies, *deciding])
         elif known.blocks > MAX_BLOCKS:
+            possible = False
             said.append(
                 f"the index would take {known.blocks:,} blocks, of which at most {MAX_BLOCKS:,} are read"
             )
@@ -317,7 +335,7 @@ class SummaryRule:
             said.append(
                 f"the index would take the sort entries of {known.plain:,} blocks, of which at most {MAX_QUERIES} are read"
             )
-        raise Unprocessable(f"{'; '.join(said)}. {_HELP}")
+        raise refused(f"{'; '.join(said)}. {_HELP}", remedies if possible else ())
 
 
 _HELP = "A filter that fewer issues match would do."

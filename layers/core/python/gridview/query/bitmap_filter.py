@@ -20,6 +20,7 @@ from gridview.query import key_ranges
 from gridview.query.key_ranges import EVERYTHING, Access, Both, Doubt, Either, Within, Without
 from gridview.query.predicates import Every, Filter, Not, Predicate, Some
 from gridview.query.reads import Snapshot
+from gridview.query.remedies import Remedy, decide, index_field
 from gridview.schema.catalog import Catalog
 
 Directories = Mapping[str, Directory]
@@ -81,30 +82,37 @@ class Selection:
         """The conditions that sets do not decide, each with what would help."""
         found: dict[str, None] = {}
         for condition in self._conditions:
-            doubts = dict.fromkeys(leaf.doubt for leaf in key_ranges.leaves(_access(condition)) if leaf.doubt)
-            found |= dict.fromkeys(self._explained(condition, doubt) for doubt in doubts)
+            found |= dict.fromkeys(self._explained(condition, doubt) for doubt in _doubts(condition))
         return list(found)
 
+    def remedies(self) -> list[Remedy]:
+        """What has sets decide all of them; [] where nothing does."""
+        return decide(self._catalog, [one for one in self._conditions if _doubts(one)])
+
     def _explained(self, condition: Predicate, doubt: Doubt) -> str:
-        field = condition.field.id
-        call = f"PATCH /v1/projects/{self._catalog.project}/attributes/{field}"
-        order = condition.field.served
+        field = condition.field
+        order = field.served
         match doubt:
             case Doubt.UNINDEXED:
-                help_ = f'{call} {{"indexed": true}} builds one.'
+                (call,) = decide(self._catalog, [condition]) or [index_field(self._catalog, field)]
+                help_ = f"{call} builds one."
             case Doubt.UNSEARCHED:
-                help_ = f'{call} {{"search": true}} indexes them.'
+                help_ = f"{index_field(self._catalog, field, words=True)} indexes them."
             case Doubt.PART if order is not None and order.searched:
                 help_ = "whole words between two others narrow it, and has_words and starts_with need no documents."
             case Doubt.PART:
-                help_ = (
-                    f'starts_with needs no documents; {call} {{"search": true}} indexes words, for has_words.'
-                )
+                call = index_field(self._catalog, field, words=True)
+                help_ = f"starts_with needs no documents; {call} indexes words, for has_words."
             case Doubt.LONG:
                 help_ = "a shorter value needs no documents."
             case Doubt.BUILDING | Doubt.MOVING:
                 help_ = "ask again when that is done."
         return f"{condition}: {doubt.value}; {help_}"
+
+
+def _doubts(condition: Predicate) -> list[Doubt]:
+    """Why sets do not decide a condition."""
+    return list(dict.fromkeys(one.doubt for one in key_ranges.leaves(_access(condition)) if one.doubt))
 
 
 def _confined(part: Access, family: str) -> tuple[Range, ...] | None:

@@ -9,9 +9,9 @@ from gridview.encoding.sort_strings import issue_number
 from gridview.query.page import projection
 from gridview.query.plan import Node
 from gridview.query.reads import ReadDocuments, ReadRanges
+from gridview.query.remedies import refused
 from gridview.query.steps import Steps, ask
 from gridview.schema.catalog import Field
-from gridview.support.errors import Unprocessable
 
 _RANGES = 16
 """Ranges of issue numbers: as many as calls run side by side."""
@@ -44,7 +44,7 @@ def in_ranges(node: Node, fields: Iterable[Field], among: BitMap, reason: str) -
     while ranges:
         calls += len(ranges)
         if calls > _MAX_CALLS:
-            raise Unprocessable(
+            raise refused(
                 f"The project's issues are too large for {reason}: more than {_MAX_CALLS} MB would be read for it. "
                 "They can be sorted by one indexed field, without a filter, and walked by cursors."
             )

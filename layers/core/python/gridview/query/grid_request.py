@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, NoReturn, Protocol, TypeVar
 
 from pydantic import AfterValidator, ValidationInfo, WithJsonSchema, field_validator
 from pydantic import Field as ModelField
 
 from gridview.encoding.json_codec import dumps, loads
 from gridview.query.predicates import Filter, parse_filter
+from gridview.query.remedies import define_index, index_field, refused
+from gridview.query.remedies import in_words as in_calls
 from gridview.query.sort_order import Keys, OrderKey
-from gridview.schema.catalog import BUILTINS, MAX_ATTRIBUTES, MAX_KEYS, NUM, Catalog, Part
+from gridview.schema.catalog import BUILTINS, MAX_ATTRIBUTES, MAX_KEYS, NUM, Catalog, Field, Part
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.ids import FIELD_ID_SCHEMA
-from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel, as_integers, parse
 
 MAX_LIMIT = 500
@@ -225,20 +227,31 @@ def _keys(catalog: Catalog, sort: list[SortKey]) -> Keys:
     building = catalog.composite_being_built(parts)
     if building is not None and any(catalog.field_of(part.field).served is None for part in building.sort):
         raise IndexNotReady("", building.id)
+    named = [catalog.get(key.field) for key in sort]
+    unserved = [field for field in dict.fromkeys(named) if field is not None and field.served is None]
+    if unserved:
+        _refuse(catalog, parts, unserved)
     return _sufficient(tuple(_key(catalog, key) for key in sort) or (OrderKey(None),))
+
+
+def _refuse(catalog: Catalog, parts: Sequence[Part], unserved: Sequence[Field]) -> NoReturn:
+    """Say what would make it possible to sort by fields without an index; IndexNotReady where one is being built."""
+    for field in unserved:
+        if field.indexed:
+            raise IndexNotReady(field.id)
+    whole = define_index(catalog, parts)
+    remedies = [whole] if whole is not None else [index_field(catalog, field) for field in unserved]
+    names = ", ".join(field.id for field in unserved)
+    raise refused(
+        f"Nothing can be sorted by {names} without an index. An administrator can have it built: {in_calls(remedies)}.",
+        remedies,
+    )
 
 
 def _key(catalog: Catalog, key: SortKey) -> OrderKey:
     field = catalog.get(key.field)
     if field is None:
         return OrderKey(None, key.direction == "desc")
-    if field.served is None:
-        if field.indexed:
-            raise IndexNotReady(field.id)
-        raise Unprocessable(
-            f"{field.id} is not indexed, so nothing can be sorted by it. An administrator can switch its index on: "
-            f'PATCH /v1/projects/{catalog.project}/attributes/{field.id} {{"indexed": true}}.'
-        )
     return OrderKey(field.served, key.direction == "desc", key.nulls == "first")
 
 

@@ -21,9 +21,10 @@ from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filt
 from gridview.query.operators import body, identity
 from gridview.query.periods import PeriodUnit
 from gridview.query.predicates import NUMBER, Filter
+from gridview.query.remedies import refused
 from gridview.schema.catalog import NUM, Catalog, Field, FieldType
 from gridview.schema.documents import value_json
-from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
+from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel
 
 MAX_FIELDS = 3
@@ -240,7 +241,7 @@ def grouped(query: GroupsQuery, documents: Iterable[Mapping[str, Any]]) -> list[
         members = [list(one.of(document)) for one in query.by]
         memberships += _product(map(len, members))
         if memberships > _MAX_MEMBERSHIPS:
-            raise Unprocessable(
+            raise refused(
                 f"The issues would be counted more than {_MAX_MEMBERSHIPS:,} times, since one counts for each of its options. "
                 "Group by fewer fields, or filter."
             )

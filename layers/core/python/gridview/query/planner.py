@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 
 from pyroaring import BitMap
 
-from gridview.encoding.json_codec import dumps
 from gridview.index.directory import Directory, Range
 from gridview.index.families import NUMBERS
 from gridview.query.bitmap_filter import Judged, Selection
@@ -49,6 +48,7 @@ from gridview.query.plan import (
 )
 from gridview.query.predicates import Filter
 from gridview.query.reads import Snapshot
+from gridview.query.remedies import define_index, refused
 from gridview.query.sort_order import Keys, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
@@ -174,7 +174,7 @@ def with_sets(
     """How to sort what matches, once the sets have been read. `known`: among those that match for sure."""
     query, order, undecided = page.query, known.order, judged.undecided
     if len(undecided) > CANDIDATES:
-        refusal = too_wide(page.selection.undecidable() if page.selection else (), len(undecided))
+        refusal = too_wide(page.selection, len(undecided))
         return full_scan(page, order.total, refusal, _OPEN, judged.maybe)
     recheck = recheck_of(query.filter, undecided)
     if order.by_number:
@@ -448,17 +448,19 @@ def sorts_all(candidates: int, rows: int, undecided: int, walk: float) -> bool:
 def check_blocks(count: int) -> None:
     """Refuse to read this many blocks for one answer."""
     if count > MAX_BLOCKS:
-        raise Unprocessable(
+        raise refused(
             f"Answering this would take {count:,} blocks of the index, half a read unit each, and {MAX_BLOCKS:,} are read at most. "
             "A narrower filter, or a sort by the field that is filtered by, takes fewer."
         )
 
 
-def too_wide(conditions: Sequence[str], undecided: int) -> Unprocessable:
+def too_wide(selection: Selection | None, undecided: int) -> Unprocessable:
     """What is said where the index leaves too many issues undecided."""
-    return Unprocessable(
+    conditions = selection.undecidable() if selection is not None else ()
+    return refused(
         f"The index leaves open for {undecided:,} issues whether they match, and at most {CANDIDATES:,} are looked at one by one. "
-        f"{' '.join(conditions)}"
+        f"{' '.join(conditions)}",
+        selection.remedies() if selection is not None else (),
     )
 
 
@@ -467,18 +469,12 @@ def too_many_ties(catalog: Catalog, order: Keys, count: int) -> RequestError:
     building = catalog.composite_being_built(parts_of(order))
     if building is not None:
         return IndexNotReady(building.id, building.id)
-    sort = [
-        {
-            "field": key.field_id,
-            "direction": "desc" if key.descending else "asc",
-            "nulls": "first" if key.nulls_first else "last",
-        }
-        for key in order
-    ]
-    return Unprocessable(
-        f"{count:,} issues have the same {order[0].field_id}, and at most {CANDIDATES:,} are put in order by further keys. "
-        "An administrator can define an index that keeps them in this order: "
-        f"POST /v1/projects/{catalog.project}/indexes {dumps({'sort': sort}).decode()}."
+    said = f"{count:,} issues have the same {order[0].field_id}, and at most {CANDIDATES:,} are put in order by further keys."
+    remedy = define_index(catalog, parts_of(order))
+    if remedy is None:
+        return refused(f"{said} A filter that fewer issues match would do.")
+    return refused(
+        f"{said} An administrator can define an index that keeps them in this order: {remedy}.", [remedy]
     )
 
 
@@ -524,7 +520,7 @@ def row_number_with_sets(
     """How to count what matches before an issue. `buckets`: those that would have to be read; `judged`: the other issues."""
     undecided = judged.undecided
     if len(undecided) > CANDIDATES:
-        refusal = too_wide(plan.selection.undecidable() if plan.selection else (), len(undecided))
+        refusal = too_wide(plan.selection, len(undecided))
         return count_whole(plan, known, refusal, judged.maybe)
     if not known.order.by_number:
         walk = walking(known.order, buckets, len(judged.maybe), known.order.total)

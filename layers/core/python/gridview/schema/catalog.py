@@ -527,7 +527,7 @@ class Catalog:
         return found[0] if found is not None and found[0].indexes.ready is None else None
 
     def _composite_of(self, parts: Sequence[Part]) -> tuple[Composite, bool] | None:
-        several = _without_number(parts)
+        several = without_number(parts)
         if len(several) < 2:
             return None
         normal, backwards = normal_form(several)
@@ -538,7 +538,7 @@ class Catalog:
         return CompositeOrder(composite, fields, index)
 
 
-def _without_number(parts: Sequence[Part]) -> Sequence[Part]:
+def without_number(parts: Sequence[Part]) -> Sequence[Part]:
     """The keys before the issue number, which decides all ties; empty if they alone do not give the same order."""
     place = next((at for at, part in enumerate(parts) if part.field == NUM), len(parts))
     if 0 < place < len(parts) and parts[place].descending != parts[place - 1].descending:
