@@ -31,3 +31,9 @@ def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
     for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SQS"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has lost a race tries again at once."""
+    monkeypatch.setattr("gridview.support.backoff.pause", lambda _: None)

@@ -16,10 +16,11 @@ from gridview.index.blocks import HEAD, Block, Change, Unreadable
 from gridview.index.families import NUMBERS
 from gridview.index.fence_cache import Fences
 from gridview.index.ledger import Intent
-from gridview.support import backoff
 from tests.support import damage
 from tests.support.block_truth import assert_chains
 from tests.support.damage import PROJECT, TENANT, catalog_of, key_of
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
 
 ISSUES = 4
 NAMES, KINDS, WORDS = "name.1", "a2.1", "name.1.has"
@@ -38,11 +39,6 @@ STRANGERS = [
     SuspectKey(2, WORDS, sort_string("bridge", 2)),
 ]
 """Places in which an issue is not: of no issue, and of issue 2 with another value."""
-
-
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
 
 
 @pytest.fixture

@@ -21,13 +21,15 @@ from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import IssueWalk
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.store import Catalogs
-from gridview.support import backoff, clock
+from gridview.support import clock
 from gridview.support.errors import Overloaded
 from tests.support import block_damage, damage
 from tests.support.block_damage import PLANTED_IN_BLOCKS, PlantedInBlocks
 from tests.support.block_truth import assert_chains
 from tests.support.damage import PROJECT, TENANT, catalog_of, key_of
 from tests.unit.fsck.test_checker import PATIENCE, People, Time, mending, never, the_project, the_table
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
 
 ISSUES = 36
 WALKS = pytest.mark.parametrize("walk", [the_project, the_table])
@@ -45,7 +47,6 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     made = Time()
     monkeypatch.setattr(clock, "after", made.after)
     monkeypatch.setattr(clock, "sleep", made.sleep)
-    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
     return made
 
 

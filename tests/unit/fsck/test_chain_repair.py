@@ -18,6 +18,8 @@ from gridview.index.fence_cache import Fences
 from gridview.support import backoff
 from gridview.support.errors import Overloaded
 
+pytestmark = pytest.mark.usefixtures("no_pauses")
+
 TENANT, PROJECT, FAMILY = "acme", "bridge", "a1.1"
 DIRECTORY = keys.directory(TENANT, PROJECT, FAMILY)
 G, M, T = before("g"), before("m"), before("t")
@@ -27,11 +29,6 @@ TWO = Block(FAMILY, "two", G, M, "three", "d2", {"h": BitMap([2])})
 THREE = Block(FAMILY, "three", M, None, None, "d3", {"p": BitMap([3])})
 
 Row = tuple[str, str, str | None, str | None, list[int]]
-
-
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
 
 
 def place(block_id: str) -> tuple[str, str]:

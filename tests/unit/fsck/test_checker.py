@@ -30,11 +30,13 @@ from gridview.index.stream_consumer import consume
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
-from gridview.support import backoff, clock
+from gridview.support import clock
 from gridview.support.errors import NotFound, Overloaded
 from tests.support import damage
 from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, key_of
 from tests.support.depth import one_of
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
 
 PATIENCE = 60.0
 
@@ -68,7 +70,6 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     made = Time()
     monkeypatch.setattr(clock, "after", made.after)
     monkeypatch.setattr(clock, "sleep", made.sleep)
-    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
     return made
 
 

@@ -33,6 +33,8 @@ from tests.support.block_truth import assert_chains
 from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, Planted, catalog_of, collection, key_of
 from tests.support.depth import one_of
 
+pytestmark = pytest.mark.usefixtures("no_pauses")
+
 KEY = key_of(1)
 
 
@@ -51,11 +53,6 @@ def pristine() -> MemoryTable:
 @pytest.fixture
 def table(pristine: MemoryTable) -> MemoryTable:
     return pristine.copy()
-
-
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
 
 
 def mended(table: Table, key: str = KEY, hint: int = 0) -> bool:

@@ -16,8 +16,10 @@ from gridview.index import block_writer
 from gridview.index.block_writer import BlockWriter, Impassable, KeyChange, Written, remove_family
 from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
 from gridview.index.fence_cache import Fences
-from gridview.support import backoff, concurrency
+from gridview.support import concurrency
 from gridview.support.errors import Overloaded
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
 
 TENANT, PROJECT, FAMILY = "acme", "bridge", "a1.1"
 DIRECTORY = keys.directory(TENANT, PROJECT, FAMILY)
@@ -26,11 +28,6 @@ LEFT, RIGHT = (
     KeyChange("issue-2", FAMILY, sort_string("x", 2), True),
 )
 """A place in the first block, and one in the second."""
-
-
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
 
 
 @pytest.fixture

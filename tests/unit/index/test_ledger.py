@@ -233,7 +233,7 @@ ALIVE = 3
 def one_call_at_a_time() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(concurrency, "ThreadPoolExecutor", Pool)
-        patch.setattr(backoff, "_PAUSE", 0.0)
+        patch.setattr(backoff, "pause", lambda _: None)
         yield
 
 

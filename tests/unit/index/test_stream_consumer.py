@@ -26,8 +26,10 @@ from gridview.index.stream_consumer import consume, fold
 from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
-from gridview.support import backoff, concurrency
+from gridview.support import concurrency
 from gridview.support.errors import Overloaded
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
 
 TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
@@ -61,11 +63,6 @@ def document(table: MemoryTable, num: int, version: int = 1, **fields: Any) -> I
 
 def new(number: int, made: Item) -> dict[str, Any]:
     return record(number, None, made)
-
-
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
 
 
 def one_call_at_a_time(patch: pytest.MonkeyPatch) -> None:

@@ -29,9 +29,11 @@ from gridview.schema.generations import IndexState
 from gridview.schema.jobs import Hint, Job, Turn
 from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs, DefinitionsMissing
-from gridview.support import aws, backoff, clock, concurrency
+from gridview.support import aws, clock, concurrency
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import assert_chains
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
 
 TENANT, PROJECT = "acme", "bridge"
 PARTITION = keys.project(TENANT, PROJECT)
@@ -46,7 +48,6 @@ class Killed(BaseException):
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_worker, "BATCH", 2)
-    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
 
 
 class Passing:

@@ -23,10 +23,11 @@ from gridview.fsck.issue_diff import differences
 from gridview.index.dead_letters import DeadLetters
 from gridview.index.images import Poison
 from gridview.index.ledger import ImageVersion, Ledger
-from gridview.support import backoff
 from gridview.support.errors import Overloaded
 from tests.support import damage
 from tests.support.damage import PROJECT, TENANT, catalog_of, collection, key_of
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
 
 BUCKET = "failed-batches"
 UUID = re.compile(r"^[0-9a-f-]{36}$")
@@ -97,7 +98,6 @@ class World:
 @pytest.fixture(params=["folder", "bucket"])
 def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setattr(dlq, "_WAIT_SECONDS", 0)
-    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
     folder = tmp_path / "failed-batches"
 
     def kept(records: list[Any]) -> str:

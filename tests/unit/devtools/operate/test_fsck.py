@@ -11,10 +11,12 @@ from devtools.operate import target
 from devtools.operate.target import Target
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.encoding import keys
-from gridview.support import backoff, clock
+from gridview.support import clock
 from gridview.support.errors import Overloaded
 from tests.support import damage
 from tests.support.damage import PROJECT, TENANT, key_of
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
 
 ONE = ("--project", PROJECT, "--tenant", TENANT)
 
@@ -38,7 +40,6 @@ def table(pristine: MemoryTable) -> MemoryTable:
 def opened(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
     nothing: Any = None
     monkeypatch.setattr(target, "open", lambda _: Target(table, nothing, "", nothing, "the test"))
-    monkeypatch.setattr(backoff, "_PAUSE", 0.0)
     monkeypatch.setattr(clock, "sleep", lambda _: None)
 
 
