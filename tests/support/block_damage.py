@@ -32,12 +32,12 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, size in {
         "MAX_BYTES": 120,
         "POPULAR": 12,
-        "_UNPOPULAR": 6,
-        "_MERGED": 30,
-        "_ROOMY": 72,
-        "_PLAIN_KEYS": 8,
-        "_DETAILED_BODIES": 4,
-        "_DETAILED_BYTES": 60,
+        "UNPOPULAR": 6,
+        "MERGED": 30,
+        "ROOMY": 72,
+        "PLAIN_KEYS": 8,
+        "DETAILED_BODIES": 4,
+        "DETAILED_BYTES": 60,
     }.items():
         monkeypatch.setattr(blocks, name, size)
 

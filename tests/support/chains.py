@@ -21,12 +21,12 @@ Documents = Iterable[Mapping[str, Any]]
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have blocks hold about twenty keys, so that a few hundred issues make many of them."""
     monkeypatch.setattr(blocks, "MAX_BYTES", 180)
-    monkeypatch.setattr(blocks, "_MERGED", 60)
-    monkeypatch.setattr(blocks, "_ROOMY", 140)
+    monkeypatch.setattr(blocks, "MERGED", 60)
+    monkeypatch.setattr(blocks, "ROOMY", 140)
     monkeypatch.setattr(blocks, "POPULAR", 15)
-    monkeypatch.setattr(blocks, "_UNPOPULAR", 7)
-    monkeypatch.setattr(blocks, "_PLAIN_KEYS", 30)
-    monkeypatch.setattr(blocks, "_DETAILED_BODIES", 5)
+    monkeypatch.setattr(blocks, "UNPOPULAR", 7)
+    monkeypatch.setattr(blocks, "PLAIN_KEYS", 30)
+    monkeypatch.setattr(blocks, "DETAILED_BODIES", 5)
 
 
 def keys_by_family(catalog: Catalog, documents: Documents) -> dict[str, list[str]]:

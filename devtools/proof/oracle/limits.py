@@ -14,13 +14,13 @@ Limits = Mapping[str, Any]
 def _of_blocks(size: int, popular: int, plain: int, bodies: int, detailed: int) -> Limits:
     return {
         "index.blocks.MAX_BYTES": size,
-        "index.blocks._MERGED": size // 4,
-        "index.blocks._ROOMY": size * 6 // 10,
+        "index.blocks.MERGED": size // 4,
+        "index.blocks.ROOMY": size * 6 // 10,
         "index.blocks.POPULAR": popular,
-        "index.blocks._UNPOPULAR": popular // 2,
-        "index.blocks._PLAIN_KEYS": plain,
-        "index.blocks._DETAILED_BODIES": bodies,
-        "index.blocks._DETAILED_BYTES": detailed,
+        "index.blocks.UNPOPULAR": popular // 2,
+        "index.blocks.PLAIN_KEYS": plain,
+        "index.blocks.DETAILED_BODIES": bodies,
+        "index.blocks.DETAILED_BYTES": detailed,
     }
 
 
@@ -34,10 +34,7 @@ _BLOCKS: Mapping[str, Limits] = {
 
 _BUDGETS: Mapping[str, Limits] = {
     "": {},
-    "dear": {
-        "query.planner._ITEM_UNITS": 20.0,
-        "query.aggregate_planner._ITEM_UNITS": 20.0,
-    },
+    "dear": {"query.prices.ITEM": 20.0},
     "few": {"query.planner.CANDIDATES": 25},
     "poor": {
         "query.planner.WHOLE": 30,

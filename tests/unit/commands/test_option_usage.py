@@ -1,13 +1,16 @@
 """Whether issues use an option, as indexes and documents tell."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands.option_usage import options_in_use
+from gridview.dynamodb.expressions import Item
 from gridview.index import blocks
 from gridview.schema.catalog import MAX_OPTIONS
+from gridview.support.errors import Unprocessable
 from tests.unit.query.test_grouping import Loaded
 
 OPTIONS = [f"v{place}" for place in range(12)]
@@ -65,3 +68,33 @@ def test_two_hundred_options_of_an_attribute_without_an_index_are_asked_about_at
         unused = [one.id for one in field.options if one.value not in used]
         assert len(unused) >= 198
         assert not options_in_use(loaded.table, catalog, field, unused)
+
+
+def test_an_option_that_is_being_moved_is_looked_for_where_it_stood_too() -> None:
+    loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": OPTIONS}])
+    loaded.fill([loaded.issue(1, fields={"kind": "v3"})])
+    field = loaded.catalog.get("kind")
+    assert field is not None
+    moved = replace(field, options=tuple(one.moved_to(f"zzz{one.id}", epoch=9) for one in field.options))
+    assert options_in_use(loaded.table, loaded.catalog, moved, [moved.options[3].id])
+    assert not options_in_use(loaded.table, loaded.catalog, moved, [moved.options[4].id])
+
+
+def test_the_issues_of_an_attribute_without_an_index_are_read_up_to_a_limit() -> None:
+    loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": OPTIONS, "indexed": False}])
+    field = loaded.catalog.get("kind")
+    assert field is not None
+
+    def issue(num: int, option: str, **values: str) -> Item:
+        made = loaded.issue(num, fields={"kind": option})
+        return {**made, "fields": {**made["fields"], **values}}
+
+    unused, used = ([field.options[place].id] for place in (2, 3))
+    for count in (5, 60):
+        large = (issue(num, "v1", a9="x" * 380_000) for num in range(1, count + 1))
+        loaded.fill([*large, issue(100, "v3")])
+        if count == 5:
+            assert options_in_use(loaded.table, loaded.catalog, field, used), "behind a page of a megabyte"
+            assert not options_in_use(loaded.table, loaded.catalog, field, unused)
+    with pytest.raises(Unprocessable, match="too large to check"):
+        options_in_use(loaded.table, loaded.catalog, field, used)

@@ -76,3 +76,8 @@ def test_the_table_in_memory_refuses_what_dynamodb_finds_too_long() -> None:
     ):
         with pytest.raises(ClientError, match="Expression size"):
             call()
+
+
+def test_a_field_that_is_asked_for_twice_is_named_once() -> None:
+    once, twice = projected([("fields", "a1")]), projected([("fields", "a1"), ("fields", "a1")])
+    assert once == twice

@@ -193,6 +193,13 @@ def test_a_botocore_that_takes_what_the_hook_gives_leaves_the_parsing_to_it() ->
                 "Item": {**ITEM, "PK": {"S": "a"}, "x": 1},
             },
         ),
+        (
+            as_ever,
+            lambda found, customized: {
+                **merged(found, customized),
+                "Item": {**ITEM, "map": {"M": {"list": {"L": [{"N": "1.50"}]}}}},
+            },
+        ),
     ],
     ids=[
         "other names",
@@ -203,6 +210,7 @@ def test_a_botocore_that_takes_what_the_hook_gives_leaves_the_parsing_to_it() ->
         "other response",
         "what the hook gives is dropped",
         "another form",
+        "a shorter list",
     ],
 )
 def test_any_other_botocore_goes_on_parsing(

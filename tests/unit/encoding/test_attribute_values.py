@@ -52,7 +52,9 @@ def test_the_wire_form_is_the_one_of_the_sdk(value: Any) -> None:
     ],
 )
 def test_a_large_integer_that_dynamodb_returns_can_be_answered_with_all_its_digits(text: str) -> None:
-    assert Decimal(dumps(from_wire({"N": text})).decode()) == Decimal(text)
+    found = from_wire({"N": text})
+    assert isinstance(found, Decimal)
+    assert Decimal(dumps(found).decode()) == Decimal(text)
 
 
 @pytest.mark.parametrize("value", [1.5, {"a": 1.5}, [object()], {1, 2}])

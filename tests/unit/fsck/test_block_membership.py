@@ -101,7 +101,7 @@ def test_an_issue_that_is_none_of_its_block_is_too_much_and_taken_out(
 def test_a_plain_block_is_told_by_any_key_there_and_mended_by_the_issues_own(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "_DETAILED_BODIES", 1)
+    monkeypatch.setattr(blocks, "DETAILED_BODIES", 1)
     own = SuspectKey(2, NAMES, table.items[key_of(2), keys.order(TENANT, PROJECT, NAMES)][keys.SORT])
     spoil(table, own, present=False)
     place = keys.block(TENANT, PROJECT, NAMES, HEAD), keys.directory(TENANT, PROJECT, NAMES)
@@ -177,3 +177,22 @@ def test_a_block_that_cannot_be_read_is_no_ground_to_judge_by(table: MemoryTable
 def test_an_issue_is_told_of_once_however_often_it_is_in_doubt(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
     assert len(misplaced(table, *[PLACES[0]] * 3)) == 1
+
+
+def test_a_block_is_not_amended_by_a_ledger_that_has_changed_since(table: MemoryTable) -> None:
+    spoil(table, PLACES[0], present=False)
+    raced = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes and not raced:
+            raced.append(attempted.key)
+            spoil(
+                table, PLACES[0], present=False
+            )  # another writes the block, and somebody is at work on the issue
+            revision = table.items[key_of(2), keys.LEDGER]["revision"]
+            damage.change(table, key_of(2), keys.LEDGER, {"revision": revision + 1})
+        return perform()
+
+    membership(table.seen_through(around)).amend([PLACES[0]])
+    assert raced
+    assert membership(table).doubtful({PLACES[0]: True}) == [PLACES[0]]

@@ -2,24 +2,33 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import chain_check, checker
+from gridview.fsck.block_membership import SuspectKey
+from gridview.fsck.chain_visits import Visits
 from gridview.fsck.checker import Check
+from gridview.fsck.definitions import Definitions
 from gridview.fsck.issue_diff import DifferenceKind
-from gridview.fsck.progress import Finding, Tally
+from gridview.fsck.progress import RESTLESS, Finding, Tally, Visit
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import IssueWalk
+from gridview.index.families import families_of
 from gridview.maintenance.job_worker import Worker
+from gridview.schema.items import to_item
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import Overloaded
@@ -253,3 +262,64 @@ def test_a_reindex_of_everything_brings_blocks_right(
     planted.inflict(table)
     reindexed(table)
     assert_right(table)
+
+
+def test_a_block_that_its_writer_splits_at_once_is_not_told_of(
+    table: MemoryTable, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted = next(one for one in PLANTED_IN_BLOCKS if one.found is DifferenceKind.OVERSIZE)
+    planted.inflict(table)
+    assert kinds(checked(table, the_table(table), time)[0]) == {DifferenceKind.OVERSIZE}
+    monkeypatch.setattr(
+        clock, "sleep", lambda _: mending(table).straighten(TENANT, PROJECT, block_damage.PLAIN)
+    )
+    assert checked(table, the_table(table), time)[0] == {}
+
+
+def test_what_a_repair_could_not_mend_is_told_as_that(table: MemoryTable, time: Time) -> None:
+    class Idle(Repairs):
+        def amend(self, tenant: str, project: str, doubts: Sequence[SuspectKey]) -> None:
+            """Nothing, as when others undo it."""
+
+    next(one for one in PLANTED_IN_BLOCKS if one.found is DifferenceKind.STRAY).inflict(table)
+    found, _ = checked(table, the_table(table), time, repair=Idle(table, Catalogs()))
+    assert found
+    assert {(one.repaired, one.reason) for findings in found.values() for one in findings} == {
+        (False, RESTLESS)
+    }
+
+
+def test_blocks_are_looked_for_under_every_generation_that_has_been(table: MemoryTable) -> None:
+    catalog = catalog_of(table)
+    field = catalog.attributes[0]
+    again = replace(field, indexes=field.indexes.off(2).after_pass(2, 3).on(4))
+    rebuilt = replace(catalog, attributes=(again, *catalog.attributes[1:]))
+    first = f"{field.key}.1"
+    assert first in families_of(catalog)
+    assert first not in families_of(rebuilt)
+    assert {first, f"{first}.has"} <= {*chain_check.former_families(rebuilt)}
+    assert f"{field.key}.2" not in chain_check.former_families(rebuilt)
+
+
+def test_blocks_that_are_a_familys_by_now_are_not_dead(table: MemoryTable) -> None:
+    catalog = catalog_of(table)
+    field = catalog.attributes[0]
+    place = keys.project(TENANT, PROJECT), keys.attribute(TENANT, PROJECT, field.id)
+    present, before = table.items[place], replace(field, indexes=field.indexes.off(2).after_pass(2, 3))
+    visit = Visit(TENANT, PROJECT, f"{field.key}.1")
+
+    def visited(switched_on_meanwhile: bool) -> Sequence[Finding]:
+        table.put(to_item(TENANT, PROJECT, before))
+
+        def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+            if switched_on_meanwhile and attempted.key[0].startswith(keys.BLOCK_PREFIX):
+                table.put(present)
+            return perform()
+
+        seen = table.seen_through(around)
+        visits = Visits(seen, Definitions(seen), None, meets_blocks=True)
+        with ThreadPoolExecutor(1) as pool:
+            return visits.carry_out([visit], pool)[0].findings
+
+    assert [one.differences[0].kind for one in visited(False)] == [DifferenceKind.DEAD]
+    assert visited(True) == []

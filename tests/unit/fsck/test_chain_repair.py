@@ -203,3 +203,17 @@ def test_a_block_is_not_taken_out_that_another_has_mended() -> None:
 
     straightened(table, around)
     assert rows(table) == WHOLE
+
+
+def test_a_block_is_not_put_over_what_another_has_written() -> None:
+    table = stored(ONE, TWO, THREE)
+    table.put({**table.items[place("two")], "size": 9})
+    other = replace(TWO, write_id="d4", sets={"h": BitMap([2, 4])})
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes and table.items[place("two")]["write_id"] == TWO.write_id:
+            table.put(other.to_item(TENANT, PROJECT))
+        return perform()
+
+    straightened(table, around)
+    assert rows(table) == [WHOLE[0], ("two", G, M, "three", [2, 4]), WHOLE[2]]

@@ -92,3 +92,11 @@ def test_what_may_be_on_its_way_is_waited_for(cloud: Cloud, capsys: pytest.Captu
     assert work(cloud) == 0
     assert counts(told(capsys)) == []
     assert cloud.table.get(keys.CHECK, keys.JOB) is not None
+
+
+def test_no_turn_begins_in_the_last_seconds_of_an_invocation(cloud: Cloud) -> None:
+    invoke(cloud, "check")
+    invoke(cloud, "jobs")
+    assert cloud.deliver_hints(Context(milliseconds_left=14_000)) == 0
+    assert cloud.table.get(keys.CHECK, keys.JOB) is not None
+    assert work(cloud) == 1

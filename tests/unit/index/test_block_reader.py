@@ -302,8 +302,8 @@ def stored(table: MemoryTable, family: str) -> list[Block]:
 
 
 def all_merged(table: MemoryTable, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gridview.index.blocks._ROOMY", 10**6)
-    monkeypatch.setattr("gridview.index.blocks._UNPOPULAR", 10**6)
+    monkeypatch.setattr("gridview.index.blocks.ROOMY", 10**6)
+    monkeypatch.setattr("gridview.index.blocks.UNPOPULAR", 10**6)
     first, *others = stored(table, family)
     whole = first
     for other in others:

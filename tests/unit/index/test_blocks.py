@@ -70,7 +70,7 @@ def check(chain: list[Block], found_keys: list[str]) -> None:
 def check_limits(chain: list[Block]) -> None:
     for one in chain:
         assert len(one.encoded) <= MAX_BYTES
-        assert one.detailed or one.size <= blocks._PLAIN_KEYS
+        assert one.detailed or one.size <= blocks.PLAIN_KEYS
         assert len(one.to_item("0807", "35e9")["set"]) == len(one.encoded)
         for body, numbers in (one.sets or {}).items():
             assert one.family == "num" or len(numbers) < POPULAR or body_between(one.lower, one.upper) == body

@@ -19,7 +19,7 @@ from gridview.encoding.json_codec import dumps
 from gridview.index import blocks
 from gridview.index.block_cache import BlockCache
 from gridview.index.families import derived_items
-from gridview.query import planner
+from gridview.query import planner, prices
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve, resolve_position
 from gridview.query.row_number import position
@@ -47,12 +47,12 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "MAX_BYTES": 200,
         "POPULAR": 12,
-        "_UNPOPULAR": 6,
-        "_MERGED": 50,
-        "_ROOMY": 120,
-        "_PLAIN_KEYS": 15,
-        "_DETAILED_BODIES": 4,
-        "_DETAILED_BYTES": 60,
+        "UNPOPULAR": 6,
+        "MERGED": 50,
+        "ROOMY": 120,
+        "PLAIN_KEYS": 15,
+        "DETAILED_BODIES": 4,
+        "DETAILED_BYTES": 60,
     }.items():
         monkeypatch.setattr(blocks, name, value)
 
@@ -358,7 +358,7 @@ def test_a_query_that_takes_too_many_blocks_is_refused(
 def test_many_issues_without_a_value_are_found_among_the_documents(
     project: Project, monkeypatch: pytest.MonkeyPatch, nulls: str
 ) -> None:
-    monkeypatch.setattr(planner, "_LISTED_UNITS", 0.001)
+    monkeypatch.setattr(prices, "LISTED", 0.001)
     body: dict[str, Any] = {"sort": [{"field": "note", "nulls": nulls}], "limit": 30, "explain": True}
     order = project.expected(**body)
     shown, pages = [], [project.page(**body)]
@@ -405,7 +405,7 @@ def test_what_is_kept_gives_the_same_pages_without_being_read_again(project: Pro
 def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_are_at_hand(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(planner, "_ENTRY_UNITS", 0.5)  # as many blocks as it takes
+    monkeypatch.setattr(prices, "ENTRY", 0.5)  # as many blocks as it takes
     body: dict[str, Any] = {"sort": [{"field": "state", "direction": "desc"}], "limit": 20, "explain": True}
     project.cache = BlockCache(3600.0)
     try:

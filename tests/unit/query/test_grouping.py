@@ -28,7 +28,7 @@ from gridview.encoding.values import parse_datetime
 from gridview.index import blocks
 from gridview.index.block_cache import BlockCache
 from gridview.index.blocks import Entry
-from gridview.query import aggregate_planner, group_blocks, group_request, grouping, periods
+from gridview.query import aggregate_planner, group_blocks, group_request, grouping, periods, prices
 from gridview.query.counting import grouped_counts
 from gridview.query.executor import Executor
 from gridview.query.group_blocks import Division
@@ -114,8 +114,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def cut(patch: pytest.MonkeyPatch, size: int, popular: int, plain: int, bodies: int) -> None:
     patch.setattr(blocks, "MAX_BYTES", size)
     patch.setattr(blocks, "POPULAR", popular)
-    patch.setattr(blocks, "_PLAIN_KEYS", plain)
-    patch.setattr(blocks, "_DETAILED_BODIES", bodies)
+    patch.setattr(blocks, "PLAIN_KEYS", plain)
+    patch.setattr(blocks, "DETAILED_BODIES", bodies)
     patch.setattr(group_blocks, "_MANY_BODIES", max(bodies // 2, 1))
     patch.setattr(group_blocks, "_SOME_BODIES", 1)
 
@@ -153,8 +153,8 @@ def test_groups_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, size
         catalog = loaded.catalog
         for _ in range(QUESTIONS):
             # Which is cheaper is a matter of price; each is to be right at any.
-            monkeypatch.setattr(aggregate_planner, "_ENTRY_UNITS", random.choice((0.0, 0.02, 0.2)))
-            monkeypatch.setattr(aggregate_planner, "_WHOLE_UNITS", random.choice((0.125, 0.5)))
+            monkeypatch.setattr(prices, "ENTRY", random.choice((0.0, 0.02, 0.2)))
+            monkeypatch.setattr(prices, "LISTED", random.choice((0.125, 0.5)))
             body = asked(random, loaded, project)
             query = group_request.resolve(catalog, body)
             expected = group_request.grouped(query, loaded.documents)

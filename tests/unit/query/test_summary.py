@@ -11,7 +11,7 @@ from devtools.proof.oracle import world
 from gridview.commands import attributes
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import parse_datetime
-from gridview.query import aggregate_planner, planner, summary_request
+from gridview.query import aggregate_planner, planner, prices, summary_request
 from gridview.query.counting import summarized
 from gridview.query.summary_request import of_values, resolve, summary_json
 from gridview.schema.generations import IndexNotReady
@@ -85,8 +85,8 @@ def test_summaries_are_those_of_all_documents(monkeypatch: pytest.MonkeyPatch, s
         )
         for _ in range(QUESTIONS):
             # Which is cheaper is a matter of price; each is to be right at any.
-            monkeypatch.setattr(aggregate_planner, "_ENTRY_UNITS", random.choice((0.0, 0.02, 0.2)))
-            monkeypatch.setattr(aggregate_planner, "_WHOLE_UNITS", random.choice((0.125, 0.5)))
+            monkeypatch.setattr(prices, "ENTRY", random.choice((0.0, 0.02, 0.2)))
+            monkeypatch.setattr(prices, "LISTED", random.choice((0.125, 0.5)))
             body = asked(random, project)
             ours, meter = ask(loaded, **body)
             assert ours == expected(loaded, body), (seed, body)

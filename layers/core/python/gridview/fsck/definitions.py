@@ -34,8 +34,10 @@ class Defined(NamedTuple):
 class Definitions:
     """The definitions of the projects that issues belong to. A scan keeps returning to all projects, so many are cached."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, at_most: int = _KEPT_FIELDS) -> None:
+        """`at_most`: fields that are kept."""
         self._table = table
+        self._at_most = at_most
         self._kept: dict[tuple[str, str], Defined] = {}
         self._fields = 0
         self._lock = Lock()
@@ -58,7 +60,7 @@ class Definitions:
             self._forget((tenant, project))
             self._kept[tenant, project] = defined
             self._fields += _fields(defined)
-            while self._fields > _KEPT_FIELDS and len(self._kept) > 1:
+            while self._fields > self._at_most and len(self._kept) > 1:
                 self._forget(next(iter(self._kept)))
         return defined
 

@@ -39,25 +39,25 @@ MAX_BYTES = 3_600
 POPULAR = 500
 """A body with this many issues gets blocks of its own."""
 
-_UNPOPULAR = POPULAR // 2
+UNPOPULAR = POPULAR // 2
 """With at most this many issues, such a block may be merged with its neighbour again."""
 
-_MERGED = MAX_BYTES // 4
-"""A block below this size is merged with the next one if both fit into `_ROOMY`."""
-_ROOMY = MAX_BYTES * 6 // 10
+MERGED = MAX_BYTES // 4
+"""A block below this size is merged with the next one if both fit into `ROOMY`."""
+ROOMY = MAX_BYTES * 6 // 10
 
 _HALF = 0.55
 _FULL = 0.9
 """How far blocks are filled: `_HALF` by a split in the middle of a chain, `_FULL` at its end or by a bulk load."""
 
-_PLAIN_KEYS = 1_800
+PLAIN_KEYS = 1_800
 """The most keys of a plain block: finding one row in it takes a read of up to as many sort entries."""
-_MERGED_KEYS = _PLAIN_KEYS // 4
-_ROOMY_KEYS = _PLAIN_KEYS * 6 // 10
-"""Like `_MERGED` and `_ROOMY`, in keys. A bitmap of consecutive numbers is small however many they are."""
+_MERGED_KEYS = PLAIN_KEYS // 4
+_ROOMY_KEYS = PLAIN_KEYS * 6 // 10
+"""Like `MERGED` and `ROOMY`, in keys. A bitmap of consecutive numbers is small however many they are."""
 
-_DETAILED_BODIES = 32
-_DETAILED_BYTES = 1_000
+DETAILED_BODIES = 32
+DETAILED_BYTES = 1_000
 """A block of an order is detailed up to this many bodies, with this many bytes in all."""
 
 _HEADER = Struct(">HI")
@@ -239,7 +239,7 @@ def _representation(family: str, sets: Sets) -> tuple[Sets | None, BitMap | None
 
 
 def _detailable(bodies: int, size: int) -> bool:
-    return bodies <= _DETAILED_BODIES and size <= _DETAILED_BYTES
+    return bodies <= DETAILED_BODIES and size <= DETAILED_BYTES
 
 
 def misfit(block: Block, size: object) -> bool:
@@ -270,7 +270,7 @@ def fitted(block: Block, upper: str | None, following: str | None) -> Block:
 
 def oversize(block: Block) -> bool:
     """Whether a block is far larger than the size at which it should be split."""
-    return len(block.encoded) > 2 * MAX_BYTES or (needs_keys(block) and block.size > 2 * _PLAIN_KEYS)
+    return len(block.encoded) > 2 * MAX_BYTES or (needs_keys(block) and block.size > 2 * PLAIN_KEYS)
 
 
 def some_key(block: Block, body: str | None, num: int) -> str | None:
@@ -288,7 +288,7 @@ def wants_split(block: Block) -> bool:
         alone = body_between(block.lower, block.upper)
         if any(len(numbers) >= POPULAR and body != alone for body, numbers in block.sets.items()):
             return True
-    return len(block.encoded) > MAX_BYTES or (needs_keys(block) and block.size > _PLAIN_KEYS)
+    return len(block.encoded) > MAX_BYTES or (needs_keys(block) and block.size > PLAIN_KEYS)
 
 
 def needs_keys(block: Block) -> bool:
@@ -320,7 +320,7 @@ def build(family: str, sorted_keys: Iterable[str]) -> list[Block]:
 
 def wants_merge(block: Block) -> bool:
     """Whether a block is so small that it should be merged with the next one, if both fit."""
-    if block.next is None or _own(block) or len(block.encoded) >= _MERGED:
+    if block.next is None or _own(block) or len(block.encoded) >= MERGED:
         return False
     return not needs_keys(block) or block.size < _MERGED_KEYS
 
@@ -337,13 +337,13 @@ def merged(block: Block, following: Block) -> Block | None:
     else:
         representation = None, block.members | following.members
     whole = replace(_rewritten(block, *representation), upper=following.upper, next=following.next)
-    fits = len(whole.encoded) <= _ROOMY and not (needs_keys(whole) and whole.size > _ROOMY_KEYS)
+    fits = len(whole.encoded) <= ROOMY and not (needs_keys(whole) and whole.size > _ROOMY_KEYS)
     return whole if fits else None
 
 
 def _own(block: Block) -> bool:
     """Whether this is a block of one body with many issues."""
-    return body_between(block.lower, block.upper) is not None and block.size > _UNPOPULAR
+    return body_between(block.lower, block.upper) is not None and block.size > UNPOPULAR
 
 
 class _Piece(NamedTuple):

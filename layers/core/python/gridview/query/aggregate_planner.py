@@ -8,6 +8,7 @@ from pyroaring import BitMap
 from gridview.index.blocks import Entry
 from gridview.index.directory import Directory
 from gridview.index.families import NUMBERS
+from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.document_scan import span
 from gridview.query.group_blocks import Division, is_indexed, tokens_of, valued_family
@@ -41,17 +42,10 @@ MAX_QUERIES = 64
 MAX_WORK = 200_000
 """Intersections of sets for one answer: about half a second."""
 
-_ITEM_UNITS = 0.5
-_ENTRY_UNITS = 0.02
-"""Of a sort entry, of which a Query reads some thirty for half a unit."""
-
-_WHOLE_UNITS = 0.125
-"""Of an issue of 1 KB among all of a project, which Query calls read."""
-
 
 def reads_ranges(numbers: BitMap) -> bool:
     """Whether the documents of these issues lie so close that ranges of them cost less than one after the other."""
-    return len(numbers) * _ITEM_UNITS > span(numbers) * _WHOLE_UNITS
+    return len(numbers) * prices.ITEM > span(numbers) * prices.LISTED
 
 
 def groups(catalog: Catalog, query: GroupsQuery, reached: Reached | None = None) -> Grouping:
@@ -75,7 +69,7 @@ def groups(catalog: Catalog, query: GroupsQuery, reached: Reached | None = None)
 
 def _directories(families: Iterable[str]) -> DirectoryScan:
     wanted = tuple(sorted(families))
-    return DirectoryScan(families=wanted, estimate=Estimate(len(wanted) * _ITEM_UNITS))
+    return DirectoryScan(families=wanted, estimate=Estimate(len(wanted) * prices.ITEM))
 
 
 class GroupsRule:
@@ -98,7 +92,7 @@ class GroupsRule:
         """By documents what no index tells, or has a price above theirs; one field without a filter by sizes; else by sets."""
         query = self._query
         estimate = self._selection.estimate(directories)
-        documents = GroupsByDocuments(query=query, estimate=Estimate(estimate * _ITEM_UNITS, informed=True))
+        documents = GroupsByDocuments(query=query, estimate=Estimate(estimate * prices.ITEM, informed=True))
         if not self._divisions or query.measures:
             return documents
         if query.filter is None and len(query.by) == 1 and not self._divisions[0].numbered:
@@ -107,7 +101,7 @@ class GroupsRule:
         if query.filter is not None and estimate < blocks:
             return documents
         return GroupsBySets(
-            query=query, blocks=blocks, estimate=Estimate(blocks * _ITEM_UNITS, informed=True)
+            query=query, blocks=blocks, estimate=Estimate(blocks * prices.ITEM, informed=True)
         )
 
     def instead(self, beyond: Beyond) -> GroupsByDocuments:
@@ -208,7 +202,7 @@ _Some = TypeVar("_Some", bound=_Members)
 
 def _by_entries(plain: Sequence[_Some]) -> list[_Some]:
     """Those whose sort entries cost less than their documents, those of most issues first."""
-    dear = [one for one in plain if len(one.members) * _ITEM_UNITS > one.entry.size * _ENTRY_UNITS]
+    dear = [one for one in plain if len(one.members) * prices.ITEM > one.entry.size * prices.ENTRY]
     return sorted(dear, key=lambda one: len(one.members), reverse=True)[:MAX_QUERIES]
 
 
@@ -257,16 +251,16 @@ class SummaryRule:
         if not self._takes_documents(known):
             return FromBlocks(
                 fields=tuple(one.field.id for one in self._query.summaries),
-                estimate=Estimate(known.blocks * _ITEM_UNITS, informed=True),
+                estimate=Estimate(known.blocks * prices.ITEM, informed=True),
             )
         counted = known.maybe is not None or self._query.filter is None
         if counted and known.matching > MAX_DOCUMENTS:
             self._refuse(known)
         if known.maybe is not None and reads_ranges(known.maybe):
             return FromDocuments(
-                in_ranges=True, estimate=Estimate(span(known.maybe) * _WHOLE_UNITS, informed=True)
+                in_ranges=True, estimate=Estimate(span(known.maybe) * prices.LISTED, informed=True)
             )
-        return FromDocuments(estimate=Estimate(known.matching * _ITEM_UNITS, informed=True))
+        return FromDocuments(estimate=Estimate(known.matching * prices.ITEM, informed=True))
 
     def _takes_documents(self, known: Statistics) -> bool:
         if known.without or known.undecided > CANDIDATES or known.blocks > MAX_BLOCKS:

@@ -18,6 +18,7 @@ from pyroaring import BitMap
 
 from gridview.index.directory import Directory, Range
 from gridview.index.families import NUMBERS
+from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.bucket_walk import Ahead, KnownBuckets
 from gridview.query.buckets import Bucket, BucketOrder
@@ -66,11 +67,6 @@ MAX_BLOCKS = 3_000
 ROUNDS = 4
 """Sequential rounds of calls that an answer takes at most, unless the index changes under it."""
 
-_ITEM_UNITS = 0.5
-_ENTRY_UNITS = 0.02
-"""Of a sort entry, of which a Query reads some thirty for half a unit."""
-_LISTED_UNITS = 0.125
-"""Of a document of about 1 KB that a Query reads among others."""
 _GENEROUS = 1.25
 
 _MARGIN = 3
@@ -100,7 +96,7 @@ def plan_page(catalog: Catalog, query: GridQuery, spot: Spot | None, *, backward
         spot=spot,
         backward=backward,
         source=source,
-        estimate=Estimate(0.0 if isinstance(source, NumberScan) else query.limit * _ITEM_UNITS),
+        estimate=Estimate(0.0 if isinstance(source, NumberScan) else query.limit * prices.ITEM),
     )
 
 
@@ -116,7 +112,7 @@ def page_by_blocks(keys: Keys, selection: Selection | None) -> PageByBlocks:
 def read_directories(keys: Keys, families: Iterable[str] = ()) -> DirectoryScan:
     """The directories that an order and a filter take."""
     wanted = tuple(dict.fromkeys((NUMBERS, family_of(keys), *sorted(families))))
-    return DirectoryScan(families=wanted, estimate=Estimate(len(wanted) * _ITEM_UNITS))
+    return DirectoryScan(families=wanted, estimate=Estimate(len(wanted) * prices.ITEM))
 
 
 def plain_page(page: GridPage, snapshot: Snapshot | None) -> IndexScan | NumberScan | PageByBlocks:
@@ -140,7 +136,7 @@ def without_filter(page: GridPage, known: KnownBuckets, ahead: Ahead) -> BucketS
             missing, without, order.total, len(order.directory.entries) + len(known.numbers.entries)
         ):
             examined = documents_to_find(missing, without, order.total)
-            units = Estimate(examined * _LISTED_UNITS, informed=True)
+            units = Estimate(examined * prices.LISTED, informed=True)
             rest = RestScan(query=page.query, without=without, examined=examined, estimate=units)
             estimate = 0.0
     return BucketScan(query=page.query, rest=rest, estimate=Estimate(estimate, informed=True))
@@ -158,14 +154,14 @@ def with_filter(page: GridPage, selection: Selection, known: KnownBuckets, ahead
         question="Choose how to sort what matches by how many do, and by the blocks of the order where they should be",
         first=ahead.buckets[:first],
         bitmaps=scan,
-        estimate=Estimate(blocks * _ITEM_UNITS, informed=True),
+        estimate=Estimate(blocks * prices.ITEM, informed=True),
     )
 
 
 def scan_bitmaps(selection: Selection, snapshot: Snapshot) -> BitmapScan:
     """The sets of a filter."""
     wants = selection.wants(directories_of(selection, snapshot))
-    return BitmapScan(selection=selection, estimate=Estimate(len(wants) * _ITEM_UNITS, informed=True))
+    return BitmapScan(selection=selection, estimate=Estimate(len(wants) * prices.ITEM, informed=True))
 
 
 def with_sets(
@@ -194,13 +190,13 @@ def recheck_of(only: Filter | None, undecided: BitMap) -> Recheck | None:
     if only is None or not undecided:
         return None
     return Recheck(
-        only=only, issues=undecided, estimate=Estimate(len(undecided) * _ITEM_UNITS, informed=True)
+        only=only, issues=undecided, estimate=Estimate(len(undecided) * prices.ITEM, informed=True)
     )
 
 
 def top_n(judged: Judged) -> TopN:
     """All that may match."""
-    units = len(judged.maybe) * _ITEM_UNITS
+    units = len(judged.maybe) * prices.ITEM
     return TopN(candidates=judged.maybe, sure=judged.sure, estimate=Estimate(units, informed=True))
 
 
@@ -223,7 +219,7 @@ def full_scan(
         among=among,
         reason=reason,
         project=total,
-        estimate=Estimate(count * _LISTED_UNITS, informed=True),
+        estimate=Estimate(count * prices.LISTED, informed=True),
     )
 
 
@@ -234,7 +230,7 @@ def rest_directories(page: GridPage) -> DirectoryScan:
 
 def rest_behind(page: GridPage, directories: DirectoryScan, order: BucketOrder) -> BucketScan:
     """The issues without a value, behind the last of the others."""
-    units = len(order.directory.entries) * _ITEM_UNITS
+    units = len(order.directory.entries) * prices.ITEM
     return BucketScan(query=page.query, directories=directories, estimate=Estimate(units, informed=True))
 
 
@@ -253,11 +249,11 @@ _TIES = "several sort keys, of which the first leaves many ties"
 
 
 def _plain_scan(query: GridQuery) -> IndexScan | NumberScan:
-    total = Total(estimate=Estimate(_ITEM_UNITS)) if query.count else None
+    total = Total(estimate=Estimate(prices.ITEM)) if query.count else None
     if query.keys[0].order is None:
-        units = max(query.limit * _LISTED_UNITS, _ITEM_UNITS)
+        units = max(query.limit * prices.LISTED, prices.ITEM)
         return NumberScan(query=query, total=total, estimate=Estimate(units))
-    units = max(query.limit * _ENTRY_UNITS, _ITEM_UNITS)
+    units = max(query.limit * prices.ENTRY, prices.ITEM)
     return IndexScan(query=query, total=total, estimate=Estimate(units))
 
 
@@ -356,7 +352,7 @@ def tell_a_page(buckets: Sequence[Bucket], rows: int, *, begun: bool) -> bool:
         found += 0 if begun and place == 0 else bucket.size
         if found >= rows:
             break
-    return 0 < blocks * _ITEM_UNITS <= max(rows * _ENTRY_UNITS, _ITEM_UNITS)
+    return 0 < blocks * prices.ITEM <= max(rows * prices.ENTRY, prices.ITEM)
 
 
 def documents_to_find(rows: int, without: int, total: int) -> int:
@@ -366,8 +362,8 @@ def documents_to_find(rows: int, without: int, total: int) -> int:
 
 def queries_rest(rows: int, without: int, total: int, blocks: int) -> bool:
     """Whether to find rows without a value among all documents, where that costs less than reading which issues have one."""
-    among = documents_to_find(rows, without, total) * _LISTED_UNITS
-    return without >= rows and among <= (blocks + rows) * _ITEM_UNITS
+    among = documents_to_find(rows, without, total) * prices.LISTED
+    return without >= rows and among <= (blocks + rows) * prices.ITEM
 
 
 def blocks_ahead(buckets: Sequence[Bucket], rows: int, matching: float, total: int, *, nulls: bool) -> int:
@@ -405,7 +401,7 @@ def _begins_without_value(order: BucketOrder, ahead: Sequence[Bucket]) -> bool:
 
 def fetching_all(matching: int, rows: int) -> float:
     """Read units of fetching all issues that match, besides those of the page."""
-    return max(matching - rows, 0) * _ITEM_UNITS
+    return max(matching - rows, 0) * prices.ITEM
 
 
 def walking(order: BucketOrder, buckets: Sequence[Bucket], matching: int, total: int) -> float:
@@ -414,21 +410,21 @@ def walking(order: BucketOrder, buckets: Sequence[Bucket], matching: int, total:
     blocks = max(blocks, sum(len(one.entries) for one in buckets))
     share = matching / max(total, 1)
     settled = max((settling(order, one, math.ceil(one.size * share)) for one in buckets[-1:]), default=0.0)
-    return blocks * _ITEM_UNITS + settled
+    return blocks * prices.ITEM + settled
 
 
 def settling(order: BucketOrder, bucket: Bucket, hits: int) -> float:
     """Read units of finding out the order of this many issues in a bucket, besides its blocks."""
     if not order.simple:
-        return hits * _ITEM_UNITS
+        return hits * prices.ITEM
     if all(one.detailed or one.body is not None for one in bucket.entries):
         return 0.0
-    return min(hits * _ITEM_UNITS, entries_units(bucket))
+    return min(hits * prices.ITEM, entries_units(bucket))
 
 
 def entries_units(bucket: Bucket) -> float:
     """Read units of the sort entries of those blocks of a bucket that do not tell their bodies."""
-    return sum(one.size for one in bucket.entries if not one.detailed and one.body is None) * _ENTRY_UNITS
+    return sum(one.size for one in bucket.entries if not one.detailed and one.body is None) * prices.ENTRY
 
 
 def reads_entries(bucket: Bucket, hits: int, shown: int) -> bool:
@@ -437,12 +433,12 @@ def reads_entries(bucket: Bucket, hits: int, shown: int) -> bool:
     `shown`: how many of these documents the page takes anyway.
     """
     units = entries_units(bucket)
-    return 0 < units < max(hits - shown, 0) * _ITEM_UNITS
+    return 0 < units < max(hits - shown, 0) * prices.ITEM
 
 
 def sorts_all(candidates: int, rows: int, undecided: int, walk: float) -> bool:
     """Whether everything that may match is fetched and sorted, where `walk` is what going on along the blocks takes."""
-    return candidates <= CANDIDATES and fetching_all(candidates, rows) <= walk + undecided * _ITEM_UNITS
+    return candidates <= CANDIDATES and fetching_all(candidates, rows) <= walk + undecided * prices.ITEM
 
 
 def check_blocks(count: int) -> None:
@@ -492,7 +488,7 @@ def plan_row_number(catalog: Catalog, num: int, query: PositionQuery) -> RowNumb
         only=query.filter,
         selection=selection,
         directories=read_directories(query.keys, families),
-        estimate=Estimate(_ITEM_UNITS * 3),
+        estimate=Estimate(prices.ITEM * 3),
     )
 
 
@@ -501,7 +497,7 @@ def count_buckets(
 ) -> BucketCount:
     """Count the issues in these buckets that come before the issue."""
     blocks = sum(len(one.entries or known.order.directory.entries) for one in buckets)
-    units = Estimate(blocks * _ITEM_UNITS, informed=True)
+    units = Estimate(blocks * prices.ITEM, informed=True)
     return BucketCount(keys=known.order.keys, recheck=recheck, estimate=units)
 
 
@@ -540,5 +536,5 @@ def count_whole(
         fields=judged_fields(plan.keys, plan.only),
         among=among,
         reason="a position",
-        estimate=Estimate(count * _LISTED_UNITS, informed=True),
+        estimate=Estimate(count * prices.LISTED, informed=True),
     )

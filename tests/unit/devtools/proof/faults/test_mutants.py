@@ -28,6 +28,7 @@ HOLDS_NO_RULE = {
     "gridview.index.issue_count": "one call of the block reader",
     "gridview.maintenance.job_queue": "one call of a queue",
     "gridview.query.plan": "plain values, and their sentences",
+    "gridview.query.prices": "plain values",
     "gridview.query.reads": "plain values",
     "gridview.query.trace": "plain values",
     "gridview.support.aws": "the making of clients",

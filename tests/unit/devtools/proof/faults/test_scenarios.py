@@ -56,8 +56,8 @@ def test_what_is_drawn_ends_without_a_difference() -> None:
 def test_small_blocks_are_small_as_the_large_ones_are_large(size: Constants) -> None:
     """Constants of the core, in the relations that they have to each other."""
     assert {f"index.blocks.{name}" for name in vars(blocks)} >= {*size}
-    assert size["index.blocks._UNPOPULAR"] < size["index.blocks.POPULAR"]
-    assert size["index.blocks._ROOMY"] <= size["index.blocks.MAX_BYTES"]
+    assert size["index.blocks.UNPOPULAR"] < size["index.blocks.POPULAR"]
+    assert size["index.blocks.ROOMY"] <= size["index.blocks.MAX_BYTES"]
 
 
 def test_every_fault_happens_among_those_that_are_drawn() -> None:

@@ -1,0 +1,25 @@
+"""The definitions that a check has at hand."""
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.fsck.definitions import Definitions
+from tests.support import damage
+from tests.support.damage import TENANT
+
+PROJECTS = ("bridge", "tower", "tunnel")
+
+
+@pytest.mark.parametrize(("fields", "read"), [(20_000, 3), (1, 6)])
+def test_so_many_fields_are_kept(fields: int, read: int) -> None:
+    table = MemoryTable()
+    for project in PROJECTS:
+        damage.make_project(table, project)
+    metered: MemoryTable = table.metered()
+    definitions = Definitions(metered, fields)
+    for _ in range(2):
+        for project in PROJECTS:
+            catalog = definitions.of(TENANT, project).catalog
+            assert catalog is not None
+            assert catalog.project == project
+    assert len(metered.meter.calls) == read

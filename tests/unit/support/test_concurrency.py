@@ -1,0 +1,38 @@
+"""The same work on many things."""
+
+from collections.abc import Iterator
+from threading import Event
+
+import pytest
+
+from gridview.support.concurrency import chunked, in_threads
+
+
+def test_what_is_done_side_by_side_is_given_in_the_order_of_the_things() -> None:
+    ended = Event()
+
+    def work(number: int) -> int:
+        if number == 1:
+            assert ended.wait(30), "the second is worked on beside the first"
+        ended.set()
+        return number * 10
+
+    assert in_threads(work, [1, 2]) == [10, 20]
+
+
+def test_what_one_of_them_raises_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        in_threads(lambda number: 1 // number, [1, 0, 1])
+
+
+def test_chunks_are_asked_for_as_they_are_needed() -> None:
+    asked: list[int] = []
+
+    def things() -> Iterator[int]:
+        for number in range(5):
+            asked.append(number)
+            yield number
+
+    chunks = chunked(things(), 2)
+    assert next(chunks) == [0, 1] == asked
+    assert list(chunks) == [[2, 3], [4]]

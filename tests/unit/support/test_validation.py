@@ -1,0 +1,20 @@
+"""What is wrong with a body, told at once and in bounds."""
+
+import pytest
+
+from gridview.support.errors import FieldError, InvalidRequest
+from gridview.support.validation import RequestModel, parse
+
+
+class Body(RequestModel):
+    """A body with one property."""
+
+    name: str
+
+
+def test_a_body_with_properties_without_end_is_refused_as_such() -> None:
+    for count, told in ((31, 31), (32, 1)):
+        with pytest.raises(InvalidRequest) as raised:
+            parse(Body, {"name": "n", **{f"p{at}": 1 for at in range(count)}})
+        assert len(raised.value.errors) == told
+    assert raised.value.errors == (FieldError("body", "must have at most 32 properties"),)
