@@ -181,7 +181,7 @@ def test_an_issue_is_told_of_once_however_often_it_is_in_doubt(table: MemoryTabl
 
 def test_a_block_is_not_amended_by_a_ledger_that_has_changed_since(table: MemoryTable) -> None:
     spoil(table, PLACES[0], present=False)
-    raced = []
+    raced: list[Any] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.writes and not raced:
