@@ -32,7 +32,7 @@ def record(num: int, made: float | None, project: str = "bridge") -> dict[str, A
 
 def test_a_note_tells_when_the_newest_change_of_a_batch_was_taken_in(table: MemoryTable) -> None:
     now = time.time()
-    Notes().note(table, [record(1, now - 9), record(2, now - 4), record(3, now - 6)])
+    Notes().note(table, [record(1, now - 900), record(2, now - 4), record(3, now - 600)])
     found = freshness.read(table, Catalogs().get(table, "acme", "bridge"))
     assert found.taken_in == pytest.approx(now, abs=5)
     assert found.behind == pytest.approx(4, abs=5)

@@ -74,7 +74,7 @@ def test_the_plan_reads_well(few: Grid) -> None:
 
 
 def test_ranges_that_take_more_than_one_call_are_read_to_their_end(few: Grid) -> None:
-    few.fill(few.document(num, note="x" * 200_000, bare=1) for num in range(10, 40))
+    few.fill(few.document(num, note="x" * 390_000, bare=1) for num in range(10, 40))
     found = few.page(**OPEN, count=True, limit=1)
     assert (found["total"], found["matched"]) == (39, 39)
     assert len([name for name, _ in few.operations if name == "query"]) > 3

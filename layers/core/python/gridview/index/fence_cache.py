@@ -7,7 +7,7 @@ from threading import Lock
 
 from gridview.index.blocks import HEAD
 
-_FAMILIES = 2_000
+FAMILIES = 2_000
 """Families whose fences are cached."""
 
 Fence = tuple[str, str]
@@ -41,7 +41,7 @@ class Fences:
                 at = bisect_left(known, fence)
                 if at == len(known) or known[at] != fence:
                     known.insert(at, fence)
-            while len(self._known) > _FAMILIES:
+            while len(self._known) > FAMILIES:
                 self._known.popitem(last=False)
 
     def forget(self, directory: str, block_id: str) -> None:
