@@ -62,6 +62,7 @@ _PROJECTS: Final = f"{keys.PROJECT_PREFIX}*"
 _ISSUES: Final = f"{keys.ISSUE_PREFIX}*"
 _BLOCKS: Final = f"{keys.BLOCK_PREFIX}*"
 _REQUESTS: Final = f"{keys.REQUEST_PREFIX}*"
+_USERS: Final = f"{keys.USER_PREFIX}*"
 _RATES: Final = f"{keys.RATE_PREFIX}*"
 _NOTES: Final = f"{keys.LAG_PREFIX}*"
 
@@ -72,7 +73,7 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "query": _READS,
     "command": (
         *_READS,
-        _write(("PutItem",), (_PROJECTS, _ISSUES, _REQUESTS)),
+        _write(("PutItem",), (_PROJECTS, _ISSUES, _REQUESTS, _USERS)),
         _write(("UpdateItem",), (_PROJECTS, _RATES)),
         _write(("DeleteItem",), (_ISSUES,)),
     ),

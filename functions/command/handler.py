@@ -9,9 +9,9 @@ from aws_lambda_powertools.metrics import MetricUnit
 
 from gridview.api import snapshots
 from gridview.api.config import required, stack_metrics, writes_per_second
-from gridview.api.http import Endpoint, Request, Response, written
+from gridview.api.http import Endpoint, Request, Response, ok, written
 from gridview.api.http import handler as http_handler
-from gridview.commands import attributes, composite_indexes, issues, projects
+from gridview.commands import attributes, composite_indexes, issues, projects, users
 from gridview.commands.attempts import Attempt, once
 from gridview.commands.batch import parse_batch, run_batch
 from gridview.commands.idempotency import Commit, created_once
@@ -36,6 +36,11 @@ def _uncounted() -> None:
 
 
 rate = WriteRate(writes_per_second(), _uncounted)
+
+
+def me(request: Request) -> Response:
+    """The caller, whose name is noted for the others of the tenant."""
+    return ok(users.me(table, request.actor, request.name))
 
 
 def create_project(request: Request) -> Response:
@@ -241,6 +246,7 @@ def _issue_json(request: Request, document: documents.Document) -> dict[str, Any
 OPERATIONS: dict[str, Endpoint] = {
     operation.__name__: operation
     for operation in (
+        me,
         create_project,
         update_project,
         delete_project,

@@ -10,7 +10,7 @@ from gridview.api import snapshots
 from gridview.api.config import CursorSource, directory_seconds, required, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
-from gridview.commands import reads
+from gridview.commands import reads, users
 from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
 from gridview.index.block_cache import BlockCache
@@ -46,6 +46,11 @@ def openapi(request: Request) -> Response:
     # API Gateway says https; the local server says nothing.
     scheme = request.header("x-forwarded-proto") or "http"
     return ok(document(f"{scheme}://{request.event.request_context.domain_name}"))
+
+
+def list_users(request: Request) -> Response:
+    """A page of the tenant's users."""
+    return ok(users.list_users(table, request.actor, request.parameters, cursor_source.cursors("users")))
 
 
 def list_projects(request: Request) -> Response:
@@ -159,6 +164,7 @@ OPERATIONS: dict[str, Endpoint] = {
     for operation in (
         health,
         openapi,
+        list_users,
         list_projects,
         get_project,
         get_attribute,

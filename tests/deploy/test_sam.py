@@ -36,6 +36,8 @@ PERSON = {"AWS_ACCESS_KEY_ID": "mine", "AWS_SECRET_ACCESS_KEY": "mine", "AWS_SES
 EFFECTS = {
     "health": 200,
     "openapi": 200,
+    "me": 200,
+    "list_users": 200,
     "list_projects": 200,
     "get_project": 200,
     "get_attribute": 200,

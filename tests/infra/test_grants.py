@@ -28,7 +28,7 @@ EXPECTED = {
     | TRACING
     | READING
     | {
-        ("dynamodb:PutItem", "table", "issue-*", "project-*", "request-*"),
+        ("dynamodb:PutItem", "table", "issue-*", "project-*", "request-*", "user-*"),
         ("dynamodb:UpdateItem", "table", "project-*", "rate-*"),
         ("dynamodb:DeleteItem", "table", "issue-*"),
     },

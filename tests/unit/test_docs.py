@@ -132,6 +132,11 @@ ENTITIES = {
     "check of the table": (keys.CHECK, keys.JOB, "2026-11-21T03:17:00.000000Z"),
     "remembered request": (keys.request("0807", "9f86d081"), "state", ""),
     "the same, of an older version": (keys.former_request("9f86d081"), "state", ""),
+    "user": (
+        keys.user("0807", "ann"),
+        keys.users("0807"),
+        sort_strings.text("Ann Arrol") + sort_strings.SEPARATOR + "ann",
+    ),
     "counted writes": (keys.rate("0807"), "179531990", ""),
 }
 

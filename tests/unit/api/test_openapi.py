@@ -77,6 +77,8 @@ QUERY = f"200 400 404 409 422 {EVERY}"
 STATUSES = {
     "health": "200",
     "openapi": "200",
+    "me": f"200 {EVERY}",
+    "list_users": f"200 400 {EVERY}",
     "list_projects": f"200 400 {EVERY}",
     "create_project": f"201 409 422 {WRITE}",
     "get_project": f"200 404 {EVERY}",

@@ -54,6 +54,13 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
             answer.body["servers"] == [{"url": "https://a1b2c3d4e5.execute-api.eu-west-2.amazonaws.com"}]
         ),
     ),
+    "me": (
+        200,
+        lambda api, answer: (
+            api.get("/v1/users").body["items"] == [{"id": answer.body["id"], "name": "Ann Arrol"}]
+        ),
+    ),
+    "list_users": (200, lambda _, answer: answer.body == {"items": [], "next": None}),
     "list_projects": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["35e9"]),
     "create_project": (
         201,

@@ -95,6 +95,8 @@ def bridge(api: Api, account: Cloud) -> str:
 
 def test_it_has_every_call(api: Api, bridge: str) -> None:
     assert api.call("health").status == "ok"
+    me = api.call("me")
+    assert [(one.id, one.name) for one in api.call("list_users").items] == [(me.id, me.name)]
     assert [one.id for one in api.call("list_projects").items] == [bridge]
     assert [one.id for one in api.call("get_project", bridge).attributes] == ["3812", "882a", "3fe6", "47e5"]
 

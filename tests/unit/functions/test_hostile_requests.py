@@ -106,6 +106,7 @@ REFUSED_EXAMPLES = {"update_attribute": 1}
 
 PARAMETERS: dict[str, dict[str, str]] = {
     "list_projects": {"limit": "5", "cursor": ""},
+    "list_users": {"limit": "5", "cursor": "", "prefix": "a"},
     "grid_get": {
         "sort": "-day,num",
         "filter": json.dumps(FILTER),

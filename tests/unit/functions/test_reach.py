@@ -56,7 +56,8 @@ def _read(api: Client, path: str) -> None:
     for body in ({"sort": sort}, {"sort": sort, "filter": only, "count": True, "explain": True}):
         assert api.post(f"{path}/grid", body).status == 200
     assert api.post(f"{path}/groups", {"by": ["state"]}).status == 200
-    assert api.get("/v1/projects").status == 200
+    for path in ("/v1/projects", "/v1/me", "/v1/users"):
+        assert api.get(path).status == 200
 
 
 def _write(api: Client, account: Cloud, path: str) -> None:

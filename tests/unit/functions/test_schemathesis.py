@@ -64,6 +64,7 @@ _STALE = r"412 It is at version \d+ now\."
 
 MEANT: dict[str, tuple[str, ...]] = {
     "list_projects": (_CURSOR,),
+    "list_users": (_CURSOR,),
     "create_project": _OPTIONS,
     "update_project": (*_OPTIONS, _STALE),
     "delete_project": (_STALE,),

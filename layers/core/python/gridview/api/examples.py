@@ -5,7 +5,7 @@ from typing import Any
 Json = dict[str, Any]
 
 PATH: Json = {"project": "35e9", "attribute": "3812", "index": "c1", "num": 1}
-QUERY: Json = {"sort": "-3812", "columns": "name,state,3812", "limit": 100}
+QUERY: Json = {"prefix": "an", "sort": "-3812", "columns": "name,state,3812", "limit": 100}
 
 _WRITTEN: Json = {
     "version": 1,
@@ -103,6 +103,8 @@ REQUESTS: dict[str, Json] = {
 
 ANSWERS: dict[str, Json] = {
     "health": {"status": "ok"},
+    "me": {"id": "ann", "name": "Ann Arrol", "tenant": "0807", "role": "editor"},
+    "list_users": {"items": [{"id": "ann", "name": "Ann Arrol"}], "next": None},
     "list_projects": {"items": [_IN_A_LIST], "next": None},
     "create_project": {**_PROJECT, "issues": 0, "attributes": []},
     "get_project": _PROJECT,

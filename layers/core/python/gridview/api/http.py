@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from gridview.api.compression import body_of
 from gridview.api.headers import VARY
 from gridview.api.routes import BY_KEY, BY_PATH, Route
-from gridview.commands.actor import Actor, from_claims
+from gridview.commands.actor import Actor, from_claims, name_in
 from gridview.commands.idempotency import Answer, Use, use_of
 from gridview.commands.preconditions import Expected, etag, expected_versions
 from gridview.dynamodb.metering import Meter
@@ -57,6 +57,11 @@ class Request:
     def actor(self) -> Actor:
         """The user who makes the request; only for routes that need a token."""
         return from_claims(_claims(self.event))
+
+    @property
+    def name(self) -> str:
+        """What people call the user who makes the request; only for routes that need a token."""
+        return name_in(_claims(self.event))
 
     @property
     def path(self) -> Mapping[str, str]:

@@ -24,6 +24,7 @@ from gridview.commands.requests import (
     ListParameters,
     ProjectCreate,
     ProjectPatch,
+    UsersParameters,
 )
 from gridview.encoding.values import TEXT_LIMIT
 from gridview.query.grid_request import GridRequest, PositionRequest
@@ -96,6 +97,8 @@ _QUERIES = (NotReady, Unprocessable)
 CALLS: dict[str, CallShape] = {
     "health": CallShape("Service", 200, responses.Health),
     "openapi": CallShape("Service", 200, None),
+    "me": CallShape("Users", 200, responses.Caller),
+    "list_users": CallShape("Users", 200, responses.UserPage, parameters=UsersParameters),
     "list_projects": CallShape("Projects", 200, responses.ProjectPage, parameters=ListParameters),
     "create_project": CallShape("Projects", 201, responses.Project, ProjectCreate, may=_DEFINITIONS),
     "get_project": CallShape("Projects", 200, responses.Project),
@@ -131,6 +134,7 @@ _TAGS = {
     "Projects": "A project has attributes, issues and their states.",
     "Attributes": "The columns that a project adds to the fields of every issue.",
     "Indexes": "Orders by several fields.",
+    "Users": "The caller, and the others of the caller's tenant.",
     "Service": "Reached without a token.",
 }
 
@@ -296,7 +300,7 @@ def _errors(route: Route, call: CallShape) -> set[type[RequestError]]:
         errors |= {Unauthenticated, InProgress, Overloaded}
         if route.role > Role.VIEWER:
             errors.add(Forbidden)
-    if route.function == "command":
+    if route.function == "command" and route.method != "GET":
         errors.add(TooManyWrites)
     if "{" in route.path:
         errors.add(NotFound)

@@ -33,6 +33,27 @@ class Health(AnswerModel):
     status: Literal["ok"]
 
 
+class User(AnswerModel):
+    """A user of the caller's tenant."""
+
+    id: str = ModelField(description="As in `created_by`, and in the values of a user field.")
+    name: str
+
+
+class Caller(User):
+    """Who makes the call."""
+
+    tenant: str = ModelField(pattern=f"^{ids.TENANT.pattern}$")
+    role: Literal["viewer", "editor", "admin"]
+
+
+class UserPage(AnswerModel):
+    """Users in name order: those who have opened the page."""
+
+    items: list[User]
+    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
 class Build(AnswerModel):
     """The background work on a definition: how many issues are done, and out of how many."""
 

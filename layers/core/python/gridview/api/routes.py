@@ -34,6 +34,8 @@ class Route:
         return self.method == "POST" and self.function == "command"
 
 
+_ME = "/v1/me"
+_USERS = "/v1/users"
 _PROJECTS = "/v1/projects"
 _PROJECT = _PROJECTS + "/{project}"
 _ATTRIBUTES = _PROJECT + "/attributes"
@@ -50,6 +52,9 @@ _POSITION = _ISSUE + "/position"
 ROUTES: tuple[Route, ...] = (
     Route("health", "GET", "/v1/health", "query", None, "Health check"),
     Route("openapi", "GET", "/v1/openapi.json", "query", None, "This document"),
+    # It notes the caller's name, so it is with the function that can write.
+    Route("me", "GET", _ME, "command", Role.VIEWER, "The caller"),
+    Route("list_users", "GET", _USERS, "query", Role.VIEWER, "The tenant's users in name order"),
     Route("list_projects", "GET", _PROJECTS, "query", Role.VIEWER, "The tenant's projects in name order"),
     Route("create_project", "POST", _PROJECTS, "command", Role.ADMIN, "Create a project"),
     Route(

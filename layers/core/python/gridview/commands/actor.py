@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from gridview.schema import ids
 from gridview.support.errors import Forbidden, Unauthenticated
 
+MAX_NAME = 256
+"""Characters of a user's name. The directory allows more."""
+
 
 class Role(IntEnum):
     """What a user may do; each role includes the ones below it."""
@@ -52,3 +55,10 @@ def from_claims(claims: Mapping[str, Any]) -> Actor:
     ):
         raise Unauthenticated("The token must be an ID token with a tenant, a user and a role.")
     return Actor(tenant, user, role)
+
+
+def name_in(claims: Mapping[str, Any]) -> str:
+    """What people call the user of a good token: the name, else the address, else the id."""
+    told = (claims.get(one) for one in ("name", "email", "sub"))
+    trimmed = (one.encode(errors="replace").decode().strip() for one in told if isinstance(one, str))
+    return next(filter(None, trimmed), "")[:MAX_NAME]

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, ValidationInfo, WithJsonSchema, field_validator, model_validator
 from pydantic import Field as ModelField
 
+from gridview.commands.actor import MAX_NAME
 from gridview.schema import ids
 from gridview.schema.catalog import MAX_KEYS, FieldType
 from gridview.schema.options import OptionInput, OptionsInput
@@ -149,3 +150,13 @@ class ListParameters(RequestModel):
 
     limit: int = ModelField(default=100, ge=1, le=500)
     cursor: str | None = None
+
+
+class UsersParameters(ListParameters):
+    """GET /v1/users."""
+
+    prefix: str = ModelField(
+        default="",
+        max_length=MAX_NAME,
+        description="What a name begins with, without regard to case and accents.",
+    )

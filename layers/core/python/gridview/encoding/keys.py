@@ -150,6 +150,19 @@ def former_request(digest: str) -> str:
     return f"{REQUEST_PREFIX}{digest}"
 
 
+USER_PREFIX = "user-"
+
+
+def user(tenant_id: str, user_id: str) -> str:
+    """Partition key of a user's item: `user-0807.ann`. The user's id is the rest, whatever is in it: a tenant's has no dot."""
+    return f"{USER_PREFIX}{tenant_id}.{user_id}"
+
+
+def users(tenant_id: str) -> str:
+    """Sort key of a user's item, and index partition of a tenant's users by name: `users-0807`."""
+    return f"users-{tenant_id}"
+
+
 RATE_PREFIX = "rate-"
 
 
@@ -162,6 +175,11 @@ def parse_project(partition_key: str) -> tuple[str, str]:
     """The tenant and project in a project's partition key."""
     tenant_id, project_id = partition_key.removeprefix(PROJECT_PREFIX).split(".")
     return tenant_id, project_id
+
+
+def parse_user(partition_key: str) -> str:
+    """The user's id in the partition key of a user's item."""
+    return partition_key.removeprefix(USER_PREFIX).partition(".")[2]
 
 
 def parse_issue(partition_key: str) -> IssueKey:
