@@ -1,6 +1,8 @@
 /** Which screen stands at an address, and the sign-in in front of all of them. */
+import { useMemo } from 'preact/hooks';
 import type { Api } from './api/client';
-import type { Session } from './auth/session';
+import type { Session, User } from './auth/session';
+import { Projects } from './project/projects';
 import { follow, route } from './router';
 import { Notice } from './screens/notice';
 import { ProjectScreen } from './screens/project';
@@ -12,12 +14,17 @@ export function App({ session, api }: { readonly session: Session; readonly api:
   const state = session.state.value;
   if (state.kind === 'starting') return <Notice title={words.loading} busy />;
   if (state.kind !== 'signedIn') return <SignIn session={session} state={state} />;
+  return <SignedIn session={session} api={api} user={state.user} />;
+}
+
+function SignedIn({ session, api, user }: { readonly session: Session; readonly api: Api; readonly user: User }) {
+  const projects = useMemo(() => new Projects(api), [api, user]);
   const at = route.value;
   switch (at.screen) {
     case 'projects':
-      return <ProjectsScreen api={api} session={session} user={state.user} />;
+      return <ProjectsScreen api={api} session={session} user={user} projects={projects} />;
     case 'project':
-      return <ProjectScreen key={at.project} api={api} session={session} user={state.user} id={at.project} />;
+      return <ProjectScreen key={at.project} api={api} session={session} user={user} projects={projects} id={at.project} />;
     case 'unknown':
       return (
         <Notice title={words.unknown.title}>

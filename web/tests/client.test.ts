@@ -29,6 +29,14 @@ describe('a call', () => {
     expect(fetch.mock.calls[0]?.[0]).toBe('/v1/projects/a%2Fb%3F');
   });
 
+  it('goes to the API alone, whatever a remedy names', async () => {
+    const { api, fetch } = answering('{}');
+    await api.request('POST', '/v1/projects/a/indexes', { body: { sort: [] } });
+    expect(fetch.mock.calls[0]?.[1]).toMatchObject({ method: 'POST', body: '{"sort":[]}' });
+    await expect(api.request('POST', '//elsewhere.example/v1/', {})).rejects.toThrow('not of the API');
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
   it('throws what the API says of a refusal, with its kind and when to come again', async () => {
     const { api } = answering('{"type":"urn:x/too-many-writes","title":"Too many","status":429,"detail":"Wait."}', {
       status: 429,

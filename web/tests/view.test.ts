@@ -22,6 +22,7 @@ const FULL: View = {
     { field: 'name', direction: 'asc', nulls: 'first' },
   ],
   filter: { and: [{ field: 'name', op: 'contains', value: 'a,b&c=d:é' }] },
+  search: 'girder, 3',
   groups: [
     { field: 'priority', unit: null },
     { field: 'due', unit: 'month' },

@@ -58,11 +58,18 @@ export class Api {
     path: P,
     options: CallOptions<M, P>,
   ): Promise<Answer<Body<M, P>>> {
-    const { path: inPath, query, body, headers: given, signal } = options as Loose;
+    const { path: inPath, query, ...request } = options as Loose;
+    return this.request<Body<M, P>>(method, addressOf(path, inPath, query), request);
+  }
+
+  /** Send a request that the API itself has proposed, such as a remedy. Throws what `call` throws. */
+  async request<T = unknown>(method: string, address: string, { body, headers: given, signal }: Message): Promise<Answer<T>> {
+    // A token goes to the API alone, whatever an answer may name.
+    if (!address.startsWith('/v1/')) throw new Error(`${address} is not of the API.`);
     const headers = new Headers(given);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
     await this.session.sign(headers);
-    const response = await this.send(addressOf(path, inPath, query), {
+    const response = await this.send(address, {
       method,
       headers,
       body: body === undefined ? null : formatJson(body),
@@ -76,7 +83,7 @@ export class Api {
         secondsIn(response.headers.get('Retry-After')),
       );
     }
-    return { body: (text ? parseJson(text) : undefined) as Body<M, P>, headers: response.headers };
+    return { body: (text ? parseJson(text) : undefined) as T, headers: response.headers };
   }
 
   private async send(address: string, request: RequestInit): Promise<Response> {
@@ -89,9 +96,12 @@ export class Api {
   }
 }
 
-interface Loose {
+interface Loose extends Message {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+}
+
+interface Message {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;

@@ -6,7 +6,7 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
-import type { Project } from '../api/types';
+import type { Explanation, Filter, Project } from '../api/types';
 import type { Role } from '../auth/session';
 import { fieldsOf, type Field } from '../fields/fields';
 import { Layout, type Run } from '../rows/layout';
@@ -14,8 +14,10 @@ import { RowStore } from '../rows/store';
 import { addressOfProject, go, search } from '../router';
 import { fromAddress, toAddress } from '../view/address';
 import { defaultColumns, inScreenOrder } from '../view/columns';
+import { withSearch } from '../view/filters';
 import { fitting, type Column, type View } from '../view/view';
 import { words } from '../words';
+import { Desk } from './desk';
 import { fetchCounts, fetchRows, type Counts } from './queries';
 
 /** How many rows a filter is taken to leave until it is known. */
@@ -30,11 +32,17 @@ export class ProjectModel {
   readonly counts = signal<Counts | null>(null);
   /** Why the counts could not be told. */
   readonly countError = signal<unknown>(null);
+  /** Why the rows could not be shown. */
+  readonly refusal = signal<unknown>(null);
+  /** How the first page of the present query was answered, and what it cost. */
+  readonly explanation = signal<Explanation | null>(null);
+  readonly desk = new Desk();
+  private explained = false;
   private counting: AbortController | null = null;
   private readonly stop: () => void;
 
   constructor(
-    private readonly api: Api,
+    readonly api: Api,
     readonly project: Project,
     readonly role: Role,
   ) {
@@ -44,8 +52,8 @@ export class ProjectModel {
     this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
     // What the rows depend on, as text: the view is made anew with each change of the address.
     const query = computed(() => {
-      const { sort, filter } = this.view.value;
-      return toAddress({ ...fromAddress(''), sort, filter });
+      const { sort, filter, search } = this.view.value;
+      return toAddress({ ...fromAddress(''), sort, filter, search });
     });
     this.stop = query.subscribe(() => this.restart());
   }
@@ -67,8 +75,17 @@ export class ProjectModel {
     this.rows.close();
   }
 
-  private restart(): void {
-    const { filter } = this.view.peek();
+  /** The filter and what is searched for, as one. */
+  get filter(): Filter | null {
+    const { filter, search } = this.view.peek();
+    return withSearch(filter, search, this.project.issues ?? 0);
+  }
+
+  /** Ask for everything anew. */
+  restart(): void {
+    const { filter } = this;
+    this.refusal.value = null;
+    this.explained = false;
     const guess = filter ? GUESS : (this.project.issues ?? GUESS);
     this.rows.reset(Layout.ofOneRun(filter, guess));
     void this.count();
@@ -78,7 +95,7 @@ export class ProjectModel {
     this.counting?.abort();
     const request = new AbortController();
     this.counting = request;
-    const { filter } = this.view.peek();
+    const { filter } = this;
     this.counts.value = null;
     this.countError.value = null;
     try {
@@ -93,12 +110,15 @@ export class ProjectModel {
   private async fetch(run: Run, offset: number, limit: number, signal: AbortSignal) {
     const { sort } = this.view.peek();
     const columns = this.columns.peek().map(({ field }) => field);
-    const { rows, end } = await fetchRows(
-      this.api,
-      this.project.id,
-      { sort, filter: run.filter, columns, offset, limit },
-      signal,
-    );
+    const explain = !this.explained;
+    this.explained = true;
+    const query = { sort, filter: run.filter, columns, offset, limit, explain };
+    const { rows, end, explanation } = await fetchRows(this.api, this.project.id, query, signal).catch((error: unknown) => {
+      this.explained &&= !explain;
+      if (!isAbort(error)) this.refusal.value = error;
+      throw error;
+    });
+    if (explanation) this.explanation.value = explanation;
     // The last page tells how many rows there are, where the count has not come yet.
     if (end && this.counts.peek() === null) this.rows.relayout(Layout.ofOneRun(run.filter, offset + rows.length));
     return rows;

@@ -1,6 +1,6 @@
 /** The calls of the grid, with the rows as the page keeps them. */
 import type { Api } from '../api/client';
-import type { Filter, Project, SortKey } from '../api/types';
+import type { Explanation, Filter, Project, SortKey } from '../api/types';
 import { rowOf, type Row } from '../fields/values';
 
 export async function loadProject(api: Api, project: string, signal: AbortSignal): Promise<Project> {
@@ -14,12 +14,15 @@ export interface RowsQuery {
   readonly columns: readonly string[];
   readonly offset: number;
   readonly limit: number;
+  /** Ask how it was answered, which costs one read more. */
+  readonly explain?: boolean;
 }
 
 export interface Rows {
   readonly rows: readonly Row[];
   /** Whether these are the last rows of the query. */
   readonly end: boolean;
+  readonly explanation: Explanation | null;
 }
 
 /** A page of rows, without a count: counting never delays a row. */
@@ -29,7 +32,7 @@ export async function fetchRows(api: Api, project: string, query: RowsQuery, sig
     body: { ...query, sort: [...query.sort], columns: [...query.columns] },
     signal,
   });
-  return { rows: body.rows.map(rowOf), end: body.next === null };
+  return { rows: body.rows.map(rowOf), end: body.next === null, explanation: body.explain ?? null };
 }
 
 export interface Counts {

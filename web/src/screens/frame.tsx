@@ -8,19 +8,26 @@ interface FrameProps {
   readonly session: Session;
   readonly user: User;
   readonly title: string;
+  /** What stands before the title. */
+  readonly lead?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-export function Frame({ session, user, title, children }: FrameProps) {
+export function Frame({ session, user, title, lead, children }: FrameProps) {
   return (
     <div class="frame">
       <header class="top-bar">
+        {lead}
         <a class="brand" href="/" onClick={follow}>
           {words.product}
         </a>
-        <h1>{title}</h1>
-        <span class="who">
-          {user.user} · {user.tenant} · {words.roles[user.role]}
+        <h1 title={title}>{title}</h1>
+        <span class="who" title={`${user.user} · ${user.tenant}`}>
+          {user.user}
+          <span class="who-where">
+            {' '}
+            · {user.tenant} · {words.roles[user.role]}
+          </span>
         </span>
         <button class="button" type="button" onClick={() => void session.signOut()}>
           {words.signIn.out}

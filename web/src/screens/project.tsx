@@ -1,56 +1,98 @@
-/** A project: its grid, with the status line below. */
+/** A project: the rail of projects, the toolbar, the grid, the status line, and what lies open beside it. */
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Api } from '../api/client';
+import { ApiError } from '../api/problem';
+import type { Project } from '../api/types';
 import type { Session, User } from '../auth/session';
 import { GridView } from '../grid/grid-view';
 import { ProjectModel } from '../project/model';
+import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
-import type { Project } from '../api/types';
+import { follow } from '../router';
+import { Icon } from '../ui/icon';
+import { Refusal } from '../ui/refusal';
 import { words } from '../words';
+import { ExplainDrawer } from './explain';
 import { Frame } from './frame';
+import { Rail, railOpen, toggleRail } from './rail';
+import { RowsNotice } from './rows-notice';
+import { StatusLine } from './status-line';
 import { useResource } from './resource';
+import { Toolbar } from './toolbar/toolbar';
 
 interface ProjectScreenProps {
   readonly api: Api;
   readonly session: Session;
   readonly user: User;
+  readonly projects: Projects;
   readonly id: string;
 }
 
-export function ProjectScreen({ api, session, user, id }: ProjectScreenProps) {
+export function ProjectScreen({ api, session, user, projects, id }: ProjectScreenProps) {
   const [project, reload] = useResource((signal) => loadProject(api, id, signal), [api, id]);
+  const title = project.kind === 'ready' ? project.value.name : id;
   return (
-    <Frame session={session} user={user} title={project.kind === 'ready' ? project.value.name : id}>
-      {project.kind === 'loading' && <p aria-busy="true">{words.loading}</p>}
-      {project.kind === 'failed' && (
-        <p role="alert">
-          {words.project.failed} {String(project.error)}{' '}
-          <button class="button" type="button" onClick={reload}>
-            {words.retry}
-          </button>
-        </p>
-      )}
-      {project.kind === 'ready' && <OpenProject api={api} project={project.value} user={user} />}
+    <Frame session={session} user={user} title={title} lead={<RailButton />}>
+      <div class="columns">
+        {railOpen.value && <Rail projects={projects} open={id} />}
+        {project.kind === 'loading' && <div class="skeleton" aria-busy="true" role="status" aria-label={words.loading} />}
+        {project.kind === 'failed' && <NoProject error={project.error} onRetry={reload} />}
+        {project.kind === 'ready' && <OpenProject api={api} project={project.value} user={user} />}
+      </div>
     </Frame>
+  );
+}
+
+function RailButton() {
+  return (
+    <button
+      class="icon-button"
+      type="button"
+      aria-label={words.shell.rail}
+      title={words.shell.rail}
+      aria-expanded={railOpen.value}
+      onClick={toggleRail}
+    >
+      <Icon name="rail" />
+    </button>
+  );
+}
+
+/** Another tenant's project answers like one that does not exist. */
+function NoProject({ error, onRetry }: { readonly error: unknown; readonly onRetry: () => void }) {
+  const absent = error instanceof ApiError && error.status === 404;
+  return (
+    <div class="notice">
+      {absent ? (
+        <>
+          <h2>{words.project.absent}</h2>
+          <p>{words.project.absentWhy}</p>
+          <a class="button" href="/" onClick={follow}>
+            {words.unknown.back}
+          </a>
+        </>
+      ) : (
+        <Refusal error={error} title={words.project.failed} onRetry={onRetry} />
+      )}
+    </div>
   );
 }
 
 function OpenProject({ api, project, user }: { readonly api: Api; readonly project: Project; readonly user: User }) {
   const model = useMemo(() => new ProjectModel(api, project, user.role), [api, project, user.role]);
   useEffect(() => () => model.close(), [model]);
+  const drawer = model.desk.drawer.value;
   return (
     <div class="workspace">
-      <GridView model={model} />
+      <Toolbar model={model} />
+      <div class="stage">
+        <div class="grid-place">
+          <GridView model={model} />
+          <RowsNotice model={model} />
+        </div>
+        {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
+      </div>
       <StatusLine model={model} />
-    </div>
-  );
-}
-
-function StatusLine({ model }: { readonly model: ProjectModel }) {
-  const counts = model.counts.value;
-  return (
-    <div class="status-line" role="status">
-      {words.project.shown(counts?.matched ?? null, counts?.total ?? null)}
     </div>
   );
 }

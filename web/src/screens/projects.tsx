@@ -1,52 +1,55 @@
-/** The tenant's projects in name order. */
+/** The tenant's projects in name order, and how to make one. */
 import { useState } from 'preact/hooks';
 import type { Api } from '../api/client';
-import type { Project } from '../api/types';
-import type { Session, User } from '../auth/session';
+import { permits, type Session, type User } from '../auth/session';
+import { found, type Projects } from '../project/projects';
 import { addressOfProject, follow } from '../router';
+import { Icon } from '../ui/icon';
+import { Refusal } from '../ui/refusal';
 import { words } from '../words';
+import { CreateProject } from './create-project';
 import { Frame } from './frame';
-import { useResource } from './resource';
-
-const PAGE = 500;
 
 interface ProjectsScreenProps {
   readonly api: Api;
   readonly session: Session;
   readonly user: User;
+  readonly projects: Projects;
 }
 
-export function ProjectsScreen({ api, session, user }: ProjectsScreenProps) {
-  const [projects, reload] = useResource((signal) => allProjects(api, signal), [api]);
+export function ProjectsScreen({ api, session, user, projects }: ProjectsScreenProps) {
   const [wanted, setWanted] = useState('');
-  const found =
-    projects.kind === 'ready'
-      ? projects.value.filter(({ name }) => name.toLocaleLowerCase().includes(wanted.trim().toLocaleLowerCase()))
-      : [];
+  const [creating, setCreating] = useState(false);
+  const listed = projects.listed.value;
+  const all = listed.kind === 'ready' ? listed.projects : [];
+  const shown = found(all, wanted);
   return (
     <Frame session={session} user={user} title={words.projects.title}>
       <div class="projects">
-        <input
-          type="search"
-          aria-label={words.projects.search}
-          placeholder={words.projects.search}
-          value={wanted}
-          onInput={(event) => setWanted(event.currentTarget.value)}
-        />
-        {projects.kind === 'loading' && <p aria-busy="true">{words.loading}</p>}
-        {projects.kind === 'failed' && (
-          <p role="alert">
-            {words.projects.failed} {String(projects.error)}{' '}
-            <button class="button" type="button" onClick={reload}>
-              {words.retry}
+        <div class="row">
+          <input
+            type="search"
+            aria-label={words.projects.search}
+            placeholder={words.projects.search}
+            value={wanted}
+            onInput={(event) => setWanted(event.currentTarget.value)}
+          />
+          {permits(user.role, 'admin') && (
+            <button class="button primary" type="button" onClick={() => setCreating(true)}>
+              <Icon name="plus" />
+              {words.projects.create}
             </button>
-          </p>
+          )}
+        </div>
+        {listed.kind === 'loading' && <p aria-busy="true">{words.loading}</p>}
+        {listed.kind === 'failed' && (
+          <Refusal error={listed.error} title={words.projects.failed} onRetry={() => void projects.load()} />
         )}
-        {projects.kind === 'ready' && found.length === 0 && (
-          <p>{projects.value.length === 0 ? words.projects.none : words.projects.noneFound}</p>
+        {listed.kind === 'ready' && shown.length === 0 && (
+          <p class="nothing">{all.length === 0 ? words.projects.none : words.projects.noneFound}</p>
         )}
         <ul>
-          {found.map(({ id, name }) => (
+          {shown.map(({ id, name }) => (
             <li key={id}>
               <a href={addressOfProject(id)} onClick={follow}>
                 <span>{name}</span>
@@ -56,20 +59,7 @@ export function ProjectsScreen({ api, session, user }: ProjectsScreenProps) {
           ))}
         </ul>
       </div>
+      {creating && <CreateProject api={api} projects={projects} onClose={() => setCreating(false)} />}
     </Frame>
   );
-}
-
-async function allProjects(api: Api, signal: AbortSignal): Promise<readonly Project[]> {
-  const all: Project[] = [];
-  let cursor: string | null = null;
-  do {
-    const { body }: { body: { items: Project[]; next: string | null } } = await api.call('GET', '/v1/projects', {
-      query: { limit: PAGE, ...(cursor === null ? {} : { cursor }) },
-      signal,
-    });
-    all.push(...body.items);
-    cursor = body.next;
-  } while (cursor !== null);
-  return all;
 }

@@ -2,9 +2,9 @@
 import { formatJson, parseJson } from '../api/json';
 import type { Filter, SortKey } from '../api/types';
 import { MAX_WIDTH, MIN_WIDTH } from './columns';
-import { DEFAULT_VIEW, MAX_SORT_KEYS, ROW_HEIGHTS, type Column, type GroupKey, type View } from './view';
+import { DEFAULT_VIEW, MAX_GROUPS, MAX_SORT_KEYS, ROW_HEIGHTS, type Column, type GroupKey, type View } from './view';
 
-const MAX_GROUPS = 3;
+const MAX_SEARCH = 200;
 
 /** `sort=-due,name.first&columns=name:240!,due:120&height=56`; what is as usual is not said. */
 export function toAddress(view: View): string {
@@ -14,6 +14,7 @@ export function toAddress(view: View): string {
   };
   put('sort', view.sort.map(sortText).join(','));
   put('filter', view.filter ? formatJson(view.filter) : '');
+  put('search', view.search);
   put('group', view.groups.map(({ field, unit }) => (unit ? `${field}.${unit}` : field)).join(','));
   put('closed', view.closed.map(encodeURIComponent).join(','));
   put('columns', view.columns?.map(columnText).join(',') ?? '');
@@ -31,6 +32,7 @@ export function fromAddress(query: string): View {
   return {
     sort: list('sort').flatMap(sortKey).slice(0, MAX_SORT_KEYS),
     filter: filterIn(parameters.get('filter')),
+    search: parameters.get('search')?.slice(0, MAX_SEARCH) ?? '',
     groups: list('group').flatMap(groupKey).slice(0, MAX_GROUPS),
     closed: list('closed').map(decoded),
     columns: parameters.has('columns') ? list('columns').flatMap(column) : null,

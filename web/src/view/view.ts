@@ -20,6 +20,8 @@ export interface GroupKey {
 export interface View {
   readonly sort: readonly SortKey[];
   readonly filter: Filter | null;
+  /** Words that the name has; empty for none. */
+  readonly search: string;
   readonly groups: readonly GroupKey[];
   /** Keys of the groups that are closed. */
   readonly closed: readonly string[];
@@ -35,6 +37,7 @@ export interface View {
 export const DEFAULT_VIEW: View = {
   sort: [],
   filter: null,
+  search: '',
   groups: [],
   closed: [],
   columns: null,
@@ -44,6 +47,7 @@ export const DEFAULT_VIEW: View = {
 };
 
 export const MAX_SORT_KEYS = 3;
+export const MAX_GROUPS = 3;
 
 /** Sort by a field: alone, or as one more key. A second click turns the direction, a third takes the key away. */
 export function sortedBy(sort: readonly SortKey[], field: string, { add }: { add: boolean }): readonly SortKey[] {

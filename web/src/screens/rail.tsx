@@ -1,0 +1,53 @@
+/** The projects, at the left of the one that is open. It folds away, and stays so in this browser. */
+import { signal } from '@preact/signals';
+import { useState } from 'preact/hooks';
+import { found, type Projects } from '../project/projects';
+import { addressOfProject, follow } from '../router';
+import { words } from '../words';
+
+const KEY = 'gridview.rail';
+/** Where the grid would be left with too little room, the rail begins folded. */
+const NARROW = '(max-width: 760px)';
+
+export const railOpen = signal(window.localStorage.getItem(KEY) !== 'closed' && !window.matchMedia(NARROW).matches);
+
+export function toggleRail(): void {
+  railOpen.value = !railOpen.value;
+  if (!window.matchMedia(NARROW).matches) window.localStorage.setItem(KEY, railOpen.value ? 'open' : 'closed');
+}
+
+/** From this many projects on they can be searched. */
+const MANY = 8;
+
+export function Rail({ projects, open }: { readonly projects: Projects; readonly open: string }) {
+  const [wanted, setWanted] = useState('');
+  const listed = projects.listed.value;
+  const all = listed.kind === 'ready' ? listed.projects : [];
+  return (
+    <nav id="rail" class="rail" aria-label={words.projects.title}>
+      {all.length > MANY && (
+        <input
+          type="search"
+          aria-label={words.projects.search}
+          placeholder={words.projects.search}
+          value={wanted}
+          onInput={(event) => setWanted(event.currentTarget.value)}
+        />
+      )}
+      {listed.kind === 'loading' && <p class="soft">{words.loading}</p>}
+      {listed.kind === 'failed' && <p class="soft">{words.projects.failed}</p>}
+      <ul>
+        {found(all, wanted).map(({ id, name }) => (
+          <li key={id}>
+            <a href={addressOfProject(id)} onClick={follow} aria-current={id === open ? 'page' : undefined} title={name}>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <a class="button" href="/" onClick={follow}>
+        {words.unknown.back}
+      </a>
+    </nav>
+  );
+}

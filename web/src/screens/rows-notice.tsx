@@ -1,0 +1,70 @@
+/** What stands in the place of rows when there are none: an empty project, a filter that nothing passes, a refusal and its way out. */
+import { useEffect } from 'preact/hooks';
+import { ApiError } from '../api/problem';
+import type { Build } from '../api/types';
+import type { ProjectModel } from '../project/model';
+import { Refusal } from '../ui/refusal';
+import { words } from '../words';
+
+/** Milliseconds between two looks at an index that is being built. */
+const LOOK_AGAIN = 2000;
+
+export function RowsNotice({ model }: { readonly model: ProjectModel }) {
+  const error = model.refusal.value;
+  const counts = model.counts.value;
+  const { filter, search } = model.view.value;
+  if (error !== null) {
+    const build = buildIn(error);
+    return (
+      <div class="over-grid">
+        {build ? (
+          <Building build={build} onLook={() => model.restart()} />
+        ) : (
+          <Refusal
+            error={error}
+            onRetry={() => model.restart()}
+            remedied={{ api: model.api, role: model.role, onBegun: () => model.restart() }}
+          />
+        )}
+      </div>
+    );
+  }
+  if (counts?.matched !== 0) return null;
+  return (
+    <div class="over-grid">
+      {filter || search ? (
+        <div class="refusal">
+          <strong>{words.empty.noMatch}</strong>
+          <p>{words.empty.noMatchWhy(counts.total)}</p>
+          <button class="button" type="button" onClick={() => model.change({ filter: null, search: '' })}>
+            {words.empty.showAll}
+          </button>
+        </div>
+      ) : (
+        <div class="refusal">
+          <strong>{words.empty.noIssues}</strong>
+          <p>{words.empty.noIssuesWhy}</p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Building({ build, onLook }: { readonly build: Build; readonly onLook: () => void }) {
+  useEffect(() => {
+    const timer = setTimeout(onLook, LOOK_AGAIN);
+    return () => clearTimeout(timer);
+  });
+  return (
+    <div class="refusal" role="status">
+      <strong>{words.refusal.building}</strong>
+      <p>{words.refusal.buildingWhy(build.done, build.of)}</p>
+      <progress aria-label={words.refusal.building} value={build.done} max={Math.max(1, build.of)} />
+    </div>
+  );
+}
+
+/** The background work that a query has to wait for. */
+function buildIn(error: unknown): Build | null {
+  return error instanceof ApiError && error.kind === 'not-ready' ? ((error.problem['build'] as Build | null | undefined) ?? null) : null;
+}

@@ -1,0 +1,90 @@
+/** Which fields are columns, in which order, and which of them stay when the grid is scrolled sideways. */
+import { useState } from 'preact/hooks';
+import type { ProjectModel } from '../../project/model';
+import { frozen, hidden, moved, shown } from '../../view/columns';
+import type { Column } from '../../view/view';
+import { Icon } from '../../ui/icon';
+import { words } from '../../words';
+
+/** From this many fields on they can be searched. */
+const MANY = 12;
+
+export function FieldsPanel({ model }: { readonly model: ProjectModel }) {
+  const [wanted, setWanted] = useState('');
+  const columns = model.columns.value;
+  const set = (next: readonly Column[]) => model.change({ columns: next }, { replace: true });
+  const place = new Map(columns.map(({ field }, at) => [field, at]));
+  const fields = [...model.fields]
+    .filter(({ name }) => name.toLocaleLowerCase().includes(wanted.trim().toLocaleLowerCase()))
+    .sort((a, b) => (place.get(a.id) ?? Infinity) - (place.get(b.id) ?? Infinity));
+  return (
+    <>
+      {model.fields.length > MANY && (
+        <input
+          type="search"
+          aria-label={words.toolbar.findField}
+          placeholder={words.toolbar.findField}
+          value={wanted}
+          onInput={(event) => setWanted(event.currentTarget.value)}
+        />
+      )}
+      <ul class="field-list">
+        {fields.map(({ id, name, type }) => {
+          const at = place.get(id);
+          const column = at === undefined ? undefined : columns[at];
+          return (
+            <li key={id}>
+              <label>
+                <input
+                  type="checkbox"
+                  checked={column !== undefined}
+                  disabled={column !== undefined && columns.length === 1}
+                  onChange={() => set(column ? hidden(columns, id) : shown(columns, id, model.fields))}
+                />
+                <Icon name={type} />
+                <span>{name}</span>
+              </label>
+              {column && at !== undefined && (
+                <>
+                  <button
+                    class={`icon-button${column.frozen ? ' is-set' : ''}`}
+                    type="button"
+                    aria-pressed={column.frozen}
+                    aria-label={words.toolbar.freeze(name)}
+                    title={words.toolbar.freeze(name)}
+                    onClick={() => set(frozen(columns, id, !column.frozen))}
+                  >
+                    <Icon name="pin" />
+                  </button>
+                  <button
+                    class="icon-button"
+                    type="button"
+                    disabled={at === 0}
+                    aria-label={words.toolbar.moveUp(name)}
+                    title={words.toolbar.moveUp(name)}
+                    onClick={() => set(moved(columns, id, columns[at - 1]?.field ?? null))}
+                  >
+                    <Icon name="up" />
+                  </button>
+                  <button
+                    class="icon-button"
+                    type="button"
+                    disabled={at === columns.length - 1}
+                    aria-label={words.toolbar.moveDown(name)}
+                    title={words.toolbar.moveDown(name)}
+                    onClick={() => set(moved(columns, id, columns[at + 2]?.field ?? null))}
+                  >
+                    <Icon name="down" />
+                  </button>
+                </>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      <button class="button" type="button" onClick={() => model.change({ columns: null })}>
+        {words.toolbar.allFields}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+/** The one line above the grid: what is shown and how. */
+import { useRef } from 'preact/hooks';
+import type { ProjectModel } from '../../project/model';
+import { conditionsIn } from '../../view/filters';
+import { Icon } from '../../ui/icon';
+import { Popover } from '../../ui/popover';
+import { words } from '../../words';
+import { FieldsPanel } from './fields-panel';
+import { FilterPanel } from './filter-panel';
+import { ColorPanel, HeightPanel } from './look-panels';
+import { GroupPanel, SortPanel } from './order-panels';
+
+export function Toolbar({ model }: { readonly model: ProjectModel }) {
+  const view = model.view.value;
+  const hidden = model.fields.length - model.columns.value.length;
+  return (
+    <div class="toolbar" role="toolbar" aria-label={words.toolbar.label}>
+      <Popover label={words.toolbar.fields} icon="fields" count={hidden}>
+        {() => <FieldsPanel model={model} />}
+      </Popover>
+      <Popover
+        label={words.toolbar.filter}
+        icon="filter"
+        count={conditionsIn(view.filter)}
+        asked={model.desk.filtering.value !== null}
+        onClose={() => (model.desk.filtering.value = null)}
+      >
+        {(close) => <FilterPanel model={model} close={close} />}
+      </Popover>
+      <Popover label={words.toolbar.group} icon="group" count={view.groups.length}>
+        {() => <GroupPanel model={model} />}
+      </Popover>
+      <Popover label={words.toolbar.sort} icon="sort" count={view.sort.length}>
+        {() => <SortPanel model={model} />}
+      </Popover>
+      <Popover label={words.toolbar.color} icon="color" count={view.color === null ? 0 : 1}>
+        {() => <ColorPanel model={model} />}
+      </Popover>
+      <Popover label={words.toolbar.height} icon="height">
+        {() => <HeightPanel model={model} />}
+      </Popover>
+      <Search model={model} />
+      <Popover label={words.toolbar.more} icon="more">
+        {(close) => <MorePanel model={model} close={close} />}
+      </Popover>
+    </div>
+  );
+}
+
+function Search({ model }: { readonly model: ProjectModel }) {
+  const input = useRef<HTMLInputElement>(null);
+  const { search } = model.view.value;
+  const find = () => {
+    const wanted = input.current?.value.trim() ?? '';
+    if (wanted !== search) model.change({ search: wanted });
+  };
+  return (
+    <form
+      class="search"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        find();
+      }}
+    >
+      <Icon name="search" />
+      <input
+        ref={input}
+        key={search}
+        type="search"
+        defaultValue={search}
+        aria-label={words.toolbar.search}
+        placeholder={words.toolbar.search}
+        onChange={find}
+      />
+    </form>
+  );
+}
+
+function MorePanel({ model, close }: { readonly model: ProjectModel; readonly close: () => void }) {
+  const { desk } = model;
+  return (
+    <ul class="choices">
+      <li>
+        <button
+          type="button"
+          onClick={() => {
+            close();
+            desk.drawer.value = { kind: 'explain' };
+          }}
+        >
+          <Icon name="explain" />
+          {words.explain.title}
+        </button>
+      </li>
+    </ul>
+  );
+}

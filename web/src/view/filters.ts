@@ -1,0 +1,184 @@
+/** Filters as people build them: which operators a field has, drafts that may be incomplete, and the filter of the API. Pure. */
+import type { FieldType, Filter } from '../api/types';
+import type { Field } from '../fields/fields';
+
+export const OPERATORS = [
+  'eq', 'ne', 'in', 'not_in', 'lt', 'lte', 'gt', 'gte', 'between', 'starts_with', 'contains', 'has_words', 'has_any', 'has_all',
+  'has_none', 'is_empty', 'is_not_empty',
+] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** What a person enters for an operator. */
+export type Operand = 'none' | 'one' | 'two' | 'many';
+
+export const MAX_DEPTH = 5;
+export const MAX_CONDITIONS = 50;
+
+const EMPTINESS = ['is_empty', 'is_not_empty'] as const;
+const ORDERED = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'between', 'in', 'not_in', ...EMPTINESS] as const;
+
+const OF_TYPE: Readonly<Record<FieldType, readonly Operator[]>> = {
+  text: ['contains', 'starts_with', 'has_words', 'eq', 'ne', 'in', 'not_in', 'lt', 'lte', 'gt', 'gte', 'between', ...EMPTINESS],
+  number: ORDERED,
+  date: ORDERED,
+  datetime: ['gte', 'lte', 'between', 'eq', 'ne', 'lt', 'gt', ...EMPTINESS],
+  bool: ['eq', 'ne', ...EMPTINESS],
+  enum: ['in', 'not_in', 'eq', 'ne', 'lt', 'lte', 'gt', 'gte', ...EMPTINESS],
+  multi_enum: ['has_any', 'has_all', 'has_none', 'eq', 'ne', ...EMPTINESS],
+  user: ['eq', 'ne', 'in', 'not_in', ...EMPTINESS],
+};
+
+/** The operators of a type, the most usual first. */
+export function operatorsOf(type: FieldType): readonly Operator[] {
+  return OF_TYPE[type];
+}
+
+export function operandOf(type: FieldType, op: Operator): Operand {
+  if (op === 'is_empty' || op === 'is_not_empty') return 'none';
+  if (op === 'between') return 'two';
+  return op === 'in' || op === 'not_in' || type === 'multi_enum' ? 'many' : 'one';
+}
+
+export interface ConditionDraft {
+  readonly kind: 'condition';
+  readonly field: string;
+  readonly op: Operator;
+  /** As they are entered; which of them count is the operator's to say. */
+  readonly values: readonly string[];
+}
+
+/** How the parts of a group are joined; the last two are the others under a `not`. */
+export const JOINS = ['and', 'or', 'nor', 'nand'] as const;
+export type Join = (typeof JOINS)[number];
+
+export interface GroupDraft {
+  readonly kind: 'group';
+  readonly join: Join;
+  readonly parts: readonly Draft[];
+}
+
+/** A filter that came with a link and that the builder has no inputs for. It is kept as it is. */
+export interface FixedDraft {
+  readonly kind: 'fixed';
+  readonly filter: Filter;
+}
+
+export type Draft = ConditionDraft | GroupDraft | FixedDraft;
+
+export const NO_CONDITIONS: GroupDraft = { kind: 'group', join: 'and', parts: [] };
+
+export function newCondition(field: Field): ConditionDraft {
+  return { kind: 'condition', field: field.id, op: operatorsOf(field.type)[0] ?? 'eq', values: [] };
+}
+
+/** The condition about another field. The operator stays where that field has it. */
+export function withField(draft: ConditionDraft, field: Field): ConditionDraft {
+  const fresh = newCondition(field);
+  return operatorsOf(field.type).includes(draft.op) ? { ...fresh, op: draft.op } : fresh;
+}
+
+/** The draft as a filter; null while nothing in it is complete. What is incomplete is left out. */
+export function toFilter(draft: Draft, fields: readonly Field[]): Filter | null {
+  switch (draft.kind) {
+    case 'fixed':
+      return draft.filter;
+    case 'condition':
+      return conditionOf(draft, fields);
+    case 'group': {
+      const parts = draft.parts.flatMap((part) => toFilter(part, fields) ?? []);
+      const negated = draft.join === 'nor' || draft.join === 'nand';
+      const any = draft.join === 'or' || draft.join === 'nor';
+      const [only] = parts;
+      if (!only) return null;
+      const joined: Filter = parts.length === 1 ? only : any ? { or: parts } : { and: parts };
+      return negated ? { not: joined } : joined;
+    }
+  }
+}
+
+/** The filter as a group of drafts, which `toFilter` makes the same filter of. */
+export function fromFilter(filter: Filter | null, fields: readonly Field[]): GroupDraft {
+  if (!filter) return NO_CONDITIONS;
+  const draft = draftOf(filter, fields);
+  return draft.kind === 'group' ? draft : { ...NO_CONDITIONS, parts: [draft] };
+}
+
+/** Add a condition to what the outermost `and` asks for. */
+export function added(draft: GroupDraft, part: Draft): GroupDraft {
+  return draft.join === 'and' || draft.parts.length === 0
+    ? { ...draft, parts: [...draft.parts, part] }
+    : { kind: 'group', join: 'and', parts: [draft, part] };
+}
+
+/** The filter together with the words that are searched for in the names. */
+export function withSearch(filter: Filter | null, words: string, issues: number): Filter | null {
+  const value = words.trim();
+  if (!value) return filter;
+  // Parts of words are found by reading names, which the API does in projects of this size alone.
+  const search: Filter = { field: 'name', op: issues <= MAX_READ ? 'contains' : 'has_words', value };
+  if (!filter) return search;
+  return 'and' in filter ? { and: [...filter.and, search] } : { and: [filter, search] };
+}
+
+const MAX_READ = 10_000;
+
+export function conditionsIn(filter: Filter | null): number {
+  if (!filter) return 0;
+  if ('not' in filter) return conditionsIn(filter.not);
+  const parts = 'and' in filter ? filter.and : 'or' in filter ? filter.or : null;
+  return parts ? parts.reduce((sum, part) => sum + conditionsIn(part), 0) : 1;
+}
+
+/** The fields that a filter asks about. */
+export function fieldsIn(filter: Filter | null): ReadonlySet<string> {
+  if (!filter) return new Set();
+  if ('not' in filter) return fieldsIn(filter.not);
+  const parts = 'and' in filter ? filter.and : 'or' in filter ? filter.or : null;
+  if (parts) return new Set(parts.flatMap((part) => [...fieldsIn(part)]));
+  return new Set('field' in filter ? [filter.field] : []);
+}
+
+/** Levels of `and`, `or` and `not` that a draft has when it is complete. */
+export function depthOf(draft: Draft): number {
+  if (draft.kind === 'condition') return 0;
+  if (draft.kind === 'fixed') return MAX_DEPTH;
+  return levels(draft.join) + Math.max(0, ...draft.parts.map(depthOf));
+}
+
+export function levels(join: Join): number {
+  return join === 'nor' || join === 'nand' ? 2 : 1;
+}
+
+function conditionOf({ field: id, op, values }: ConditionDraft, fields: readonly Field[]): Filter | null {
+  const field = fields.find((one) => one.id === id);
+  if (!field) return null;
+  const given = values.map((value) => value.trim()).filter(Boolean);
+  const typed = given.map((value) => (field.type === 'bool' ? value === 'true' : value));
+  const [first, second] = typed;
+  switch (operandOf(field.type, op)) {
+    case 'none':
+      return { field: id, op } as Filter;
+    case 'one':
+      return first === undefined ? null : ({ field: id, op, value: first } as Filter);
+    case 'two':
+      return first === undefined || second === undefined ? null : ({ field: id, op, value: [first, second] } as Filter);
+    case 'many':
+      return first === undefined ? null : ({ field: id, op, value: typed } as Filter);
+  }
+}
+
+function draftOf(filter: Filter, fields: readonly Field[]): Draft {
+  if ('and' in filter) return { kind: 'group', join: 'and', parts: filter.and.map((part) => draftOf(part, fields)) };
+  if ('or' in filter) return { kind: 'group', join: 'or', parts: filter.or.map((part) => draftOf(part, fields)) };
+  if ('not' in filter) {
+    const draft = draftOf(filter.not, fields);
+    if (draft.kind === 'group' && draft.join === 'and') return { ...draft, join: 'nand' };
+    if (draft.kind === 'group' && draft.join === 'or') return { ...draft, join: 'nor' };
+    return { kind: 'group', join: 'nor', parts: [draft] };
+  }
+  const field = 'field' in filter ? fields.find(({ id }) => id === filter.field) : undefined;
+  if (!field || !operatorsOf(field.type).includes(filter.op)) return { kind: 'fixed', filter };
+  const value: unknown = filter.value ?? [];
+  const values = (Array.isArray(value) ? value : [value]).map(String);
+  return { kind: 'condition', field: field.id, op: filter.op, values };
+}

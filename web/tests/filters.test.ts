@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { Field } from '../src/fields/fields';
+import type { Filter } from '../src/api/types';
+import {
+  added,
+  conditionsIn,
+  depthOf,
+  fieldsIn,
+  fromFilter,
+  newCondition,
+  operandOf,
+  operatorsOf,
+  toFilter,
+  withField,
+  withSearch,
+  type GroupDraft,
+} from '../src/view/filters';
+
+const field = (id: string, type: Field['type']): Field => ({
+  id,
+  name: id,
+  type,
+  options: [],
+  required: false,
+  indexed: true,
+  editable: true,
+  custom: true,
+});
+const NAME = field('name', 'text');
+const DUE = field('due', 'date');
+const DONE = field('done', 'bool');
+const TRADES = field('trades', 'multi_enum');
+const COST = field('cost', 'number');
+const FIELDS = [NAME, DUE, DONE, TRADES, COST];
+
+const group = (join: GroupDraft['join'], ...parts: GroupDraft['parts']): GroupDraft => ({ kind: 'group', join, parts });
+
+describe('drafts and filters', () => {
+  it.each<[string, Filter]>([
+    ['a condition', { field: 'cost', op: 'gt', value: '12.50' }],
+    ['a range', { field: 'due', op: 'between', value: ['2026-01-01', '2026-12-31'] }],
+    ['a truth value', { field: 'done', op: 'eq', value: false }],
+    ['options', { field: 'trades', op: 'has_any', value: ['Welder', 'Painter'] }],
+    ['no value', { field: 'due', op: 'is_empty' }],
+    ['conditions joined', { and: [{ field: 'due', op: 'is_empty' }, { or: [{ field: 'cost', op: 'lt', value: '1' }, { field: 'done', op: 'eq', value: true }] }] }],
+    ['a condition denied', { not: { field: 'due', op: 'is_empty' } }],
+    ['a group denied', { not: { and: [{ field: 'due', op: 'is_empty' }, { field: 'done', op: 'eq', value: true }] } }],
+    ['either denied', { and: [{ not: { or: [{ field: 'due', op: 'is_empty' }, { field: 'done', op: 'eq', value: true }] } }, { field: 'cost', op: 'is_empty' }] }],
+    ['what the builder has no inputs for', { field: 'trades', op: 'in', value: [['Welder'], []] }],
+  ])('come back as they were: %s', (_, filter) => {
+    expect(toFilter(fromFilter(filter, FIELDS), FIELDS)).toEqual(filter);
+  });
+
+  it('leave out what is not complete', () => {
+    const half = { ...newCondition(DUE), op: 'between' as const, values: ['2026-01-01', ' '] };
+    expect(toFilter(half, FIELDS)).toBeNull();
+    const whole = { ...newCondition(COST), values: ['', '7'] };
+    expect(toFilter(group('nor', half, group('or'), whole), FIELDS)).toEqual({ not: { field: 'cost', op: 'eq', value: '7' } });
+    expect(toFilter(group('and', half), FIELDS)).toBeNull();
+  });
+
+  it('count their conditions, fields and levels', () => {
+    const filter: Filter = { and: [{ field: 'due', op: 'is_empty' }, { not: { or: [{ field: 'cost', op: 'lt', value: '1' }, { field: 'due', op: 'is_empty' }] } }] };
+    expect(conditionsIn(filter)).toBe(3);
+    expect([...fieldsIn(filter)]).toEqual(['due', 'cost']);
+    expect(depthOf(fromFilter(filter, FIELDS))).toBe(3);
+    expect(conditionsIn(null)).toBe(0);
+  });
+
+  it('take one more condition beside what was asked for', () => {
+    const one = newCondition(COST);
+    expect(added(group('and', one), one).parts).toHaveLength(2);
+    expect(added(group('or', one, one), one)).toEqual(group('and', group('or', one, one), one));
+  });
+});
+
+describe('a condition', () => {
+  it('keeps its operator in a field that has it', () => {
+    const after = { ...newCondition(COST), op: 'gt' as const, values: ['4'] };
+    expect(withField(after, DUE)).toMatchObject({ field: 'due', op: 'gt', values: [] });
+    expect(withField(after, TRADES)).toMatchObject({ op: 'has_any' });
+  });
+
+  it('asks for as many values as its operator takes', () => {
+    expect(operandOf('date', 'between')).toBe('two');
+    expect(operandOf('enum', 'in')).toBe('many');
+    expect(operandOf('multi_enum', 'eq')).toBe('many');
+    expect(operandOf('text', 'eq')).toBe('one');
+    for (const { type } of FIELDS) expect(operatorsOf(type)).toContain('is_empty');
+  });
+});
+
+describe('searching', () => {
+  it('joins the filter, by words where names are too many to read', () => {
+    const due: Filter = { field: 'due', op: 'is_empty' };
+    expect(withSearch(null, ' ', 5)).toBeNull();
+    expect(withSearch(null, ' Pier ', 5)).toEqual({ field: 'name', op: 'contains', value: 'Pier' });
+    expect(withSearch(due, 'pier', 20_000)).toEqual({ and: [due, { field: 'name', op: 'has_words', value: 'pier' }] });
+    expect(withSearch({ and: [due, due] }, 'pier', 5)).toEqual({ and: [due, due, { field: 'name', op: 'contains', value: 'pier' }] });
+  });
+});
