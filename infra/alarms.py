@@ -37,6 +37,11 @@ LATENCY_SECONDS = 3
 SERVER_ERRORS = 10
 """5xx answers in five minutes that raise an alarm. One or two may be a lost container."""
 
+UNCOUNTED = 100
+"""Writes in five minutes that the rate of writes did not count. A few are a tenant's busy count; so many are a rate that limits
+nobody.
+"""
+
 REFUSALS = 20
 """Times in succession that a job could not go on. It is tried again after seconds, so one or two are a busy table."""
 
@@ -111,7 +116,7 @@ class Alarms(Construct):
         rules = {
             "The index": _index_rules(functions["maintain"].function, mapping, dead_letters),
             "Upkeep": _upkeep_rules(functions["upkeep"].function, settings),
-            "API": _api_rules(ingress),
+            "API": _api_rules(ingress, settings),
             "Lambda throttles": _throttle_rules(functions),
             "DynamoDB": _table_rules(table, settings),
         }
@@ -277,8 +282,8 @@ def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Ru
     }
 
 
-def _api_rules(ingress: Ingress) -> dict[str, _Rule]:
-    return {
+def _api_rules(ingress: Ingress, settings: Settings) -> dict[str, _Rule]:
+    rules = {
         "ServerErrors": _Rule(
             metric=ingress.stage.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
             threshold=SERVER_ERRORS,
@@ -295,6 +300,16 @@ def _api_rules(ingress: Ingress) -> dict[str, _Rule]:
             do="Look for throttles, and in the access log for the routes; large imports also cause it.",
         ),
     }
+    if settings.writes_per_second:
+        rules["UncountedWrites"] = _Rule(
+            metric=_metric(
+                "gridview", "UncountedWrites", {"service": "command", "stack": settings.stack_name}
+            ),
+            threshold=UNCOUNTED,
+            means=f"{UNCOUNTED} or more writes in 5 minutes could not be counted and were admitted: the rate limits nobody.",
+            do="Look for throttles of the table, and in the command function's log group and role for refused updates.",
+        )
+    return rules
 
 
 def _throttle_rules(functions: Mapping[str, GridFunction]) -> dict[str, _Rule]:

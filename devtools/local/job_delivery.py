@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from devtools.failure import FunctionError
-from devtools.local.dead_letters import Queue
+from devtools.local.sqs import Queue
 from infra.limits import TIMEOUTS
 
 WORKERS = 2

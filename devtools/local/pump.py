@@ -19,12 +19,13 @@ from typing import Any
 
 from devtools import files
 from devtools.failure import FunctionError
-from devtools.local import dead_letters, job_delivery, schedule
+from devtools.local import failed_batches, job_delivery, schedule
 from devtools.local.container import ACCOUNT
 from devtools.local.containers import Pool
 from devtools.local.delivery import Delivery, Policy, Reason, Record
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
+from devtools.local.sqs import SqsServer
 from devtools.local.streams import EXPIRED, NOT_FOUND, TRIMMED, Source, StreamClient, StreamError
 from gridview.encoding.keys import ISSUE_PREFIX, PK, PROJECT_PREFIX, SK
 from infra.limits import BATCH_SIZE, RETRIES, TIMEOUTS
@@ -186,7 +187,7 @@ def run(endpoint: str, table: str, folder: Folder, invoke: Callable[[Any], Any])
 
     def discard(shard: str, records: list[Record], reason: Reason, invocations: int) -> None:
         _log.error("A batch was given up.", extra={"records": len(records), "reason": reason})
-        dead_letters.keep_batch(
+        failed_batches.keep_batch(
             folder.failed_batches,
             stream=stream,
             shard=shard,
@@ -224,7 +225,7 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     folder = Folder(arguments.data)
-    sqs = dead_letters.SqsServer(folder.dead_letters, socket.socket(fileno=arguments.letters))
+    sqs = SqsServer(folder.dead_letters, socket.socket(fileno=arguments.letters))
     sqs.start()
     queues = {
         "AWS_ENDPOINT_URL_SQS": sqs.endpoint,

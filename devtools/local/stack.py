@@ -19,7 +19,7 @@ from typing import IO
 
 from devtools import files
 from devtools.failure import Failure
-from devtools.local import bulk, dead_letters, demo, engine, journal, processes, table, tokens
+from devtools.local import bulk, demo, engine, journal, processes, sqs, table, tokens
 from devtools.local.environment import LOOPBACK, local
 from devtools.local.folder import Folder, State
 from devtools.local.processes import Known
@@ -79,7 +79,7 @@ def run(
                 _start_pump(folder, letters, env, log, children)
             api = f"http://127.0.0.1:{listener.getsockname()[1]}"
             _wait_until_healthy(api, children)
-            queue = dead_letters.queue_url(letters)
+            queue = sqs.queue_url(letters)
             state = State(api=api, engine=started.endpoint, pid=os.getpid(), queue=queue)
             folder.write_state(state)
             ready(state)

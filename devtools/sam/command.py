@@ -101,7 +101,7 @@ def events_by_function() -> dict[str, list[str]]:
         match json.loads(path.read_text("utf-8")):
             case {"routeKey": key}:
                 function: str = BY_KEY[key].function
-            case {"Records": _}:
+            case {"Records": [{"eventSource": "aws:dynamodb"}, *_]}:
                 function = "maintain"
             case _:
                 function = "upkeep"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from devtools.local import dead_letters, stack, tokens
+from devtools.local import sqs, stack, tokens
 from devtools.local.environment import DUMMY_ACCOUNT
 from devtools.sam import layer
 from devtools.sam.names import TOKEN_KEY
@@ -61,7 +61,7 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
             "DEAD_LETTER_QUEUE_URL": connection.queue,
             "AWS_ENDPOINT_URL_SQS": f"{queue.scheme}://{queue.netloc}",
         },
-        "JOB_QUEUE_URL": {"JOB_QUEUE_URL": f"{connection.queue.rpartition('/')[0]}/{dead_letters.JOBS}"},
+        "JOB_QUEUE_URL": {"JOB_QUEUE_URL": f"{connection.queue.rpartition('/')[0]}/{sqs.JOBS}"},
     }
 
 

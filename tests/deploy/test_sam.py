@@ -19,7 +19,7 @@ import pytest
 
 from devtools import environments, paths
 from devtools.local import engine, stack, table, tokens
-from devtools.local.dead_letters import SqsServer
+from devtools.local.sqs import SqsServer
 from devtools.sam import files
 from devtools.sam.command import events_by_function
 from gridview.api.routes import ROUTES
@@ -53,6 +53,7 @@ EFFECTS = {
     "stream_remove": {"batchItemFailures": []},
     "upkeep_check": {"begun": True},
     "upkeep_jobs": None,
+    "upkeep_turn": {"jobs": 0, "issues": 0},
     "create_project": 201,
     "update_project": 200,
     "create_attribute": 201,

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from devtools.local import engine
-from devtools.local.dead_letters import keep_batch
 from devtools.local.delivery import Reason
+from devtools.local.failed_batches import keep_batch
 from devtools.local.folder import Folder
 from devtools.local.stack import TABLE
 from devtools.operate import target

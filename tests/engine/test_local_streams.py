@@ -15,11 +15,12 @@ import pytest
 from botocore.config import Config
 
 from devtools.failure import FunctionError
-from devtools.local import dead_letters, pump, table
 from devtools.local import engine as engines
+from devtools.local import pump, table
 from devtools.local.delivery import sequence_number
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
+from devtools.local.sqs import SqsServer
 from devtools.local.streams import NOT_FOUND, TRIMMED, StreamClient, StreamError
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ def test_boto3_takes_the_local_queue_for_sqs(tmp_path: Path) -> None:
 @contextmanager
 def sqs(letters: Path) -> Iterator[tuple["SQSClient", str]]:
     """A client of a queue on a socket that somebody else has bound, as the supervisor does for the pump."""
-    server = dead_letters.SqsServer(letters, socket.create_server(("127.0.0.1", 0)))
+    server = SqsServer(letters, socket.create_server(("127.0.0.1", 0)))
     server.start()
     try:
         yield (

@@ -63,6 +63,8 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
     },
 }
 OF_AN_EXPRESSION = {"TableErrors"}
+OF_A_SETTING = {"UncountedWrites"}
+"""Those that only a stack with `writes-per-second` has."""
 SILENCE = {"CheckMissing", "UpkeepSilent"}
 """Those that go off when something is missing."""
 
@@ -77,6 +79,14 @@ def alarms(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 def test_there_are_these_alarms_and_no_others(alarms: dict[str, dict[str, Any]]) -> None:
     assert set(alarms) == {*EXPECTED, *OF_AN_EXPRESSION}
+
+
+def test_a_rate_of_writes_that_does_not_count_has_an_alarm(chosen_template: dict[str, Any]) -> None:
+    (alarm,) = (
+        one for one in resources(chosen_template, KIND).values() if one.get("MetricName") == "UncountedWrites"
+    )
+    assert (alarm["Statistic"], alarm["Threshold"], alarm["Period"]) == ("Sum", 100, 300)
+    assert {"Name": "service", "Value": "command"} in alarm["Dimensions"]
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -244,7 +254,7 @@ def test_the_page_for_operators_tells_of_every_alarm(alarms: dict[str, dict[str,
         for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
         for name in re.findall(r"`(\w+)`", row)
     ]
-    assert sorted(told) == sorted(alarms)
+    assert sorted(told) == sorted([*alarms, *OF_A_SETTING])
 
 
 def test_a_local_engine_gets_all_that_it_can_take(

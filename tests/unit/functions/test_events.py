@@ -9,6 +9,8 @@ import pytest
 
 from gridview.api.openapi import document as openapi_document
 from gridview.api.routes import BY_KEY, ROUTES
+from gridview.encoding import keys
+from gridview.maintenance.job_queue import hint_in
 from tests.support import schemas
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, Context, invoke
@@ -16,7 +18,7 @@ from tests.support.worked_example import PATH
 
 EVENTS = Path(__file__).parents[3] / "events"
 STREAM = ("stream_insert", "stream_modify", "stream_remove", "stream_ttl_removal")
-SCHEDULES = ("upkeep_jobs", "upkeep_check")
+UPKEEP = ("upkeep_jobs", "upkeep_check", "upkeep_turn")
 START = "xvalue-0807.35e9.a1.1"
 END = "xvalue-0807.35e9.a2.1"
 
@@ -28,7 +30,7 @@ def load(name: str) -> dict[str, Any]:
 
 def test_every_route_has_an_event_file_and_every_event_file_a_route_or_another_source() -> None:
     assert sorted(path.stem for path in EVENTS.iterdir()) == sorted(
-        [*(route.operation for route in ROUTES), *STREAM, *SCHEDULES]
+        [*(route.operation for route in ROUTES), *STREAM, *UPKEEP]
     )
 
 
@@ -162,6 +164,19 @@ def test_the_stream_events_follow_the_life_of_an_issue(account: Cloud, bridge: s
     assert consume(account, "stream_ttl_removal") == {END: end}
     assert consume(account, "stream_remove") == {}
     assert consume(account, "stream_insert") == {}, "delivered once more, late"
+
+
+def test_a_hint_on_the_queue_is_heeded_while_the_job_is_due_then(account: Cloud, bridge: str) -> None:
+    account.derive()
+    event = load("upkeep_turn")
+    hint = hint_in(event["Records"][0]["body"])
+    assert account.api().patch(f"{PATH}/attributes/3fe6", {"indexed": False}).status == 200
+    handler = account.modules["upkeep"].handler
+    assert handler(event, Context()) == {"jobs": 0, "issues": 0}
+    job = account.table.get(hint.partition, keys.JOB, consistent=True)
+    assert job is not None
+    account.table.put({**job, keys.SORT: hint.due})
+    assert handler(event, Context()) == {"jobs": 1, "issues": 3}
 
 
 def test_the_removal_by_expiry_tells_who_removed(account: Cloud, bridge: str) -> None:

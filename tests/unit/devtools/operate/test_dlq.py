@@ -11,8 +11,8 @@ import pytest
 from moto import mock_aws
 
 from devtools import cli
-from devtools.local.dead_letters import keep_batch
 from devtools.local.delivery import Reason
+from devtools.local.failed_batches import keep_batch
 from devtools.operate import dlq, target
 from devtools.operate.target import BucketBatches, FailedBatches, FolderBatches, Target
 from devtools.proof.faults.adversary import record

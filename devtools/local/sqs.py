@@ -1,26 +1,23 @@
-"""The local queues, which boto3 takes for SQS, and the on-failure destination. Dead letters and failed batches are in files."""
+"""The local queues, which boto3 takes for SQS. Dead letters are in a file."""
 
 import hashlib
 import http.server
 import itertools
 import json
-import os
 import socket
 import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from devtools import files
 from devtools.local.container import ACCOUNT
-from devtools.local.delivery import Reason, Record, sequence_number
 
-QUEUE = "gridview-dead-letters"
+DEAD_LETTERS = "gridview-dead-letters"
 JOBS = "gridview-jobs"
 """The queue of hints at due jobs. Nobody needs them after a restart, so they are in memory."""
 
@@ -30,9 +27,6 @@ _MAX_MESSAGE_BYTES = 1024 * 1024
 _MAX_RECEIVED = 10
 _MAX_DELAY_SECONDS = 900
 _VISIBILITY_SECONDS = 30
-
-_MAPPING = "00000000-0000-0000-0000-000000000000"
-"""Names the event source mapping in the names of failed batches. There is only one."""
 
 
 class _RefusedError(Exception):
@@ -163,7 +157,7 @@ class SqsServer(http.server.ThreadingHTTPServer):
             self.socket = listener
             self.server_address = listener.getsockname()
         self.jobs = Queue(None)
-        self.queues = {QUEUE: Queue(letters), JOBS: self.jobs}
+        self.queues = {DEAD_LETTERS: Queue(letters), JOBS: self.jobs}
 
     @property
     def endpoint(self) -> str:
@@ -185,7 +179,7 @@ class SqsServer(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True, name="sqs").start()
 
 
-def queue_url(listener: socket.socket, name: str = QUEUE) -> str:
+def queue_url(listener: socket.socket, name: str = DEAD_LETTERS) -> str:
     """The URL of a queue of an SqsServer behind this socket."""
     return f"{_endpoint(listener)}/{ACCOUNT}/{name}"
 
@@ -301,58 +295,6 @@ def _number(request: Mapping[str, Any], name: str, otherwise: int) -> int:
 def _digest(body: str) -> str:
     # SQS defines this digest over the text that the client sent; it is no protection.
     return hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()
-
-
-def keep_batch(
-    folder: Path,
-    *,
-    stream: str,
-    shard: str,
-    function: str,
-    records: list[Record],
-    reason: Reason,
-    invocations: int,
-) -> Path:
-    """Keep the records of a failed batch: one file below `folder`, named and written as Lambda does in a bucket.
-
-    All or nothing: the file reaches the folder by a rename, on the disk.
-    """
-    now = datetime.now(UTC)
-    name = f"aws/lambda/{_MAPPING}/{shard}/{now:%Y/%m/%d}/{now:%Y-%m-%dT%H.%M.%S}-{uuid.uuid4()}"
-    invocation = {
-        "requestContext": {
-            "requestId": str(uuid.uuid4()),
-            "functionArn": function,
-            "condition": reason,
-            "approximateInvokeCount": invocations,
-        },
-        "responseContext": {"statusCode": 200, "executedVersion": "$LATEST", "functionError": "Unhandled"},
-        "version": "1.0",
-        "timestamp": f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z",
-        "DDBStreamBatchInfo": {
-            "shardId": shard,
-            "startSequenceNumber": sequence_number(records[0]),
-            "endSequenceNumber": sequence_number(records[-1]),
-            "approximateArrivalOfFirstRecord": _arrival(records[0]),
-            "approximateArrivalOfLastRecord": _arrival(records[-1]),
-            "batchSize": len(records),
-            "streamArn": stream,
-        },
-        "payload": json.dumps({"Records": records}),
-    }
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = folder.with_name(f"{folder.name}.new")
-    with fresh.open("w", encoding="utf-8") as file:
-        json.dump(invocation, file)
-        file.flush()
-        os.fsync(file.fileno())
-    return fresh.replace(path)
-
-
-def _arrival(record: Record) -> str:
-    written = datetime.fromtimestamp(record["dynamodb"]["ApproximateCreationDateTime"], UTC)
-    return f"{written:%Y-%m-%dT%H:%M:%SZ}"
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
