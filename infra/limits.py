@@ -1,9 +1,6 @@
 """Numbers of the deployment that depend on each other, or that the local stack shares. No CDK here: any code can import them."""
 
-import math
 from typing import Final
-
-from gridview.schema import store
 
 TIMEOUTS: Final = {"query": 29, "command": 29, "maintain": 60, "upkeep": 60}
 """Seconds after which Lambda ends an invocation, by function. An HTTP API gives up after 30."""
@@ -11,14 +8,13 @@ TIMEOUTS: Final = {"query": 29, "command": 29, "maintain": 60, "upkeep": 60}
 TOKEN_MINUTES: Final = 15
 """How long an ID token lives. So long a user who is disabled, or whose role is changed, keeps what the token says."""
 
-CLOCK_MARGIN: Final = 10
+CLOCK_MARGIN: Final = 15
 """Allowance in seconds for the clock difference of two containers, and for a write still in flight when its container was ended."""
 
-SETTLE_SECONDS: Final = max(TIMEOUTS.values()) + math.ceil(store.MAX_AGE) + CLOCK_MARGIN
+SETTLE_SECONDS: Final = max(TIMEOUTS.values()) + CLOCK_MARGIN
 """Seconds after a change of definitions until nobody acts on the older ones any more.
 
-In the worst case a container read the old catalog just before the change, used it for as long as a catalog may be cached, and then
-worked with it for a whole invocation.
+In the worst case a container read the project's epoch just before the change, and then worked for a whole invocation.
 """
 
 BATCH_SIZE: Final = 100

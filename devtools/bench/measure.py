@@ -194,7 +194,6 @@ def _sample(functions: Functions, request: Mapping[str, Any], samples: _Samples,
 def _page(samples: _Samples) -> Page:
     return Page(
         rows=samples.rows,
-        # Now and then a call finds the catalog more than 5 seconds old and reads it first; most do not.
         sequential_calls=min(samples.calls),
         read_units=min(samples.units),
         milliseconds=statistics.median(samples.wall) * 1000,

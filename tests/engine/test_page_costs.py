@@ -56,11 +56,7 @@ class Cost(NamedTuple):
 @pytest.fixture(scope="module")
 def filled(engine: Engine, table_name: str) -> Iterator[Stack]:
     """A project of each size."""
-    with (
-        stack(engine, table_name, f"t{secrets.token_hex(8)}") as running,
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setattr("gridview.schema.store.MAX_AGE", 3600.0)  # warm, however slow the machine is
+    with stack(engine, table_name, f"t{secrets.token_hex(8)}") as running:
         for size in SIZES:
             fill(running, f"p{size}", size)
         yield running

@@ -61,7 +61,7 @@ class Cloud:
 
     @property
     def handlers(self) -> Handlers:
-        """The functions' handlers. After a change of definitions as much time seems to pass as catalogs are kept."""
+        """The functions' handlers. After a change of definitions the containers seem to be new ones."""
         return {name: self._aging(module.handler) for name, module in self.modules.items()}
 
     def _aging(self, handler: Handler) -> Handler:
@@ -121,8 +121,8 @@ class Cloud:
         assert result == {"batchItemFailures": []}
 
     def upkeep(self) -> int:
-        """Work on the background jobs until nothing is left to do; then as much time seems to pass as catalogs are kept. Tells how
-        many turns of work that took.
+        """Work on the background jobs until nothing is left to do; then the containers seem to be new ones. Tells how many turns of
+        work that took.
         """
         turns = 0
         while self.modules["upkeep"].handler({"task": "jobs"}, Context())["due"]:

@@ -160,7 +160,6 @@ def running(world: World) -> Iterator[Service]:
     )
     with (
         patch.dict(os.environ, environment, clear=True),
-        patch("gridview.schema.store.MAX_AGE", float("inf")),
         patch.object(ThreadPoolExecutor, "submit", _at_once),
     ):
         service = Service(world, _handler())

@@ -259,7 +259,7 @@ class Reader:
         catalog = self._catalogs._entries.get((self._world.tenant, self._world.project))
         names = ["num", "name", "state", "updated"]
         if catalog is not None:
-            names += [field.id for field in catalog.catalog.attributes] * 2
+            names += [field.id for field in catalog.attributes] * 2
         query: dict[str, Any] = {
             "limit": random.randint(1, 5),
             "sort": [

@@ -79,8 +79,7 @@ class Questioner:
     def ask(self) -> Run | None:
         """Ask while all goes on: an invocation whose answer is checked. None where there is nothing to ask about."""
         world = self._world
-        known = self._catalogs._entries.get((world.tenant, world.project))
-        catalog = known.catalog if known is not None else world.known
+        catalog = self._catalogs._entries.get((world.tenant, world.project), world.known)
         if catalog is None or (project := _project(catalog, world.documents.values())) is None:
             return None
         asked = self._question(project)

@@ -37,10 +37,7 @@ TIMEOUT = 60.0
 IN_FLIGHT = 10.0
 """Seconds after the end of an invocation for which what it has sent may still arrive."""
 
-CATALOG_AGE = 5.0
-"""Seconds for which a container uses the definitions that it has read."""
-
-SETTLING = TIMEOUT + CATALOG_AGE + IN_FLIGHT
+SETTLING = TIMEOUT + IN_FLIGHT
 """Seconds after a change of definitions when no write made under the old ones can arrive any more."""
 
 

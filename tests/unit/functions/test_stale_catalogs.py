@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from gridview.schema import store
 from gridview.schema.store import Catalogs
 from tests.support.cloud import Cloud
 from tests.support.http import Client
@@ -142,9 +141,8 @@ def test_an_index_by_an_attribute_that_is_not_known_here_can_be_defined(
 
 @pytest.mark.usefixtures("severity")
 def test_a_cursor_of_an_order_whose_rebuilding_is_not_known_here_has_not_expired(
-    account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
+    account: Cloud, bridge: str
 ) -> None:
-    monkeypatch.setattr(store, "MAX_AGE", 3600)
     order = {"sort": "3812", "limit": "1"}
     assert account.api().get(f"{bridge}/grid", query=order).status == 200
     late = account.modules["query"].catalogs

@@ -12,7 +12,6 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.encoding import keys
 from gridview.index.block_cache import BlockCache
-from gridview.schema import store
 from gridview.schema.store import Catalogs
 from tests.support.cloud import Cloud
 from tests.support.functions import freshly_imported
@@ -152,8 +151,7 @@ def site(shared_account: Cloud) -> MemoryTable:
 def containers(
     shared_account: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Container, Container]]:
-    """Two containers, of which none forgets anything because time passes."""
-    monkeypatch.setattr(store, "MAX_AGE", 3600)
+    """Two containers, of which none forgets anything."""
     before = {name: dict(vars(module)) for name, module in shared_account.modules.items()}
     yield Container(shared_account.modules), Container(freshly_imported())
     for name, held in before.items():

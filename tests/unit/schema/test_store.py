@@ -1,4 +1,4 @@
-"""Reading a project's catalog: complete, never staler than five seconds, and current where a request uses it."""
+"""Reading a project's catalog: complete, and current where a request or background work uses it."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from gridview.schema import store
 from gridview.schema.catalog import MAX_ATTRIBUTES, Catalog, UnknownOption
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.items import raise_epoch
-from gridview.schema.store import MAX_AGE, Catalogs, read, retry_lost_races
+from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support.errors import (
     Conflict,
     CursorExpired,
@@ -46,31 +46,6 @@ def table(account: cloud.Cloud) -> Table:
     return account.table.metered()
 
 
-class Clock:
-    """Both clocks that a cache looks at."""
-
-    def __init__(self) -> None:
-        self.wall = 1_000_000.0
-        self.steady = 50.0
-
-    def time(self) -> float:
-        return self.wall
-
-    def monotonic(self) -> float:
-        return self.steady
-
-    def advance(self, seconds: float) -> None:
-        self.wall += seconds
-        self.steady += seconds
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(store, "time", clock)
-    return clock
-
-
 def add(table: Table, name: str) -> None:
     """Add an attribute, as another container does."""
     attributes.create_attribute(table, Catalogs(), ANN, "35e9", {"name": name, "type": "text"})
@@ -94,58 +69,21 @@ def test_a_catalog_is_the_attributes_in_display_order_with_epoch_and_states(tabl
     assert [state.value for state in catalog.states] == ["open", "closed"]
 
 
-def test_within_five_seconds_nothing_is_read_again(table: Table, clock: Clock) -> None:
+def test_a_copy_is_kept_until_it_is_reloaded(table: Table) -> None:
     kept = Catalogs()
     first = kept.get(table, "0807", "35e9")
     add(table, "Late")
     before = reads(table)
-    clock.advance(MAX_AGE - 0.001)
     assert kept.get(table, "0807", "35e9") is first
     assert reads(table) == before
-
-
-def test_after_five_seconds_it_is_read_again(table: Table, clock: Clock) -> None:
-    kept = Catalogs()
-    kept.get(table, "0807", "35e9")
-    add(table, "Late")
-    clock.advance(MAX_AGE)
+    assert ids(kept.reload(table, "0807", "35e9")) == ["late"]
     assert ids(kept.get(table, "0807", "35e9")) == ["late"]
-    assert MAX_AGE <= 5
 
 
-@pytest.mark.parametrize(("wall", "steady"), [(60.0, 0.0), (-60.0, 60.0), (0.0, 60.0), (-60.0, 0.0)])
-def test_one_clock_that_says_so_is_enough(table: Table, clock: Clock, wall: float, steady: float) -> None:
-    kept = Catalogs()
-    kept.get(table, "0807", "35e9")
-    clock.wall += wall
-    clock.steady += steady
-    before = reads(table)
-    kept.get(table, "0807", "35e9")
-    fresh_enough = (wall, steady) == (-60.0, 0.0)
-    assert (reads(table) == before) is fresh_enough
-
-
-def test_age_counts_from_before_the_read(table: Table, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = Catalogs()
-    slowly = table.query_all
-
-    def query_all(*arguments: object, **options: object) -> object:
-        clock.advance(3)
-        return slowly(*arguments, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(table, "query_all", query_all)
-    kept.get(table, "0807", "35e9")
-    clock.advance(2)
-    before = reads(table)
-    kept.get(table, "0807", "35e9")
-    assert reads(table) > before
-
-
-def test_a_catalog_that_did_not_change_stays_the_same_object(table: Table, clock: Clock) -> None:
+def test_a_catalog_that_did_not_change_stays_the_same_object(table: Table) -> None:
     kept = Catalogs()
     first = kept.get(table, "0807", "35e9")
-    clock.advance(60)
-    assert kept.get(table, "0807", "35e9") is first
+    assert kept.reload(table, "0807", "35e9") is first
 
 
 def test_what_is_forgotten_is_read_again(table: Table) -> None:
@@ -172,7 +110,7 @@ def test_a_deleted_project_is_not_found(table: Table) -> None:
 
 
 @pytest.fixture
-def stale(table: Table, clock: Clock) -> Catalogs:
+def stale(table: Table) -> Catalogs:
     """Catalogs that were read before the attribute `late` was added."""
     kept = Catalogs()
     kept.get(table, "0807", "35e9")
@@ -274,12 +212,11 @@ def test_what_the_current_catalog_finds_wrong_is_wrong(table: Table) -> None:
             kept.using(table, "0807", "35e9", wrong)
 
 
-def test_what_is_wrong_costs_one_read_of_one_item_and_not_all_definitions(table: Table, clock: Clock) -> None:
+def test_what_is_wrong_costs_one_read_of_one_item_and_not_all_definitions(table: Table) -> None:
     kept = Catalogs()
     kept.get(table, "0807", "35e9")
     before = reads(table)
     for _ in range(3):
-        clock.advance(1)
         with pytest.raises(InvalidRequest):
             kept.using(table, "0807", "35e9", wrong)
     assert [call.operation for call in table.meter.calls[before:]] == ["get_item"] * 3
@@ -354,38 +291,6 @@ def test_the_epoch_of_the_largest_project_is_one_read_unit(table: Table) -> None
     before = len(table.meter.calls)
     table.get(items.catalog[keys.PK], keys.CATALOG, consistent=True)
     assert [call.capacity for call in table.meter.calls[before:]] == [1.0]
-
-
-def test_a_copy_that_was_found_current_is_good_for_another_five_seconds(table: Table, clock: Clock) -> None:
-    kept = Catalogs()
-    first = kept.get(table, "0807", "35e9")
-    clock.advance(MAX_AGE - 1)
-    assert kept.current(table, "0807", "35e9") is first
-    clock.advance(MAX_AGE - 1)
-    before = reads(table)
-    assert kept.get(table, "0807", "35e9") is first
-    assert reads(table) == before
-    clock.advance(1)
-    add(table, "Late")
-    assert ids(kept.get(table, "0807", "35e9")) == ["late"]
-
-
-def test_a_copy_is_as_old_as_the_beginning_of_the_read_that_found_it_current(
-    table: Table, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = Catalogs()
-    kept.get(table, "0807", "35e9")
-    promptly = table.get
-
-    def slowly(*arguments: object, **options: object) -> object:
-        found = promptly(*arguments, **options)  # type: ignore[arg-type]
-        clock.advance(MAX_AGE)
-        return found
-
-    monkeypatch.setattr(table, "get", slowly)
-    kept.current(table, "0807", "35e9")
-    add(table, "Late")
-    assert ids(kept.get(table, "0807", "35e9")) == ["late"]
 
 
 def test_the_current_catalog_is_read_where_there_is_no_copy_or_an_older_one(table: Table) -> None:

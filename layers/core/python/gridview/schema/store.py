@@ -1,9 +1,8 @@
-"""Reads a project's catalog and caches it for a few seconds."""
+"""Reads a project's catalog, and keeps it until the project's epoch tells of a newer one."""
 
 import threading
-import time
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.side_by_side import side_by_side
@@ -18,9 +17,6 @@ from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import Job
 from gridview.support.errors import Conflict, NotFound, RequestError
 
-MAX_AGE = 5.0
-"""Seconds for which a catalog is kept, counted from the start of the read that fetched it or found it current."""
-
 _KEPT = 256
 _ATTEMPTS = 5
 
@@ -34,53 +30,41 @@ class DefinitionsMissing(Exception):
         super().__init__(f"The definitions of {keys.project(tenant, project)} are missing.")
 
 
-class _Entry(NamedTuple):
-    catalog: Catalog
-    read_at: float
-    read_at_monotonic: float
-
-    @property
-    def fresh(self) -> bool:
-        # Two clocks: the monotonic one may stop while a container is frozen, and the other one may be set back.
-        age = max(time.time() - self.read_at, time.monotonic() - self.read_at_monotonic)
-        return 0 <= age < MAX_AGE
-
-
 class Catalogs:
-    """Catalogs of the projects of a table, none staler than `MAX_AGE`. Thread-safe.
+    """Catalogs of the projects of a table. Thread-safe.
 
-    `using` and `existing` are for requests: what was changed before the request began is seen by it.
+    A copy may be of any age, and the epoch tells whether it is current. `using` and `existing` are for requests: what was changed
+    before the request began is seen by it. `current` is for background work.
     """
 
     def __init__(self) -> None:
-        self._entries: dict[tuple[str, str], _Entry] = {}
+        self._entries: dict[tuple[str, str], Catalog] = {}
         self._lock = threading.Lock()
 
     def get(self, table: Table, tenant: str, project: str) -> Catalog:
-        """The catalog. NotFound if there is no such project. A read costs one read unit for each 4 KB of definitions."""
-        entry = self._entries.get((tenant, project))
-        if entry is not None and entry.fresh:
-            return entry.catalog
-        return self.reload(table, tenant, project)
+        """The catalog as this container knows it, however old; read if it does not. NotFound if there is no such project.
+
+        A read costs one read unit for each 4 KB of definitions.
+        """
+        return self._entries.get((tenant, project)) or self.reload(table, tenant, project)
 
     def reload(self, table: Table, tenant: str, project: str) -> Catalog:
         """Read the catalog now, strongly consistent."""
-        began, began_monotonic = time.time(), time.monotonic()
         catalog = to_catalog(tenant, project, read(table, tenant, project))
         with self._lock:
             known = self._entries.pop((tenant, project), None)
-            if known is not None and known.catalog.epoch == catalog.epoch:
-                catalog = known.catalog  # keep what was made from it, such as its models
-            self._entries[tenant, project] = _Entry(catalog, began, began_monotonic)
+            if known is not None and known.epoch == catalog.epoch:
+                catalog = known  # keep what was made from it, such as its models
+            self._entries[tenant, project] = catalog
             while len(self._entries) > _KEPT:
                 self._entries.pop(next(iter(self._entries)))
         return catalog
 
     def current(self, table: Table, tenant: str, project: str) -> Catalog:
         """The current catalog. Costs one read unit for its epoch, plus a read of all definitions if the cached copy is stale."""
-        entry = self._entries.get((tenant, project))
-        if entry is not None and self._is_current(table, entry.catalog):
-            return entry.catalog
+        known = self._entries.get((tenant, project))
+        if known is not None and _is_current(table, known):
+            return known
         return self.reload(table, tenant, project)
 
     def using(
@@ -92,17 +76,17 @@ class Catalogs:
         made at last, alone. `use` is repeated once, with the catalog read anew, if the copy was stale. So it must not have written
         when it raises UnknownOption, or anything before the check.
         """
-        entry = self._entries.get((tenant, project))
-        if entry is not None and entry.fresh:
-            catalog = entry.catalog
-            epoch = EpochCheck(lambda own: self._is_current(own, catalog))
-        else:
+        known = self._entries.get((tenant, project))
+        if known is None:
             catalog, epoch = self.reload(table, tenant, project), CONFIRMED
+        else:
+            catalog = known
+            epoch = EpochCheck(lambda own: _is_current(own, catalog))
         try:
             result = use(catalog, epoch)
             epoch.confirm(table)
         except UnknownOption:
-            if self._is_current(table, catalog):  # a document may be younger than the check
+            if _is_current(table, catalog):  # a document may be younger than the check
                 raise
         except (RequestError, StaleDefinitions):
             if epoch.holds(table):
@@ -116,30 +100,22 @@ class Catalogs:
 
         The epoch is read beside it: 1 read unit.
         """
-        entry = self._entries.get((tenant, project))
-        if entry is None or not entry.fresh:
+        catalog = self._entries.get((tenant, project))
+        if catalog is None:
             return act(self.reload(table, tenant, project))
-        catalog = entry.catalog
         result, _ = side_by_side(table, lambda: act(catalog), lambda own: self.current(own, tenant, project))
         return result
-
-    def _is_current(self, table: Table, catalog: Catalog) -> bool:
-        """Whether this is the catalog of the project's epoch: 1 read unit. If so, its age counts from now."""
-        began, began_monotonic = time.time(), time.monotonic()
-        project = catalog.tenant, catalog.project
-        stored = table.get(keys.project(*project), keys.CATALOG, consistent=True)
-        if stored is None or stored["epoch"] != catalog.epoch:
-            return False
-        with self._lock:
-            entry = self._entries.get(project)
-            if entry is not None and entry.catalog is catalog:
-                self._entries[project] = _Entry(catalog, began, began_monotonic)
-        return True
 
     def forget(self, tenant: str, project: str) -> None:
         """Drop the cached catalog, so that the next use reads it again."""
         with self._lock:
             self._entries.pop((tenant, project), None)
+
+
+def _is_current(table: Table, catalog: Catalog) -> bool:
+    """Whether this is the catalog of the project's epoch: 1 read unit."""
+    stored = table.get(keys.project(catalog.tenant, catalog.project), keys.CATALOG, consistent=True)
+    return stored is not None and bool(stored["epoch"] == catalog.epoch)
 
 
 def read(table: Table, tenant: str, project: str) -> ProjectItems:

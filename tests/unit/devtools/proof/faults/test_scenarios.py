@@ -14,9 +14,7 @@ from devtools.proof.faults.command import replay
 from devtools.proof.faults.project import SMALL
 from devtools.proof.faults.scenarios import RANDOM, Played, play
 from devtools.proof.faults.virtual import Constants
-from devtools.proof.faults.world import CATALOG_AGE
 from gridview.index import blocks
-from gridview.schema.store import MAX_AGE
 
 EVERY = 18
 """Of so many points that are enumerated, one is played: neighbours are much alike."""
@@ -136,7 +134,3 @@ def test_the_points_of_a_race_are_the_calls_of_its_invocation() -> None:
         assert race.once == (len(seeds) == 1), name
         # A pass over an issue or two, of several steps; a request that writes an issue has two calls.
         assert race.once or len(seeds) >= (10 if "pass" in race.family else 2), name
-
-
-def test_the_time_that_changes_take_to_settle_is_that_of_the_core() -> None:
-    assert CATALOG_AGE == MAX_AGE
