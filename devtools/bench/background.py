@@ -11,6 +11,7 @@ from gridview.commands.attributes import create_attribute, rebuild, update_attri
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
+from gridview.schema.jobs import PARTS
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 
@@ -54,7 +55,8 @@ def passes(place: Place, actor: Actor, table: Table, catalog: Catalog) -> dict[s
         _begin_at_once(table, catalog)
         done[REMOVING] = apart.work_on_jobs(place, _PASS_SECONDS)
     # Whoever works on jobs works on all of them: what there was no time for would be measured in the next project's place.
-    table.delete(keys.project(catalog.tenant, project), keys.JOB)
+    for part in (0, *PARTS):
+        table.delete(keys.project(catalog.tenant, project), keys.job(part))
     return done
 
 

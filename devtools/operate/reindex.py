@@ -17,7 +17,7 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import SPEC_VERSION
 from gridview.schema.catalog import Composite, Definition, Field
 from gridview.schema.items import ProjectItems, to_catalog
-from gridview.schema.jobs import Job
+from gridview.schema.jobs import PARTS, Job, left_of
 from gridview.schema.store import Catalogs, read
 from gridview.support.errors import NotFound
 from infra.limits import SETTLE_SECONDS
@@ -30,6 +30,12 @@ class Work(NamedTuple):
 
     partition: str
     job: Job
+    slices: tuple[Job, ...] = ()
+
+    @property
+    def done(self) -> int:
+        """How many issue numbers have been passed over."""
+        return (self.job.last or 0) - left_of(self.job, self.slices)
 
     @property
     def label(self) -> str:
@@ -141,9 +147,20 @@ def run_jobs(args: argparse.Namespace) -> int:
 def work_under_way(table: Table) -> Iterator[Work]:
     """All jobs, ordered by due time, as the index shows them."""
     for item in table.query_all(keys.JOB, index=True, paths=()):
-        stored = table.get(item[keys.PK], keys.JOB, consistent=True)
-        if stored is not None and item[keys.PK].startswith(keys.PROJECT_PREFIX):
-            yield Work(item[keys.PK], Job.from_item(stored))
+        if (
+            item[keys.PK].startswith(keys.PROJECT_PREFIX)
+            and (work := _work_on(table, item[keys.PK])) is not None
+        ):
+            yield work
+
+
+def _work_on(table: Table, partition: str) -> Work | None:
+    wanted = [(partition, keys.job(part)) for part in (0, *PARTS)]
+    found = table.batch_get(wanted, consistent=True).items
+    job, *slices = (found.get(key) for key in wanted)
+    if job is None:
+        return None
+    return Work(partition, Job.from_item(job), tuple(Job.from_item(one) for one in slices if one is not None))
 
 
 def described(work: Work) -> str:
@@ -151,9 +168,11 @@ def described(work: Work) -> str:
     job = work.job
     if job.last is None:
         return f"{work.label}: waits until {job.due}"
+    if job.waits:
+        return f"{work.label}: {work.done:,} of {job.last:,} issues, in {len(work.slices)} slices"
     rate = f", at most {job.rate:,} issues a second" if job.rate else ""
     state = "being worked on" if job.holder else f"due since {job.due}"
-    return f"{work.label}: {min(job.next - 1, job.last):,} of {job.last:,} issues, {state}{rate}"
+    return f"{work.label}: {work.done:,} of {job.last:,} issues, {state}{rate}"
 
 
 def _outdated(tenant: str, project: str, items: ProjectItems) -> Iterator[Definition]:
@@ -170,12 +189,11 @@ def _show(table: Table, partition: str) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         shown = progress.add_task("waiting", total=None)
-        while (stored := table.get(partition, keys.JOB, consistent=True)) is not None:
-            job = Job.from_item(stored)
-            if job.last is None:
+        while (work := _work_on(table, partition)) is not None:
+            if work.job.last is None:
                 progress.update(shown, description="waiting", total=None, completed=0)
             else:
                 progress.update(
-                    shown, description="passing over issues", total=job.last, completed=job.next - 1
+                    shown, description="passing over issues", total=work.job.last, completed=work.done
                 )
             time.sleep(_LOOK_SECONDS)

@@ -66,8 +66,8 @@ def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dic
         if turn is not None:
             worked_on = {"jobs": worked_on["jobs"] + 1, "issues": worked_on["issues"] + turn.issues}
             _tell_turn(hint, turn)
-            if turn.next is not None:
-                job_queue.send(turn.next)
+            for following in turn.hints:
+                job_queue.send(following)
     metrics.add_metric(name="PassedOver", unit=MetricUnit.Count, value=worked_on["issues"])
     return worked_on
 

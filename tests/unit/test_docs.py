@@ -115,6 +115,7 @@ ENTITIES = {
     "issue counter": (keys.project("0807", "35e9"), keys.COUNTER, ""),
     "attribute": (keys.project("0807", "35e9"), keys.attribute("0807", "35e9", "3812"), ""),
     "background work": (keys.project("0807", "35e9"), keys.JOB, "2026-11-21T08:00:00.000000Z"),
+    "slice of it": (keys.project("0807", "35e9"), keys.job(1), "2026-11-21T08:00:00.000000Z"),
     "issue": (keys.issue("0807", "35e9", 1), keys.project("0807", "35e9"), sort_strings.issue_number(1)),
     "sort entry": (
         keys.issue("0807", "35e9", 1),

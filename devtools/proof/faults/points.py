@@ -344,11 +344,14 @@ class JobScript(NamedTuple):
     changes: tuple[administrators.Change, ...]
     size: int = 0
     """Which of the sizes of blocks (`project.SMALL`)."""
+    sliced: bool = False
+    """The pass is cut into slices after its first issue."""
 
     @property
     def constants(self) -> Constants:
         """What is smaller than it is when somebody uses it."""
-        return {"maintenance.job_worker.BATCH": 2, **SMALL[self.size]}
+        slicing = {"maintenance.job_worker.SLICE": 1} if self.sliced else {}
+        return {"maintenance.job_worker.BATCH": 1 if self.sliced else 2, **slicing, **SMALL[self.size]}
 
 
 def patched(attribute: str, **body: object) -> administrators.Change:
@@ -434,6 +437,9 @@ _JOB_SCRIPTS = (
         size=3,
     ),
     JobScript("the project is deleted", (project_deleted,), size=2),
+    JobScript("an index is switched on, in slices", (patched("note", indexed=True),), sliced=True),
+    JobScript("indexes are rebuilt, in slices", (rebuilt,), size=1, sliced=True),
+    JobScript("the project is deleted, in slices", (project_deleted,), size=2, sliced=True),
 )
 
 

@@ -63,7 +63,11 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
 
 def _constants_of(seed: int) -> Constants:
     if seed >= RANDOM:
-        return {"maintenance.job_worker.BATCH": 1 + seed % 3, **SMALL[seed // len(_FAMILIES) % len(SMALL)]}
+        return {
+            "maintenance.job_worker.BATCH": 1 + seed % 3,
+            "maintenance.job_worker.SLICE": 1 + seed // 3 % 4,
+            **SMALL[seed // len(_FAMILIES) % len(SMALL)],
+        }
     if seed >= races.RACES:
         return races.constants_of(races.race_of(seed))
     return (JobPoint if seed >= JOB_POINTS else KillPoint).of(seed).constants

@@ -26,7 +26,7 @@ from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.maintenance.job_worker import Worked, Worker, due_jobs
 from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexState
-from gridview.schema.jobs import Hint, Job, Turn
+from gridview.schema.jobs import PARTS, Hint, Job, Turn
 from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs, DefinitionsMissing
 from gridview.support import aws, clock, concurrency
@@ -48,6 +48,14 @@ class Killed(BaseException):
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_worker, "BATCH", 2)
+
+
+@pytest.fixture(params=["whole", "in slices"])
+def slices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether a pass is cut into slices: of six numbers, two are passed over before that."""
+    if request.param == "in slices":
+        monkeypatch.setattr(job_worker, "SLICE", 1)
+    return bool(request.param == "in slices")
 
 
 class Passing:
@@ -216,6 +224,7 @@ def entries(items: dict[tuple[str, str], Item], pk: str) -> dict[str, str]:
     }
 
 
+@pytest.mark.usefixtures("slices")
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_work(
     table: MemoryTable, time: Passing, change: Callable[[Table], None], monkeypatch: pytest.MonkeyPatch
@@ -257,6 +266,7 @@ def killing(at: int, *, after: bool) -> Callable[[Attempted, Callable[[], Any]],
     return around
 
 
+@pytest.mark.usefixtures("slices")
 @pytest.mark.parametrize("second", CHANGES)
 @pytest.mark.parametrize("first", [switch_on, move, rebuild])
 def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
@@ -363,8 +373,8 @@ def test_a_job_that_the_table_refuses_waits_a_little(table: MemoryTable, time: P
     for refusals in (1, 2, 3):
         (turn,) = turns(refused)
         assert turn.refusals == refusals
-        assert turn.next is not None
-        assert 4 < clock.until(turn.next.due) <= 5
+        (following,) = turn.hints
+        assert 4 < clock.until(following.due) <= 5
         assert work(table) == Worked(0, 0)
         time.seconds += 6
     assert work(table) == Worked(1, 5)
@@ -506,10 +516,10 @@ def test_a_hint_that_comes_twice_or_late_is_ignored(table: MemoryTable, time: Pa
     (hint,) = due_jobs(table)
     first = worker(table, for_calls(4)).take_turn(hint)
     assert first is not None
-    assert (first.issues, first.next is not None) == (2, True)
+    assert (first.issues, len(first.hints)) == (2, 1)
     assert worker(table).take_turn(hint) is None
     (due,) = due_jobs(table)
-    assert first.next == due, "what the next minute hints at is the same"
+    assert first.hints == (due,), "what the next minute hints at is the same"
     second = worker(table).take_turn(due)
     assert second is not None
     assert second.issues == 3
@@ -564,13 +574,124 @@ def test_a_small_project_does_not_wait_for_a_large_one(table: MemoryTable, time:
     while line:
         turn = worker(table, for_calls(4)).take_turn(line.popleft())
         taken += 1
-        if turn is not None and turn.next is not None:
-            line.append(turn.next)
+        line += turn.hints if turn is not None else ()
         for project in ("large", PROJECT):
             if now(table, project).attributes[0].served is not None:
                 served.setdefault(project, taken)
     assert served[PROJECT] < 12
     assert served["large"] > 24
+
+
+# Slices
+
+
+def parts_of(table: Table) -> list[Job]:
+    """The job, if there is one, and its slices."""
+    stored = (table.get(PARTITION, keys.job(part), consistent=True) for part in (0, *PARTS))
+    return [Job.from_item(item) for item in stored if item is not None]
+
+
+@pytest.fixture
+def sliced(table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch) -> list[Hint]:
+    """A pass that was cut into slices of a number each, after the first two numbers: the hints at them."""
+    monkeypatch.setattr(job_worker, "SLICE", 1)
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    (first,) = turns(table)
+    assert first.issues == 2
+    return list(first.hints)
+
+
+def test_a_pass_ends_when_all_its_slices_have_in_any_order(
+    table: MemoryTable, sliced: list[Hint], time: Passing
+) -> None:
+    assert sorted(sliced) == sorted(due_jobs(table)), "the job itself is not due"
+    assert [hint.part for hint in sliced] == [1, 2, 3, 4]
+    for done, hint in enumerate(reversed(sliced), 3):
+        assert now(table).attributes[0].served is None
+        job, *slices = parts_of(table)
+        assert job.progress_of(job.epoch, 99, slices) == (done - 1, 6)
+        turn = worker(table).take_turn(hint) or Turn()
+    (woken,) = turn.hints
+    assert [*due_jobs(table)] == [woken]
+    assert worker(table).take_turn(woken) is not None
+    assert now(table).attributes[0].served is not None
+    finish(table, time)
+    check(table, switch_on)
+
+
+def test_slices_that_meet_at_one_block_both_come_to_their_end(
+    table: MemoryTable, sliced: list[Hint], time: Passing
+) -> None:
+    """Before one slice's worker writes a block that it has read, another one does the other slices."""
+    mine = sliced.pop(1)
+    others = deque(sliced)
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        while others and attempted.operation == "put" and keys.is_block(attempted.key[0]):
+            assert worker(table).take_turn(others.popleft()) is not None
+        return perform()
+
+    turn = worker(table.seen_through(around)).take_turn(mine)
+    assert not others
+    assert turn is not None
+    assert [hint.part for hint in turn.hints] == [0]
+    finish(table, time)
+    check(table, switch_on)
+
+
+def test_if_nobody_wakes_a_job_it_finds_out_by_itself_that_no_slice_is_left(
+    table: MemoryTable, sliced: list[Hint], time: Passing
+) -> None:
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        result = perform()
+        if attempted.operation == "delete":
+            raise Killed
+        return result
+
+    for hint in sliced:
+        with pytest.raises(Killed):
+            worker(table.seen_through(around)).take_turn(hint)
+    assert due_jobs(table) == []
+    time.seconds += LEASE + 1
+    work(table)
+    assert now(table).attributes[0].served is not None
+
+
+def test_slices_of_a_project_that_is_deleted_end_and_its_removal_waits_until_all_know(
+    table: MemoryTable, sliced: list[Hint], time: Passing
+) -> None:
+    assert worker(table).take_turn(sliced[0]) is not None
+    delete_project(table)
+    for hint in sliced[1:]:
+        assert worker(table).take_turn(hint) == Turn(), "nothing is passed over, and nobody is woken"
+    (job,) = parts_of(table)
+    assert clock.until(job.due) > SETTLING - 5
+    finish(table, time)
+    check(table, delete_project)
+
+
+def test_a_rate_that_is_asked_for_meanwhile_is_shared_by_the_slices(
+    table: MemoryTable, sliced: list[Hint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(clock, "sleep", slept.append)
+    attributes.rebuild(table, Catalogs(), TENANT, PROJECT, ["kind"], rate=8, settling=SETTLING)
+    assert worker(table).take_turn(sliced[0]) is not None
+    assert [round(seconds, 1) for seconds in slept] == [0.5], "one number, two a second"
+
+
+def test_numbers_that_cannot_be_read_in_a_slice_are_built_anew_from_the_first_issue_on(
+    table: MemoryTable, sliced: list[Hint], time: Passing
+) -> None:
+    block = keys.block(TENANT, PROJECT, NUMBERS, HEAD), keys.directory(TENANT, PROJECT, NUMBERS)
+    table.put({**table.items[block], "set": b"\x07"})
+    for hint in sliced:
+        assert worker(table).take_turn(hint) is not None
+    (job,) = parts_of(table)
+    assert job.next == 1
+    finish(table, time)
+    check(table, switch_on)
 
 
 def test_a_message_carries_a_hint_and_comes_when_the_job_is_due(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,9 @@ def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> d
         state, since = "removing", indexes.pending
     else:
         return None
-    progress = items.job.progress_of(since, items.numbers) if items.job else Progress(0, items.numbers)
+    progress = Progress(0, items.numbers)
+    if items.job is not None:
+        progress = items.job.progress_of(since, items.numbers, items.slices)
     return {"state": state, **progress._asdict()}
 
 

@@ -89,6 +89,11 @@ def lag(tenant_id: str, project_id: str) -> str:
     return f"{LAG_PREFIX}{tenant_id}.{project_id}"
 
 
+def job(part: int = 0) -> str:
+    """Sort key of background work, and index partition of all such work in due order: `job`; of one of its parts: `job-1`."""
+    return f"{JOB}-{part}" if part else JOB
+
+
 ATTRIBUTE_PREFIX = "xattrib-"
 
 

@@ -81,7 +81,7 @@ def go_on(
         _save(table, held, {keys.SORT: due, "holder": "", **state})
     except (ConditionFailed, Overloaded):
         return None  # another invocation has taken it, or will when the lease runs out
-    return Turn(next=Hint(keys.CHECK, due))
+    return Turn(hints=(Hint(keys.CHECK, due),))
 
 
 def _work(check: Check, remaining: Callable[[], float]) -> str:

@@ -28,7 +28,7 @@ class JobQueue:
 
 
 def body_of(hint: Hint) -> str:
-    """The message that carries a hint: `{"partition", "due"}`."""
+    """The message that carries a hint: `{"partition", "due", "part"}`."""
     return dumps(hint._asdict()).decode()
 
 

@@ -3,16 +3,22 @@
 A job (`schema.jobs`) says which pass over a project's issues is wanted, and its progress. A worker holds a lease. If it is killed,
 at any point, the next worker continues from the last checkpoint; repeating a part of a pass does no harm. A pass begins only when
 nobody can still be using the old definitions, and the stream consumer derives what people write meanwhile.
+
+Slices of a pass are worked on like jobs. The job goes on when none is left: whoever ends the last one makes it due, and if he dies
+before that, the job finds out by itself.
 """
 
+import math
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
-from gridview.dynamodb.expressions import Bound, Write, delete, put, version_is
+from gridview.dynamodb.expressions import ABSENT, Bound, Write, delete, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.block_writer import remove_family
@@ -23,7 +29,7 @@ from gridview.index.images import Poison
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.items import ProjectItems, orders_in, raise_epoch, sort_key, to_catalog, to_item
-from gridview.schema.jobs import Hint, Job, Turn, save, unchanged
+from gridview.schema.jobs import PARTS, Hint, Job, Turn, save, unchanged
 from gridview.schema.leases import LEASE, RETRY, checkpoint
 from gridview.schema.store import Catalogs, read, require_deleted
 from gridview.support import clock
@@ -32,6 +38,9 @@ from gridview.support.errors import NotFound, Overloaded
 
 BATCH = 50
 """Issues between two checkpoints: with their ledgers one BatchGetItem."""
+
+SLICE = 1_000
+"""The fewest numbers of a slice, some seconds of work."""
 
 PROJECT_TOMBSTONE_DAYS = 60
 """A deleted project's id stays taken until its issues' ledgers are gone, which outlive a dead letter of 14 days by 30."""
@@ -92,13 +101,14 @@ class Worker:
         self._fences = fences or Fences()
         self._check = check
         self._issues = 0
+        self._hints: list[Hint] = []
 
     def work(self) -> Worked:
         """Work on the due jobs, a turn each, until none is left or the time is up. One Query if none is due.
 
         This is for programs that have no queue. A failed job does not delay the others: its error is raised at the end.
         """
-        turns: dict[str, Turn] = {}
+        issues: dict[str, int] = defaultdict(int)
         broken: dict[str, Exception] = {}
         idle = False
         while not idle and self._remaining() > 0:
@@ -114,16 +124,15 @@ class Worker:
                     continue
                 if turn is not None:
                     idle = False
-                    earlier = turns.get(partition, Turn())
-                    turns[partition] = turn._replace(issues=earlier.issues + turn.issues)
+                    issues[partition] += turn.issues
         if len(broken) > 1:
             raise ExceptionGroup("The jobs of several projects failed.", list(broken.values()))
         for only in broken.values():
             raise only
-        return Worked(len(turns), sum(turn.issues for turn in turns.values()))
+        return Worked(len(issues), sum(issues.values()))
 
     def take_turn(self, hint: Hint) -> Turn | None:
-        """Work for a turn on the job that a hint names; None if it is not due, if the hint is outdated, or if the time is up.
+        """Work for a turn on the job or slice that a hint names; None if it is not due, the hint is outdated, or the time is up.
 
         A job that fails by its own fault is postponed, and its error is raised.
         """
@@ -135,12 +144,12 @@ class Worker:
 
         if partition == keys.CHECK:
             return None if self._check is None else self._check(hint, left)
-        stored = _stored(self._table, partition)
+        stored = _stored(self._table, partition, hint.part)
         if stored is None or stored.due != hint.due or stored.due > clock.now() or self._remaining() <= 0:
             return None
         holder = uuid.uuid4().hex
         job: Job | None = stored
-        already = self._issues
+        already, self._hints = self._issues, []
         try:
             job = self._save(partition, stored, replace(stored, holder=holder, due=clock.after(LEASE)))
             while job is not None and left() > 0:
@@ -150,24 +159,30 @@ class Worker:
         except _Lost:
             job = None
         except Overloaded:
-            job = self._postpone(partition, holder, RETRY)
+            job = self._postpone(hint, holder, RETRY)
         except Exception:
-            self._postpone(partition, holder, _BROKEN)
+            self._postpone(hint, holder, _BROKEN)
             raise
-        issues = self._issues - already
-        return Turn(issues) if job is None else Turn(issues, job.refusals, Hint(partition, job.due))
+        if job is not None:
+            self._hints.append(_hint(partition, job))
+        return Turn(self._issues - already, 0 if job is None else job.refusals, tuple(self._hints))
 
     def _step(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
         """One step of a job: its next state, or None if there is nothing more to do for now. `left`: seconds of the turn."""
         try:
+            if job.part:
+                return self._step_of_slice(partition, job)
+            if job.slices:
+                return self._wait_for_slices(partition, job)
             if job.last is None:
                 counter = self._table.get(partition, keys.COUNTER, consistent=True) or {}
                 return self._save(partition, job, replace(job, last=int(counter["last"]), refusals=0))
-            if job.next <= job.last:
-                return self._go_on(partition, job, job.last)
-            return self._finish(partition, job, left)
+            if job.next > 1 and (slices := job.cut(SLICE)):
+                self._slice(partition, job, slices)
+                return None
+            return self._go_on(partition, job, job.last) if job.left else self._finish(partition, job, left)
         except (_Lost, TransactionFailed) as error:
-            current = _stored(self._table, partition)
+            current = _stored(self._table, partition, job.part)
             if current is None or current.holder != job.holder:
                 raise _Lost from error
             return current  # definitions changed; the lease still holds
@@ -176,6 +191,50 @@ class Worker:
                 raise
             # A block of the family of issue numbers is unreadable; a pass repairs that family from its beginning on.
             return self._save(partition, job, replace(job, next=1, due=clock.after(LEASE)))
+
+    def _step_of_slice(self, partition: str, job: Job) -> Job | None:
+        """One step of a slice. It has nothing to do if its job does not wait for it any more: the project was deleted, say."""
+        whole = _stored(self._table, partition)
+        if whole is not None and whole.waits and job.last is not None and job.left:
+            try:
+                return self._go_on(
+                    partition, replace(job, rate=math.ceil(whole.rate / whole.slices)), job.last
+                )
+            except Unreadable:
+                # As for the job. Once all slices have ended, it begins at the first issue.
+                self._save(partition, whole, replace(whole, next=1))
+        self._end_slice(partition, job)
+        return None
+
+    def _slice(self, partition: str, job: Job, slices: Sequence[Job]) -> None:
+        """Cut the rest of a pass into slices, which are due at once. The job waits: if nobody wakes it, for the end of a lease."""
+        now = clock.now()
+        due = [replace(one, due=now, revision=1) for one in slices]
+        waiting = replace(job, next=job.next + job.left, slices=len(due), holder="", due=clock.after(LEASE))
+        created = [put(one.to_item(partition), ABSENT) for one in due]
+        self._table.transact([save(partition, job, waiting), *created])
+        self._hints += [_hint(partition, one) for one in due]
+
+    def _wait_for_slices(self, partition: str, job: Job) -> Job | None:
+        """Go on if no slice is left. Nothing else happens to a job before."""
+        if _any_slice(self._table, partition):
+            self._save(partition, job, replace(job, holder="", due=clock.after(LEASE)))
+            return None
+        return self._save(partition, job, replace(job, slices=0))
+
+    def _end_slice(self, partition: str, job: Job) -> None:
+        """Delete a slice that is done or not needed. The last one makes the job due."""
+        try:
+            self._table.delete(partition, keys.job(job.part), unchanged(job))
+        except ConditionFailed as error:
+            raise _Lost from error
+        if _any_slice(self._table, partition):
+            return
+        whole = _stored(self._table, partition)
+        if whole is not None and whole.slices and whole.last is not None:
+            with suppress(_Lost):  # somebody else is at work on it, and sees that no slice is left
+                awake = self._save(partition, whole, replace(whole, due=clock.now()))
+                self._hints.append(_hint(partition, awake))
 
     def _go_on(self, partition: str, job: Job, last: int) -> Job:
         """Pass over the next issues, and then save the progress: a checkpoint is never ahead of the work."""
@@ -272,21 +331,27 @@ class Worker:
             raise _Lost from error
         return saved
 
-    def _postpone(self, partition: str, holder: str, seconds: float) -> Job | None:
+    def _postpone(self, hint: Hint, holder: str, seconds: float) -> Job | None:
         """Postpone a job that cannot continue, and return it. If the table refuses that too, its lease runs out."""
         try:
-            job = _stored(self._table, partition)
+            job = _stored(self._table, hint.partition, hint.part)
             if job is not None and job.holder == holder:
-                return self._save(partition, job, job.postponed(clock.after(seconds)))
+                return self._save(hint.partition, job, job.postponed(clock.after(seconds)))
         except (Overloaded, _Lost):
             pass
         return None
 
 
-def due_jobs(table: Table) -> Iterator[Hint]:
-    """A hint at each due job, as of the index, ordered by due time. One Query."""
-    page = table.query(keys.JOB, index=True, bound=Bound("<=", clock.now()), paths=((keys.SORT,),))
-    return (Hint(item[keys.PK], item[keys.SORT]) for item in page.items)
+def due_jobs(table: Table) -> list[Hint]:
+    """A hint at each due job and each due part of one, as of the index, ordered by due time: a Query for each number of a part."""
+    by_now = Bound("<=", clock.now())
+
+    def due(part: int) -> list[Hint]:
+        page = table.query(keys.job(part), index=True, bound=by_now, paths=((keys.SORT,),))
+        return [Hint(item[keys.PK], item[keys.SORT], part) for item in page.items]
+
+    found = in_threads(due, (0, *PARTS))
+    return sorted((hint for some in found for hint in some), key=lambda hint: hint.due)
 
 
 def _families(order_ids: Iterable[str]) -> list[str]:
@@ -294,9 +359,19 @@ def _families(order_ids: Iterable[str]) -> list[str]:
     return [family for order_id in sorted(order_ids) for family in (order_id, order_id + TOKENS_SUFFIX)]
 
 
-def _stored(table: Table, partition: str) -> Job | None:
-    item = table.get(partition, keys.JOB, consistent=True)
+def _stored(table: Table, partition: str, part: int = 0) -> Job | None:
+    item = table.get(partition, keys.job(part), consistent=True)
     return None if item is None else Job.from_item(item)
+
+
+def _hint(partition: str, job: Job) -> Hint:
+    return Hint(partition, job.due, job.part)
+
+
+def _any_slice(table: Table, partition: str) -> bool:
+    """Whether a slice is left. A read unit for each that there may be."""
+    wanted = [(partition, keys.job(part)) for part in PARTS]
+    return bool(table.batch_get(wanted, consistent=True, paths=((keys.SK,),)).items)
 
 
 def _after_pass(items: ProjectItems, catalog: Catalog, done: int) -> Iterator[Write]:

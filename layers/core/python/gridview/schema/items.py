@@ -11,7 +11,7 @@ from gridview.schema.jobs import Job
 
 
 class ProjectItems(NamedTuple):
-    """A project as stored: its own item, its catalog item, its definitions in any order, its counter and its job."""
+    """A project as stored: its own item, its catalog item, its definitions in any order, its counter, and its job with slices."""
 
     project: dict[str, Any]
     catalog: dict[str, Any]
@@ -19,6 +19,7 @@ class ProjectItems(NamedTuple):
     composites: tuple[dict[str, Any], ...]
     numbers: int
     job: Job | None
+    slices: tuple[Job, ...]
 
     @property
     def next_epoch(self) -> int:

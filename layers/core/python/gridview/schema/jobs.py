@@ -2,14 +2,21 @@
 
 Every change of definitions that affects unedited issues writes this item in the same transaction, so no change is forgotten. The
 item is in GSI1 under its sort key, with its due time as `sort`: one Query lists the jobs of all projects, ordered by due time.
+
+A pass over many issues is cut into *slices*, contiguous ranges of issue numbers that several workers pass over side by side. A
+slice is an item like the job, beside it, and is deleted when its range is done. While any is left, the job waits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 from gridview.dynamodb.expressions import ABSENT, Condition, Write, put, revision_is
 from gridview.encoding import keys
+
+PARTS = range(1, 5)
+"""The numbers of the parts that background work is divided into, to be worked on side by side."""
 
 
 class Progress(NamedTuple):
@@ -20,7 +27,7 @@ class Progress(NamedTuple):
 
 
 class Hint(NamedTuple):
-    """A message to a worker: the job in this partition is due, or will be at `due`.
+    """A message to a worker: the job in this partition, or this part of it, is due, or will be at `due`.
 
     Every turn of work makes the job due at another instant. So a hint that comes late, or twice, names an instant that is no longer
     the job's, and is ignored. A hint may be lost too, since every due job is hinted at again (`job_queue`).
@@ -28,17 +35,18 @@ class Hint(NamedTuple):
 
     partition: str
     due: str
+    part: int = 0
 
 
 class Turn(NamedTuple):
     """What a worker did in one turn.
 
-    The issues it passed over, how often in succession the job could not go on, and the hint to go on with if there is more to do.
+    The issues it passed over, how often in succession the job could not go on, and the hints to go on with if there is more to do.
     """
 
     issues: int = 0
     refusals: int = 0
-    next: Hint | None = None
+    hints: tuple[Hint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,8 @@ class Job:
 
     `due` (a stored instant) is when the job next needs a worker: the earliest start while it waits, or the end of the lease while a
     `holder` works on it. `rate` is the maximum of issues per second; 0 means no limit. `refusals` counts the times in succession
-    that it could not go on. Every write raises `revision`.
+    that it could not go on. `slices` is how many slices the pass was cut into; as long as one is left, `next` is behind `last`.
+    `part` tells a slice: its number, from 1 on. Every write raises `revision`.
     """
 
     epoch: int
@@ -58,6 +67,8 @@ class Job:
     holder: str = ""
     refusals: int = 0
     revision: int = 0
+    slices: int = 0
+    part: int = 0
 
     def wanted(self, epoch: int, due: str, rate: int) -> Self:
         """This job, extended to the definitions of `epoch`, by a pass that begins at `due` at the earliest.
@@ -76,17 +87,39 @@ class Job:
         """This job after it could not go on: no one holds it until `due`."""
         return replace(self, due=due, holder="", refusals=self.refusals + 1)
 
-    def progress_of(self, since: int, issues: int) -> Progress:
+    @property
+    def left(self) -> int:
+        """How many issue numbers are still to be passed over by this pass, once it has begun, or by this slice."""
+        return 0 if self.last is None else max(self.last - self.next + 1, 0)
+
+    def cut(self, least: int) -> "list[Job]":
+        """Slices of the rest of a pass that has begun, each of at least so many numbers; none if the rest is too short for two.
+
+        A pass with a rate is kept whole.
+        """
+        count = 0 if self.rate else min(len(PARTS), self.left // least)
+        starts = [self.next + self.left * part // count for part in range(count + 1)] if count > 1 else []
+        return [
+            Job(self.epoch, self.due, first, after - 1, part=part)
+            for part, (first, after) in enumerate(pairwise(starts), 1)
+        ]
+
+    @property
+    def waits(self) -> bool:
+        """Whether the pass has nothing left to do but to wait for its slices."""
+        return self.slices > 0 and self.last is not None and not self.left
+
+    def progress_of(self, since: int, issues: int, slices: "Iterable[Job]") -> Progress:
         """Progress of the change of epoch `since`. `issues` is the total to report if its pass has not begun."""
         if self.last is None or since > self.epoch:
             return Progress(0, issues)
-        return Progress(min(self.next - 1, self.last), self.last)
+        return Progress(self.last - left_of(self, slices), self.last)
 
     def to_item(self, partition_key: str) -> dict[str, Any]:
         """Encode as the stored item."""
         return {
             keys.PK: partition_key,
-            keys.SK: keys.JOB,
+            keys.SK: keys.job(self.part),
             keys.SORT: self.due,
             "epoch": self.epoch,
             "next_number": self.next,
@@ -95,6 +128,8 @@ class Job:
             "holder": self.holder,
             "refusals": self.refusals,
             "revision": self.revision,
+            "slices": self.slices,
+            "part": self.part,
         }
 
     @classmethod
@@ -109,7 +144,14 @@ class Job:
             holder=item["holder"],
             refusals=item.get("refusals", 0),
             revision=item["revision"],
+            slices=item.get("slices", 0),
+            part=item.get("part", 0),
         )
+
+
+def left_of(job: Job, slices: Iterable[Job]) -> int:
+    """How many issue numbers are still to be passed over by a pass and its slices."""
+    return sum(one.left for one in (job, *(slices if job.waits else ())))
 
 
 def save(partition_key: str, before: Job | None, after: Job) -> Write:

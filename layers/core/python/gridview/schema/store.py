@@ -14,7 +14,7 @@ from gridview.schema.catalog import (
 )
 from gridview.schema.epoch import CONFIRMED, EpochCheck, StaleDefinitions
 from gridview.schema.items import ProjectItems, to_catalog
-from gridview.schema.jobs import Job
+from gridview.schema.jobs import PARTS, Job
 from gridview.support.errors import Conflict, NotFound, RequestError
 
 _KEPT = 256
@@ -135,6 +135,7 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
     if keys.CATALOG not in found:
         raise DefinitionsMissing(tenant, project)
     job = found.get(keys.JOB)
+    slices = (found.get(keys.job(part)) for part in PARTS)
     return ProjectItems(
         own,
         found[keys.CATALOG],
@@ -142,6 +143,7 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
         tuple(composites),
         found[keys.COUNTER]["last"],
         None if job is None else Job.from_item(job),
+        tuple(Job.from_item(item) for item in slices if item is not None),
     )
 
 
