@@ -94,11 +94,10 @@ def _tell_difference(finding: Finding) -> None:
 
 
 def _tell_checked(tally: Tally) -> None:
-    counts = {name: count for name, count in tally.to_state().items() if name not in ("suspects", "visits")}
-    logger.info("checked", extra=counts)
+    logger.info("checked", extra=tally.counts)
     metrics.add_metric(name="FsckDifferences", unit=MetricUnit.Count, value=tally.differences)
     metrics.add_metric(name="FsckIssues", unit=MetricUnit.Count, value=tally.issues)
-    metrics.flush_metrics()  # before the check's item is deleted
+    metrics.flush_metrics()  # before the check's items are deleted
 
 
 TASKS = {"jobs": hint_at_jobs, "check": begin_check}

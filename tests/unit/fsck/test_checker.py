@@ -14,7 +14,7 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, projects
-from gridview.dynamodb.expressions import Bound, Item, Key
+from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
@@ -28,7 +28,7 @@ from gridview.index.families import families_of
 from gridview.index.fence_cache import Fences
 from gridview.index.stream_consumer import consume
 from gridview.maintenance.job_worker import Worker
-from gridview.schema.jobs import Hint
+from gridview.schema.jobs import PARTS, Hint, Turn
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import NotFound, Overloaded
@@ -574,20 +574,32 @@ def test_definitions_that_change_while_it_looks_make_no_suspects(table: MemoryTa
 def go_on(
     table: Table, found: list[Finding], finished: list[Tally], seconds: Callable[[], float] = lambda: 10.0
 ) -> bool:
-    hint = hint_at_check(table)
-    return hint is not None and nightly.go_on(table, hint, seconds, found.append, finished.append) is not None
+    """A turn of work on what is due first; False if there was nothing to do."""
+    hints = hints_at_check(table)
+    return bool(hints) and nightly.go_on(table, hints[0], seconds, found.append, finished.append) is not None
 
 
-def hint_at_check(table: Table) -> Hint | None:
-    """What a minute's hint would name, if there is a check."""
-    item = table.get(keys.CHECK, keys.JOB)
-    return None if item is None else Hint(keys.CHECK, item[keys.SORT])
+def finish(table: Table, time: Time, found: list[Finding], finished: list[Tally]) -> Tally:
+    """To the end, waiting where it has to."""
+    while hints_at_check(table):
+        time.wait_until(due(table))
+        go_on(table, found, finished)
+    return finished[-1]
+
+
+def hints_at_check(table: Table) -> list[Hint]:
+    """What hints would name, now or later, the first of them first."""
+    found = ((part, table.get(keys.CHECK, keys.job(part))) for part in (0, *PARTS))
+    hints = [
+        Hint(keys.CHECK, item[keys.SORT], part)
+        for part, item in found
+        if item is not None and keys.SORT in item
+    ]
+    return sorted(hints, key=lambda hint: hint.due)
 
 
 def due(table: Table) -> str:
-    item = table.get(keys.CHECK, keys.JOB)
-    assert item is not None
-    return str(item[keys.SORT])
+    return hints_at_check(table)[0].due
 
 
 def test_a_check_goes_on_over_many_invocations_and_is_forgotten_at_its_end(
@@ -602,7 +614,6 @@ def test_a_check_goes_on_over_many_invocations_and_is_forgotten_at_its_end(
     assert not nightly.begin(table)
     turns = 0
     while not finished:
-        assert table.query(keys.JOB, index=True, bound=Bound("<=", "9")).items[0][keys.PK] == keys.CHECK
         left = iter([1.0] * 6)
         worked = go_on(table, found, finished, lambda left=left: next(left, 0.0))  # type: ignore[misc]
         if not worked:
@@ -614,7 +625,7 @@ def test_a_check_goes_on_over_many_invocations_and_is_forgotten_at_its_end(
     (tally,) = finished
     assert (tally.issues, tally.wrong) == (45, 3)
     assert time.seconds >= nightly.PATIENCE
-    assert table.get(keys.CHECK, keys.JOB) is None
+    assert not [key for key in table.items if key[0] == keys.CHECK]
     assert not go_on(table, found, finished)
     assert nightly.begin(table)
 
@@ -627,6 +638,7 @@ def test_the_longest_list_of_suspects_fits_into_the_item() -> None:
         suspects={str(num): Suspect(key, "f" * 16, due, 19, 2) for num in range(count)},
         visits=[Visit("t" * 32, "p" * 32, "a999.99.has", "f" * 240)] * 8
         + [Visit("t" * 32, "p" * 32, "a999.99.has")] * (checker._VISITS - 1),
+        dead=[Visit("t" * 32, "p" * 32, "a999.99.has")] * checker._DEAD,
     )
     assert item_size(tally.to_state()) < 390 * 1024
 
@@ -643,9 +655,10 @@ def test_a_check_in_the_cloud_reads_little_at_a_time(
     nightly.begin(table)
     while not finished:
         go_on(table, found, finished)
-        stored = table.get(keys.CHECK, keys.JOB)
-        if stored is not None:
-            assert len(stored["tally"]["suspects"]) <= 5 - 1 + 7
+        for part in PARTS:
+            stored = table.get(keys.CHECK, keys.job(part))
+            assert stored is None or len(stored["tally"]["suspects"]) <= 5 - 1 + 7
+        if not finished:
             time.wait_until(due(table))
     assert {finding.key for finding in found} == {key_of(num) for num in range(1, 41)}
 
@@ -653,24 +666,27 @@ def test_a_check_in_the_cloud_reads_little_at_a_time(
 def test_a_check_that_found_nothing_says_so(table: MemoryTable, time: Time) -> None:
     finished: list[Tally] = []
     nightly.begin(table)
+    for _ in PARTS:
+        assert go_on(table, [], finished)
+        time.seconds += 0.1
+    assert finished == []
     assert go_on(table, [], finished)
     assert finished == [Tally(issues=45)]
-    assert time.seconds == 0
+    assert time.seconds < 1, "whoever ends the last segment makes the whole due"
 
 
 def test_nobody_takes_a_check_that_another_is_at_work_on(table: MemoryTable, time: Time) -> None:
     nightly.begin(table)
-    others: list[bool] = []
+    others: list[Turn | None] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.operation == "scan":
-            others.append(go_on(table, [], []))
+            others.append(nightly.go_on(table, hint, lambda: 10.0, never, never))
         return perform()
 
-    finished: list[Tally] = []
-    assert go_on(table.seen_through(around), [], finished)
-    assert others == [False]
-    assert finished
+    hint = hints_at_check(table)[0]
+    assert go_on(table.seen_through(around), [], [])
+    assert others == [None]
 
 
 def test_killed_at_any_call_the_check_in_the_cloud_goes_on_when_the_lease_is_over(
@@ -688,18 +704,13 @@ def test_killed_at_any_call_the_check_in_the_cloud_goes_on_when_the_lease_is_ove
         nightly.begin(table)
         killer.left = calls
         try:
-            while table.get(keys.CHECK, keys.JOB):
-                time.wait_until(due(table))
-                go_on(watched, found, finished)
+            tally = finish(watched, time, found, finished)
             complete = True
         except KilledError:
             killer.left = 10**9
-            while table.get(keys.CHECK, keys.JOB):
-                time.wait_until(due(table))
-                go_on(watched, found, finished)
+            tally = finish(watched, time, found, finished)
         assert {finding.key for finding in found} == {key_of(2)}, calls
-        assert finished[-1].issues == 45
-        assert finished[-1].wrong == 1
+        assert (tally.issues, tally.wrong) == (45, 1)
         calls += 7
     assert calls > 50
 
@@ -709,14 +720,63 @@ def test_killed_while_it_tells_of_its_end_it_tells_again(table: MemoryTable, tim
         raise KilledError
 
     nightly.begin(table)
-    hint = hint_at_check(table)
-    assert hint is not None
+    for _ in PARTS:
+        assert go_on(table, [], [])
+        time.seconds += 0.1
+    (hint,) = hints_at_check(table)
     with pytest.raises(KilledError):
         nightly.go_on(table, hint, lambda: 10.0, never, killed)
-    time.wait_until(due(table))
+    assert finish(table, time, [], []) == Tally(issues=45)
+
+
+def test_segments_side_by_side_look_at_everything_once_and_one_total_is_told(
+    table: MemoryTable, time: Time, small_pages: None
+) -> None:
+    """Their turns alternate, a step each. A family that is no more has blocks in several of them."""
+    dead = [block for block in table.items if block[0].startswith(keys.block(TENANT, PROJECT, "name.1", ""))]
+    for pk, sk in dead:
+        item = table.items[pk, sk]
+        _, _, _, block_id = keys.parse_block(pk)
+        moved = keys.block(TENANT, PROJECT, "name.7", block_id), keys.directory(TENANT, PROJECT, "name.7")
+        table.put({**item, keys.PK: moved[0], keys.SK: moved[1]})
+    found: list[Finding] = []
     finished: list[Tally] = []
-    assert go_on(table, [], finished)
-    assert finished == [Tally(issues=45)]
+    nightly.begin(table)
+    while not finished:
+        for hint in hints_at_check(table):
+            time.wait_until(hint.due)
+            left = iter([1.0] * 4)
+            seconds = lambda left=left: next(left, 0.0)  # noqa: E731
+            nightly.go_on(table, hint, seconds, found.append, finished.append)
+    assert [finding.key for finding in found] == [keys.directory(TENANT, PROJECT, "name.7")]
+    assert finished == [Tally(issues=45, wrong=1, differences=1)], "each issue counts once"
+
+
+def test_a_check_of_an_older_version_or_without_a_segment_begins_anew(table: MemoryTable, time: Time) -> None:
+    nightly.begin(table)
+    table.delete(keys.CHECK, keys.job(2))
+    for part in (1, 3, 4):
+        assert nightly.go_on(table, hint_at(table, part), lambda: 10.0, never, never) is not None
+    assert finish(table, time, [], []) == Tally(issues=45)
+
+
+def test_nobody_wakes_the_whole_and_it_ends_when_its_lease_is_over(table: MemoryTable, time: Time) -> None:
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "batch_get" and attempted.key[0] == keys.CHECK:
+            raise KilledError
+        return perform()
+
+    nightly.begin(table)
+    for part in PARTS:
+        with pytest.raises(KilledError):
+            nightly.go_on(table.seen_through(around), hint_at(table, part), lambda: 10.0, never, never)
+    (hint,) = hints_at_check(table)
+    assert (hint.part, hint.due > clock.after(60)) == (0, True)
+    assert finish(table, time, [], []) == Tally(issues=45)
+
+
+def hint_at(table: Table, part: int) -> Hint:
+    return next(hint for hint in hints_at_check(table) if hint.part == part)
 
 
 def test_a_busy_table_makes_the_check_in_the_cloud_wait(table: MemoryTable, time: Time) -> None:
@@ -727,13 +787,12 @@ def test_a_busy_table_makes_the_check_in_the_cloud_wait(table: MemoryTable, time
             raise Overloaded("The table is busy; try again.")
         return perform()
 
-    assert go_on(table.seen_through(around), [], [])
+    for _ in PARTS:
+        assert go_on(table.seen_through(around), [], [])
     assert not go_on(table, [], [])
     time.wait_until(due(table))
     assert time.seconds < 60
-    finished: list[Tally] = []
-    assert go_on(table, [], finished)
-    assert finished
+    assert finish(table, time, [], []).issues == 45
 
 
 def test_the_worker_on_jobs_goes_on_with_the_check_by_turns(table: MemoryTable, time: Time) -> None:

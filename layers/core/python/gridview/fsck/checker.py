@@ -43,6 +43,9 @@ _OLD_DEFINITIONS = 1.0
 _VISITS = 200
 """Visits to blocks that may be pending before the check goes on to other issues."""
 
+_DEAD = 500
+"""Families that are no more, of which blocks were met. Further ones are left for the next run."""
+
 
 class Check:
     """One check of the issues of a walk, and of their projects' blocks, in steps. `tally` and `walk.position` suffice to resume it.
@@ -76,6 +79,11 @@ class Check:
     @property
     def done(self) -> bool:
         """Whether everything has been checked and judged."""
+        return self.settled and not self.tally.dead
+
+    @property
+    def settled(self) -> bool:
+        """Whether all has been checked and judged but the families that are no more."""
         return self.walk.done and not self.tally.suspects and not self.tally.visits
 
     @property
@@ -106,6 +114,8 @@ class Check:
                 self._judge(due, pool)
             elif self._looking:
                 self._look(self.walk.next(pool))
+            elif self.settled:
+                self.tally.visits, self.tally.dead = self.tally.dead, []
             elif self.tally.visits and not self.tally.suspects:
                 self._visit(pool)
 
@@ -117,11 +127,14 @@ class Check:
             if found:
                 suspects.append((key, fingerprint))
         visits = [Visit(*project) for project in part.projects]
-        for tenant, project, family in sorted(part.families):
-            if self._definitions.of(tenant, project).lacks(family):
-                visits.append(Visit(tenant, project, family))
+        dead = [
+            Visit(tenant, project, family)
+            for tenant, project, family in sorted(part.families)
+            if self._definitions.of(tenant, project).lacks(family)
+        ]
         part.commit()
         self.tally.visits += [visit for visit in dict.fromkeys(visits) if visit not in self.tally.visits]
+        self.tally.dead = list(dict.fromkeys((*self.tally.dead, *dead)))[:_DEAD]
         self.tally.issues += issues
         for key, fingerprint in suspects:
             if key not in self.tally.suspects:

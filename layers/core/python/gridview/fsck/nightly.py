@@ -1,19 +1,23 @@
-"""The nightly check of the whole table. One item records its progress, so that it can continue over many invocations.
+"""The nightly check of the whole table, in segments that are checked side by side, over many invocations.
 
-The item is among the jobs of GSI1 (`schema.jobs`) under its next due time. Whoever works on it holds a lease.
+An item for each segment records its progress. An item for the whole waits for them; then it sums their tallies, checks the
+families that are no more, and tells the result. All are among the jobs of GSI1 (`schema.jobs`) under their next due time, and
+whoever works on one holds a lease. A segment that has ended is due no more. The last one makes the whole due; if its invocation
+dies before that, the whole looks by itself when its lease is over.
 """
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
-from gridview.dynamodb.errors import ConditionFailed
-from gridview.dynamodb.expressions import ABSENT, Item, revision_is
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.expressions import ABSENT, Condition, Item, Write, delete, put, revision_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.checker import Check
 from gridview.fsck.progress import Finding, Tally
 from gridview.fsck.walks import TableWalk
-from gridview.schema.jobs import Hint, Turn
+from gridview.schema.jobs import PARTS, Hint, Turn
 from gridview.schema.leases import LEASE, RETRY, checkpoint
 from gridview.support import clock
 from gridview.support.errors import Overloaded
@@ -29,20 +33,10 @@ _PAGE = 1_000
 
 
 def begin(table: Table) -> bool:
-    """Request a check of the table; False if one is in progress already. 1 write unit, and 1 in GSI1."""
-    item = {
-        keys.PK: keys.CHECK,
-        keys.SK: keys.JOB,
-        keys.SORT: clock.now(),
-        "revision": 1,
-        "holder": "",
-        "began": clock.now(),
-        "position": None,
-        "tally": Tally().to_state(),
-    }
+    """Request a check of the table; False if one is in progress already. A transaction of an item for each segment and one more."""
     try:
-        table.put(item, ABSENT)
-    except ConditionFailed:
+        table.transact(list(_begun(ABSENT, 1)))
+    except TransactionFailed:
         return False
     return True
 
@@ -54,39 +48,101 @@ def go_on(
     found: Callable[[Finding], None],
     finished: Callable[[Tally], None],
 ) -> Turn | None:
-    """Continue the check that a hint names while time is `remaining` (seconds); None if there is nothing to do, or not yet.
+    """Continue what a hint names of a check while time is `remaining` (seconds); None if there is nothing to do, or not yet.
 
     `found` receives what is wrong, and receives it again if this invocation is killed before it has saved its progress. `finished`
-    receives the whole tally, and receives it again if this invocation is killed before the item is deleted.
+    receives the whole tally, and receives it again if this invocation is killed before the items are deleted.
     """
-    stored = table.get(keys.CHECK, keys.JOB, consistent=True)
-    if stored is None or stored[keys.SORT] != hint.due or hint.due > clock.now() or remaining() <= 0:
+    stored = table.get(keys.CHECK, keys.job(hint.part), consistent=True)
+    if stored is None or stored.get(keys.SORT) != hint.due or hint.due > clock.now() or remaining() <= 0:
         return None
     try:
         held = _save(table, stored, {keys.SORT: clock.after(LEASE), "holder": uuid.uuid4().hex})
-        check = Check(
-            table,
-            TableWalk(table, position=held["position"], limit=_PAGE),
-            found,
-            patience=PATIENCE,
-            at_most=_AT_MOST,
-            tally=Tally.from_state(held["tally"]),
-        )
-        due = _work(check, remaining)
-        if check.done:
-            finished(check.tally)
-            table.delete(keys.CHECK, keys.JOB, revision_is(held["revision"]))
-            return Turn()
-        state = {"position": check.walk.position, "tally": check.tally.to_state()}
-        _save(table, held, {keys.SORT: due, "holder": "", **state})
-    except (ConditionFailed, Overloaded):
+        if hint.part:
+            return _go_on_with_segment(table, hint.part, held, remaining, found)
+        return _go_on_with_whole(table, held, remaining, found, finished)
+    except (ConditionFailed, TransactionFailed, Overloaded):
         return None  # another invocation has taken it, or will when the lease runs out
-    return Turn(hints=(Hint(keys.CHECK, due),))
 
 
-def _work(check: Check, remaining: Callable[[], float]) -> str:
-    """Do what can be done now; returns whether there is more."""
-    while remaining() > 0 and not check.done:
+def _go_on_with_segment(
+    table: Table, part: int, held: Item, remaining: Callable[[], float], found: Callable[[Finding], None]
+) -> Turn:
+    walk = TableWalk(table, len(PARTS), held["position"], only=part - PARTS.start, limit=_PAGE)
+    check = _check(table, walk, found, Tally.from_state(held["tally"]))
+    due = _work(check, remaining, lambda: check.settled)
+    state = {"holder": "", "position": walk.position, "tally": check.tally.to_state()}
+    if not check.settled:
+        _save(table, held, {**state, keys.SORT: due})
+        return Turn(hints=(Hint(keys.CHECK, due, part),))
+    _save(table, {name: value for name, value in held.items() if name != keys.SORT}, state)
+    if not all(map(_ended, _segments(table))):
+        return Turn()
+    whole = table.get(keys.CHECK, keys.JOB, consistent=True)
+    with suppress(
+        ConditionFailed
+    ):  # another invocation is at work on it, and sees that all segments have ended
+        if whole is not None:
+            due = clock.now()
+            _save(table, whole, {keys.SORT: due})
+            return Turn(hints=(Hint(keys.CHECK, due),))
+    return Turn()
+
+
+def _go_on_with_whole(
+    table: Table,
+    held: Item,
+    remaining: Callable[[], float],
+    found: Callable[[Finding], None],
+    finished: Callable[[Tally], None],
+) -> Turn:
+    segments = _segments(table)
+    if len(segments) < len(PARTS):  # what an older version began, or somebody deleted an item
+        table.transact(list(_begun(revision_is(held["revision"]), held["revision"] + 1)))
+        return Turn()
+    if not all(map(_ended, segments)):
+        _save(table, held, {keys.SORT: clock.after(LEASE), "holder": ""})
+        return Turn()
+    tallies = [Tally.from_state(segment["tally"]) for segment in segments]
+    tally = Tally.from_state(held["tally"]) if held["tally"] else Tally.together(tallies)
+    check = _check(table, TableWalk(table, segments=0), found, tally)
+    due = _work(check, remaining, lambda: check.done)
+    if not check.done:
+        _save(table, held, {keys.SORT: due, "holder": "", "tally": tally.to_state()})
+        return Turn(hints=(Hint(keys.CHECK, due),))
+    finished(tally)
+    over = [delete(keys.CHECK, keys.job(part)) for part in PARTS]
+    table.transact([delete(keys.CHECK, keys.JOB, revision_is(held["revision"])), *over])
+    return Turn()
+
+
+def _begun(condition: Condition, revision: int) -> Iterable[Write]:
+    """The items of a check that begins: its segments are due at once, and it waits for them."""
+    common = {keys.PK: keys.CHECK, "holder": "", "began": clock.now()}
+    due = clock.after(LEASE)
+    yield put({**common, keys.SK: keys.JOB, keys.SORT: due, "revision": revision, "tally": None}, condition)
+    for part in PARTS:
+        state = {"revision": 1, "position": None, "tally": Tally().to_state()}
+        yield put({**common, keys.SK: keys.job(part), keys.SORT: clock.now(), **state})
+
+
+def _segments(table: Table) -> list[Item]:
+    wanted = [(keys.CHECK, keys.job(part)) for part in PARTS]
+    found = table.batch_get(wanted, consistent=True).items
+    return [found[key] for key in wanted if key in found]
+
+
+def _ended(segment: Item) -> bool:
+    return keys.SORT not in segment
+
+
+def _check(table: Table, walk: TableWalk, found: Callable[[Finding], None], tally: Tally) -> Check:
+    return Check(table, walk, found, patience=PATIENCE, at_most=_AT_MOST, tally=tally)
+
+
+def _work(check: Check, remaining: Callable[[], float], ended: Callable[[], bool]) -> str:
+    """Do what can be done now; returns when to go on."""
+    while remaining() > 0 and not ended():
         due = check.waits_until
         if due is not None:
             return due

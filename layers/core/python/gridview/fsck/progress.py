@@ -52,7 +52,8 @@ class Tally:
     """Progress of a check: the counts so far, the suspects, ordered by due time, and the blocks still to check.
 
     The counts are of issues checked, found wrong and in how many places, repaired, and left for the next run because they kept
-    changing.
+    changing. `dead` are blocks that were met of families that are no more. They are checked last, since a family's blocks are met
+    at many places.
     """
 
     issues: int = 0
@@ -62,19 +63,39 @@ class Tally:
     unsettled: int = 0
     suspects: dict[str, Suspect] = field(default_factory=dict)
     visits: list[Visit] = field(default_factory=list)
+    dead: list[Visit] = field(default_factory=list)
 
     def to_state(self) -> dict[str, Any]:
         """Encode for an item."""
-        counts = {
+        return {
+            **self.counts,
+            "suspects": [list(suspect) for suspect in self.suspects.values()],
+            "visits": [list(visit) for visit in self.visits],
+            "dead": [list(visit) for visit in self.dead],
+        }
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts by name."""
+        return {
             name: getattr(self, name) for name in ("issues", "wrong", "differences", "repaired", "unsettled")
         }
-        suspects = [list(suspect) for suspect in self.suspects.values()]
-        return {**counts, "suspects": suspects, "visits": [list(visit) for visit in self.visits]}
+
+    @classmethod
+    def together(cls, parts: "Sequence[Tally]") -> "Tally":
+        """The tally of a check whose parts have settled: their counts, and each dead family once."""
+        dead = list(dict.fromkeys(visit for part in parts for visit in part.dead))
+        counts: dict[str, Any] = {name: sum(part.counts[name] for part in parts) for name in cls().counts}
+        return cls(**counts, dead=dead)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "Tally":
         """Decode from an item."""
         suspects = [Suspect(*one) for one in state["suspects"]]
-        visits = [Visit(*one) for one in state.get("visits", ())]
-        counts = {name: count for name, count in state.items() if name not in ("suspects", "visits")}
-        return cls(**counts, suspects={suspect.key: suspect for suspect in suspects}, visits=visits)
+        counts = {name: state[name] for name in cls().counts}
+        return cls(
+            **counts,
+            suspects={suspect.key: suspect for suspect in suspects},
+            visits=[Visit(*one) for one in state["visits"]],
+            dead=[Visit(*one) for one in state["dead"]],
+        )

@@ -134,38 +134,43 @@ class _Segment:
 
 
 class TableWalk:
-    """All issues of all tenants: a Scan of the table in parallel segments."""
+    """All issues of all tenants: a Scan of the table in parallel segments, or of only one of them."""
 
     meets_blocks = True
 
     def __init__(
-        self, table: Table, segments: int = 1, position: Any = None, *, limit: int | None = None
+        self,
+        table: Table,
+        segments: int = 1,
+        position: Any = None,
+        *,
+        only: int | None = None,
+        limit: int | None = None,
     ) -> None:
         """`position` contains its segments. `limit`: items to read at a time from each, if a megabyte is too much."""
         self._table = table
+        self._count = segments if position is None or only is not None else len(position)
         self._limit = limit
-        self._segments = [_Segment(number) for number in range(segments)]
-        if position is not None:
-            self._segments = [
-                _Segment(number, tuple(at) if at else None, finished, tuple(at) if at else None)
-                for number, (at, finished) in enumerate(position)
-            ]
+        chosen = range(self._count) if only is None else (only,)
+        self._segments = {number: _Segment(number) for number in chosen}
+        for number, (at, finished) in zip(chosen, position or (), strict=position is not None):
+            last = tuple(at) if at else None
+            self._segments[number] = _Segment(number, last, finished, last)
 
     @property
     def done(self) -> bool:
         """Whether all issues have been checked."""
-        return all(segment.finished for segment in self._segments)
+        return all(segment.finished for segment in self._segments.values())
 
     @property
     def position(self) -> list[Any]:
         """For each segment, the key to continue after, and whether it is complete."""
-        return [[list(segment.committed or ()), segment.finished] for segment in self._segments]
+        return [[list(segment.committed or ()), segment.finished] for segment in self._segments.values()]
 
     def next(self, pool: ThreadPoolExecutor) -> WalkStep:
         """A page of each segment."""
-        before = [segment for segment in self._segments if not segment.finished]
-        count = len(self._segments)
-        pages = list(pool.map(lambda segment: segment.next(self._table, count, self._limit), before))
+        before = [segment for segment in self._segments.values() if not segment.finished]
+        pages = list(pool.map(lambda segment: segment.next(self._table, self._count, self._limit), before))
 
         def commit() -> None:
             for _, segment in pages:
