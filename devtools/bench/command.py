@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from rich.console import Console
 
-from devtools.bench import background, edits, issues, measure, output, report
+from devtools.bench import background, edits, issues, measure, output, report, sharing
 from devtools.bench.apart import Place
 from devtools.bench.functions import Functions
 from devtools.bench.work import Work
@@ -65,11 +65,13 @@ def run(args: argparse.Namespace) -> int:
             )
         progress.print("Measuring edits ...")
         edited = edits.edits(functions, _ACTOR, stored)
-    report.show(console, results, edited)
+    progress.print("Measuring slices and a neighbour, in virtual time ...")
+    shared = sharing.Shared(sharing.slices(), sharing.lags())
+    report.show(console, results, edited, shared)
     if args.json is not None:
         try:
             args.json.write_text(
-                json.dumps(report.to_json(results, edited), indent=2) + "\n", encoding="utf-8"
+                json.dumps(report.to_json(results, edited, shared), indent=2) + "\n", encoding="utf-8"
             )
         except OSError as error:
             raise Failure(f"{args.json} cannot be written: {error.strerror}.") from error

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from devtools.bench.edits import Edit
 from devtools.bench.measure import PAGES, Page, Writes
+from devtools.bench.sharing import Shared
 from devtools.bench.work import Work
 
 
@@ -47,7 +48,7 @@ def growth(results: Sequence[Result]) -> dict[str, Growth]:
     }
 
 
-def to_json(results: Sequence[Result], edits: Sequence[Edit]) -> dict[str, Any]:
+def to_json(results: Sequence[Result], edits: Sequence[Edit], shared: Shared) -> dict[str, Any]:
     """Everything, by name."""
     return {
         "results": [
@@ -55,17 +56,21 @@ def to_json(results: Sequence[Result], edits: Sequence[Edit]) -> dict[str, Any]:
             for result in results
         ],
         "edits": [asdict(edit) for edit in edits],
+        "slices": [asdict(one) for one in shared.slices],
+        "lags": [asdict(one) for one in shared.lags],
         "growth": {kind: asdict(one) for kind, one in growth(results).items()},
     }
 
 
-def show(console: Console, results: Sequence[Result], edits: Sequence[Edit]) -> None:
-    """Print the tables of each size, that of edits, and the ratios between the largest size and the smallest."""
+def show(console: Console, results: Sequence[Result], edits: Sequence[Edit], shared: Shared) -> None:
+    """Print the tables of each size, that of edits, the ratios between the largest size and the smallest, and what is shared."""
     for result in results:
         console.print(_pages(result))
         console.print(_line(result), highlight=False, soft_wrap=True)
         console.print(_work(result))
     console.print(_edits(edits))
+    console.print(_slices(shared))
+    console.print(_lags(shared))
     if len(results) > 1:
         console.print(_growth(results))
         console.print(_memory(results))
@@ -132,6 +137,32 @@ def _edits(edits: Sequence[Edit]) -> Table:
             f"{edit.document:.1f}",
             f"{edit.everything:.1f}",
         )
+    return table
+
+
+def _slices(shared: Shared) -> Table:
+    table = _table("\nA pass in slices, in virtual time: 5 ms a call, and 1 ms of CPU where it is counted")
+    _columns(
+        table, "workers", "CPU", "issues a second", "calls", "write units", "writes of blocks that met others"
+    )
+    for one in shared.slices:
+        table.add_row(
+            f"{one.workers}",
+            "counted" if one.cpu else "not",
+            f"{one.per_second:,.0f}",
+            f"{one.calls:.2f}",
+            f"{one.write_units:.2f}",
+            f"{one.met:.0%}",
+        )
+    return table
+
+
+def _lags(shared: Shared) -> Table:
+    table = _table("\nThe lag of a tenant's index, in virtual time")
+    _columns(table, "meanwhile another tenant", "median", "worst", "records before one of its own")
+    for one in shared.lags:
+        busy = "imports and reindexes" if one.neighbour else "does nothing"
+        table.add_row(busy, f"{one.median:,.0f} ms", f"{one.worst:,.0f} ms", f"{one.records}")
     return table
 
 

@@ -33,9 +33,12 @@ class Clock:
         """Seconds since the scenario began."""
         return self.seconds - BEGINNING
 
+    def sleep(self, _: float) -> None:
+        """Nobody waits: what sleeps goes on when its next call is let through."""
+
 
 class _Time:
-    """The module `time` of a scenario. Nobody waits: what sleeps goes on when its next call is let through."""
+    """The module `time` of a scenario."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -49,8 +52,8 @@ class _Time:
     def perf_counter(self) -> float:
         return self._clock.seconds
 
-    def sleep(self, _: float) -> None:
-        return
+    def sleep(self, seconds: float) -> None:
+        self._clock.sleep(seconds)
 
 
 class _Secrets:

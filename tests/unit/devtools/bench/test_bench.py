@@ -11,6 +11,7 @@ from devtools.bench.apart import Memory, memory_in
 from devtools.bench.capacity import Units
 from devtools.bench.edits import Edit
 from devtools.bench.measure import PAGES, Page, Writes
+from devtools.bench.sharing import Lag, Shared, Sliced
 from devtools.bench.work import Work
 
 STATUS = """\
@@ -23,6 +24,12 @@ Threads:\t3
 """
 
 
+SHARED = Shared(
+    [Sliced(4, cpu=True, per_second=1_016.4, calls=3.21, write_units=4.13, met=0.494)],
+    [Lag(neighbour=True, median=401.9, worst=2_366.2, records=61)],
+)
+
+
 def result(issues: int, work: dict[str, Work]) -> report.Result:
     page = Page(rows=100, sequential_calls=2, read_units=51.5, milliseconds=9.0, cpu_milliseconds=7.0)
     return report.Result(issues, 2.0, dict.fromkeys(PAGES, page), Writes(19.6, 10.0, 18.6), work)
@@ -30,7 +37,7 @@ def result(issues: int, work: dict[str, Work]) -> report.Result:
 
 def printed(results: list[report.Result], edits: list[Edit]) -> list[str]:
     output = io.StringIO()
-    report.show(Console(file=output, width=140), results, edits)
+    report.show(Console(file=output, width=140), results, edits, SHARED)
     return output.getvalue().splitlines()
 
 
@@ -104,3 +111,12 @@ def test_edits_are_printed_by_what_is_indexed() -> None:
     lines = [" ".join(line.split()) for line in printed([result(1_000, {})], edits)]
     assert "indexed indexed 2.0 10.0" in lines
     assert "not indexed, first after a change of definitions not indexed 2.0 3.0" in lines
+
+
+def test_what_is_shared_is_printed_and_told_as_json() -> None:
+    lines = [line.split() for line in printed([result(1_000, {})], [])]
+    assert ["4", "counted", "1,016", "3.21", "4.13", "49%"] in lines
+    assert ["imports", "and", "reindexes", "402", "ms", "2,366", "ms", "61"] in lines
+    told = report.to_json([result(1_000, {})], [], SHARED)
+    assert told["lags"] == [{"neighbour": True, "median": 401.9, "worst": 2_366.2, "records": 61}]
+    assert [one["workers"] for one in told["slices"]] == [4]

@@ -1,0 +1,235 @@
+"""What is measured of sharing, in virtual time: what slices of a pass give, and what a busy tenant does to another one's index."""
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from statistics import median
+from typing import Any, Final, NamedTuple
+from zlib import crc32
+
+from devtools.bench import issues
+from devtools.bench.timeline import Container, Timeline
+from devtools.failure import Failure
+from devtools.local import bulk
+from devtools.local.delivery import sequence_number
+from devtools.proof.faults.adversary import record
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.strands import Strand, current
+from devtools.proof.faults.virtual import virtual
+from gridview.commands.actor import Actor, Role
+from gridview.commands.attributes import rebuild
+from gridview.commands.batch import parse_batch, run_batch
+from gridview.commands.issues import update_issue
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
+from gridview.index.stream_consumer import consume
+from gridview.maintenance.job_worker import BATCH
+from gridview.maintenance.rebuild_pass import pass_over
+from gridview.schema.catalog import Catalog
+from gridview.schema.jobs import Job
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+from gridview.support.concurrency import chunked
+from infra.limits import BATCH_SIZE
+
+SLICED: Final = 2_000
+"""Issues of the pass that is cut."""
+
+CPU_SECONDS: Final = 0.001
+"""Of a call: boto3's."""
+
+WORKERS: Final = (1, 2, 4)
+
+_NOISY: Final = Actor("noisy", "gridview.bench", Role.ADMIN)
+_QUIET: Final = Actor("quiet", "gridview.bench", Role.ADMIN)
+_PROJECT: Final = "shared"
+_STOCK: Final = 1_000
+"""Issues that the noisy tenant has, and that are indexed anew; and as many that are imported meanwhile."""
+_TOGETHER: Final = 100
+"""Issues of a request of the import."""
+_LANES: Final = 16
+"""Batches of the stream at once: four shards of a new table, four each."""
+_EDITS: Final = 40
+_EVERY: Final = 0.1
+"""Seconds from one edit of the quiet tenant to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sliced:
+    """A pass by workers: issues a second; calls and write units for an issue; the share of block writes that met others."""
+
+    workers: int
+    cpu: bool
+    per_second: float
+    calls: float
+    write_units: float
+    met: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """From the write of the quiet tenant's edits to their index, in milliseconds; and the most records before one of them."""
+
+    neighbour: bool
+    median: float
+    worst: float
+    records: int
+
+
+class Shared(NamedTuple):
+    """All of it."""
+
+    slices: Sequence[Sliced]
+    lags: Sequence[Lag]
+
+
+def slices(size: int = SLICED) -> list[Sliced]:
+    """A pass that builds the index of a date anew, by one worker and by several."""
+    table = MemoryTable()
+    _load(table, _NOISY, size)
+    rebuild(table, Catalogs(), _NOISY.tenant, _PROJECT, [issues.DATE], rate=0, settling=0)
+    return [_sliced(table.copy(), size, workers, cpu) for cpu in (0.0, CPU_SECONDS) for workers in WORKERS]
+
+
+def _sliced(table: MemoryTable, size: int, workers: int, cpu: float) -> Sliced:
+    time = Timeline()
+    with virtual(time, 0):
+        containers = []
+        for worker in range(workers):
+            container = Container(time, table, cpu)
+            numbers = range(1 + size * worker // workers, 1 + size * (worker + 1) // workers)
+            container.begin(_pass_over(container, numbers))
+            containers.append(container)
+        time.run()
+    total = sum((container.count for container in containers), Counter[str]())
+    return Sliced(
+        workers,
+        cpu > 0,
+        per_second=size / max(container.ended for container in containers),
+        calls=total["calls"] / size,
+        write_units=total["units"] / size,
+        met=total["refused"] / total["blocks"],
+    )
+
+
+def _pass_over(container: Container, numbers: Sequence[int]) -> Any:
+    def work() -> None:
+        catalogs, fences = Catalogs(), Fences()
+        for some in chunked(numbers, BATCH):
+            pass_over(container.table, catalogs, fences, _NOISY.tenant, _PROJECT, some, _no_poison)
+            checkpoint = Job(0, clock.now(), some[-1] + 1, numbers[-1], part=1)
+            container.table.put(checkpoint.to_item(keys.project(_NOISY.tenant, _PROJECT)))
+
+    return work
+
+
+def lags() -> list[Lag]:
+    """How far the index of a tenant lags who edits an issue ten times a second: alone, and beside an import and a reindex."""
+    table = MemoryTable()
+    _load(table, _NOISY, _STOCK)
+    catalog = _load(table, _QUIET, _EDITS)
+    rebuild(table, Catalogs(), _NOISY.tenant, _PROJECT, [issues.DATE], rate=0, settling=0)
+    return [_lag(table.copy(), catalog, neighbour) for neighbour in (False, True)]
+
+
+class _Lane:
+    """A part of the stream, of which one batch is derived at a time. It tells the lag of each record of the quiet tenant."""
+
+    def __init__(self, time: Timeline, table: Table) -> None:
+        self._time = time
+        self._records: deque[tuple[float, Any]] = deque()
+        self._idle: Strand | None = None
+        self._container = Container(time, table, CPU_SECONDS)
+        self._container.begin(self._work)
+        self.lags: list[float] = []
+        self.ahead = 0
+
+    def send(self, change: Any) -> None:
+        if _is_quiet(change):
+            self.ahead = max(self.ahead, len(self._records))
+        self._records.append((self._time.seconds, change))
+        if self._idle is not None:
+            self._time.wake(self._idle, 0)
+            self._idle = None
+
+    def _work(self) -> None:
+        catalogs, fences = Catalogs(), Fences()
+        while True:
+            while not self._records:
+                self._wait()
+            batch = [self._records.popleft() for _ in range(min(BATCH_SIZE, len(self._records)))]
+            changes = [change for _, change in batch]
+            failed = consume(self._container.table, catalogs, changes, _no_poison, fences)
+            numbers = list(map(sequence_number, changes))
+            done = len(batch) if failed is None else numbers.index(failed)
+            self._records.extendleft(reversed(batch[done:]))  # Lambda delivers them again
+            self.lags += [self._time.seconds - sent for sent, change in batch[:done] if _is_quiet(change)]
+
+    def _wait(self) -> None:
+        self._idle = current()
+        if self._idle is not None:
+            self._idle.stop()
+
+
+def _lag(table: MemoryTable, catalog: Catalog, neighbour: bool) -> Lag:
+    time = Timeline()
+    with virtual(time, 0):
+        lanes = [_Lane(time, table) for _ in range(_LANES)]
+        numbers = count(1)
+
+        def written(attempted: Any, perform: Any) -> Any:
+            result = perform()
+            pk, sk = attempted.key
+            if attempted.operation == "put" and keys.is_issue(pk) and keys.is_project(sk):
+                item = attempted.item
+                change = record(next(numbers), item if item["version"] > 1 else None, item)
+                lanes[crc32(pk.encode()) % _LANES].send(change)
+            return result
+
+        streamed = table.seen_through(written)
+
+        def edit() -> None:
+            for num in range(1, _EDITS + 1):
+                time.sleep(_EVERY)
+                fields = {issues.DATE: "2030-01-01"}
+                update_issue(quiet.table, catalog, _QUIET, num, {"fields": fields}, None)
+
+        def load() -> None:
+            loaded = Catalogs().get(noisy.table, _NOISY.tenant, _PROJECT)
+            for some in chunked(issues.bodies(_STOCK), _TOGETHER):
+                operations = parse_batch({"operations": [{"create": body} for body in some]})
+                run_batch(noisy.table, loaded, _NOISY, operations, None)
+
+        quiet = Container(time, streamed, CPU_SECONDS)
+        quiet.begin(edit)
+        if neighbour:
+            noisy = Container(time, streamed, CPU_SECONDS)
+            noisy.begin(load)
+            for worker in range(2):
+                container = Container(time, table, CPU_SECONDS)
+                half = _STOCK // 2
+                container.begin(_pass_over(container, range(1 + half * worker, 1 + half * (worker + 1))))
+        time.run()
+    found = [1000 * seconds for lane in lanes for seconds in lane.lags]
+    if len(found) != _EDITS:
+        raise Failure(f"{len(found)} of {_EDITS} edits are in the index.")
+    return Lag(neighbour, median(found), max(found), max(lane.ahead for lane in lanes))
+
+
+def _is_quiet(change: Any) -> bool:
+    key = change["dynamodb"]["Keys"][keys.PK]["S"]
+    return keys.parse_issue(key).tenant == _QUIET.tenant
+
+
+def _load(table: MemoryTable, actor: Actor, size: int) -> Catalog:
+    catalog = issues.make_project(table, actor, _PROJECT)
+    bulk.take_numbers(table, catalog, size)
+    bulk.load(table, catalog, issues.generate(catalog, size), bulk.in_batches)
+    return catalog
+
+
+def _no_poison(poison: Poison) -> None:
+    raise Failure(f"Nothing can be derived from an issue: {poison}")

@@ -1,0 +1,23 @@
+"""What slices give and what a neighbour costs is measured in virtual time, so the order of the figures is the same everywhere."""
+
+import pytest
+
+from devtools.bench import sharing
+
+
+def test_several_workers_do_a_pass_faster_than_one_for_about_the_same_units() -> None:
+    alone, two, four, *with_cpu = sharing.slices(300)
+    assert alone.per_second < 0.7 * two.per_second < 0.5 * four.per_second
+    assert alone.met == 0 < four.met, "they meet at blocks"
+    assert four.write_units < 1.1 * alone.write_units
+    assert [one.per_second for one in with_cpu] < [alone.per_second, two.per_second, four.per_second]
+    assert sharing.slices(300)[2] == four, "on every machine"
+
+
+def test_the_index_of_a_tenant_lags_more_beside_a_busy_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sharing, "_STOCK", 200)
+    monkeypatch.setattr(sharing, "_EDITS", 10)
+    quiet, busy = sharing.lags()
+    assert (quiet.neighbour, busy.neighbour) == (False, True)
+    assert 10 < quiet.median <= quiet.worst < busy.worst
+    assert quiet.records < busy.records
