@@ -51,7 +51,6 @@ class Mutation(NamedTuple):
 def spoilt(mutation: Mutation, text: str) -> ast.Module:
     """The module of this text with the mutation in it; Failure when that has no place there, or several, or changes nothing."""
     tree = ast.parse(text)
-    before = ast.dump(tree)
     scope = _scope(tree, mutation.place)
     pattern = ast.parse(mutation.pattern).body
     found = list(_matches(scope, pattern))
@@ -60,10 +59,11 @@ def spoilt(mutation: Mutation, text: str) -> ast.Module:
     ((nodes, captured),) = found
     replaced = [captured.pop(_HERE)] if _HERE in captured else nodes
     instead = _filled(mutation.instead, captured, as_expression=isinstance(replaced[0], ast.expr))
-    changed: ast.Module = _Replacing(replaced, instead).visit(tree)
-    if ast.dump(changed) == before:
+    if [*map(ast.dump, replaced)] == [*map(ast.dump, instead)]:
         raise Failure(f"{mutation.pattern!r} is the same afterwards in {mutation.place}.")
-    return ast.fix_missing_locations(changed)
+    _Replacing(replaced, instead).visit(scope)
+    ast.fix_missing_locations(scope)
+    return tree
 
 
 def _scope(tree: ast.Module, place: str) -> ast.AST:

@@ -139,6 +139,7 @@ def test_texts_are_compared_whole_for_equality_and_by_240_characters_for_order()
         ("contains", "x" * 1000 + "End", "xEND", True),
         ("contains", "ab", "ba", False),
         ("has_words", "Replace the girder, rust.", "RUST replace", True),
+        ("has_words", "Replace the girder, rust.", "rust bridge", False),
         ("has_words", "Rusty girder", "rust", False),
         ("has_words", "sign_off co-op", "off op", True),
         ("has_words", "हिन्दी भाषा", "हिन्दी", True),
