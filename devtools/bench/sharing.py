@@ -200,8 +200,8 @@ def _lag(table: MemoryTable, catalog: Catalog, neighbour: bool) -> Lag:
         def load() -> None:
             loaded = Catalogs().get(noisy.table, _NOISY.tenant, _PROJECT)
             for some in chunked(issues.bodies(_STOCK), _TOGETHER):
-                operations = parse_batch({"operations": [{"create": body} for body in some]})
-                run_batch(noisy.table, loaded, _NOISY, operations, None)
+                batch = parse_batch({"operations": [{"create": body} for body in some]})
+                run_batch(noisy.table, loaded, _NOISY, batch, None, None)
 
         quiet = Container(time, streamed, CPU_SECONDS)
         quiet.begin(edit)

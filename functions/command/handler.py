@@ -144,7 +144,9 @@ def create_issue(request: Request) -> Response:
 
     def create(commit: Commit | None = None) -> dict[str, Any]:
         def created(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-            document = issues.create_issue(table, catalog, actor, body, commit=commit, epoch=epoch)
+            document = issues.create_issue(
+                table, catalog, actor, body, change=request.change, commit=commit, epoch=epoch
+            )
             return documents.to_json(catalog, document)
 
         return _using(request, created)
@@ -159,7 +161,15 @@ def update_issue(request: Request) -> Response:
     document = _using(
         request,
         lambda catalog, epoch: issues.update_issue(
-            table, catalog, request.actor, num, body, expected, epoch=epoch, admission=admission
+            table,
+            catalog,
+            request.actor,
+            num,
+            body,
+            expected,
+            change=request.change,
+            epoch=epoch,
+            admission=admission,
         ),
     )
     return written(200, _issue_json(request, document))
@@ -188,13 +198,21 @@ def batch(request: Request) -> Response:
         return catalogs.current(table, actor.tenant, request.path["project"])
 
     def run(catalog: Catalog, attempt: Attempt | None) -> Response:
-        return Response(200, run_batch(table, catalog, actor, asked, attempt))
+        change = attempt.change if attempt else request.change
+        return Response(200, run_batch(table, catalog, actor, asked, change, attempt)).under(change)
 
     if use is None:
         return run(admission.beside(table, current), None)
     catalog = current()
     return Response.again(
-        once(table, use, request.deadline, lambda attempt: run(catalog, attempt).kept, admission)
+        once(
+            table,
+            use,
+            request.change,
+            request.deadline,
+            lambda attempt: run(catalog, attempt).kept,
+            admission,
+        )
     )
 
 
@@ -214,7 +232,7 @@ def _created(
         return create(**commit)
 
     def response(resource: Mapping[str, Any]) -> Response:
-        return written(201, resource, location(resource))
+        return written(201, resource, location(resource)).under(request.change)
 
     use = request.use()
     if use is None:

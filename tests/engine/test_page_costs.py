@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
+from uuid import UUID
 
 import pytest
 
@@ -38,9 +39,8 @@ def fill(running: Stack, project: str, size: int) -> None:
         if num <= size - NULL_TAIL:
             fields[day] = f"20{num * 31 % 90 + 10}-{num * 7 % 12 + 1:02d}-{num * 11 % 28 + 1:02d}"
         changes = Changes({"name": f"issue {num:05d}"}, fields)
-        made.append(
-            documents.new_document(catalog, num, changes, user="ann", now=f"2024-01-01T00:00:00.{num:06d}Z")
-        )
+        now = f"2024-01-01T00:00:00.{num:06d}Z"
+        made.append(documents.new_document(catalog, num, changes, user="ann", now=now, change=UUID(int=num)))
     assert bulk.load(table, catalog, made, bulk.in_batches) == size
 
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from gridview.api import examples
 from gridview.api.openapi import CALLS, document
 from gridview.api.responses import IssuePage
-from gridview.api.routes import ROUTES, Route
+from gridview.api.routes import BY_KEY, ROUTES, Route
 from gridview.encoding.json_codec import dumps
 from gridview.schema import ids
 from tests.support import schemas
@@ -111,10 +111,11 @@ def test_an_operation_tells_its_own_statuses(route: Route) -> None:
 
 
 def test_what_is_created_tells_where_and_what_can_be_changed_its_version() -> None:
-    for operation in operations().values():
+    for key, operation in operations().items():
         for status, answer in operation["responses"].items():
             headers = answer.get("headers", {}).keys()
             assert ("Location" in headers) == (status == "201")
+            assert ("X-Change-Id" in headers) == (BY_KEY[key].writes and status < "300")
             assert ("ETag" in headers) == (
                 "version" in examples.ANSWERS.get(operation["operationId"], ())
             ) & (status[0] == "2")
@@ -219,7 +220,8 @@ def test_the_query_parameters_of_the_grid_are_the_properties_of_its_body() -> No
 def test_the_headers_that_a_call_listens_to_are_told(route: Any) -> None:
     told = {one["name"] for one in operations()[route.key]["parameters"] if one["in"] == "header"}
     expected = {"If-Match"} if route.method in ("PATCH", "DELETE") else set()
-    assert told == expected | ({"Idempotency-Key"} if route.repeatable else set())
+    expected |= {"Idempotency-Key"} if route.repeatable else set()
+    assert told == expected | ({"X-Change-Id"} if route.writes else set())
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import os
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from uuid import uuid4
 
 import pytest
 
@@ -53,7 +54,9 @@ def run(
     alive_for: float = 30,
 ) -> bytes:
     use = use_of(scope, key, body)
-    answer = once(table, use, time.time() + alive_for, lambda attempt: Answer(200, {}, work(attempt)))
+    answer = once(
+        table, use, uuid4(), time.time() + alive_for, lambda attempt: Answer(200, {}, work(attempt))
+    )
     return answer.body
 
 

@@ -41,7 +41,8 @@ def update(num: int, **more: Any) -> dict[str, Any]:
 
 
 def statuses(table: Table, *operations: dict[str, Any], attempt: Attempt | None = None) -> list[int]:
-    answer = run_batch(table, catalog(table), ADA, parse_batch({"operations": list(operations)}), attempt)
+    request = parse_batch({"operations": list(operations)})
+    answer = run_batch(table, catalog(table), ADA, request, None, attempt)
     return [result["status"] for result in answer["results"]]
 
 

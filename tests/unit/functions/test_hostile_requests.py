@@ -129,6 +129,7 @@ HEADERS = (
     "cookie",
     "origin",
     "x-consistency-token",
+    "x-change-id",
 )
 
 TEXTS = (

@@ -1,6 +1,6 @@
 """The headers of the API that a browser asks about before it sends or shows them to a page of another origin (CORS)."""
 
-REQUEST_HEADERS = ("authorization", "content-type", "idempotency-key", "if-match")
+REQUEST_HEADERS = ("authorization", "content-type", "idempotency-key", "if-match", "x-change-id")
 """What a page may send."""
 
 RESPONSE_HEADERS = (
@@ -10,6 +10,7 @@ RESPONSE_HEADERS = (
     "location",
     "retry-after",
     "www-authenticate",
+    "x-change-id",
 )
 """What a page may read besides the few that browsers always show."""
 

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
@@ -14,6 +16,7 @@ from gridview.api.compression import body_of
 from gridview.api.headers import VARY
 from gridview.api.routes import BY_KEY, BY_PATH, Route
 from gridview.commands.actor import Actor, from_claims, name_in
+from gridview.commands.changes import CHANGE_ID, change_of
 from gridview.commands.idempotency import Answer, Use, use_of
 from gridview.commands.preconditions import Expected, etag, expected_versions
 from gridview.dynamodb.metering import Meter
@@ -44,7 +47,7 @@ _PROBLEM_HEADERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request:
     """A request whose route, token and path parameters are valid."""
 
@@ -101,6 +104,11 @@ class Request:
         scope = actor.tenant, actor.user, self.route.operation, self.path.get("project", "")
         return use_of(scope, key, self.raw_body)
 
+    @cached_property
+    def change(self) -> UUID:
+        """The change that this write is part of, by the X-Change-Id header."""
+        return change_of(self.header(CHANGE_ID.lower()))
+
     def header(self, name: str) -> str | None:
         """A header by its lower-case name."""
         return self.event.headers.get(name)
@@ -118,6 +126,10 @@ class Response:
     def again(cls, answer: Answer) -> "Response":
         """The response that an answer was kept of."""
         return cls(answer.status, answer.body, answer.headers)
+
+    def under(self, change: UUID) -> "Response":
+        """The same, telling the change that the write is part of, if it does not tell one yet."""
+        return replace(self, headers={CHANGE_ID: str(change), **self.headers})
 
     @property
     def kept(self) -> Answer:
@@ -176,7 +188,10 @@ def _answer(operations: Mapping[str, Endpoint], event: dict[str, Any], context: 
     for name, value in request.path.items():
         if not _PATH_PATTERNS[name].fullmatch(value):
             raise NotFound(f"{'Issue' if name == 'num' else name.capitalize()} not found.")
-    return operations[route.operation](request)
+    if not route.writes:
+        return operations[route.operation](request)
+    change = request.change  # so that a bad one is refused before anything is written
+    return operations[route.operation](request).under(change)
 
 
 def _route(key: str) -> Route:

@@ -15,6 +15,8 @@ from gridview.api import examples, responses
 from gridview.api.routes import ROUTES, Route
 from gridview.commands import preconditions
 from gridview.commands.actor import Role
+from gridview.commands.changes import CHANGE_ID
+from gridview.commands.changes import PATTERN as CHANGE_PATTERN
 from gridview.commands.requests import (
     IDEMPOTENCY_KEY,
     AttributeCreate,
@@ -251,6 +253,12 @@ _LOCATION: Schema = {
     "schema": {"type": "string", "pattern": "^/v1/"},
     "required": True,
 }
+_CHANGE_SCHEMA: Schema = {"type": "string", "format": "uuid", "pattern": f"^{CHANGE_PATTERN.pattern}$"}
+_CHANGE: Schema = {
+    "description": "The change that the write is part of.",
+    "schema": _CHANGE_SCHEMA,
+    "required": True,
+}
 _RETRY_AFTER: Schema = {
     "description": "Seconds to wait before the next attempt.",
     "schema": {"type": "integer", "minimum": 1},
@@ -264,14 +272,16 @@ _PROBLEM_HEADERS: dict[int, Schema] = {
 
 
 def _answer(route: Route, call: CallShape) -> Schema:
+    answer: Schema = {"description": route.summary if call.status != 204 else "It is deleted"}
+    if route.writes:
+        answer["headers"] = {CHANGE_ID: _CHANGE}
     if call.status == 204:
-        return {"description": "It is deleted"}
-    answer: Schema = {"description": route.summary}
+        return answer
     content: Schema = {"schema": {"type": "object"}}
     if call.answer is not None:
         content = {"schema": _ref(call.answer.__name__), "example": examples.ANSWERS[route.operation]}
         if "version" in call.answer.model_fields:
-            answer["headers"] = {"ETag": _ETAG}
+            answer.setdefault("headers", {})["ETag"] = _ETAG
     if call.status == 201:
         answer["headers"]["Location"] = _LOCATION
     return {**answer, "content": {"application/json": content}}
@@ -300,8 +310,8 @@ def _errors(route: Route, call: CallShape) -> set[type[RequestError]]:
         errors |= {Unauthenticated, InProgress, Overloaded}
         if route.role > Role.VIEWER:
             errors.add(Forbidden)
-    if route.function == "command" and route.method != "GET":
-        errors.add(TooManyWrites)
+    if route.writes:
+        errors |= {InvalidRequest, TooManyWrites}
     if "{" in route.path:
         errors.add(NotFound)
     if call.request is not None:
@@ -392,4 +402,7 @@ def _headers(route: Route) -> list[Schema]:
         schema = {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY.pattern}$"}
         told = "The same key and body answer the same result for a day; the same key with another body is a conflict."
         found.append({"name": "Idempotency-Key", "description": told, "schema": schema})
+    if route.writes:
+        told = "The writes of one user under one id are one change. Without it, the request is a change of its own."
+        found.append({"name": CHANGE_ID, "description": told, "schema": _CHANGE_SCHEMA})
     return [{"in": "header", "required": False, **one} for one in found]

@@ -31,7 +31,12 @@ class Route:
     @property
     def repeatable(self) -> bool:
         """Whether it writes what only an Idempotency-Key keeps from being written twice."""
-        return self.method == "POST" and self.function == "command"
+        return self.method == "POST" and self.writes
+
+    @property
+    def writes(self) -> bool:
+        """Whether it may change anything."""
+        return self.function == "command" and self.method != "GET"
 
 
 _ME = "/v1/me"

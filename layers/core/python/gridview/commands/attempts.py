@@ -6,6 +6,7 @@ numbers reserved for the request, a lease, and a mark that its writes leave on t
 
 import time
 from collections.abc import Callable
+from uuid import UUID
 
 from gridview.commands.idempotency import Answer, Record, Use, answered, new_state, recall
 from gridview.commands.write_rate import ADMITTED, Admission
@@ -28,6 +29,11 @@ class Attempt:
     def again(self) -> bool:
         """Whether an earlier attempt at this request died, so that some of its work may be done."""
         return bool(self._state.get("again"))
+
+    @property
+    def change(self) -> UUID:
+        """The change that the request is: that of its first attempt."""
+        return UUID(bytes=self._state["change"])
 
     def mark(self, operation: int) -> str:
         """The mark that the request's n-th operation leaves on a document."""
@@ -69,17 +75,19 @@ class Attempt:
 def once(
     table: Table,
     use: Use,
+    change: UUID,
     deadline: float,
     work: Callable[[Attempt], Answer],
     admission: Admission = ADMITTED,
 ) -> Answer:
     """The result of `work`, or the answer of the first use of this key within a day.
 
-    `deadline` (seconds since 1970) is when this invocation is certainly dead. Conflict if the key was used with another body;
-    InProgress while an earlier attempt may still be alive. Costs 2 read units, 2 write units and those of the answer. An attempt is
-    counted before it begins, and an answer that is given again is not: TooManyWrites.
+    `change` is what the request is part of, if this is its first attempt. `deadline` (seconds since 1970) is when this invocation
+    is certainly dead. Conflict if the key was used with another body; InProgress while an earlier attempt may still be alive.
+    Costs 2 read units, 2 write units and those of the answer. An attempt is counted before it begins, and an answer that is given
+    again is not: TooManyWrites.
     """
-    begun = _begin(table, use, deadline, admission)
+    begun = _begin(table, use, change, deadline, admission)
     if isinstance(begun, Answer):
         return begun
     attempt = Attempt(table, begun)
@@ -92,18 +100,19 @@ def once(
     return answer
 
 
-def _begin(table: Table, use: Use, deadline: float, admission: Admission) -> Item | Answer:
+def _begin(table: Table, use: Use, change: UUID, deadline: float, admission: Admission) -> Item | Answer:
     """Start the request, or find its recorded answer."""
     lease = int(deadline * 1000)
     for _ in range(2):
         record = _recalled(table, use)
         if record.answer is not None:
             return record.answer
-        state = new_state(use)
+        state = {**new_state(use), "change": change.bytes}
         if record.state is not None:
             if record.state["lease"] >= time.time() * 1000:
                 raise InProgress("The same request is in progress.")
-            state = {**record.state, "again": True}
+            # A record that an older version wrote has no change of its own.
+            state = {"change": change.bytes, **record.state, "again": True}
         state["lease"] = lease
         admission.require(table)
         try:

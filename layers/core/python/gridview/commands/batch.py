@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
+from uuid import UUID
 
 from gridview.commands import issues
 from gridview.commands.actor import Actor
@@ -76,7 +77,12 @@ def parse_batch(body: Any) -> BatchRequest:
 
 
 def run_batch(
-    table: Table, catalog: Catalog, actor: Actor, request: BatchRequest, attempt: Attempt | None
+    table: Table,
+    catalog: Catalog,
+    actor: Actor,
+    request: BatchRequest,
+    change: UUID | None,
+    attempt: Attempt | None,
 ) -> dict[str, Any]:
     """The results in the order of the operations: status and issue (or its version alone), or status and problem.
 
@@ -84,7 +90,7 @@ def run_batch(
     With an `attempt` (`attempts`), work done by an earlier attempt is recognised and not repeated. The attempt stays open if an
     operation failed that may succeed later.
     """
-    results = _Batch(table, catalog, actor, attempt, request).run()
+    results = _Batch(table, catalog, actor, request, change, attempt).run()
     if attempt and any(result["status"] == _TRANSIENT for result in results):
         attempt.leave_open()
     return {"results": results}
@@ -96,12 +102,14 @@ class _Batch:
         table: Table,
         catalog: Catalog,
         actor: Actor,
-        attempt: Attempt | None,
         request: BatchRequest,
+        change: UUID | None,
+        attempt: Attempt | None,
     ) -> None:
         self._table = table
         self._catalog = catalog
         self._actor = actor
+        self._change = change
         self._attempt = attempt
         self._operations = request.operations
         self._minimal = request.returning == "minimal"
@@ -175,6 +183,7 @@ class _Batch:
             self._actor,
             num,
             changes,
+            change=self._change,
             mark=self._mark(place),
             again=self._attempt is not None and self._attempt.again,
             guard=self._reserve(place),
@@ -189,6 +198,7 @@ class _Batch:
             operation.num,
             operation.model_extra or {},
             _expected(operation.version),
+            change=self._change,
             mark=self._mark(place),
             guard=self._reserve(place),
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from gridview.commands.actor import Actor
 from gridview.commands.idempotency import Commit
@@ -77,6 +78,7 @@ def create_issue(
     actor: Actor,
     body: Any,
     *,
+    change: UUID | None = None,
     commit: Commit | None = None,
     epoch: EpochCheck = CONFIRMED,
 ) -> Document:
@@ -88,8 +90,8 @@ def create_issue(
     changes = parse_new(catalog, body)
     (num,) = epoch.beside(table, lambda: reserve_numbers(table, catalog, 1))
     if commit is None:
-        return write_new(table, catalog, actor, num, changes)
-    document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now())
+        return write_new(table, catalog, actor, num, changes, change=change)
+    document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now(), change=change)
     try:
         commit(table, [put(document, ABSENT)], documents.to_json(catalog, document))
     except TransactionFailed as error:
@@ -114,6 +116,7 @@ def write_new(
     num: int,
     changes: Changes,
     *,
+    change: UUID | None = None,
     mark: str | None = None,
     again: bool = False,
     guard: Guard = _anything,
@@ -123,7 +126,7 @@ def write_new(
     `mark` identifies the operation (`attempts`). If the same operation has written before, its document is the answer. With
     `again` it is so too when somebody has edited it since, which takes the mark away.
     """
-    document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now())
+    document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now(), change=change)
     document |= _marked(mark)
     guard(document)
     try:
@@ -145,6 +148,7 @@ def update_issue(
     body: Any,
     expected: Expected,
     *,
+    change: UUID | None = None,
     mark: str | None = None,
     guard: Guard = _anything,
     epoch: EpochCheck = CONFIRMED,
@@ -166,7 +170,7 @@ def update_issue(
             return found
         check(expected, found["version"])
         bare = {name: value for name, value in found.items() if name != "mark"}
-        document = documents.merged(catalog, bare, changes, user=actor.user, now=clock.now())
+        document = documents.merged(catalog, bare, changes, user=actor.user, now=clock.now(), change=change)
         guard(document)
         if document is bare:
             return found

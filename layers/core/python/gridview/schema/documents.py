@@ -5,6 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar, NamedTuple
+from uuid import UUID
 
 from pydantic import BaseModel, PlainValidator, create_model
 from pydantic import Field as ModelField
@@ -58,8 +59,13 @@ def _changes(request: BaseModel) -> Changes:
     return Changes(given, {key: getattr(fields, key) for key in fields.model_fields_set} if fields else {})
 
 
-def new_document(catalog: Catalog, num: int, changes: Changes, *, user: str, now: str) -> Document:
-    """Version 1 of an issue; `now` is a stored instant (`values.parse_datetime`)."""
+def new_document(
+    catalog: Catalog, num: int, changes: Changes, *, user: str, now: str, change: UUID | None = None
+) -> Document:
+    """Version 1 of an issue; `now` is a stored instant (`values.parse_datetime`).
+
+    `change`: what the version is part of (`commands.changes`). What tools load is part of none.
+    """
     return _complete(
         catalog,
         {
@@ -70,16 +76,22 @@ def new_document(catalog: Catalog, num: int, changes: Changes, *, user: str, now
             "state": catalog.state.live_options[0].id,
             **_without_nulls(changes.builtins),
             "fields": _without_nulls(changes.fields),
-            "version": 1,
             "created": now,
             "created_by": user,
-            "updated": now,
-            "updated_by": user,
+            **_version(1, user, now, change),
         },
     )
 
 
-def merged(catalog: Catalog, document: Document, changes: Changes, *, user: str, now: str) -> Document:
+def merged(
+    catalog: Catalog,
+    document: Document,
+    changes: Changes,
+    *,
+    user: str,
+    now: str,
+    change: UUID | None = None,
+) -> Document:
     """The next version of an issue, validated as a whole; the document itself if the changes change nothing."""
     held = {key: value for key, value in document["fields"].items() if not catalog.deleted(key)}
     fields = _without_nulls({**({} if changes.replaces_fields else held), **changes.fields})
@@ -88,14 +100,18 @@ def merged(catalog: Catalog, document: Document, changes: Changes, *, user: str,
     return _complete(
         catalog,
         {
-            **document,
+            **{name: value for name, value in document.items() if name != "change"},
             **changes.builtins,
             "fields": fields,
-            "version": document["version"] + 1,
-            "updated": now,
-            "updated_by": user,
+            **_version(document["version"] + 1, user, now, change),
         },
     )
+
+
+def _version(number: int, user: str, now: str, change: UUID | None) -> Document:
+    """What a document tells of its version: all that the history of an issue needs beside its values."""
+    version = {"version": number, "updated": now, "updated_by": user}
+    return version if change is None else {**version, "change": change.bytes}
 
 
 def _same(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
