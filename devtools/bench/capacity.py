@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import boto3
+from botocore.config import Config
+
+from gridview.support import aws
 
 _WRITES: Final = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 
@@ -39,13 +41,19 @@ class Units:
 
 
 class Counter:
-    """Counts the calls of all clients that are made from the default session from now on."""
+    """Counts the calls of all clients that the core makes from now on."""
 
     def __init__(self) -> None:
-        """Replaces the default session: clients take over its hooks when they are made."""
+        """Stands in for the maker of clients."""
         self._units = Units()
-        boto3.DEFAULT_SESSION = boto3.Session()
-        boto3.DEFAULT_SESSION.events.register("after-call.dynamodb", self._count)
+        make = aws.client
+
+        def counted(service: str, config: Config | None = None) -> Any:
+            client = make(service, config)
+            client.meta.events.register("after-call.dynamodb", self._count)
+            return client
+
+        aws.client = counted
 
     @contextlib.contextmanager
     def metered(self) -> Iterator[Units]:
