@@ -144,7 +144,7 @@ def _fill(folder: Folder, *, empty: bool, say: Say) -> None:
     try:
         say("Making the table ..." if empty else "Making the table and filling it with the demo (once) ...")
         with engine.running(in_memory=False, folder=work) as filling:
-            table.ensure(filling.client(), TABLE)
+            table.ensure_without_stream(filling.client(), TABLE)
             if not empty:
                 demo.load(bulk.table_at(filling.endpoint, TABLE))
         journal.turn_on(work / "tables")

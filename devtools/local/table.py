@@ -9,9 +9,14 @@ from gridview.encoding import keys
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
-    from types_boto3_dynamodb.type_defs import CreateTableInputTypeDef
+    from types_boto3_dynamodb.type_defs import (
+        CreateTableInputTypeDef,
+        StreamSpecificationTypeDef,
+        TableDescriptionTypeDef,
+    )
 
 _WAIT_SECONDS = 30
+_STREAM: "StreamSpecificationTypeDef" = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
 def create_table_input(name: str) -> "CreateTableInputTypeDef":
@@ -39,25 +44,41 @@ def create_table_input(name: str) -> "CreateTableInputTypeDef":
                 },
             }
         ],
-        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+        "StreamSpecification": _STREAM,
     }
 
 
 def ensure(client: "DynamoDBClient", name: str) -> str:
-    """Create the table, with expiry, unless it exists, and wait until it is active. Returns the ARN of its stream."""
+    """Create the table, with expiry and a stream, unless it exists, and wait until it is active. Returns the ARN of its stream."""
+    table = ensure_without_stream(client, name)
+    if "LatestStreamArn" not in table:
+        client.update_table(TableName=name, StreamSpecification=_STREAM)
+        table = _when_active(client, name)
+    return table["LatestStreamArn"]
+
+
+def ensure_without_stream(client: "DynamoDBClient", name: str) -> "TableDescriptionTypeDef":
+    """The same for a table that is to be filled first: no stream tells of what it is filled with, and a write costs less."""
+    request = create_table_input(name)
+    del request["StreamSpecification"]
     try:
-        client.create_table(**create_table_input(name))
+        client.create_table(**request)
     except ClientError as error:
         if error.response["Error"]["Code"] != "ResourceInUseException":
             raise
-    deadline = time.monotonic() + _WAIT_SECONDS
-    while (table := client.describe_table(TableName=name)["Table"])["TableStatus"] != "ACTIVE":
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"the table is still {table['TableStatus']}")
-        time.sleep(0.1)
+    table = _when_active(client, name)
     expiry = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
     if expiry.get("TimeToLiveStatus") not in {"ENABLED", "ENABLING"}:
         client.update_time_to_live(
             TableName=name, TimeToLiveSpecification={"Enabled": True, "AttributeName": keys.TTL_ATTRIBUTE}
         )
-    return table["LatestStreamArn"]
+    return table
+
+
+def _when_active(client: "DynamoDBClient", name: str) -> "TableDescriptionTypeDef":
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while (table := client.describe_table(TableName=name)["Table"])["TableStatus"] != "ACTIVE":
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the table is still {table['TableStatus']}")
+        time.sleep(0.1)
+    return table
