@@ -23,10 +23,12 @@ def ensure(name: str) -> Path:
     wanted = hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()
     if stamp.is_file() and stamp.read_text("utf-8") == wanted:
         return python
-    venv.create(folder, clear=True, with_pip=True)
+    # Our own pip installs: one of its own would take longer than many a package.
+    venv.create(folder, clear=True, with_pip=False)
     done = subprocess.run(
         [
-            *(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+            *(sys.executable, "-m", "pip", "--python", python),
+            *("install", "--quiet", "--disable-pip-version-check"),
             *("--no-deps", "--no-compile", "--require-hashes", "--requirement", lock),
         ],
         capture_output=True,

@@ -42,7 +42,7 @@ def test_it_is_made_once_and_again_when_its_lock_file_changes(root: Path, pip: P
     python = root / ".build" / "tool-venv" / "bin" / "python"
     assert environments.ensure("tool") == environments.ensure("tool") == python
     (run,) = pip.runs
-    assert run[0] == str(python)
+    assert run[1:5] == ["-m", "pip", "--python", str(python)]
     assert {"--require-hashes", "--no-deps", str(lock)} <= set(run)
     lock.write_text("tool==2")
     environments.ensure("tool")
