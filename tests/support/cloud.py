@@ -1,4 +1,4 @@
-"""The functions in an account: imported afresh under its environment, on the table in memory, with a queue of moto's.
+"""The functions in an account: imported under its environment, on the table in memory, with a queue of moto's.
 
 Each function has the reach that its role gives it: what the role does not allow is denied (`reach`).
 
@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -18,8 +19,6 @@ from moto import mock_aws
 
 from devtools.proof.faults.lambdas import Hints
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.api.routes import BY_KEY
-from gridview.commands.actor import Role
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire, item_to_wire
 from gridview.index.fence_cache import Fences
@@ -27,7 +26,7 @@ from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from tests.support.functions import freshly_imported
-from tests.support.http import Client, Context, Handler, Handlers, claims
+from tests.support.http import Client, Context, Handlers, claims
 from tests.support.iam import Asked
 from tests.support.reach import within_reach
 
@@ -61,23 +60,8 @@ class Cloud:
 
     @property
     def handlers(self) -> Handlers:
-        """The functions' handlers. After a change of definitions the containers seem to be new ones."""
-        return {name: self._aging(module.handler) for name, module in self.modules.items()}
-
-    def _aging(self, handler: Handler) -> Handler:
-        def handle(event: dict[str, Any], context: Any) -> dict[str, Any]:
-            try:
-                return handler(event, context)
-            finally:
-                if _changes_definitions(event):
-                    self.forget()
-
-        return handle
-
-    @property
-    def hasty(self) -> Client:
-        """An admin of tenant 0807 who asks again at once, while the functions may still use the catalogs that they have."""
-        return Client({name: module.handler for name, module in self.modules.items()}, claims())
+        """The functions' handlers."""
+        return {name: module.handler for name, module in self.modules.items()}
 
     def api(self, **who: str) -> Client:
         """A client of the API: `tenant`, `role`, `user`, by default an admin of tenant 0807."""
@@ -139,11 +123,6 @@ class Cloud:
         return turns
 
 
-def _changes_definitions(event: Mapping[str, Any]) -> bool:
-    route = BY_KEY.get(event.get("routeKey", ""))
-    return route is not None and route.role is Role.ADMIN
-
-
 def _is_issue(item: Mapping[str, Any]) -> bool:
     partition_key, sort_key = str(item["PK"]["S"]), str(item["SK"]["S"])
     return partition_key.startswith(keys.ISSUE_PREFIX) and sort_key.startswith(keys.PROJECT_PREFIX)
@@ -158,6 +137,12 @@ def _record(kind: str, partition_key: Any, images: Mapping[str, Any]) -> dict[st
     return {"eventName": kind, "dynamodb": stream}
 
 
+@cache
+def _modules() -> Mapping[str, ModuleType]:
+    """The functions' modules, which every account of a process has: what they find when they are imported is always the same."""
+    return freshly_imported()
+
+
 @contextmanager
 def running() -> Iterator[Cloud]:
     """The account, with an empty table. Other tests' modules of the same names stay as they were."""
@@ -169,10 +154,12 @@ def running() -> Iterator[Cloud]:
         queue_url = boto3.client("sqs").create_queue(QueueName="dead-letters")["QueueUrl"]
         patch.setenv("DEAD_LETTER_QUEUE_URL", queue_url)
         patch.setenv("JOB_QUEUE_URL", "https://queue.invalid")
-        table, modules = MemoryTable(), freshly_imported()
+        table, modules = MemoryTable(), _modules()
         asked: dict[str, set[Asked]] = {name: set() for name in modules}
         for name, module in modules.items():
             module.table = within_reach(name, table.metered(), asked[name])  # type: ignore[attr-defined]
         hints: deque[Hint] = deque()
         modules["upkeep"].job_queue = Hints(hints.append)  # type: ignore[attr-defined]
-        yield Cloud(modules, queue_url, hints, table, asked)
+        account = Cloud(modules, queue_url, hints, table, asked)
+        account.forget()
+        yield account

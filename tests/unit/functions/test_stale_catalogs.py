@@ -19,9 +19,9 @@ Elsewhere = Callable[[], Client]
 def elsewhere(account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
     """Makes every function keep the catalog that it has now, and gives a client whose requests other containers answer."""
     account.forget()
-    hasty = account.hasty
-    assert hasty.get(f"{bridge}/issues/1").status == 200
-    assert hasty.patch(f"{bridge}/issues/1", {}).status == 200
+    here = account.api()
+    assert here.get(f"{bridge}/issues/1").status == 200
+    assert here.patch(f"{bridge}/issues/1", {}).status == 200
 
     def client() -> Client:
         def other_container(name: str) -> Callable[[dict[str, Any], Any], dict[str, Any]]:
@@ -33,7 +33,7 @@ def elsewhere(account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch) -> E
 
             return handle
 
-        return Client({name: other_container(name) for name in account.modules}, hasty.claims)
+        return Client({name: other_container(name) for name in account.modules}, here.claims)
 
     return client
 
@@ -50,7 +50,7 @@ def test_a_value_of_an_attribute_that_is_not_known_here_survives_an_edit(
     other = elsewhere()
     other.made(f"{bridge}/attributes", {"id": "late", "name": "Late", "type": "text"})
     assert other.patch(f"{bridge}/issues/1", {"fields": {"late": "kept"}}).status == 200
-    assert account.hasty.patch(f"{bridge}/issues/1", {"name": "Edited"}).status == 200
+    assert account.api().patch(f"{bridge}/issues/1", {"name": "Edited"}).status == 200
     fields = other.get(f"{bridge}/issues/1").body["fields"]
     assert fields == {"3812": "2023-05-01", "882a": "2023-06-01", "late": "kept"}
 
@@ -59,13 +59,13 @@ def test_an_attribute_can_be_used_everywhere_as_soon_as_it_exists(
     account: Cloud, bridge: str, elsewhere: Elsewhere
 ) -> None:
     elsewhere().made(f"{bridge}/attributes", {"id": "late", "name": "Late", "type": "text"})
-    assert account.hasty.made(f"{bridge}/issues", {"name": "x", "fields": {"late": "a"}})["fields"] == {
+    assert account.api().made(f"{bridge}/issues", {"name": "x", "fields": {"late": "a"}})["fields"] == {
         "late": "a"
     }
-    assert account.hasty.get(f"{bridge}/grid", query={"sort": "late"}).status == 200
-    (result,) = account.hasty.batch("35e9", {"create": {"name": "x", "fields": {"late": "b"}}}).body[
-        "results"
-    ]
+    assert account.api().get(f"{bridge}/grid", query={"sort": "late"}).status == 200
+    (result,) = (
+        account.api().batch("35e9", {"create": {"name": "x", "fields": {"late": "b"}}}).body["results"]
+    )
     assert result["status"] == 201
 
 
@@ -73,7 +73,7 @@ def test_an_attribute_can_be_used_everywhere_as_soon_as_it_exists(
 def test_an_option_that_is_not_known_here_is_shown_and_kept(
     account: Cloud, bridge: str, elsewhere: Elsewhere
 ) -> None:
-    other, here = elsewhere(), account.hasty
+    other, here = elsewhere(), account.api()
     assert other.patch(f"{bridge}/attributes/severity", {"options": ["low", "high"]}).status == 200
     assert other.patch(f"{bridge}/issues/1", {"fields": {"severity": "high"}}).status == 200
     account.derive()
@@ -97,7 +97,7 @@ def test_a_state_that_is_not_known_here_is_shown(account: Cloud, bridge: str, el
     other = elsewhere()
     assert other.patch(bridge, {"states": ["open", "closed", "stuck"]}).status == 200
     other.made(f"{bridge}/issues", {"name": "x", "state": "stuck"})
-    rows = account.hasty.get(f"{bridge}/grid").body["rows"]
+    rows = account.api().get(f"{bridge}/grid").body["rows"]
     assert [row["state"] for row in rows] == ["open", "closed", "open", "stuck"]
 
 
@@ -106,7 +106,7 @@ def test_the_number_of_a_value_that_was_deleted_elsewhere_is_not_given_to_a_new_
 ) -> None:
     other = elsewhere()
     assert other.delete(f"{bridge}/attributes/3812").status == 204
-    account.hasty.patch(f"{bridge}/issues/1", {"fields": {"3812": "2023-12-01"}})  # still known here
+    account.api().patch(f"{bridge}/issues/1", {"fields": {"3812": "2023-12-01"}})  # still known here
     account.upkeep()
     other.made(f"{bridge}/attributes", {"id": "3812", "name": "Start", "type": "date"})
     assert other.get(f"{bridge}/issues/1").body["fields"] == {"882a": "2023-06-01"}
@@ -114,7 +114,7 @@ def test_the_number_of_a_value_that_was_deleted_elsewhere_is_not_given_to_a_new_
 
 def test_what_the_client_did_wrong_is_still_wrong(account: Cloud, bridge: str, elsewhere: Elsewhere) -> None:
     elsewhere().made(f"{bridge}/attributes", {"id": "late", "name": "Late", "type": "text"})
-    answer = account.hasty.post(f"{bridge}/issues", {"name": "", "fields": {"late": 1, "later": 1}})
+    answer = account.api().post(f"{bridge}/issues", {"name": "", "fields": {"late": 1, "later": 1}})
     assert answer.errors.keys() == {"name", "fields.late", "fields.later"}
 
 
@@ -123,12 +123,12 @@ def test_an_attribute_is_kept_for_an_index_that_is_not_known_here(
 ) -> None:
     other = elsewhere()
     other.made(f"{bridge}/indexes", {"sort": [{"field": "3812"}, {"field": "882a"}]})
-    assert account.hasty.delete(f"{bridge}/attributes/3812").kind == (409, "conflict")
-    assert account.hasty.post(f"{bridge}/indexes", {"sort": [{"field": "3812"}, {"field": "882a"}]}).kind == (
+    assert account.api().delete(f"{bridge}/attributes/3812").kind == (409, "conflict")
+    assert account.api().post(f"{bridge}/indexes", {"sort": [{"field": "3812"}, {"field": "882a"}]}).kind == (
         409,
         "conflict",
     )
-    assert account.hasty.delete(f"{bridge}/indexes/c1").status == 204
+    assert account.api().delete(f"{bridge}/indexes/c1").status == 204
 
 
 def test_an_index_by_an_attribute_that_is_not_known_here_can_be_defined(
@@ -136,7 +136,7 @@ def test_an_index_by_an_attribute_that_is_not_known_here_can_be_defined(
 ) -> None:
     elsewhere().made(f"{bridge}/attributes", {"id": "late", "name": "Late", "type": "text"})
     body = {"sort": [{"field": "late"}, {"field": "882a"}]}
-    assert account.hasty.made(f"{bridge}/indexes", body)["id"] == "c1"
+    assert account.api().made(f"{bridge}/indexes", body)["id"] == "c1"
 
 
 @pytest.mark.usefixtures("severity")
@@ -152,6 +152,6 @@ def test_a_cursor_of_an_order_whose_rebuilding_is_not_known_here_has_not_expired
     first = account.api().get(f"{bridge}/grid", query=order)
     assert first.status == 200
     account.modules["query"].catalogs = late  # type: ignore[attr-defined]
-    second = account.hasty.get(f"{bridge}/grid", query={**order, "cursor": first.body["next"]})
+    second = account.api().get(f"{bridge}/grid", query={**order, "cursor": first.body["next"]})
     assert second.status == 200
     assert second.body["rows"] != first.body["rows"]

@@ -147,13 +147,19 @@ def site(shared_account: Cloud) -> MemoryTable:
     return account.table.copy()
 
 
+@pytest.fixture(scope="module")
+def elsewhere(shared_account: Cloud) -> Mapping[str, ModuleType]:
+    """The functions' modules of another container, in the same account."""
+    return freshly_imported()
+
+
 @pytest.fixture
 def containers(
-    shared_account: Cloud, monkeypatch: pytest.MonkeyPatch
+    shared_account: Cloud, elsewhere: Mapping[str, ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Container, Container]]:
     """Two containers, of which none forgets anything."""
     before = {name: dict(vars(module)) for name, module in shared_account.modules.items()}
-    yield Container(shared_account.modules), Container(freshly_imported())
+    yield Container(shared_account.modules), Container(elsewhere)
     for name, held in before.items():
         vars(shared_account.modules[name]).update(held)
 
