@@ -27,7 +27,7 @@ _DATETIME: Schema = {
 _VALUES: dict[FieldType, Schema] = {
     FieldType.TEXT: _TEXT,
     FieldType.NUMBER: _NUMBER,
-    FieldType.DATE: {"type": "string", "pattern": "^20[0-9]{2}-0[1-9]-[12][0-9]$"},
+    FieldType.DATE: {"type": "string", "pattern": "^20[0-9]{2}-0[1-9]-[12][0-8]$"},
     FieldType.DATETIME: _DATETIME,
     FieldType.BOOL: {"type": "boolean"},
     FieldType.USER: _TEXT,
