@@ -15,6 +15,7 @@ _GROUPS = {
     "tests/deploy/": "deployment",
     "tests/infra/": "deployment",
     "tests/engine/test_dlq.py": "stack",
+    "tests/engine/test_idempotency.py": "stack",
     "tests/engine/test_import.py": "stack",
     "tests/engine/test_local_stack.py": "stacks",
     "tests/engine/": "engine",
@@ -24,8 +25,11 @@ _GROUPS = {
 _FIRST = (
     "tests/deploy/",
     "tests/infra/",
+    # Looks at the whole table, which the others of its group fill.
+    "tests/engine/test_fsck.py",
     "tests/engine/",
     "tests/engine/test_dlq.py",
+    "tests/engine/test_idempotency.py",
     "tests/engine/test_import.py",
     # Each process is given two groups at the beginning; these take no time.
     "tests/unit/encoding/test_attribute_values.py",

@@ -24,8 +24,11 @@ from tests.support import nasty
 from tests.support.depth import one_of
 
 PROJECT = "nasty"
-CREATED = one_of(18, thorough=40)
-CONTENDED = range(one_of(9, thorough=5), one_of(12, thorough=18))
+CREATED = one_of(10, thorough=40)
+EDITED = range(1, CREATED // 2 + 1)
+CLEARED = range(CREATED // 4, CREATED * 3 // 4)
+DELETED = range(CREATED // 2, CREATED * 4 // 5)
+CONTENDED = range(one_of(4, thorough=15), one_of(7, thorough=28))
 
 
 @pytest.fixture
@@ -36,11 +39,11 @@ def written(engine: Engine, table_name: str) -> Iterator[Stack]:
         for attribute in nasty.ATTRIBUTES:
             running.api.made(f"/v1/projects/{PROJECT}/attributes", attribute)
         running.batch(PROJECT, [{"create": body} for body in nasty.issues(CREATED, seed=1)])
-        edits = enumerate(nasty.issues(CREATED // 2, seed=2), start=1)
+        edits = zip(EDITED, nasty.issues(len(EDITED), seed=2), strict=True)
         running.batch(PROJECT, [{"update": {"num": num, **body}} for num, body in edits])
         cleared = {"fields": dict.fromkeys(("title", "amount", "labels"))}
-        running.batch(PROJECT, [{"update": {"num": num, **cleared}} for num in range(5, 15)])
-        running.batch(PROJECT, [{"delete": {"num": num}} for num in range(10, 18)])
+        running.batch(PROJECT, [{"update": {"num": num, **cleared}} for num in CLEARED])
+        running.batch(PROJECT, [{"delete": {"num": num}} for num in DELETED])
         yield running
 
 
@@ -73,7 +76,7 @@ def assert_right(running: Stack) -> None:
     items = issue_items(running)
     project = keys.project(running.tenant, PROJECT)
     documents = {pk: item for (pk, sk), item in items.items() if sk == project}
-    assert len(documents) == CREATED - 8
+    assert len(documents) == CREATED - len(DELETED)
     for num in range(1, CREATED + 1):
         pk = keys.issue(running.tenant, PROJECT, num)
         document = documents.get(pk)
@@ -96,7 +99,7 @@ def writes(table: Table) -> int:
 
 def test_the_whole_stream_twice_writes_nothing_the_second_time(written: Stack) -> None:
     stream = written.stream()
-    assert len(stream) == CREATED + CREATED // 2 + 10 + 8
+    assert len(stream) == CREATED + len(EDITED) + len(CLEARED) + len(DELETED)
     first = written.table
     deliver_until_done(first, stream)
     assert writes(first) > CREATED

@@ -13,7 +13,9 @@ from tests.engine.local import Stack, stack
 from tests.support import nasty, reference
 from tests.support.depth import one_of
 
-ISSUES = one_of(100, thorough=300)
+ISSUES = one_of(60, thorough=300)
+EDITED = one_of(30, thorough=60)
+PAGE = 23
 PROJECT = "nasty"
 GRID = f"/v1/projects/{PROJECT}/grid"
 
@@ -94,8 +96,8 @@ def in_pages(expected: list[int], limit: int) -> list[list[int]]:
 
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: "-".join(order))
 def test_every_page_of_every_order_both_ways(filled: Filled, order: Order) -> None:
-    expected = in_pages(filled.expected(order), 47)
-    forwards, backwards = walk(filled, order, 47)
+    expected = in_pages(filled.expected(order), PAGE)
+    forwards, backwards = walk(filled, order, PAGE)
     assert forwards == expected
     assert backwards == expected[:-1]
     assert walk(filled, order, 500) == (in_pages(filled.expected(order), 500), [])
@@ -114,12 +116,12 @@ def test_one_row_a_page(filled: Filled, order: Order) -> None:
 @pytest.mark.parametrize("order", ORDERS[:: nasty.BUILT_IN], ids=lambda order: "-".join(order))
 def test_from_any_page_one_gets_back_to_it(filled: Filled, order: Order) -> None:
     """next and then prev, and prev and then next, give the same rows again."""
-    here = page(filled, order, 70)
+    here = page(filled, order, PAGE)
     while here["next"] is not None:
-        there = page(filled, order, 70, here["next"])
-        back = page(filled, order, 70, there["prev"])
+        there = page(filled, order, PAGE, here["next"])
+        back = page(filled, order, PAGE, there["prev"])
         assert numbers(back) == numbers(here)
-        assert numbers(page(filled, order, 70, back["next"])) == numbers(there)
+        assert numbers(page(filled, order, PAGE, back["next"])) == numbers(there)
         here = there
 
 
@@ -153,7 +155,7 @@ def edited(filled: Filled, engine: Engine, table_name: str) -> Iterator[Filled]:
         running.api.made("/v1/projects", {"name": "Edited", "id": PROJECT, "states": nasty.STATES})
         for attribute in nasty.ATTRIBUTES:
             running.api.made(f"/v1/projects/{PROJECT}/attributes", attribute)
-        results = running.batch(PROJECT, [{"create": body} for body in nasty.issues(60, seed=2)])
+        results = running.batch(PROJECT, [{"create": body} for body in nasty.issues(EDITED, seed=2)])
         running.deliver()
         project = running.api.get(f"/v1/projects/{PROJECT}").body
         yield Filled(running, project, {one["issue"]["num"]: one["issue"] for one in results})
@@ -190,8 +192,8 @@ def test_after_edits_and_deletions_every_order_is_right_again(edited: Filled) ->
     edited.rows.update((one["issue"]["num"], one["issue"]) for one in created)
     edited.stack.deliver()
     for order in ORDERS:
-        expected = in_pages(edited.expected(order), 40)
-        assert walk(edited, order, 40) == (expected, expected[:-1])
+        expected = in_pages(edited.expected(order), 13)
+        assert walk(edited, order, 13) == (expected, expected[:-1])
 
 
 @pytest.mark.parametrize("consumed", [True, False], ids=["index follows", "index lags"])

@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.stacks import LocalStack
 
-SENDERS = 6
+SENDERS = 4
 
 
 @pytest.fixture

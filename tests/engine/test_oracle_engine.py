@@ -12,7 +12,7 @@ from devtools.proof.oracle.real import titanium
 from gridview.dynamodb.table import Table
 from tests.support import needs
 
-GENERATED = 120
+GENERATED = 60
 """`./dev prove` asks 2,000."""
 
 REAL = 20

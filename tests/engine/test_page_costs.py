@@ -14,7 +14,7 @@ from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from tests.engine.local import Stack, stack
 
-SMALL, LARGE = SIZES = (300, 1_500)
+SMALL, LARGE = SIZES = (300, 900)
 EPOCH = 1
 """Read units of the project's epoch, which every page reads beside its first call."""
 NULL_TAIL = 60

@@ -36,6 +36,7 @@ from tests.support import block_damage, damage
 from tests.support.block_damage import PLANTED_IN_BLOCKS, PlantedInBlocks
 from tests.support.block_truth import assert_chains
 from tests.support.damage import PROJECT, TENANT, catalog_of, key_of
+from tests.support.depth import one_of
 from tests.unit.fsck.test_checker import PATIENCE, People, Time, mending, never, the_project, the_table
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
@@ -124,7 +125,7 @@ def test_sound_blocks_have_no_differences(
     assert time.seconds == 0
 
 
-@pytest.mark.parametrize("planted", PLANTED_IN_BLOCKS, ids=lambda one: one.name)
+@pytest.mark.parametrize("planted", PLANTED_IN_BLOCKS[:: one_of(3)], ids=lambda one: one.name)
 def test_all_that_is_wrong_with_blocks_is_found_and_repaired_in_one_run(
     table: MemoryTable, planted: PlantedInBlocks, time: Time
 ) -> None:
@@ -190,7 +191,7 @@ def test_nothing_is_found_in_blocks_that_is_only_on_its_way(
     table.catch_up_with_all()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(one_of(1, thorough=4)))
 def test_a_repair_loses_nothing_of_what_consumers_do_meanwhile(
     table: MemoryTable, seed: int, time: Time
 ) -> None:
@@ -253,7 +254,7 @@ def test_a_project_from_before_there_were_blocks_gets_them_by_a_reindex(
         one
         for one in PLANTED_IN_BLOCKS
         if one.name.startswith(("all", "an issue", "issue 99999", "a number", "second"))
-    ],
+    ][:: one_of(3)],
     ids=lambda one: one.name,
 )
 def test_a_reindex_of_everything_brings_blocks_right(

@@ -108,8 +108,8 @@ def test_the_same_number_is_the_same_question() -> None:
 # Whatever is wrong with the reading side is found out
 
 
-def play_all(player: Player, queries: int) -> None:
-    for seed in range(queries):
+def play_all(player: Player, seeds: Iterable[int]) -> None:
+    for seed in seeds:
         player.play(seed)
 
 
@@ -176,30 +176,36 @@ JUDGED = bitmap_filter._Evaluation.judged
 ROWS_BEFORE = BucketOrder.rows_before
 WITHOUT_VALUE = bucket_walk.KnownBuckets._without_value
 
-SPOILT: dict[str, tuple[Any, str, Any]] = {
-    "no value passes": (predicates.Predicate, "matches", everything_without_a_value_passes),
-    "or is and": (predicates.Some, "matches", predicates.Every.matches),
-    "not is ignored": (predicates.Not, "matches", not_is_ignored),
-    "cursors look at numbers alone": (sort_order, "_compare", by_number_alone),
-    "no order": (page_steps, "in_order", in_number_order),
-    "a range ends a block early": (Directory, "overlapping", without_the_last_block),
-    "blocks at borders count as whole": (Directory, "whole", borders_count_as_whole),
-    "sets of a union are intersected": (bitmap_filter, "_union", an_intersection_for_a_union),
-    "complements are forgotten": (bitmap_filter._Evaluation, "judged", no_complement),
-    "what is undecided matches": (page_steps, "recheck", the_undecided_match),
-    "what is undecided does not match": (page_steps, "recheck", the_undecided_do_not_match),
-    "ties ascend whatever the direction": (BucketOrder, "places", ties_ascend),
-    "a cursor goes a row too far": (BucketOrder, "rows_before", a_row_too_far),
-    "those with a value have none, too": (bucket_walk.KnownBuckets, "_without_value", those_with_a_value_too),
+SPOILT: dict[str, tuple[int, Any, str, Any]] = {
+    "no value passes": (131, predicates.Predicate, "matches", everything_without_a_value_passes),
+    "or is and": (49, predicates.Some, "matches", predicates.Every.matches),
+    "not is ignored": (71, predicates.Not, "matches", not_is_ignored),
+    "cursors look at numbers alone": (164, sort_order, "_compare", by_number_alone),
+    "no order": (143, page_steps, "in_order", in_number_order),
+    "a range ends a block early": (218, Directory, "overlapping", without_the_last_block),
+    "blocks at borders count as whole": (53, Directory, "whole", borders_count_as_whole),
+    "sets of a union are intersected": (49, bitmap_filter, "_union", an_intersection_for_a_union),
+    "complements are forgotten": (46, bitmap_filter._Evaluation, "judged", no_complement),
+    "what is undecided matches": (198, page_steps, "recheck", the_undecided_match),
+    "what is undecided does not match": (198, page_steps, "recheck", the_undecided_do_not_match),
+    "ties ascend whatever the direction": (142, BucketOrder, "places", ties_ascend),
+    "a cursor goes a row too far": (129, BucketOrder, "rows_before", a_row_too_far),
+    "those with a value have none, too": (
+        142,
+        bucket_walk.KnownBuckets,
+        "_without_value",
+        those_with_a_value_too,
+    ),
 }
+"""With the question that found it out the last time: it is asked first, which saves the search, and no more."""
 
 
 @pytest.mark.parametrize("spoilt", SPOILT)
 def test_spoilt_code_is_found_out(spoilt: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    owner, name, replacement = SPOILT[spoilt]
+    first, owner, name, replacement = SPOILT[spoilt]
     monkeypatch.setattr(owner, name, replacement)
     with pytest.raises(Difference):
-        play_all(Player(MemoryTable), QUERIES)
+        play_all(Player(MemoryTable), (first, *range(QUERIES)))
 
 
 def test_a_refusal_without_a_reason_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,7 +214,7 @@ def test_a_refusal_without_a_reason_is_found_out(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(planner, "all_ahead", refuse)
     with pytest.raises(Difference, match="refused without a reason"):
-        play_all(Player(MemoryTable, limits=("real",)), 40)
+        play_all(Player(MemoryTable, limits=("real",)), range(40))
 
 
 def test_a_failing_query_is_told_with_the_command_that_replays_it(

@@ -61,8 +61,9 @@ def test_what_differs_is_played_again_by_one_command(monkeypatch: pytest.MonkeyP
     assert "a [difference]" in printed(again)
 
 
-def test_processes_side_by_side_play_each_seed_once() -> None:
-    seeds = range(RANDOM, RANDOM + 50)
+def test_processes_side_by_side_play_each_seed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "_AT_ONCE", 2)
+    seeds = range(RANDOM, RANDOM + 5)
     played = command.results(seeds, MEMORY, 2)
     assert sorted(one.seed for one in played) == list(seeds)
 

@@ -4,7 +4,7 @@ The seeds are fixed, so a run is the same every time. `./dev prove` plays every 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import pytest
@@ -16,10 +16,10 @@ from devtools.proof.faults.scenarios import RANDOM, Played, play
 from devtools.proof.faults.virtual import Constants
 from gridview.index import blocks
 
-EVERY = 18
+EVERY = 36
 """Of so many points that are enumerated, one is played: neighbours are much alike."""
 
-DRAWN = range(RANDOM, RANDOM + 100)
+DRAWN = range(RANDOM, RANDOM + 60)
 
 
 @cache
@@ -34,16 +34,16 @@ def assert_no_difference(seeds: Sequence[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    "seeds",
-    [points.kill_points(), points.job_points(), races.race_points()],
+    "every_point",
+    [points.kill_points, points.job_points, races.race_points],
     ids=[
         "a consumer killed at a write",
         "a background job killed at a write",
         "something happens before a call",
     ],
 )
-def test_points_end_without_a_difference(seeds: Sequence[int]) -> None:
-    assert_no_difference(seeds[::EVERY])
+def test_points_end_without_a_difference(every_point: Callable[[], Sequence[int]]) -> None:
+    assert_no_difference(every_point()[::EVERY])
 
 
 def test_what_is_drawn_ends_without_a_difference() -> None:
@@ -97,7 +97,7 @@ def test_every_fault_happens_among_those_that_are_drawn() -> None:
 
 def test_the_same_seed_is_the_same_scenario() -> None:
     enumerated = (points.kill_points()[50], points.job_points()[50], *races.race_points()[::300])
-    for seed in (*range(RANDOM, RANDOM + 6), *enumerated):
+    for seed in (*range(RANDOM, RANDOM + 3), *enumerated):
         first, second = play(seed, verbose=True), play(seed, verbose=True)
         assert first == second
         assert len(first.log) > 20
