@@ -12,13 +12,15 @@ from infra.checks import acknowledge
 from infra.limits import TIMEOUTS
 from infra.paths import ROOT
 from infra.retention import log_group
+from infra.session_role import SessionRole
 from infra.settings import Architecture, Settings, runtime_snaps
 
 
 class GridFunction(Construct):
     """The handler in `functions/<folder>`, with the layers that all functions share.
 
-    `role` receives the grants. `live` is what callers invoke: the alias of the published version if `published` (SnapStart
+    `role` receives the grants. With `isolated`, those that are about a tenant's data belong to `session`: a role that the function
+    assumes for each tenant. `live` is what callers invoke: the alias of the published version if `published` (SnapStart
     restores published versions only), else the function itself. A `recursive` function sends messages to the queue that invokes it,
     which Lambda would take for a loop and stop after 16 rounds.
     """
@@ -36,10 +38,17 @@ class GridFunction(Construct):
         memory_mib: int,
         published: bool,
         recursive: bool = False,
+        isolated: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
         group = log_group(self, "Logs", settings)
-        self.role = iam.Role(self, "Role", assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        # A role of another name, so that a deployment that switches leaves the versions before it theirs until they are gone.
+        self.role = iam.Role(
+            self,
+            "IsolatedRole" if isolated else "Role",
+            assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
+        )
+        self.session = SessionRole(self, "Session", function_role=self.role) if isolated else None
         group.grant(self.role, "logs:CreateLogStream", "logs:PutLogEvents")
         tracing = self._allow_tracing()
 
@@ -58,6 +67,7 @@ class GridFunction(Construct):
                 "POWERTOOLS_LOG_LEVEL": "INFO",
                 "STACK_NAME": settings.stack_name,
                 **environment,
+                **({"SESSION_ROLE_ARN": self.session.role_arn} if self.session else {}),
             },
             memory_size=memory_mib,
             timeout=Duration.seconds(TIMEOUTS[folder]),
@@ -71,6 +81,8 @@ class GridFunction(Construct):
         )
         # NOTE: Lambda refuses tracing for a function whose role does not allow it, so the policy comes first.
         self.function.node.add_dependency(tracing)
+        if self.session:
+            self.function.node.add_dependency(self.session)
         self._finish(folder)
         self.live: lambda_.IFunction = self.function
         if published:

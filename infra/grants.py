@@ -2,12 +2,14 @@
 
 A function makes keys of its caller's tenant only (`gridview.encoding.keys`). Should a defect make another key, or run another
 operation, its role still refuses: that is what these grants are for. DynamoDB tells IAM the partition keys of a request
-(`dynamodb:LeadingKeys`) and the names of the attributes that it writes or names (`dynamodb:Attributes`), but no sort key.
+(`dynamodb:LeadingKeys`; of a query of GSI1 those of the index) and the names of the attributes that it writes or names
+(`dynamodb:Attributes`), but no sort key.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+from gridview.dynamodb.sessions import TAG
 from gridview.encoding import keys
 
 PARTITIONS: Final = "dynamodb:LeadingKeys"
@@ -29,9 +31,9 @@ def _allow(*operations: str, on_index: bool = False) -> Grant:
     return Grant(_actions(operations), {}, on_index)
 
 
-def _write(operations: Iterable[str], partitions: Iterable[str]) -> Grant:
-    """Allow writes of items whose partition keys match one of these patterns."""
-    return Grant(_actions(operations), within(partitions))
+def _within(operations: Iterable[str], partitions: Iterable[str], *, on_index: bool = False) -> Grant:
+    """Allow operations on items whose partition keys match one of these patterns."""
+    return Grant(_actions(operations), within(partitions), on_index)
 
 
 def within(partitions: Iterable[str]) -> Conditions:
@@ -69,28 +71,73 @@ _NOTES: Final = f"{keys.LAG_PREFIX}*"
 DOCUMENT: Final = "fields"
 """The attribute that every issue document has, and no item that is derived from one."""
 
+
+def _commands(projects: str, issues: str, requests: str, users: str, rates: str) -> tuple[Grant, ...]:
+    """The writes of the command function, by the patterns of its keys."""
+    return (
+        _within(("PutItem",), (projects, issues, requests, users)),
+        _within(("UpdateItem",), (projects, rates)),
+        _within(("DeleteItem",), (issues,)),
+    )
+
+
 GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "query": _READS,
-    "command": (
-        *_READS,
-        _write(("PutItem",), (_PROJECTS, _ISSUES, _REQUESTS, _USERS)),
-        _write(("UpdateItem",), (_PROJECTS, _RATES)),
-        _write(("DeleteItem",), (_ISSUES,)),
-    ),
+    "command": (*_READS, *_commands(_PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES)),
     "maintain": (
         *_READS,
-        _write(("PutItem",), (_ISSUES, _BLOCKS, _NOTES)),
-        _write(("DeleteItem",), (_BLOCKS,)),
+        _within(("PutItem",), (_ISSUES, _BLOCKS, _NOTES)),
+        _within(("DeleteItem",), (_BLOCKS,)),
         # A document and what is derived from it share a partition key.
         _never_written(("PutItem",), (DOCUMENT,)),
     ),
     "upkeep": (
         *_READS,
         _allow("Scan"),
-        _write(("PutItem", "DeleteItem"), (_PROJECTS, _ISSUES, _BLOCKS, keys.CHECK)),
+        _within(("PutItem", "DeleteItem"), (_PROJECTS, _ISSUES, _BLOCKS, keys.CHECK)),
         # Values of deleted attributes are taken out of documents in place. No document is ever put.
-        _write(("UpdateItem",), (_ISSUES,)),
+        _within(("UpdateItem",), (_ISSUES,)),
         _never_written(("PutItem",), (DOCUMENT,)),
     ),
 }
 """By function. Only upkeep reads the table without a key, in a statement of its own."""
+
+TENANT: Final = f"${{aws:PrincipalTag/{TAG}}}"
+"""What IAM reads as the tenant that a session is tagged with. In a session without the tag it matches nothing. A tenant's id has
+none of the characters that mean something to a pattern, and neither can the value of a tag.
+"""
+
+_OWN_PROJECTS: Final = keys.project(TENANT, "*")
+_OWN_ISSUES: Final = f"{keys.ISSUE_PREFIX}{TENANT}.*"
+_OWN_REQUESTS: Final = keys.request(TENANT, "*")
+_OWN_USERS: Final = keys.user(TENANT, "*")
+_OWN_RATE: Final = keys.rate(TENANT)
+_OWN_NOTES: Final = keys.lag(TENANT, "*")
+_OWN_BLOCKS: Final = f"{keys.BLOCK_PREFIX}{TENANT}.*"
+_OWN_ORDERS: Final = keys.order(TENANT, "*", "*")
+_OWN_DIRECTORIES: Final = keys.directory(TENANT, "*", "*")
+_FORMER_REQUESTS: Final = keys.former_request("?" * 64)
+"""Records without a tenant in their keys, by the length of a digest; each present one is longer. Nobody writes them any more."""
+
+SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
+    "query": (
+        _within(("GetItem", "BatchGetItem", "Query"), (_OWN_PROJECTS, _OWN_ISSUES, _OWN_BLOCKS, _OWN_NOTES)),
+        _within(
+            ("Query",),
+            (keys.tenant(TENANT), keys.users(TENANT), _OWN_PROJECTS, _OWN_ORDERS, _OWN_DIRECTORIES),
+            on_index=True,
+        ),
+    ),
+    "command": (
+        _within(
+            ("GetItem", "BatchGetItem", "Query"),
+            (_OWN_PROJECTS, _OWN_ISSUES, _OWN_BLOCKS, _OWN_REQUESTS, _OWN_USERS),
+        ),
+        _within(("Query",), (_FORMER_REQUESTS,)),
+        _within(("Query",), (_OWN_PROJECTS, _OWN_ORDERS, _OWN_DIRECTORIES), on_index=True),
+        *_commands(_OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS, _OWN_RATE),
+    ),
+}
+"""By function that serves callers, what a session of its session role may do, if sessions are isolated: the same within one tenant.
+The function's own role then may do nothing with the table.
+"""

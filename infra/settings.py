@@ -122,6 +122,12 @@ class Settings:
             "writes that each tenant may make a second, over 10 s, up to 1,000; one write unit more a request"
         ),
     )
+    isolate_sessions: bool = field(
+        default=False,
+        metadata=_told(
+            "`true`: query and command reach the caller's tenant alone, by sessions of a role that IAM confines"
+        ),
+    )
     hot_keys: bool = field(
         default=False, metadata=_told("Contributor Insights: which keys of table and index are throttled")
     )

@@ -9,7 +9,7 @@ from infra.dashboard import Dashboard
 from infra.dead_letters import DeadLetters
 from infra.front import Front
 from infra.function import GridFunction
-from infra.grants import GRANTS
+from infra.grants import GRANTS, SESSION_GRANTS
 from infra.identity import Identity
 from infra.ingress import Ingress
 from infra.job_queue import JobQueue
@@ -60,6 +60,7 @@ class GridviewStack(Stack):
             environment={"TABLE_NAME": table.name, "CURSOR_SECRET_ARN": cursor_secret.arn},
             memory_mib=1769,
             published=True,
+            isolated=settings.isolate_sessions,
         )
         command = GridFunction(
             self,
@@ -71,6 +72,7 @@ class GridviewStack(Stack):
             environment={"TABLE_NAME": table.name, **settling, **rate},
             memory_mib=1769,
             published=True,
+            isolated=settings.isolate_sessions,
         )
         maintain = GridFunction(
             self,
@@ -103,7 +105,10 @@ class GridviewStack(Stack):
 
         functions = {"query": query, "command": command, "maintain": maintain, "upkeep": upkeep}
         for name, function in functions.items():
-            table.grant(function.role, GRANTS[name])
+            if function.session:
+                table.grant(function.session, SESSION_GRANTS[name])
+            else:
+                table.grant(function.role, GRANTS[name])
         cursor_secret.grant(query.role, "secretsmanager:GetSecretValue")
         dead_letters.grant_send(maintain.role)
         dead_letters.grant_send(upkeep.role)

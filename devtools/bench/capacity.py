@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from botocore.config import Config
+from botocore.credentials import Credentials
 
 from gridview.support import aws
 
@@ -48,8 +49,10 @@ class Counter:
         self._units = Units()
         make = aws.client
 
-        def counted(service: str, config: Config | None = None) -> Any:
-            client = make(service, config)
+        def counted(
+            service: str, config: Config | None = None, credentials: Credentials | None = None
+        ) -> Any:
+            client = make(service, config, credentials)
             client.meta.events.register("after-call.dynamodb", self._count)
             return client
 

@@ -61,6 +61,8 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
             "DEAD_LETTER_QUEUE_URL": connection.queue,
             "AWS_ENDPOINT_URL_SQS": f"{queue.scheme}://{queue.netloc}",
         },
+        # The local engine knows no roles.
+        "SESSION_ROLE_ARN": {},
         "JOB_QUEUE_URL": {"JOB_QUEUE_URL": f"{connection.queue.rpartition('/')[0]}/{sqs.JOBS}"},
     }
 

@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 
 from gridview.api import snapshots
-from gridview.api.config import required, stack_metrics, writes_per_second
+from gridview.api.config import required, session_role, stack_metrics, writes_per_second
 from gridview.api.http import Endpoint, Request, Response, ok, written
 from gridview.api.http import handler as http_handler
 from gridview.commands import attributes, composite_indexes, issues, projects, users
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 logger = Logger()
 metrics = stack_metrics()
-table = Table(required("TABLE_NAME"))
+table = Table(required("TABLE_NAME"), session_role=session_role())
 catalogs = Catalogs()
 settling = float(required("SETTLE_SECONDS"))
 
@@ -280,5 +280,5 @@ OPERATIONS: dict[str, Endpoint] = {
     )
 }
 
-snapshots.start([table.connect], ["dynamodb"])
+snapshots.start([table.connect], table.services)
 handler = http_handler(OPERATIONS, logger, metrics)

@@ -7,7 +7,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from gridview.api import snapshots
-from gridview.api.config import CursorSource, directory_seconds, required, stack_metrics
+from gridview.api.config import CursorSource, directory_seconds, required, session_role, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
 from gridview.commands import reads, users
@@ -28,7 +28,7 @@ from gridview.schema.store import Catalogs
 
 logger = Logger()
 metrics = stack_metrics()
-table = Table(required("TABLE_NAME"))
+table = Table(required("TABLE_NAME"), session_role=session_role())
 catalogs = Catalogs()
 cache = BlockCache(directory_seconds())
 cursor_source = CursorSource()
@@ -179,5 +179,5 @@ OPERATIONS: dict[str, Endpoint] = {
     )
 }
 
-snapshots.start([table.connect, cursor_source.prime], ["dynamodb", "secretsmanager"])
+snapshots.start([table.connect, cursor_source.prime], [*table.services, "secretsmanager"])
 handler = http_handler(OPERATIONS, logger, metrics)

@@ -50,6 +50,12 @@ def chosen_template() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
+def isolated_template() -> dict[str, Any]:
+    """What a deployment that isolates tenants by sessions declares."""
+    return templates.synthesized(isolate_sessions=True)
+
+
+@pytest.fixture(scope="session")
 def local_template(assembly: Path) -> dict[str, Any]:
     """What the deployment of the deploy tests declares."""
     template: dict[str, Any] = json.loads((assembly / "Gridview.template.json").read_text("utf-8"))

@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Iterator
+from inspect import isfunction, signature
 from typing import Any
 
 import pytest
 
 from gridview.encoding import keys
-from infra.grants import GRANTS
+from infra.grants import GRANTS, SESSION_GRANTS
 from tests.support import iam
 from tests.support.iam import Asked, Statement
-from tests.support.reach import INDEX, TABLE, ask, statements
+from tests.support.reach import INDEX, TABLE, ask, of_tenant, statements
 from tests.support.templates import resources
 
 LOGGING = {("logs:CreateLogStream", "logs"), ("logs:PutLogEvents", "logs")}
@@ -87,6 +88,7 @@ REQUEST = keys.request("0807", "9f86d081")
 NOTE = keys.lag("0807", "35e9")
 TENANT = keys.tenant("0807")
 DERIVED = (keys.PK, keys.SK, "version", "revision")
+READS = ("GetItem", "BatchGetItem", "Query")
 WRITES = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
 EVERY_PARTITION = (ISSUE, PROJECT, BLOCK, REQUEST, NOTE, TENANT, keys.CHECK)
 
@@ -167,9 +169,200 @@ def test_no_role_has_a_managed_policy_or_a_way_in_but_lambda(template: dict[str,
         assert trust["Principal"] == {"Service": "lambda.amazonaws.com"}
 
 
+OWN_ROLE = LOGGING | TRACING | {("sts:AssumeRole", "session"), ("sts:TagSession", "session")}
+OF_TENANT = "${aws:PrincipalTag/tenant}"
+READ = [f"{kind}-{OF_TENANT}.*" for kind in ("block", "issue", "project")]
+ISOLATED = {
+    "Query": (
+        OWN_ROLE | {("secretsmanager:GetSecretValue", "secret")},
+        {
+            *(
+                (f"dynamodb:{read}", "table", READ[0], READ[1], f"lag-{OF_TENANT}.*", READ[2])
+                for read in ("GetItem", "BatchGetItem", "Query")
+            ),
+            (
+                "dynamodb:Query",
+                "table/index/GSI1",
+                f"blocks-{OF_TENANT}.*.*",
+                READ[2],
+                f"tenant-{OF_TENANT}",
+                f"users-{OF_TENANT}",
+                f"xvalue-{OF_TENANT}.*.*",
+            ),
+        },
+    ),
+    "Command": (
+        OWN_ROLE,
+        {
+            *(
+                (f"dynamodb:{read}", "table", *READ, f"request-{OF_TENANT}.*", f"user-{OF_TENANT}.*")
+                for read in ("GetItem", "BatchGetItem", "Query")
+            ),
+            ("dynamodb:Query", "table", f"request-{'?' * 64}"),
+            (
+                "dynamodb:Query",
+                "table/index/GSI1",
+                f"blocks-{OF_TENANT}.*.*",
+                READ[2],
+                f"xvalue-{OF_TENANT}.*.*",
+            ),
+            ("dynamodb:PutItem", "table", READ[1], READ[2], f"request-{OF_TENANT}.*", f"user-{OF_TENANT}.*"),
+            ("dynamodb:UpdateItem", "table", READ[2], f"rate-{OF_TENANT}"),
+            ("dynamodb:DeleteItem", "table", READ[1]),
+        },
+    ),
+}
+"""With isolation by session, what the function's own role may do, and what a session of its session role may."""
+
+
+@pytest.mark.parametrize("function", ISOLATED)
+def test_with_isolation_a_function_reaches_the_table_by_sessions_alone(
+    isolated_template: dict[str, Any], function: str
+) -> None:
+    own, by_session = ISOLATED[function]
+    assert {_told(one) for one in _single(_policy(isolated_template, function))} == own
+    assert {_told(one) for one in _single(_session_policy(isolated_template, function))} == by_session
+
+
+@pytest.mark.parametrize("function", sorted(EXPECTED.keys() - ISOLATED.keys()))
+def test_isolation_changes_nothing_for_functions_that_serve_no_caller(
+    isolated_template: dict[str, Any], function: str
+) -> None:
+    assert {_told(one) for one in _single(_policy(isolated_template, function))} == EXPECTED[function]
+
+
+@pytest.mark.parametrize("function", ISOLATED)
+def test_the_reach_of_a_session_in_tests_is_that_of_its_role(
+    isolated_template: dict[str, Any], function: str
+) -> None:
+    deployed = _single(_session_policy(isolated_template, function))
+    in_tests = _single(list(statements(SESSION_GRANTS[function.lower()])))
+    assert sorted(map(_text, deployed)) == sorted(map(_text, in_tests))
+
+
+@pytest.mark.parametrize("function", ISOLATED)
+def test_a_session_is_begun_by_its_function_with_a_tenant_and_nothing_else(
+    isolated_template: dict[str, Any], function: str
+) -> None:
+    role = resources(isolated_template, "AWS::IAM::Role")[_session_role(isolated_template, function)]
+    assert "ManagedPolicyArns" not in role
+    assert "Policies" not in role
+    (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Principal"] == {"AWS": {"Fn::GetAtt": [_role(isolated_template, function), "Arn"]}}
+    trusted = [{**trust, "Resource": "session"}]
+
+    def may(tenant: str | None = None, tags: tuple[str, ...] = ("tenant",), transitive: bool = False) -> bool:
+        context = {
+            "aws:TagKeys": tags,
+            "aws:RequestTag/tenant": () if tenant is None else (tenant,),
+            "sts:TransitiveTagKeys": tags if transitive else (),
+        }
+        found = {
+            iam.allows(
+                trusted, Asked(action, "session", tuple((key, of) for key, of in context.items() if of))
+            )
+            for action in ("sts:AssumeRole", "sts:TagSession")
+        }
+        assert len(found) == 1
+        return found == {True}
+
+    assert may("0807")
+    assert not may()
+    assert not may(tags=())
+    assert not may("")
+    assert not may("0807", ("tenant", "role"))
+    assert not may("0807", transitive=True)
+
+
+def test_a_switch_of_isolation_takes_no_role_from_a_version_that_still_answers(
+    template: dict[str, Any], isolated_template: dict[str, Any]
+) -> None:
+    """CloudFormation deletes the roles that a template has no more when everything else is done."""
+    switched = {"Query", "Command"}
+    for function in EXPECTED:
+        kept = _role(template, function) == _role(isolated_template, function)
+        assert kept == (function not in switched)
+    for function in switched:
+        session = _session_role(isolated_template, function)
+        waits_for = set(isolated_template["Resources"][f"{function}Function"]["DependsOn"])
+        policies = resources(isolated_template, "AWS::IAM::Policy")
+        assert {name for name, policy in policies.items() if {"Ref": session} in policy["Roles"]} <= waits_for
+
+
+KEYS: dict[str, tuple[Any, ...]] = {
+    "project": ("35e9",),
+    "lag": ("35e9",),
+    "issue": ("35e9", 1),
+    "block": ("35e9", "a1.1", "0"),
+    "request": ("9f86d081",),
+    "rate": (),
+    "tenant": (),
+    "user": ("ann",),
+    "users": (),
+    "order": ("35e9", "a1.1"),
+    "directory": ("35e9", "a1.1"),
+}
+"""What makes partition keys of a tenant, of the table and of GSI1, with what it takes besides the tenant."""
+
+SORT_KEYS = {"attribute", "composite"}
+
+
+def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
+    makers = {
+        name: make
+        for name, make in vars(keys).items()
+        if isfunction(make) and next(iter(signature(make).parameters), "") == "tenant_id"
+    }
+    assert makers.keys() == KEYS.keys() | SORT_KEYS
+    for name, rest in KEYS.items():
+        mine, other = (makers[name](tenant, *rest) for tenant in ("0807", "08070"))
+        reached = {
+            partition
+            for function in SESSION_GRANTS
+            for operation in (*READS, *WRITES)
+            for resource in (TABLE, INDEX)
+            for partition in (mine, other)
+            if _in_session(function, ask(operation, [partition], resource=resource))
+        }
+        assert reached == {mine}, name
+
+
+def test_nothing_of_the_background_is_within_a_session() -> None:
+    for function in SESSION_GRANTS:
+        for operation in (*READS, *WRITES):
+            assert not _in_session(function, ask(operation, [keys.CHECK]))
+            assert not _in_session(function, ask(operation, [keys.JOB], resource=INDEX))
+
+
+def _in_session(function: str, asked: Asked) -> bool:
+    """Whether a session of tenant 0807 may do it."""
+    return iam.allows(statements(SESSION_GRANTS[function]), of_tenant(asked, "0807"))
+
+
+def _role(template: dict[str, Any], function: str) -> str:
+    name: str = resources(template, "AWS::Lambda::Function")[f"{function}Function"]["Role"]["Fn::GetAtt"][0]
+    return name
+
+
+def _session_role(template: dict[str, Any], function: str) -> str:
+    variables = resources(template, "AWS::Lambda::Function")[f"{function}Function"]["Environment"][
+        "Variables"
+    ]
+    name: str = variables["SESSION_ROLE_ARN"]["Fn::GetAtt"][0]
+    return name
+
+
 def _policy(template: dict[str, Any], function: str) -> list[Statement]:
     """The statements about the function's role, with short names of the resources."""
-    role = resources(template, "AWS::Lambda::Function")[f"{function}Function"]["Role"]["Fn::GetAtt"][0]
+    return _policy_of(template, _role(template, function))
+
+
+def _session_policy(template: dict[str, Any], function: str) -> list[Statement]:
+    """The same about the role that it assumes for its callers."""
+    return _policy_of(template, _session_role(template, function))
+
+
+def _policy_of(template: dict[str, Any], role: str) -> list[Statement]:
     return [
         {**statement, "Resource": [_short(template, one) for one in iam.listed(statement["Resource"])]}
         for policy in resources(template, "AWS::IAM::Policy").values()
@@ -235,6 +428,7 @@ def _short(template: dict[str, Any], arn: Any) -> str:
                 ("AWS::SecretsManager::Secret", "Id"): "secret",
                 ("AWS::S3::Bucket", "Arn"): "bucket",
                 ("AWS::Logs::LogGroup", "Arn"): "logs",
+                ("AWS::IAM::Role", "Arn"): "session",
             }
             return names[kind, attribute]
         case {"Fn::Join": ["", parts]}:

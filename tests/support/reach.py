@@ -1,5 +1,6 @@
 """A function's reach: the table as its role lets it be seen. Each call of it is put to IAM's rules before it is done."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -8,14 +9,19 @@ from botocore.exceptions import ClientError
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted, Watched, written_key
+from gridview.dynamodb import sessions
 from gridview.dynamodb.expressions import Key, Write
 from gridview.encoding import keys
-from infra.grants import ATTRIBUTES, GRANTS, PARTITIONS, Grant
+from infra.grants import ATTRIBUTES, GRANTS, PARTITIONS, SESSION_GRANTS, Grant
 from tests.support import iam
 from tests.support.iam import Asked, Statement
 
 TABLE = "table"
 INDEX = f"{TABLE}/index/{keys.GSI1}"
+TENANT_TAG = f"aws:PrincipalTag/{sessions.TAG}"
+
+_FORMER = re.compile(keys.former_request("[0-9a-f]{64}"))
+"""A key in which no tenant is named: of the records that older versions have left."""
 
 _WRITTEN = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
 _OPERATIONS = {"put": "PutItem", "delete": "DeleteItem", "add": "UpdateItem", "remove": "UpdateItem"}
@@ -35,16 +41,23 @@ def statements(grants: Iterable[Grant]) -> tuple[Statement, ...]:
 
 
 def within_reach(function: str, table: MemoryTable, asked_for: set[Asked]) -> Watched:
-    """The table as this function sees it: a call that its role does not allow is denied. `asked_for` gathers what it asks for."""
-    granted = statements(GRANTS[function])
+    """The table as this function sees it: a call that its role does not allow is denied. `asked_for` gathers what it asks for.
+
+    What serves callers is held to the policies of both settings: to those of its role, and to those of its session role, where the
+    session of the tenant whom the call is made for has to allow it and no other may.
+    """
+    granted, by_session = statements(GRANTS[function]), statements(SESSION_GRANTS.get(function, ()))
 
     @lru_cache(maxsize=4096)
     def allowed(asked: Asked) -> bool:
         asked_for.add(asked)
-        return iam.allows(granted, asked)
+        return iam.allows(granted, asked) and (
+            not by_session or (iam.allows(by_session, asked) and not others_may(by_session, asked))
+        )
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        for asked in requests(attempted):
+        for plain in requests(attempted):
+            asked = of_tenant(plain, sessions.tenant()) if by_session else plain
             if not allowed(asked):
                 raise denied(function, asked)
         return perform()
@@ -64,6 +77,23 @@ def ask(
     """A request of DynamoDB, as IAM sees it."""
     context = {PARTITIONS: tuple(partitions), ATTRIBUTES: tuple(sorted(attributes))}
     return Asked(f"dynamodb:{operation}", resource, tuple((key, of) for key, of in context.items() if of))
+
+
+def of_tenant(asked: Asked, tenant: str) -> Asked:
+    """The same request in a session that is tagged with this tenant."""
+    context = dict(asked.context) | {TENANT_TAG: (tenant,)}
+    return asked._replace(context=tuple(context.items()))
+
+
+def others_may(granted: Iterable[Statement], asked: Asked) -> bool:
+    """Whether these statements allow the same request in a session of another tenant, or in one without a tenant."""
+    context = dict(asked.context)
+    if all(map(_FORMER.fullmatch, context[PARTITIONS])):
+        return False
+    (own,) = context.pop(TENANT_TAG)
+    untagged = asked._replace(context=tuple(context.items()))
+    others = (of_tenant(asked, other) for other in (own[:-1], f"{own}0", f"0{own}"))
+    return any(iam.allows(granted, other) for other in (untagged, *others))
 
 
 def requests(attempted: Attempted) -> Iterator[Asked]:

@@ -41,7 +41,7 @@ PACKAGES = sorted({name.partition(".")[0] for name in FILES})
 AWS = {"boto3", "botocore"}
 RUNTIME = {"botocore", "snapshot_restore_py"}
 """What Lambda's Python brings along."""
-TALK_TO_AWS = {"dynamodb.client", "dynamodb.table", "support.aws"}
+TALK_TO_AWS = {"dynamodb.client", "dynamodb.sessions", "dynamodb.table", "support.aws"}
 THIRD_PARTY = {"aws_lambda_powertools", "cryptography", "orjson", "pydantic", "pyroaring"}
 
 OUTSIDE = {"aws_lambda_powertools", "os"} | AWS
@@ -81,6 +81,16 @@ def of_the_core(path: Path) -> set[str]:
         name.removeprefix("gridview.")
         for name in imported(path, typing_too=True)
         if name.startswith("gridview.")
+    }
+
+
+def calls(path: Path) -> set[str]:
+    """The names of the functions and classes that a file calls."""
+    tree = ast.parse(path.read_text("utf-8"))
+    return {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
 
 
@@ -148,6 +158,13 @@ def test_a_module_that_computes_imports_none_that_does_io(name: str) -> None:
 def test_a_module_that_is_said_to_do_io_does(name: str) -> None:
     path = FILES[name]
     assert of_the_core(path) & IO or tops(path) & OUTSIDE
+
+
+def test_threads_of_a_request_know_the_tenant_of_the_request() -> None:
+    """Whoever hands work to threads takes the context along. The check of the whole table serves no tenant."""
+    threading = {name for name, path in FILES.items() if "ThreadPoolExecutor" in calls(path)}
+    carrying = {name for name, path in FILES.items() if "in_context" in calls(path)}
+    assert {name for name in threading if not name.startswith("fsck.")} == carrying
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -13,6 +13,8 @@ from gridview.api import snapshots
 from gridview.dynamodb.table import Table
 from gridview.support import aws
 
+ROLE = "arn:aws:iam::123456789012:role/session"
+
 Hook = tuple[Callable[..., object], tuple[Any, ...]]
 
 
@@ -66,26 +68,29 @@ def test_with_snapshots_it_connects_after_each_start_and_never_before(runtime: R
     assert taken == ["one", "two"]
 
 
+@pytest.mark.parametrize("role", ["", ROLE])
 def test_no_credentials_are_asked_for_before_the_snapshot(
-    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, role: str
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(
-        "botocore.credentials.CredentialResolver.load_credentials", lambda _: asked.append("credentials")
-    )
-    table = Table("gridview")
-    snapshots.start([table.connect], ["dynamodb", "secretsmanager"])
+    monkeypatch.setattr("botocore.credentials.EnvProvider.load", lambda _: asked.append("credentials"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    table = Table("gridview", session_role=role)
+    snapshots.start([table.connect], [*table.services, "secretsmanager"])
     runtime.snapshot()
     assert asked == []
     runtime.restore()
     assert asked == ["credentials"]
 
 
-def test_what_botocore_knows_is_in_the_snapshot(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("role", ["", ROLE])
+def test_what_botocore_knows_is_in_the_snapshot(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, role: str
+) -> None:
     """So that no environment reads files of a megabyte after its start."""
     monkeypatch.setattr(aws, "_models", create_loader())
-    table = Table("gridview")
-    snapshots.start([table.connect], ["dynamodb"])
+    table = Table("gridview", session_role=role)
+    snapshots.start([table.connect], table.services)
     runtime.snapshot()
     monkeypatch.setattr(
         "botocore.loaders.JSONFileLoader.load_file", lambda *_: pytest.fail("a file was read")

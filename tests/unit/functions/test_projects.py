@@ -138,7 +138,7 @@ def test_a_function_that_does_not_know_of_the_deletion_yet_still_creates_nothing
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = account.modules["command"]
-    known = command.catalogs.get(command.table, api.claims["custom:tenant"], "35e9")  # type: ignore[index]
+    known = command.catalogs.get(account.table, api.claims["custom:tenant"], "35e9")  # type: ignore[index]
     api.delete(bridge)
     monkeypatch.setattr(command.catalogs, "get", lambda *_: known)
     monkeypatch.setattr(command.catalogs, "reload", lambda *_: known)

@@ -26,6 +26,11 @@ def required(name: str) -> str:
     return value
 
 
+def session_role() -> str:
+    """The ARN of the role that is assumed for each tenant (SESSION_ROLE_ARN); empty, the default: none is."""
+    return os.environ.get("SESSION_ROLE_ARN", "")
+
+
 def stack_metrics() -> Metrics:
     """The function's metrics. Each carries the stack's name (STACK_NAME): stages share the metrics of their account."""
     metrics = Metrics()

@@ -20,6 +20,7 @@ from gridview.commands.changes import CHANGE_ID, change_of
 from gridview.commands.idempotency import Answer, Use, use_of
 from gridview.commands.preconditions import Expected, etag, expected_versions
 from gridview.dynamodb.metering import Meter
+from gridview.dynamodb.sessions import acting_for
 from gridview.encoding.json_codec import dumps, loads
 from gridview.schema import ids
 from gridview.support.errors import (
@@ -183,15 +184,18 @@ def _answer(operations: Mapping[str, Endpoint], event: dict[str, Any], context: 
         raise NotFound("Route not found.")
     deadline = time.time() + context.get_remaining_time_in_millis() / 1000
     request = Request(route, APIGatewayProxyEventV2(event), deadline)
+    tenant = None
     if route.role is not None:
         request.actor.require(route.role)
+        tenant = request.actor.tenant
     for name, value in request.path.items():
         if not _PATH_PATTERNS[name].fullmatch(value):
             raise NotFound(f"{'Issue' if name == 'num' else name.capitalize()} not found.")
-    if not route.writes:
-        return operations[route.operation](request)
-    change = request.change  # so that a bad one is refused before anything is written
-    return operations[route.operation](request).under(change)
+    with acting_for(tenant):
+        if not route.writes:
+            return operations[route.operation](request)
+        change = request.change  # so that a bad one is refused before anything is written
+        return operations[route.operation](request).under(change)
 
 
 def _route(key: str) -> Route:

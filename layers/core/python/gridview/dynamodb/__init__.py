@@ -1,4 +1,4 @@
 """The only package that talks to DynamoDB.
 
-I/O: client, side_by_side, table.
+I/O: client, sessions, side_by_side, table.
 """

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from botocore.config import Config
 
 from gridview.dynamodb.fast_parser import parse_fast
+from gridview.dynamodb.sessions import SessionCredentials
 from gridview.support import aws
+from gridview.support.concurrency import in_context
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -28,22 +30,21 @@ class _Pool:
 
     def map(self, call: Callable[[Any], Any], things: Sequence[Any]) -> Iterator[Any]:
         """What each call gives, in order."""
-        return self._threads.map(call, things)
+        return self._threads.map(in_context(call), things)
 
 
 POOL = _Pool()
 
 
-def connect() -> "DynamoDBClient":
-    """A client of the region and credentials of the environment, with short time-outs and retries of its own."""
+def connect(role: str = "") -> "DynamoDBClient":
+    """A client of the region of the environment, with short time-outs and retries of its own.
+
+    Its credentials are those of the environment, or with the ARN of a session `role` those of the tenant of each call (`sessions`).
+    """
     client: DynamoDBClient = aws.client(
         "dynamodb",
-        Config(
-            connect_timeout=1,
-            read_timeout=10,
-            max_pool_connections=2 * CONCURRENCY,
-            retries={"mode": "standard", "total_max_attempts": 5},
-        ),
+        aws.PATIENT.merge(Config(max_pool_connections=2 * CONCURRENCY)),
+        SessionCredentials(role) if role else None,
     )
     parse_fast(client)
     return client

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 from gridview.dynamodb.table import Table
+from gridview.support.concurrency import in_context
 
 Result = TypeVar("Result")
 Other = TypeVar("Other")
@@ -21,7 +22,7 @@ def side_by_side(
     own = table.metered()
     own.meter.rounds = table.meter.rounds
     with ThreadPoolExecutor(1) as pool:
-        beside = pool.submit(other, own)
+        beside = pool.submit(in_context(other), own)
         try:
             result = work()
         finally:

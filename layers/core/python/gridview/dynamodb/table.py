@@ -94,15 +94,29 @@ class Together(NamedTuple):
 class Table:
     """The one table. Reads and writes raise Overloaded when DynamoDB goes on refusing, ClientError on what is a bug of ours."""
 
-    def __init__(self, name: str, client: "DynamoDBClient | None" = None, meter: Meter | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        client: "DynamoDBClient | None" = None,
+        meter: Meter | None = None,
+        *,
+        session_role: str = "",
+    ) -> None:
+        """`session_role`: the ARN of the role to assume for the tenant of each call (`sessions`). Empty: none is."""
         self.name = name
         # A container keeps its table for hours: without a meter that somebody reads, no call is remembered.
         self.meter = meter or Meter(recording=False)
         self._made = client
+        self._session_role = session_role
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        """The AWS services that its calls need."""
+        return ("dynamodb", "sts") if self._session_role else ("dynamodb",)
 
     def connect(self) -> None:
-        """Make a new client, with new connections; without this, the first call makes one."""
-        self._made = connect()
+        """Make a new client, with new connections and no sessions yet; without this, the first call makes one."""
+        self._made = connect(self._session_role)
 
     @property
     def _client(self) -> "DynamoDBClient":

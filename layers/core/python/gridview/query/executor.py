@@ -35,6 +35,7 @@ from gridview.query.trace import Trace, Usage
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue
 from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.support.concurrency import in_context
 
 Result = TypeVar("Result")
 
@@ -229,7 +230,7 @@ def _side_by_side(reads: Sequence[Callable[[], Sequence[Any]]]) -> list[Sequence
     if not others:
         return [first()]
     with ThreadPoolExecutor(len(others)) as pool:
-        beside = [pool.submit(read) for read in others]
+        beside = [pool.submit(in_context(read)) for read in others]
         try:
             found = [first()]
         finally:

@@ -4,19 +4,29 @@ from typing import Any
 
 import botocore.session
 from botocore.config import Config
+from botocore.credentials import CredentialProvider, CredentialResolver, Credentials
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.loaders import create_loader
 
 FAILURES = (ClientError, BotoCoreError)
 """What a call of AWS raises."""
 
+PATIENT = Config(connect_timeout=1, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 5})
+"""Short time-outs, and retries of what may succeed when it is tried again."""
+
 _models = create_loader()
 """What botocore knows of the services. It keeps what it has read, and reading it is most of the work of making a client."""
 
 
-def client(service: str, config: Config | None = None) -> Any:
-    """A new client of a service in the region of the environment, with credentials fetched anew and no connections yet."""
-    return _session().create_client(service, config=config)
+def client(service: str, config: Config | None = None, credentials: Credentials | None = None) -> Any:
+    """A new client of a service in the region of the environment, with no connections yet.
+
+    Without `credentials` it fetches those of the environment anew.
+    """
+    session = _session()
+    if credentials is not None:
+        session.register_component("credential_provider", CredentialResolver([_Handed(credentials)]))
+    return session.create_client(service, config=config)
 
 
 def learn(service: str) -> None:
@@ -24,6 +34,19 @@ def learn(service: str) -> None:
     session = _session()
     session.set_credentials("none", "none")
     session.create_client(service)
+
+
+class _Handed(CredentialProvider):
+    """Tells a session the credentials that it is to use."""
+
+    METHOD = "given"
+
+    def __init__(self, credentials: Credentials) -> None:
+        super().__init__()
+        self._credentials = credentials
+
+    def load(self) -> Credentials:
+        return self._credentials
 
 
 def _session() -> botocore.session.Session:

@@ -2,13 +2,26 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from itertools import islice
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 _AT_ONCE = 8
 
 Thing = TypeVar("Thing")
 Result = TypeVar("Result")
+Given = ParamSpec("Given")
+
+
+def in_context(work: Callable[Given, Result]) -> Callable[Given, Result]:
+    """The same work, with the context variables of here and now in whichever thread it is done."""
+    context = copy_context()
+
+    def done(*given: Given.args, **named: Given.kwargs) -> Result:
+        # A copy each time: two threads cannot be in one context at once.
+        return context.copy().run(work, *given, **named)
+
+    return done
 
 
 def in_threads(
@@ -19,7 +32,7 @@ def in_threads(
     if len(chosen) <= 1:
         return [work(thing) for thing in chosen]
     with ThreadPoolExecutor(at_once) as pool:
-        return list(pool.map(work, chosen))
+        return list(pool.map(in_context(work), chosen))
 
 
 def chunked(things: Iterable[Thing], size: int) -> Iterator[list[Thing]]:

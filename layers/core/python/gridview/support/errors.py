@@ -99,7 +99,7 @@ class TooManyWrites(RequestError):
 
 
 class Overloaded(RequestError):
-    """DynamoDB refuses calls for now. The same request may succeed later."""
+    """DynamoDB, or STS before it, refuses calls for now. The same request may succeed later."""
 
 
 class ProblemType(NamedTuple):
