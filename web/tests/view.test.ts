@@ -1,19 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Field } from '../src/fields/fields';
 import { fromAddress, toAddress } from '../src/view/address';
-import { defaultColumns, frozen, hidden, moved, resized, shown } from '../src/view/columns';
+import { defaultColumns, fittingWidth, frozen, hidden, moved, resized, shown } from '../src/view/columns';
 import { DEFAULT_VIEW, fitting, sortedBy, type View } from '../src/view/view';
+import { field } from './fields';
 
-const field = (id: string, type: Field['type'] = 'text'): Field => ({
-  id,
-  name: id,
-  type,
-  options: [],
-  required: false,
-  indexed: true,
-  editable: true,
-  custom: true,
-});
 const FIELDS = [field('num', 'number'), field('name'), field('due', 'date'), field('priority', 'enum'), field('cost', 'number')];
 
 const FULL: View = {
@@ -109,6 +99,11 @@ describe('columns', () => {
     expect(order(moved(columns, 'cost', 'due'))).toBe('num! name! cost due priority');
     expect(order(moved(columns, 'cost', 'name'))).toBe('num! cost! name! due priority');
     expect(order(moved(columns, 'name', null))).toBe('num! due priority cost name');
+  });
+
+  it('are frozen on half of the screen at most', () => {
+    expect(order(fittingWidth(columns, 390))).toBe('num! name due priority cost');
+    expect(fittingWidth(columns, 1400)).toEqual(columns);
   });
 
   it('have a least and a greatest width', () => {

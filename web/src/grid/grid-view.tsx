@@ -1,63 +1,176 @@
-/** The grid of an open project: holds the library's element, and carries the model's state to it. */
-import { effect } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+/** The grid of an open project: holds the library's element, and carries state between it and the model. */
+import { effect, signal, type ReadonlySignal } from '@preact/signals';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { colorOf } from '../cells/colors';
 import { valueOf } from '../fields/values';
+import { keyOf } from '../edits/marks';
+import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
-import { moved, resized } from '../view/columns';
+import { contains, filledTo, rectangleOf, type Rectangle } from '../selection/range';
+import { fittingWidth, moved, resized } from '../view/columns';
 import { sortedBy } from '../view/view';
 import { words } from '../words';
 import { mountGrid } from './ag/adapter';
-import type { GridColumn, GridOwner } from './grid';
+import { ColumnMenu, type OpenMenu } from './column-menu';
+import type { Grid, GridColumn, GridOwner } from './grid';
+import { pressed } from './keys';
+import { Note } from './note';
 
-export function GridView({ model }: { readonly model: ProjectModel }) {
+interface GridViewProps {
+  readonly model: ProjectModel;
+  readonly actions: Actions;
+  readonly onHelp: () => void;
+  /** Hears of the grid when it stands. */
+  readonly onReady: (grid: Grid) => void;
+}
+
+export function GridView({ model, actions, onHelp, onReady }: GridViewProps) {
   const host = useRef<HTMLDivElement>(null);
+  const [menu, setMenu] = useState<OpenMenu | null>(null);
   useEffect(() => {
     const element = host.current;
-    return element ? connect(element, model) : undefined;
+    return element ? connect(element, { model, actions, onHelp, onReady, openMenu: setMenu }) : undefined;
   }, [model]);
-  return <div class="grid ag-theme-gridview" ref={host} />;
+  return (
+    <>
+      <div class="grid ag-theme-gridview" ref={host} />
+      {menu && <ColumnMenu key={menu.field} model={model} {...menu} onClose={() => setMenu(null)} />}
+    </>
+  );
+}
+
+interface Connection extends GridViewProps {
+  readonly openMenu: (menu: OpenMenu) => void;
 }
 
 /** Mount the grid and keep it as the model says. Returns how to take it away again. */
-function connect(element: HTMLElement, model: ProjectModel): () => void {
+function connect(element: HTMLElement, connection: Connection): () => void {
+  const { model, actions, onReady } = connection;
   const { rows } = model;
-  const grid = mountGrid(element, ownerOf(model), {
+  // The range that the fill handle would fill, while it is dragged.
+  let filled: Rectangle | null = null;
+  const owner: GridOwner = {
+    at: (index) => rows.at(index),
+    rowClasses: (index) => rowClasses(model, index),
+    cellClasses: (index, field) => cellClasses(model, filled, index, field),
+    note: (index, field) => noteOf(model, index, field),
+    drawWide: () => undefined,
+    show: (range) => rows.show(range),
+    sort: (field, add) => model.change({ sort: sortedBy(model.view.peek().sort, field, { add }) }),
+    openMenu: (field, anchor) => connection.openMenu({ field, anchor }),
+    resize: (field, width) => model.change({ columns: resized(model.columns.peek(), field, width) }, { replace: true }),
+    move: (field, before) => model.change({ columns: moved(model.columns.peek(), field, before) }, { replace: true }),
+    mayEdit: (index, field) => {
+      const type = model.field(field);
+      return model.canEdit && type?.editable === true && type.type !== 'bool' && rows.at(index).kind === 'issue';
+    },
+    suggestUsers: () => Promise.resolve([]),
+    commit: (index, field, typed) => actions.commit(index, field, typed),
+    focused: (cell) => model.moveTo(cell),
+    reached: (reach) => {
+      const selection = model.selection.peek();
+      if (selection) model.selection.value = { anchor: selection.anchor, reach };
+    },
+    filling: (to) => {
+      const selection = model.selection.peek();
+      if (!selection) return;
+      const source = rectangleOf(selection);
+      if (to) filled = filledTo(source, to);
+      else if (filled) {
+        const target = filled;
+        filled = null;
+        model.selection.value = {
+          anchor: { row: target.top, column: target.left },
+          reach: { row: target.bottom, column: target.right },
+        };
+        void actions.fill(source, target);
+      }
+      grid.repaint();
+    },
+    key: (event) =>
+      pressed(event, {
+        model,
+        actions,
+        grid,
+        help: connection.onHelp,
+        openMenu: (column) => {
+          const field = model.fieldAt(column);
+          const anchor = field && grid.headOf(field.id);
+          if (field && anchor) connection.openMenu({ field: field.id, anchor });
+        },
+      }),
+  };
+  const width = signal(element.clientWidth);
+  const resizing = new ResizeObserver(() => (width.value = element.clientWidth));
+  resizing.observe(element);
+  const grid = mountGrid(element, owner, {
     label: words.project.grid(model.project.name),
     height: model.view.peek().height,
     length: rows.layout.length,
-    columns: columnsOf(model),
+    columns: columnsOf(model, width.peek()),
   });
-  let length = rows.layout.length;
+  let { layout } = rows;
+  const drawCells = inOneFrame(() => grid.refresh());
   const draw = () => {
-    if (rows.layout.length !== length) {
-      length = rows.layout.length;
-      grid.setLength(length);
+    if (rows.layout === layout) {
+      drawCells();
+      return;
     }
-    grid.refresh();
+    const whole = [...layout.pieces, ...rows.layout.pieces].some(({ kind }) => kind === 'group');
+    if (rows.layout.length !== layout.length) grid.setLength(rows.layout.length);
+    layout = rows.layout;
+    grid.refresh({ whole });
   };
+  const note = new Note();
+  const sayNote = () => {
+    const focus = model.selection.peek()?.anchor;
+    const field = focus && model.fieldAt(focus.column);
+    note.show(focus && field ? noteOf(model, focus.row, field.id) : '', focus ? grid.elementOf(focus) : null);
+  };
+  const hideNote = () => note.hide();
+  element.addEventListener('scroll', hideNote, { capture: true });
+  const paste = (event: ClipboardEvent) => {
+    if (isTyping(document.activeElement) || !element.contains(document.activeElement)) return;
+    event.preventDefault();
+    void actions.paste(event.clipboardData?.getData('text/plain') ?? '');
+  };
+  document.addEventListener('paste', paste);
   const stopping = [
     rows.onChange(draw),
-    effect(() => grid.setColumns(columnsOf(model))),
+    model.selection.subscribe(sayNote),
+    model.editor.marks.subscribe(sayNote),
+    () => note.destroy(),
+    () => resizing.disconnect(),
+    effect(() => grid.setColumns(columnsOf(model, width.value))),
     effect(() => grid.setHeight(model.view.value.height)),
-    model.view.subscribe(() => grid.refresh()),
+    // Whatever gives rows and cells another look.
+    ...[model.view, model.selection, model.editor.marks, model.misfits].map((look: ReadonlySignal<unknown>) =>
+      look.subscribe(() => grid.repaint()),
+    ),
+    () => document.removeEventListener('paste', paste),
   ];
+  onReady(grid);
   return () => {
     for (const stop of stopping) stop();
     grid.destroy();
   };
 }
 
-function ownerOf(model: ProjectModel): GridOwner {
-  return {
-    at: (index) => model.rows.at(index),
-    rowClasses: (index) => rowClasses(model, index),
-    show: (range) => model.rows.show(range),
-    sort: (field, add) => model.change({ sort: sortedBy(model.view.peek().sort, field, { add }) }),
-    openMenu: () => undefined,
-    resize: (field, width) => model.change({ columns: resized(model.columns.peek(), field, width) }, { replace: true }),
-    move: (field, before) => model.change({ columns: moved(model.columns.peek(), field, before) }, { replace: true }),
+/** Many changes between two frames are drawn once. */
+function inOneFrame(draw: () => void): () => void {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(() => {
+      asked = false;
+      draw();
+    });
   };
+}
+
+function isTyping(element: Element | null): boolean {
+  return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
 }
 
 function rowClasses(model: ProjectModel, index: number): readonly string[] {
@@ -65,12 +178,43 @@ function rowClasses(model: ProjectModel, index: number): readonly string[] {
   if (slot.kind !== 'issue') return [`is-${slot.kind}`];
   const field = model.field(model.view.peek().color ?? '');
   const value = field ? valueOf(slot.row, field.id) : null;
-  return field && typeof value === 'string' ? ['is-colored', `is-${colorOf(field, value)}`] : [];
+  return [
+    ...(field && typeof value === 'string' ? ['is-colored', `is-${colorOf(field, value)}`] : []),
+    ...(model.misfits.peek().has(slot.row.num) ? ['is-misfit'] : []),
+  ];
 }
 
-function columnsOf(model: ProjectModel): readonly GridColumn[] {
+function cellClasses(model: ProjectModel, filled: Rectangle | null, row: number, fieldId: string): readonly string[] {
+  const classes: string[] = [];
+  const selection = model.selection.peek();
+  const cell = { row, column: model.columns.peek().findIndex(({ field }) => field === fieldId) };
+  if (selection) {
+    const range = rectangleOf(selection);
+    if (contains(range, cell)) {
+      classes.push('is-selected');
+      if (row === range.top) classes.push('is-top');
+      if (row === range.bottom) classes.push('is-bottom');
+      if (cell.column === range.left) classes.push('is-left');
+      if (cell.column === range.right) classes.push('is-right');
+      if (row === range.bottom && cell.column === range.right && model.canEdit) classes.push('is-corner');
+    }
+    if (filled && contains(filled, cell) && !contains(range, cell)) classes.push('is-filling');
+  }
+  const slot = model.rows.at(row);
+  const mark = slot.kind === 'issue' ? model.editor.marks.peek().get(keyOf(slot.row.num, fieldId)) : undefined;
+  return mark ? [...classes, `is-${mark.kind}`] : classes;
+}
+
+function noteOf(model: ProjectModel, index: number, field: string): string {
+  const slot = model.rows.at(index);
+  const mark = slot.kind === 'issue' ? model.editor.marks.peek().get(keyOf(slot.row.num, field)) : undefined;
+  if (mark?.kind === 'refused') return mark.text ? `${mark.text}: ${mark.message}` : mark.message;
+  return mark?.kind === 'conflict' ? words.conflict.title : '';
+}
+
+function columnsOf(model: ProjectModel, width: number): readonly GridColumn[] {
   const { sort } = model.view.value;
-  return model.columns.value.flatMap(({ field: id, width, frozen }) => {
+  return fittingWidth(model.columns.value, width).flatMap(({ field: id, width, frozen }) => {
     const field = model.field(id);
     const place = sort.findIndex((key) => key.field === id);
     const key = sort[place];

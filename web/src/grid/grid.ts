@@ -4,9 +4,11 @@
  * Rows are numbers: the row of the screen, from 0. What stands at a row is asked of the owner (`at`), each time it is drawn.
  */
 import type { SortKey } from '../api/types';
+import type { Typed } from '../cells/editors/editor';
 import type { Field } from '../fields/fields';
 import type { Range, Slot } from '../rows/store';
 import type { RowHeight } from '../view/view';
+import type { Cell } from '../selection/range';
 
 export interface GridColumn {
   readonly field: Field;
@@ -19,15 +21,35 @@ export interface GridColumn {
 /** What the grid asks of its owner, and tells it. */
 export interface GridOwner {
   at(index: number): Slot;
-  /** Names that `styles/grid.css` gives a look: of a row, and of a cell. */
+  /** Names that `styles/grid.css` gives a look. All begin with `is-`. */
   rowClasses(index: number): readonly string[];
+  cellClasses(index: number, field: string): readonly string[];
+  /** What is to be said of a cell, such as why a value was refused; empty for nothing. */
+  note(index: number, field: string): string;
+  /** Draw what is no issue, such as the head of a group, across all columns. */
+  drawWide(index: number, element: HTMLElement): void;
   /** These rows are drawn. */
   show(range: Range): void;
+
   sort(field: string, add: boolean): void;
   openMenu(field: string, anchor: HTMLElement): void;
   resize(field: string, width: number): void;
   /** A column was dragged before another, or to the end. */
   move(field: string, before: string | null): void;
+
+  mayEdit(index: number, field: string): boolean;
+  suggestUsers(prefix: string): Promise<readonly string[]>;
+  /** An editor was closed with this. */
+  commit(index: number, field: string, typed: Typed): void;
+
+  /** The focus went to a cell. */
+  focused(cell: Cell): void;
+  /** The mouse was dragged, or clicked with shift, to a cell. */
+  reached(cell: Cell): void;
+  /** The fill handle is being dragged to a cell; `null` when it was let go. */
+  filling(to: Cell | null): void;
+  /** A key was pressed at a cell that is not being edited. Answers whether the owner has taken it. */
+  key(event: KeyboardEvent): boolean;
 }
 
 export interface Grid {
@@ -35,8 +57,17 @@ export interface Grid {
   setHeight(height: RowHeight): void;
   /** How many rows there are. */
   setLength(length: number): void;
-  /** What `at` answers has changed: draw it. */
-  refresh(): void;
-  scrollTo(index: number): void;
+  /** What `at` answers has changed: draw it. `whole` draws rows anew that may have become heads of groups or issues. */
+  refresh(options?: { readonly whole: boolean }): void;
+  /** What `rowClasses` and `cellClasses` answer has changed. */
+  repaint(): void;
+  /** Bring a cell into view. */
+  reveal(cell: Cell): void;
+  focus(cell: Cell): void;
+  edit(cell: Cell): void;
+  /** The element of a cell that is drawn. */
+  elementOf(cell: Cell): HTMLElement | null;
+  /** The head of a column that is shown. */
+  headOf(field: string): HTMLElement | null;
   destroy(): void;
 }

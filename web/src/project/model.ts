@@ -1,5 +1,5 @@
 /**
- * The state of an open project: its fields, the view that the address names, the rows, and how many there are.
+ * The state of an open project: its fields, the view that the address names, the rows, how many there are, what is selected, and its edits.
  *
  * A change of the view changes the address, and the address alone says what is shown; so the back button restores all of it.
  */
@@ -7,27 +7,44 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
 import type { Explanation, Filter, Project } from '../api/types';
-import type { Role } from '../auth/session';
+import { permits, type Role } from '../auth/session';
+import type { CellEdit } from '../edits/change';
+import { Editor } from '../edits/editor';
 import { fieldsOf, type Field } from '../fields/fields';
-import { Layout, type Run } from '../rows/layout';
+import type { Row } from '../fields/values';
+import { Layout, type Piece, type Run } from '../rows/layout';
 import { RowStore } from '../rows/store';
+import { rectangleOf, type Cell, type Rectangle, type Selection, type Size } from '../selection/range';
 import { addressOfProject, go, search } from '../router';
 import { fromAddress, toAddress } from '../view/address';
 import { defaultColumns, inScreenOrder } from '../view/columns';
 import { withSearch } from '../view/filters';
+import { compareRows } from '../view/order';
 import { fitting, type Column, type View } from '../view/view';
 import { words } from '../words';
 import { Desk } from './desk';
-import { fetchCounts, fetchRows, type Counts } from './queries';
+import { fetchCounts, fetchRows, issuesThatPass, type Counts } from './queries';
 
 /** How many rows a filter is taken to leave until it is known. */
 const GUESS = 100;
+
+/** Rows of one request where a range is longer than what is held. */
+const FAR_PAGE = 500;
+
+/** The run of issues that were added here and are not yet where the sort wants them. */
+const ADDED = 'added';
+
+interface PageOptions {
+  readonly signal?: AbortSignal;
+  readonly explain?: boolean;
+}
 
 export class ProjectModel {
   readonly fields: readonly Field[];
   readonly view: ReadonlySignal<View>;
   readonly columns: ReadonlySignal<readonly Column[]>;
   readonly rows: RowStore;
+  readonly editor: Editor;
   /** Null until they are known; asked apart from the rows. */
   readonly counts = signal<Counts | null>(null);
   /** Why the counts could not be told. */
@@ -37,6 +54,12 @@ export class ProjectModel {
   /** How the first page of the present query was answered, and what it cost. */
   readonly explanation = signal<Explanation | null>(null);
   readonly desk = new Desk();
+  readonly selection = signal<Selection | null>(null);
+  /** Issues that were edited and no longer fit the filter or the sort. They stay until the user moves on. */
+  readonly misfits = signal<ReadonlySet<number>>(new Set());
+  readonly canEdit: boolean;
+  private added: readonly Row[] = [];
+  private length = 0;
   private explained = false;
   private counting: AbortController | null = null;
   private readonly stop: () => void;
@@ -46,14 +69,17 @@ export class ProjectModel {
     readonly project: Project,
     readonly role: Role,
   ) {
+    this.canEdit = permits(role, 'editor');
     this.fields = fieldsOf(project, words.fields);
     this.view = computed(() => fitting(fromAddress(search.value), this.fields));
     this.columns = computed(() => inScreenOrder(this.view.value.columns ?? defaultColumns(this.fields)));
     this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
+    this.editor = new Editor(api, project.id, this.fields, this.rows, (edits) => void this.findMisfits(edits));
     // What the rows depend on, as text: the view is made anew with each change of the address.
     const query = computed(() => {
       const { sort, filter, search } = this.view.value;
-      return toAddress({ ...fromAddress(''), sort, filter, search });
+      const shown = this.columns.value.map(({ field }) => field).sort();
+      return `${toAddress({ ...fromAddress(''), sort, filter, search })} ${shown.join()}`;
     });
     this.stop = query.subscribe(() => this.restart());
   }
@@ -62,11 +88,73 @@ export class ProjectModel {
     return this.fields.find((field) => field.id === id);
   }
 
+  /** The field of a column of the screen. */
+  fieldAt(column: number): Field | undefined {
+    return this.field(this.columns.peek()[column]?.field ?? '');
+  }
+
+  get size(): Size {
+    return { rows: this.rows.layout.length, columns: this.columns.peek().length };
+  }
+
+  get range(): Rectangle | null {
+    const selection = this.selection.value;
+    return selection && rectangleOf(selection);
+  }
+
   /** Show another view. `replace` is for what is no step of its own, such as the width of a column. */
   change(change: Partial<View>, { replace = false } = {}): void {
     const query = toAddress({ ...this.view.peek(), ...change });
     const target = addressOfProject(this.project.id) + (query && `?${query}`);
     go(target, { replace });
+  }
+
+  /** The issues in some rows of the screen, in their order; those that are not held are asked for. */
+  async issuesIn(first: number, last: number): Promise<readonly Row[]> {
+    const found: Row[] = [];
+    for (let index = first; index <= Math.min(last, this.size.rows - 1); ) {
+      const slot = this.rows.at(index);
+      if (slot.kind === 'issue') {
+        found.push(slot.row);
+        index += 1;
+        continue;
+      }
+      const place = this.rows.layout.at(index);
+      if (place?.kind !== 'issue' || slot.kind === 'gone') {
+        index += 1;
+        continue;
+      }
+      const limit = Math.min(FAR_PAGE, last - index + 1, place.run.count - place.offset);
+      const { rows } = await this.page(place.run, place.offset, limit);
+      found.push(...rows);
+      index += limit;
+    }
+    return found;
+  }
+
+  /** Show issues that were just made, at the end. */
+  add(rows: readonly Row[]): void {
+    this.added = [...this.added, ...rows];
+    const run = this.addedRun();
+    this.relayout();
+    this.rows.seed(run, this.added);
+  }
+
+  /** The focus went to a cell. Rows that no longer fit go where they belong once another row has it. */
+  moveTo(cell: Cell): void {
+    this.selection.value = { anchor: cell, reach: cell };
+    const slot = this.rows.at(cell.row);
+    const num = slot.kind === 'issue' ? slot.row.num : 0;
+    const leaving = this.misfits.peek().size > 0 || this.added.length > 0;
+    if (leaving && !this.misfits.peek().has(num) && !this.added.some((row) => row.num === num)) this.settle();
+  }
+
+  /** Read everything that is shown anew. */
+  settle(): void {
+    this.misfits.value = new Set();
+    this.added = [];
+    this.rows.refresh();
+    void this.count();
   }
 
   close(): void {
@@ -83,44 +171,95 @@ export class ProjectModel {
 
   /** Ask for everything anew. */
   restart(): void {
-    const { filter } = this;
+    this.length = this.filter ? GUESS : (this.project.issues ?? GUESS);
+    this.added = [];
+    this.misfits.value = new Set();
     this.refusal.value = null;
     this.explained = false;
-    const guess = filter ? GUESS : (this.project.issues ?? GUESS);
-    this.rows.reset(Layout.ofOneRun(filter, guess));
+    this.counts.value = null;
+    this.rows.reset(this.layout());
     void this.count();
+  }
+
+  private layout(): Layout {
+    const pieces: Piece[] = [{ kind: 'run', run: { key: '', filter: this.filter, count: this.length } }];
+    if (this.added.length) pieces.push({ kind: 'run', run: this.addedRun() });
+    return new Layout(pieces);
+  }
+
+  private addedRun(): Run {
+    const nums = this.added.map(({ num }) => num);
+    return { key: ADDED, filter: { field: 'num', op: 'in', value: nums }, count: nums.length };
+  }
+
+  private relayout(): void {
+    this.rows.relayout(this.layout());
   }
 
   private async count(): Promise<void> {
     this.counting?.abort();
     const request = new AbortController();
     this.counting = request;
-    const { filter } = this;
-    this.counts.value = null;
     this.countError.value = null;
     try {
-      const counts = await fetchCounts(this.api, this.project.id, filter, request.signal);
+      const counts = await fetchCounts(this.api, this.project.id, this.filter, request.signal);
       this.counts.value = counts;
-      this.rows.relayout(Layout.ofOneRun(filter, counts.matched));
+      this.length = counts.matched;
+      this.relayout();
     } catch (error) {
-      if (!isAbort(error)) this.countError.value = error;
+      if (isAbort(error)) return;
+      this.counts.value = null;
+      this.countError.value = error;
     }
   }
 
-  private async fetch(run: Run, offset: number, limit: number, signal: AbortSignal) {
-    const { sort } = this.view.peek();
-    const columns = this.columns.peek().map(({ field }) => field);
+  private async fetch(run: Run, offset: number, limit: number, signal: AbortSignal): Promise<readonly Row[]> {
     const explain = !this.explained;
     this.explained = true;
-    const query = { sort, filter: run.filter, columns, offset, limit, explain };
-    const { rows, end, explanation } = await fetchRows(this.api, this.project.id, query, signal).catch((error: unknown) => {
+    const { rows, end, explanation } = await this.page(run, offset, limit, { signal, explain }).catch((error: unknown) => {
       this.explained &&= !explain;
       if (!isAbort(error)) this.refusal.value = error;
       throw error;
     });
     if (explanation) this.explanation.value = explanation;
     // The last page tells how many rows there are, where the count has not come yet.
-    if (end && this.counts.peek() === null) this.rows.relayout(Layout.ofOneRun(run.filter, offset + rows.length));
+    if (end && run.key === '' && this.counts.peek() === null) {
+      this.length = offset + rows.length;
+      this.relayout();
+    }
     return rows;
+  }
+
+  private page(run: Run, offset: number, limit: number, { signal, explain = false }: PageOptions = {}) {
+    const { sort } = this.view.peek();
+    const columns = this.columns.peek().map(({ field }) => field);
+    const color = this.view.peek().color;
+    const asked = color === null || columns.includes(color) ? columns : [...columns, color];
+    return fetchRows(this.api, this.project.id, { sort, filter: run.filter, columns: asked, offset, limit, explain }, signal);
+  }
+
+  /** Which edited issues no longer stand where they belong. The API knows the filter; neighbours tell the sort. */
+  private async findMisfits(edits: readonly CellEdit[]): Promise<void> {
+    const { filter } = this;
+    const { sort } = this.view.peek();
+    const keys = new Set(sort.map(({ field }) => field));
+    const found = new Set(this.misfits.peek());
+    for (const { num, field } of edits) if (keys.has(field) && this.isOutOfOrder(num)) found.add(num);
+    const text = JSON.stringify(filter);
+    const nums = [...new Set(edits.flatMap(({ num, field }) => (text.includes(`"${field}"`) ? [num] : [])))];
+    const passing = filter && nums.length ? await issuesThatPass(this.api, this.project.id, filter, nums) : null;
+    if (passing) for (const num of nums) if (!passing.has(num)) found.add(num);
+    if (found.size) this.misfits.value = found;
+  }
+
+  private isOutOfOrder(num: number): boolean {
+    const index = this.rows.indexOf(num);
+    if (index === undefined) return false;
+    const [before, row, after] = [-1, 0, 1].map((step) => this.rows.at(index + step));
+    if (row?.kind !== 'issue') return false;
+    const { sort } = this.view.peek();
+    const follows = before?.kind !== 'issue' || compareRows(before.row, row.row, sort, this.fields) < 0;
+    const precedes = after?.kind !== 'issue' || compareRows(row.row, after.row, sort, this.fields) < 0;
+    return !follows || !precedes;
   }
 }

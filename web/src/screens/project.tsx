@@ -1,10 +1,12 @@
 /** A project: the rail of projects, the toolbar, the grid, the status line, and what lies open beside it. */
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
 import type { Project } from '../api/types';
 import type { Session, User } from '../auth/session';
+import type { Grid } from '../grid/grid';
 import { GridView } from '../grid/grid-view';
+import { Actions } from '../project/actions';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
@@ -12,8 +14,10 @@ import { follow } from '../router';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
+import { EditTools } from './edit-tools';
 import { ExplainDrawer } from './explain';
 import { Frame } from './frame';
+import { Confirmation, Conflict, Help } from './questions';
 import { Rail, railOpen, toggleRail } from './rail';
 import { RowsNotice } from './rows-notice';
 import { StatusLine } from './status-line';
@@ -80,19 +84,32 @@ function NoProject({ error, onRetry }: { readonly error: unknown; readonly onRet
 
 function OpenProject({ api, project, user }: { readonly api: Api; readonly project: Project; readonly user: User }) {
   const model = useMemo(() => new ProjectModel(api, project, user.role), [api, project, user.role]);
+  const actions = useMemo(() => new Actions(model), [model]);
+  const grid = useRef<Grid | null>(null);
+  const [help, setHelp] = useState(false);
   useEffect(() => () => model.close(), [model]);
   const drawer = model.desk.drawer.value;
+  const add = async () => {
+    await actions.create([{ name: words.actions.newName }]);
+    const name = model.columns.peek().findIndex(({ field }) => field === 'name');
+    grid.current?.edit({ row: model.size.rows - 1, column: Math.max(0, name) });
+  };
   return (
     <div class="workspace">
-      <Toolbar model={model} />
+      <Toolbar model={model}>
+        <EditTools model={model} actions={actions} onAdd={() => void add()} onHelp={() => setHelp(true)} />
+      </Toolbar>
       <div class="stage">
         <div class="grid-place">
-          <GridView model={model} />
+          <GridView model={model} actions={actions} onHelp={() => setHelp(true)} onReady={(ready) => (grid.current = ready)} />
           <RowsNotice model={model} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
       </div>
-      <StatusLine model={model} />
+      <StatusLine model={model} actions={actions} />
+      <Confirmation actions={actions} />
+      <Conflict model={model} />
+      {help && <Help onClose={() => setHelp(false)} />}
     </div>
   );
 }

@@ -1,17 +1,29 @@
 /** The line below the grid: what is selected, how many rows there are, how late they are, and what the page costs. */
+import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
+import { cellCount } from '../selection/range';
 import { reasonOf } from '../ui/refusal';
 import { dollarsOfMillion } from '../view/price';
 import { words } from '../words';
 
-export function StatusLine({ model }: { readonly model: ProjectModel }) {
+export function StatusLine({ model, actions }: { readonly model: ProjectModel; readonly actions: Actions }) {
   const counts = model.counts.value;
   const error = model.countError.value;
   const explanation = model.explanation.value;
+  const cells = model.range ? cellCount(model.range) : 0;
+  const progress = model.editor.progress.value;
+  const refused = [...model.editor.marks.value.values()].filter(({ kind }) => kind === 'refused').length;
+  const misfits = model.misfits.value.size;
   return (
     <footer class="status-line">
       <span role="status">{error === null ? words.project.shown(counts?.matched ?? null, counts?.total ?? null) : words.status.noCount}</span>
       {error !== null && <span title={reasonOf(error)}>{reasonOf(error)}</span>}
+      {cells > 1 && <span>{words.status.selected(cells)}</span>}
+      {misfits > 0 && <span>{words.status.misfits(misfits)}</span>}
+      {refused > 0 && <span class="bad">{words.status.refused(refused)}</span>}
+      <span class="said" role="status">
+        {progress ? words.status.writing(progress.done, progress.of) : actions.said.value}
+      </span>
       {explanation && (
         <button class="link" type="button" onClick={() => (model.desk.drawer.value = { kind: 'explain' })} title={words.explain.title}>
           {words.status.price(Number(explanation.read_units), dollarsOfMillion(Number(explanation.read_units)))}

@@ -1,5 +1,5 @@
-/** Icons in the elements of screens; the grid draws the same ones (grid/icons.ts). */
-import { ICONS, type Icon as Name } from '../grid/icons';
+/** Icons in the elements of screens; the grid draws the same ones (icons.ts). */
+import { ICONS, type Icon as Name } from './icons';
 
 export function Icon({ name }: { readonly name: Name }) {
   return (

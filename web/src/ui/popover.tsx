@@ -1,7 +1,7 @@
 /** A button with a panel that belongs to it. The browser closes the panel on Escape and on a click elsewhere, and gives the focus back. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { Icon as IconName } from '../grid/icons';
+import type { Icon as IconName } from './icons';
 import { Icon } from './icon';
 
 interface PopoverProps {

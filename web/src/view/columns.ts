@@ -67,3 +67,13 @@ export function moved(columns: readonly Column[], field: string, before: string 
   const placed = { ...column, frozen: neighbour?.frozen ?? column.frozen };
   return [...others.slice(0, at), placed, ...others.slice(at)];
 }
+
+/** The columns as a screen of some width can bear them: frozen ones take no more than half of it. */
+export function fittingWidth(columns: readonly Column[], width: number): readonly Column[] {
+  let taken = 0;
+  return columns.map((column) => {
+    if (!column.frozen) return column;
+    taken += column.width;
+    return taken <= width / 2 ? column : { ...column, frozen: false };
+  });
+}

@@ -14,12 +14,17 @@ import {
   type ColDef,
   type GridApi,
 } from 'ag-grid-community';
+import type { Typed } from '../../cells/editors/editor';
 import { valueOf } from '../../fields/values';
 import type { RowHeight } from '../../view/view';
 import type { Grid, GridColumn, GridOwner } from '../grid';
 import { Cell, type CellParams } from './cell';
+import { paint } from './classes';
+import { CellEditing } from './editor';
 import { ColumnHeader, type HeaderParams } from './header';
+import { followMouse } from './mouse';
 import { keepWheelExact, ratioOf } from './wheel';
+import { WideRow } from './wide';
 
 ModuleRegistry.registerModules([
   CellStyleModule,
@@ -49,7 +54,7 @@ export interface MountOptions {
 }
 
 export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOptions): Grid {
-  let { length, height } = options;
+  let { length, height, columns } = options;
   const api: GridApi<Placeholder> = createGrid<Placeholder>(host, {
     theme: 'legacy',
     rowModelType: 'infinite',
@@ -63,13 +68,20 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       getRows: (block) =>
         block.successCallback(new Array(Math.max(0, Math.min(block.endRow, length) - block.startRow)).fill(PLACEHOLDER), length),
     },
-    columnDefs: definitions(options.columns, owner),
-    defaultColDef: { sortable: false, suppressHeaderMenuButton: true },
+    columnDefs: definitions(columns, owner),
+    defaultColDef: {
+      sortable: false,
+      suppressHeaderMenuButton: true,
+      suppressKeyboardEvent: ({ event, editing }) => !editing && owner.key(event),
+    },
     suppressDragLeaveHidesColumns: true,
-    suppressCellFocus: false,
-    suppressColumnVirtualisation: false,
     animateRows: false,
+    stopEditingWhenCellsLoseFocus: true,
+    enterNavigatesVerticallyAfterEdit: true,
     getRowClass: ({ node }) => [...owner.rowClasses(node.rowIndex ?? -1)],
+    isFullWidthRow: ({ rowNode }) => owner.at(rowNode.rowIndex ?? -1).kind === 'group',
+    fullWidthCellRenderer: WideRow,
+    fullWidthCellRendererParams: { owner },
     onViewportChanged: ({ firstRow, lastRow }) => owner.show({ first: firstRow, last: lastRow }),
     onColumnResized: ({ finished, source, column }) => {
       if (finished && column && source === 'uiColumnResized') owner.resize(column.getColId(), column.getActualWidth());
@@ -79,43 +91,86 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       const order = api.getAllDisplayedColumns().map((one) => one.getColId());
       owner.move(column.getColId(), order[order.indexOf(column.getColId()) + 1] ?? null);
     },
+    onCellFocused: ({ rowIndex, column }) => {
+      const place = column && typeof column === 'object' ? columnOf(column.getColId()) : -1;
+      if (rowIndex !== null && place >= 0) owner.focused({ row: rowIndex, column: place });
+    },
   });
   api.setGridAriaProperty('label', options.label);
 
+  const columnOf = (field: string) => columns.findIndex((column) => column.field.id === field);
+  const fieldAt = (column: number) => columns[column]?.field.id ?? '';
   const viewport = host.querySelector<HTMLElement>('.ag-grid-viewport');
-  const undoWheel =
-    viewport &&
+  if (!viewport) throw new Error('The grid has no viewport.');
+  const stopping = [
     keepWheelExact(viewport, () =>
       ratioOf(length, height, viewport.clientHeight - HEADER_HEIGHT, viewport.scrollHeight - HEADER_HEIGHT),
-    );
+    ),
+    followMouse({
+      viewport,
+      owner,
+      cellOf: (element) => {
+        const row = Number(element.closest('.ag-row')?.getAttribute('row-index') ?? NaN);
+        const column = columnOf(element.getAttribute('col-id') ?? '');
+        return Number.isNaN(row) || column < 0 ? null : { row, column };
+      },
+    }),
+  ];
 
-  return {
-    setColumns: (columns) => api.setGridOption('columnDefs', definitions(columns, owner)),
+  const grid: Grid = {
+    setColumns: (next) => {
+      columns = next;
+      api.setGridOption('columnDefs', definitions(columns, owner));
+      paint(host, owner);
+    },
     setHeight: (next) => {
+      if (next === height) return;
       height = next;
       api.setGridOption('rowHeight', next);
+      api.resetRowHeights();
     },
     setLength: (next) => {
       length = next;
       api.setRowCount(next, true);
+      api.refreshInfiniteCache();
     },
-    refresh: () => {
-      api.refreshCells();
-      for (const row of host.querySelectorAll('.ag-row')) applyClasses(row, owner);
+    refresh: ({ whole } = { whole: false }) => {
+      if (whole) api.redrawRows();
+      else api.refreshCells();
+      paint(host, owner);
     },
-    scrollTo: (index) => api.ensureIndexVisible(index),
+    repaint: () => paint(host, owner),
+    reveal: ({ row, column }) => {
+      api.ensureIndexVisible(row);
+      api.ensureColumnVisible(fieldAt(column));
+    },
+    focus: (cell) => {
+      grid.reveal(cell);
+      api.setFocusedCell(cell.row, fieldAt(cell.column));
+    },
+    edit: (cell) => {
+      grid.reveal(cell);
+      api.startEditingCell({ rowIndex: cell.row, colKey: fieldAt(cell.column) });
+    },
+    elementOf: ({ row, column }) =>
+      host.querySelector<HTMLElement>(`.ag-row[row-index="${row}"] .ag-cell[col-id="${fieldAt(column)}"]`),
+    headOf: (field) => host.querySelector<HTMLElement>(`.ag-header-cell[col-id="${field}"]`),
     destroy: () => {
-      undoWheel?.();
+      for (const stop of stopping) stop();
       api.destroy();
     },
   };
+  return grid;
 }
 
-/** Give a row that is drawn the classes that its owner now has for it. All of them begin with `is-`. */
-function applyClasses(row: Element, owner: GridOwner): void {
-  const wanted = new Set(owner.rowClasses(Number(row.getAttribute('row-index'))));
-  for (const name of [...row.classList]) if (name.startsWith('is-') && !wanted.has(name)) row.classList.remove(name);
-  row.classList.add(...wanted);
+/** Keys at the head of a column: Enter sorts, Alt and the arrow open the menu. Answers whether the key was taken. */
+function headKey(event: KeyboardEvent, field: string, owner: GridOwner): boolean {
+  const head = event.target instanceof Element ? event.target.closest<HTMLElement>('.ag-header-cell') : null;
+  if (event.key === 'Enter') owner.sort(field, event.shiftKey);
+  else if (event.key === 'ArrowDown' && event.altKey && head) owner.openMenu(field, head);
+  else return false;
+  event.preventDefault();
+  return true;
 }
 
 function definitions(columns: readonly GridColumn[], owner: GridOwner): ColDef<Placeholder>[] {
@@ -125,10 +180,19 @@ function definitions(columns: readonly GridColumn[], owner: GridOwner): ColDef<P
     width: column.width,
     pinned: column.frozen ? 'left' : null,
     lockPinned: true,
+    suppressHeaderKeyboardEvent: ({ event }) => headKey(event, column.field.id, owner),
     headerComponent: ColumnHeader,
     headerComponentParams: { own: { column, owner } satisfies HeaderParams },
     cellRenderer: Cell,
     cellRendererParams: { field: column.field, owner } satisfies CellParams,
+    editable: ({ node }) => owner.mayEdit(node.rowIndex ?? -1, column.field.id),
+    cellEditor: CellEditing,
+    cellEditorParams: { field: column.field, owner } satisfies CellParams,
+    // The owner shows the value and writes it; the library keeps none.
+    valueSetter: ({ node, newValue }) => {
+      owner.commit(node?.rowIndex ?? -1, column.field.id, newValue as Typed);
+      return false;
+    },
     // What the library compares to know which cells to draw again.
     valueGetter: ({ node }) => {
       const slot = owner.at(node?.rowIndex ?? -1);

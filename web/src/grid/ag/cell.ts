@@ -4,6 +4,7 @@ import { showValue } from '../../cells/show';
 import type { Field } from '../../fields/fields';
 import { valueOf } from '../../fields/values';
 import type { GridOwner } from '../grid';
+import { paintCell } from './classes';
 
 export interface CellParams {
   readonly field: Field;
@@ -28,8 +29,10 @@ export class Cell implements ICellRendererComp {
     return true;
   }
 
-  private draw({ node, field, owner }: Params): void {
-    const slot = owner.at(node.rowIndex ?? -1);
+  private draw({ node, field, owner, eGridCell }: Params): void {
+    const index = node.rowIndex ?? -1;
+    const slot = owner.at(index);
+    paintCell(eGridCell, owner, index, field.id);
     this.element.className = `cell cell-${field.type}${slot.kind === 'loading' ? ' cell-loading' : ''}`;
     if (slot.kind === 'issue') showValue(this.element, field, valueOf(slot.row, field.id));
     else this.element.replaceChildren();

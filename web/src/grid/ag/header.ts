@@ -2,7 +2,7 @@
 import type { IHeaderComp, IHeaderParams } from 'ag-grid-community';
 import { words } from '../../words';
 import type { GridColumn, GridOwner } from '../grid';
-import { icon } from '../icons';
+import { icon } from '../../ui/icons';
 
 export interface HeaderParams {
   readonly column: GridColumn;
@@ -11,6 +11,8 @@ export interface HeaderParams {
 
 export class ColumnHeader implements IHeaderComp {
   private readonly element = document.createElement('div');
+  private head!: HTMLElement;
+  private own!: HeaderParams;
 
   init(params: IHeaderParams & { readonly own: HeaderParams }): void {
     this.element.className = 'head';
@@ -18,6 +20,7 @@ export class ColumnHeader implements IHeaderComp {
       if (event.target instanceof Element && event.target.closest('.head-menu')) return;
       this.own.owner.sort(this.own.column.field.id, event.shiftKey);
     });
+    this.head = params.eGridHeader;
     this.refresh(params);
   }
 
@@ -39,11 +42,11 @@ export class ColumnHeader implements IHeaderComp {
     menu.setAttribute('aria-label', words.header.menu(field.name));
     menu.append(icon('menu'));
     menu.addEventListener('click', () => this.own.owner.openMenu(field.id, menu));
+    this.head.setAttribute('aria-sort', sort ? (sort.direction === 'asc' ? 'ascending' : 'descending') : 'none');
     this.element.replaceChildren(icon(field.type), name, ...(sort ? [arrow(sort)] : []), menu);
     return true;
   }
 
-  private own!: HeaderParams;
 }
 
 function arrow({ direction, rank }: NonNullable<GridColumn['sort']>): HTMLElement {

@@ -1,4 +1,5 @@
 /** The one line above the grid: what is shown and how. */
+import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { ProjectModel } from '../../project/model';
 import { conditionsIn } from '../../view/filters';
@@ -10,7 +11,7 @@ import { FilterPanel } from './filter-panel';
 import { ColorPanel, HeightPanel } from './look-panels';
 import { GroupPanel, SortPanel } from './order-panels';
 
-export function Toolbar({ model }: { readonly model: ProjectModel }) {
+export function Toolbar({ model, children }: { readonly model: ProjectModel; readonly children: ComponentChildren }) {
   const view = model.view.value;
   const hidden = model.fields.length - model.columns.value.length;
   return (
@@ -43,6 +44,7 @@ export function Toolbar({ model }: { readonly model: ProjectModel }) {
       <Popover label={words.toolbar.more} icon="more">
         {(close) => <MorePanel model={model} close={close} />}
       </Popover>
+      {children}
     </div>
   );
 }

@@ -38,6 +38,10 @@ export const ICONS = {
   trash: 'M3 4.5h10M6 4.5V3h4v1.5M4.5 4.5l.5 8.5h6l.5-8.5',
   right: 'M6 4l4 4-4 4',
   close: 'M4 4l8 8M12 4l-8 8',
+  undo: 'M6 3 3 6l3 3M3 6h6.5a3.5 3.5 0 0 1 0 7H6',
+  redo: 'm10 3 3 3-3 3M13 6H6.5a3.5 3.5 0 0 0 0 7H10',
+  check: 'm3.5 8.5 3 3 6-7',
+  keys: 'M2.5 4h11v8h-11zM5 6.5h.5M8 6.5h.5M11 6.5h.5M5.5 9.5h5',
 } as const;
 export type Icon = keyof typeof ICONS;
 

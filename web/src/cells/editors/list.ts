@@ -1,0 +1,91 @@
+/** The list below an editor: what may be chosen, narrowed by what is typed. It stands in the top layer, above all else. */
+
+export interface ListItem {
+  readonly value: string;
+  readonly element: Node;
+  readonly chosen: boolean;
+}
+
+export class ChoiceList {
+  readonly element = document.createElement('ul');
+  private items: readonly ListItem[] = [];
+  private active = 0;
+
+  constructor(
+    private readonly input: HTMLInputElement,
+    private readonly choose: (value: string) => void,
+    { many }: { readonly many: boolean },
+  ) {
+    this.element.className = 'choice-list';
+    this.element.id = `choices-${crypto.randomUUID()}`;
+    this.element.popover = 'manual';
+    this.element.setAttribute('role', 'listbox');
+    this.element.setAttribute('aria-label', input.getAttribute('aria-label') ?? '');
+    if (many) this.element.setAttribute('aria-multiselectable', 'true');
+    // The focus stays in the input.
+    this.element.addEventListener('mousedown', (event) => event.preventDefault());
+    this.element.addEventListener('click', (event) => {
+      const item = event.target instanceof Element ? event.target.closest('li') : null;
+      if (item?.dataset['value'] !== undefined) this.choose(item.dataset['value']);
+    });
+    input.setAttribute('role', 'combobox');
+    input.setAttribute('aria-expanded', 'true');
+    input.setAttribute('aria-controls', this.element.id);
+  }
+
+  /** Show below the cell, or above it where there is more room. */
+  open(): void {
+    document.body.append(this.element);
+    this.element.showPopover();
+    const cell = (this.input.closest('.ag-cell') ?? this.input).getBoundingClientRect();
+    const below = window.innerHeight - cell.bottom;
+    const { style } = this.element;
+    style.minWidth = `${Math.max(cell.width, 180)}px`;
+    style.left = `${Math.max(4, Math.min(cell.left, window.innerWidth - Math.max(cell.width, 180) - 4))}px`;
+    style.maxHeight = `${Math.min(320, Math.max(below, cell.top) - 8)}px`;
+    if (below > 200 || below > cell.top) style.top = `${cell.bottom + 2}px`;
+    else style.bottom = `${window.innerHeight - cell.top + 2}px`;
+  }
+
+  close(): void {
+    this.element.remove();
+  }
+
+  set(items: readonly ListItem[], active = 0): void {
+    this.items = items;
+    this.element.replaceChildren(...items.map((item, place) => this.line(item, place)));
+    this.activate(Math.min(active, items.length - 1));
+  }
+
+  /** The value that Enter would choose. */
+  get activeValue(): string | undefined {
+    return this.items[this.active]?.value;
+  }
+
+  /** Arrow keys. Answers whether the key was one. */
+  move(key: string): boolean {
+    if (key !== 'ArrowDown' && key !== 'ArrowUp') return false;
+    const { length } = this.items;
+    if (length) this.activate((this.active + (key === 'ArrowDown' ? 1 : length - 1)) % length);
+    return true;
+  }
+
+  private activate(place: number): void {
+    this.active = Math.max(0, place);
+    for (const [index, line] of [...this.element.children].entries()) line.classList.toggle('active', index === this.active);
+    const line = this.element.children[this.active];
+    line?.scrollIntoView({ block: 'nearest' });
+    if (line) this.input.setAttribute('aria-activedescendant', line.id);
+    else this.input.removeAttribute('aria-activedescendant');
+  }
+
+  private line(item: ListItem, place: number): HTMLElement {
+    const line = document.createElement('li');
+    line.id = `${this.element.id}-${place}`;
+    line.dataset['value'] = item.value;
+    line.setAttribute('role', 'option');
+    line.setAttribute('aria-selected', String(item.chosen));
+    line.append(item.element);
+    return line;
+  }
+}

@@ -1,0 +1,136 @@
+/** What people type or paste, as values. Pure. */
+import { LosslessNumber } from 'lossless-json';
+import type { Field } from '../fields/fields';
+import type { CellValue } from '../fields/values';
+import { words } from '../words';
+
+export type Parsed = { readonly ok: true; readonly value: CellValue } | { readonly ok: false; readonly message: string };
+
+const value = (value: CellValue): Parsed => ({ ok: true, value });
+const refused = (message: string): Parsed => ({ ok: false, message });
+
+/** The value that a text means in a field; an empty text is no value. */
+export function parseText(field: Field, text: string): Parsed {
+  const trimmed = text.trim();
+  if (trimmed === '') return field.required ? refused(words.parse.required(field.name)) : value(null);
+  switch (field.type) {
+    case 'text':
+    case 'user':
+      return value(trimmed);
+    case 'number':
+      return parseNumber(trimmed);
+    case 'date':
+      return parseDate(trimmed);
+    case 'datetime':
+      return parseDatetime(trimmed);
+    case 'bool':
+      return parseBool(trimmed);
+    case 'enum':
+      return parseOption(field, trimmed);
+    case 'multi_enum':
+      return parseOptions(field, trimmed);
+  }
+}
+
+const PARTS = new Intl.NumberFormat().formatToParts(-12345.5);
+const GROUP = PARTS.find(({ type }) => type === 'group')?.value ?? ',';
+const POINT = PARTS.find(({ type }) => type === 'decimal')?.value ?? '.';
+const DECIMAL = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?$/i;
+
+/** A number as the reader's locale writes it, or as programs do. All digits are kept. */
+function parseNumber(text: string): Parsed {
+  const bare = text.replace(/[\s\u00a0\u202f]/g, '').replace('\u2212', '-');
+  const local = bare.replaceAll(GROUP, '').replace(POINT, '.');
+  // "1.5" is a number to programs everywhere, also where people group by points: three digits behind one are a group.
+  const plain = GROUP === '.' && /^[+-]?\d{1,3}(\.\d{3})+$/.test(bare) ? local : DECIMAL.test(bare) ? bare : local;
+  return DECIMAL.test(plain) ? value(new LosslessNumber(jsonNumber(plain))) : refused(words.parse.number);
+}
+
+/** Digits as JSON wants them: no plus, no leading zeros, a digit on both sides of the point. */
+function jsonNumber(decimal: string): string {
+  const [, sign = '', whole = '', fraction = '', power = ''] = /^([+-]?)(\d*)\.?(\d*)(e.*)?$/i.exec(decimal) ?? [];
+  const digits = whole.replace(/^0+(?=\d)/, '') || '0';
+  return `${sign === '-' ? '-' : ''}${digits}${fraction && `.${fraction}`}${power}`;
+}
+
+const ORDER = new Intl.DateTimeFormat()
+  .formatToParts(new Date(2001, 1, 3))
+  .flatMap(({ type }) => (type === 'day' || type === 'month' || type === 'year' ? [type] : []));
+
+function parseDate(text: string): Parsed {
+  const date = isoDate(text);
+  return date === null ? refused(words.parse.date) : value(date);
+}
+
+/** An ISO date, numbers in the order of the locale, or a date in English words; null for anything else. */
+function isoDate(text: string): string | null {
+  const iso = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text);
+  if (iso) return checked(Number(iso[1]), Number(iso[2]), Number(iso[3]));
+  const numbers = /^(\d{1,4})[./\-\s]+(\d{1,2})[./\-\s]+(\d{1,4})\.?$/.exec(text);
+  if (numbers) {
+    const given = Object.fromEntries(ORDER.map((part, place) => [part, Number(numbers[place + 1])]));
+    return checked(fourDigits(given['year'] ?? 0), given['month'] ?? 0, given['day'] ?? 0);
+  }
+  const named = /[a-z]/i.test(text) ? new Date(`${text} UTC`) : null;
+  return named && !Number.isNaN(named.getTime()) ? named.toISOString().slice(0, 10) : null;
+}
+
+function fourDigits(year: number): number {
+  return year < 50 ? 2000 + year : year < 100 ? 1900 + year : year;
+}
+
+/** The date where the calendar has it. */
+function checked(year: number, month: number, day: number): string | null {
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const real = year >= 1 && year <= 9999 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return real ? `${String(year).padStart(4, '0')}-${pad(month)}-${pad(day)}` : null;
+}
+
+/** A point in time; without an offset it is one of the reader's own time zone. */
+function parseDatetime(text: string): Parsed {
+  const [, day = '', hours = '0', minutes = '0', seconds = '0', fraction = '', offset = ''] =
+    /^(.*?)(?:[T\s]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(text) ?? [];
+  const date = isoDate(day.trim().replace(/,$/, ''));
+  if (date === null || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59) {
+    return refused(words.parse.datetime);
+  }
+  const clock = `${date}T${pad(Number(hours))}:${pad(Number(minutes))}:${pad(Number(seconds))}`;
+  const zone = offset.replace(/^([+-]\d{2})(\d{2})$/, '$1:$2').toUpperCase();
+  const instant = new Date(clock + zone);
+  if (Number.isNaN(instant.getTime())) return refused(words.parse.datetime);
+  return value(`${instant.toISOString().slice(0, 19)}${fraction && `.${fraction}`}Z`);
+}
+
+const YES = new Set(['true', 'yes', 'y', '1', 'x', '✓', '✔', words.cell.yes.toLowerCase()]);
+const NO = new Set(['false', 'no', 'n', '0', words.cell.no.toLowerCase()]);
+
+function parseBool(text: string): Parsed {
+  const word = text.toLowerCase();
+  return YES.has(word) ? value(true) : NO.has(word) ? value(false) : refused(words.parse.bool);
+}
+
+function parseOption(field: Field, text: string): Parsed {
+  const option = optionOf(field, text);
+  return option === undefined ? refused(words.parse.option(text)) : value(option);
+}
+
+/** Options, separated by commas, semicolons or line ends. They come in the field's own order. */
+function parseOptions(field: Field, text: string): Parsed {
+  const whole = optionOf(field, text);
+  const parts = whole === undefined ? text.split(/[,;\n]/).map((part) => part.trim()).filter(Boolean) : [whole];
+  const unknown = parts.find((part) => optionOf(field, part) === undefined);
+  if (unknown !== undefined) return refused(words.parse.option(unknown));
+  const chosen = new Set(parts.map((part) => optionOf(field, part)));
+  return value(field.options.flatMap((option) => (chosen.has(option.value) ? [option.value] : [])));
+}
+
+function optionOf(field: Field, text: string): string | undefined {
+  const folded = text.toLowerCase();
+  const exact = field.options.find((option) => option.value === text);
+  return (exact ?? field.options.find((option) => option.value.toLowerCase() === folded))?.value;
+}
+
+function pad(number: number): string {
+  return String(number).padStart(2, '0');
+}

@@ -1,0 +1,24 @@
+/** Values as text that `parseText` and spreadsheets read back. Pure. */
+import type { FieldType } from '../api/types';
+import type { CellValue } from '../fields/values';
+import { isList } from './format';
+
+/** The text of a value for the clipboard and for editing: dates as ISO has them, numbers with a point and all digits. */
+export function textOf(type: FieldType, value: CellValue): string {
+  if (value === null) return '';
+  if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
+  if (isList(value)) return value.join(', ');
+  if (type === 'datetime') return localTime(String(value));
+  return String(value);
+}
+
+/** A point in time in the reader's own time zone, `2024-05-01 13:30`, with seconds and their parts where there are any. */
+function localTime(instant: string): string {
+  const time = new Date(instant);
+  if (Number.isNaN(time.getTime())) return instant;
+  const two = (number: number) => String(number).padStart(2, '0');
+  const date = `${String(time.getFullYear()).padStart(4, '0')}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+  const fraction = /\.\d+/.exec(instant)?.[0] ?? '';
+  const seconds = time.getSeconds() || fraction ? `:${two(time.getSeconds())}${fraction}` : '';
+  return `${date} ${two(time.getHours())}:${two(time.getMinutes())}${seconds}`;
+}

@@ -1,0 +1,24 @@
+/** What is remarkable about a cell: it is being written, was refused, or somebody else changed it meanwhile. */
+import type { CellValue } from '../fields/values';
+
+export type Mark =
+  | { readonly kind: 'pending' }
+  /** The text that was typed, and why it was not taken. */
+  | { readonly kind: 'refused'; readonly text: string; readonly message: string }
+  | { readonly kind: 'conflict'; readonly yours: CellValue; readonly theirs: CellValue; readonly version: number; readonly by: string };
+
+export type Marks = ReadonlyMap<string, Mark>;
+
+export function keyOf(num: number, field: string): string {
+  return `${num}/${field}`;
+}
+
+/** The marks with others set, or taken away. */
+export function marked(marks: Marks, cells: Iterable<{ readonly num: number; readonly field: string }>, mark: Mark | null): Marks {
+  const next = new Map(marks);
+  for (const { num, field } of cells) {
+    if (mark) next.set(keyOf(num, field), mark);
+    else next.delete(keyOf(num, field));
+  }
+  return next;
+}

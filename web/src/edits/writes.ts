@@ -1,0 +1,74 @@
+/** The calls that write issues. */
+import type { Api } from '../api/client';
+import { ApiError, OfflineError, type ProblemDocument } from '../api/problem';
+import type { Issue } from '../api/types';
+import type { Row } from '../fields/values';
+import type { Patch } from './change';
+
+/** Operations of one batch. */
+export const BATCH = 500;
+
+const MAX_TRIES = 4;
+const LEAST_WAIT = 0.5;
+
+/** One of them, as the API has it. */
+export type Operation =
+  | { readonly create: Patch }
+  | { readonly update: { readonly num: number; readonly version?: number } & Patch }
+  | { readonly delete: { readonly num: number; readonly version?: number } };
+
+export interface Outcome {
+  readonly num: number | null;
+  readonly version: number | null;
+  /** Why the operation was refused; null when it was carried out. */
+  readonly problem: ProblemDocument | null;
+}
+
+/** Change one issue, if it still has this version. Answers the whole issue. */
+export async function patchIssue(api: Api, project: string, row: Row, patch: Patch, change: string): Promise<Issue> {
+  const { body } = await api.call('PATCH', '/v1/projects/{project}/issues/{num}', {
+    path: { project, num: row.num },
+    body: patch,
+    headers: { 'If-Match': `"${row.version}"`, 'X-Change-Id': change },
+  });
+  return body;
+}
+
+export async function readIssue(api: Api, project: string, num: number): Promise<Issue> {
+  const { body } = await api.call('GET', '/v1/projects/{project}/issues/{num}', { path: { project, num } });
+  return body;
+}
+
+/** Carry out up to 500 operations. What is refused for the moment is sent again, under the same key, so nothing is done twice. */
+export async function writeBatch(
+  api: Api,
+  project: string,
+  operations: readonly Operation[],
+  change: string,
+): Promise<readonly Outcome[]> {
+  const key = crypto.randomUUID();
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { body } = await api.call('POST', '/v1/projects/{project}/issues/batch', {
+        path: { project },
+        body: { operations: operations as never[], return: 'minimal' },
+        headers: { 'Idempotency-Key': key, 'X-Change-Id': change },
+      });
+      return body.results.map((result) => ({
+        num: result.num ?? null,
+        version: result.version ?? null,
+        problem: result.problem ?? null,
+      }));
+    } catch (error) {
+      const wait = waitFor(error);
+      if (wait === null || tries === MAX_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1000 * Math.max(LEAST_WAIT * 2 ** tries, wait)));
+    }
+  }
+}
+
+/** Seconds to wait before a request is sent again; null where that would not help. */
+function waitFor(error: unknown): number | null {
+  if (error instanceof OfflineError) return 0;
+  return error instanceof ApiError && (error.status === 429 || error.status === 503) ? (error.retryAfter ?? 0) : null;
+}

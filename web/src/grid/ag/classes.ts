@@ -1,0 +1,27 @@
+/** Classes of the owner on elements of the library. All of them begin with `is-`; the library's own stay. */
+import type { GridOwner } from '../grid';
+
+export function setClasses(element: Element, names: readonly string[]): void {
+  for (const name of [...element.classList]) {
+    if (name.startsWith('is-') && !names.includes(name)) element.classList.remove(name);
+  }
+  if (names.length) element.classList.add(...names);
+}
+
+/** Give a cell its classes and its note. */
+export function paintCell(cell: HTMLElement, owner: GridOwner, index: number, field: string): void {
+  setClasses(cell, owner.cellClasses(index, field));
+  const note = owner.note(index, field);
+  if (cell.title !== note) cell.title = note;
+  if (note) cell.setAttribute('aria-invalid', 'true');
+  else cell.removeAttribute('aria-invalid');
+}
+
+/** Give all rows and cells that are drawn the classes that the owner now has for them. */
+export function paint(host: HTMLElement, owner: GridOwner): void {
+  for (const row of host.querySelectorAll<HTMLElement>('.ag-row')) {
+    const index = Number(row.getAttribute('row-index'));
+    setClasses(row, owner.rowClasses(index));
+    for (const cell of row.querySelectorAll<HTMLElement>('.ag-cell')) paintCell(cell, owner, index, cell.getAttribute('col-id') ?? '');
+  }
+}

@@ -1,0 +1,75 @@
+/** What can be done with a column. */
+import type { SortKey } from '../api/types';
+import type { ProjectModel } from '../project/model';
+import { Menu, type MenuEntry } from '../ui/menu';
+import { frozen, hidden, inScreenOrder, moved } from '../view/columns';
+import { MAX_GROUPS, MAX_SORT_KEYS, withSortKey, type Column } from '../view/view';
+import { words } from '../words';
+
+export interface OpenMenu {
+  readonly field: string;
+  readonly anchor: HTMLElement;
+}
+
+interface ColumnMenuProps extends OpenMenu {
+  readonly model: ProjectModel;
+  readonly onClose: () => void;
+}
+
+export function ColumnMenu({ model, field, anchor, onClose }: ColumnMenuProps) {
+  return (
+    <Menu
+      anchor={anchor}
+      label={words.header.menu(model.field(field)?.name ?? field)}
+      groups={[sortEntries(model, field), narrowEntries(model, field), placeEntries(model, field)]}
+      onClose={onClose}
+    />
+  );
+}
+
+function sortEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
+  const { sort } = model.view.value;
+  const present = sort.find((key) => key.field === field);
+  const key: SortKey = present ?? { field, direction: 'asc', nulls: 'last' };
+  const by = (change: Partial<SortKey>) => () => model.change({ sort: withSortKey(sort, { ...key, ...change }) });
+  return [
+    { text: words.menu.ascending, icon: 'up', chosen: present?.direction === 'asc', act: by({ direction: 'asc' }) },
+    { text: words.menu.descending, icon: 'down', chosen: present?.direction === 'desc', act: by({ direction: 'desc' }) },
+    ...(present
+      ? [
+          { text: words.menu.nullsFirst, chosen: key.nulls === 'first', act: by({ nulls: 'first' }) },
+          { text: words.menu.nullsLast, chosen: key.nulls === 'last', act: by({ nulls: 'last' }) },
+          { text: words.menu.unsorted, act: () => model.change({ sort: sort.filter((one) => one !== present) }) },
+        ]
+      : []),
+    ...(!present && sort.length > 0 && sort.length < MAX_SORT_KEYS
+      ? [{ text: words.menu.addKey, act: () => model.change({ sort: [...sort, key] }) }]
+      : []),
+  ];
+}
+
+function narrowEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
+  const { groups } = model.view.value;
+  return [
+    { text: words.menu.filter, icon: 'filter', act: () => (model.desk.filtering.value = field) },
+    {
+      text: words.menu.group,
+      icon: 'group',
+      disabled: groups.length === MAX_GROUPS || groups.some((group) => group.field === field),
+      act: () => model.change({ groups: [...groups, { field, unit: null }] }),
+    },
+  ];
+}
+
+function placeEntries(model: ProjectModel, field: string): readonly MenuEntry[] {
+  const columns = model.columns.value;
+  const at = columns.findIndex((column) => column.field === field);
+  const isFrozen = columns[at]?.frozen ?? false;
+  const show = (next: readonly Column[]) => () => model.change({ columns: inScreenOrder(next) }, { replace: true });
+  return [
+    { text: isFrozen ? words.menu.unfreeze : words.menu.freeze, act: show(frozen(columns, field, !isFrozen)) },
+    { text: words.menu.left, disabled: at <= 0, act: show(moved(columns, field, columns[at - 1]?.field ?? null)) },
+    { text: words.menu.right, disabled: at === columns.length - 1, act: show(moved(columns, field, columns[at + 2]?.field ?? null)) },
+    { text: words.menu.hide, disabled: columns.length === 1, act: show(hidden(columns, field)) },
+  ];
+}

@@ -1,0 +1,69 @@
+/** Keys at a cell that is not being edited. What is not ours is left to the library: arrows, Tab, Enter and typing. */
+import type { Actions } from '../project/actions';
+import type { ProjectModel } from '../project/model';
+import { at, everything, extended, wholeRows, type Step } from '../selection/range';
+import type { Grid } from './grid';
+
+const STEPS: Readonly<Record<string, Step>> = {
+  ArrowUp: 'up',
+  ArrowDown: 'down',
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+};
+
+export interface KeyTargets {
+  readonly model: ProjectModel;
+  readonly actions: Actions;
+  readonly grid: Grid;
+  readonly openMenu: (column: number) => void;
+  readonly help: () => void;
+}
+
+/** Answers whether the key was taken. */
+export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, help }: KeyTargets): boolean {
+  const selection = model.selection.peek();
+  if (!selection) return false;
+  const control = event.ctrlKey || event.metaKey;
+  const take = (act: () => unknown) => {
+    event.preventDefault();
+    act();
+    return true;
+  };
+  const select = (next: typeof selection) => {
+    model.selection.value = next;
+    grid.reveal(next.reach);
+  };
+  const step = STEPS[event.key];
+  if (step && event.shiftKey) return take(() => select(extended(selection, step, model.size, control)));
+  if (event.key === 'ArrowDown' && event.altKey) return take(() => openMenu(selection.anchor.column));
+  const key = event.key.toLowerCase();
+  if (control) {
+    if (key === 'a') return take(() => (model.selection.value = everything(model.size)));
+    if (key === 'c') return take(() => void actions.copy());
+    // The browser then tells what is to be pasted.
+    if (key === 'v') return true;
+    if (key === 'd') return take(() => void actions.fillDown());
+    if (key === 'z') return take(() => void (event.shiftKey ? model.editor.redo() : model.editor.undo()));
+    if (key === 'y') return take(() => void model.editor.redo());
+    if (key === 'home') return take(() => grid.focus({ row: 0, column: 0 }));
+    if (key === 'end') return take(() => grid.focus({ row: model.size.rows - 1, column: model.size.columns - 1 }));
+    return false;
+  }
+  switch (event.key) {
+    case 'Delete':
+    case 'Backspace':
+      return take(() => void actions.clear());
+    case ' ':
+      return take(() => (event.shiftKey ? (model.selection.value = wholeRows(selection, model.size)) : actions.toggle()));
+    case 'Enter':
+      return actions.toggle() && take(() => undefined);
+    case 'Escape':
+      return take(() => {
+        model.selection.value = at(selection.anchor);
+      });
+    case '?':
+      return take(help);
+    default:
+      return false;
+  }
+}

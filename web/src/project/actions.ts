@@ -1,0 +1,227 @@
+/** What the user does to the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
+import { signal } from '@preact/signals';
+import type { Typed } from '../cells/editors/editor';
+import { parseText } from '../cells/parse';
+import { textOf } from '../cells/text';
+import type { CellEdit, Patch } from '../edits/change';
+import { patchOf } from '../edits/change';
+import { BATCH, writeBatch, type Operation, type Outcome } from '../edits/writes';
+import type { Field } from '../fields/fields';
+import { valueOf, type CellValue, type Row } from '../fields/values';
+import { fromTsv, toHtml, toTsv, type Block } from '../selection/clipboard';
+import { sourceOf, type Rectangle } from '../selection/range';
+import { words } from '../words';
+import type { ProjectModel } from './model';
+
+/** What is asked of the user before it is done. */
+export interface Question {
+  readonly title: string;
+  readonly detail: string;
+  readonly confirm: string;
+  readonly danger: boolean;
+  readonly answer: (yes: boolean) => void;
+}
+
+export class Actions {
+  readonly question = signal<Question | null>(null);
+  /** What happened last, for the status line and for screen readers. */
+  readonly said = signal('');
+
+  constructor(private readonly model: ProjectModel) {}
+
+  /** An editor was closed. What is no value of the field is marked at the cell. */
+  commit(index: number, fieldId: string, typed: Typed): void {
+    const field = this.model.field(fieldId);
+    const slot = this.model.rows.at(index);
+    if (!field || slot.kind !== 'issue') return;
+    const before = valueOf(slot.row, fieldId);
+    const parsed = 'text' in typed ? parseText(field, typed.text) : checked(field, typed.value);
+    if (parsed.ok) void this.model.editor.apply([{ num: slot.row.num, field: fieldId, before, after: parsed.value }]);
+    else this.model.editor.refuse(slot.row.num, fieldId, 'text' in typed ? typed.text : '', parsed.message);
+  }
+
+  /** Turn over the check box in the focused cell. Answers whether there is one. */
+  toggle(): boolean {
+    const cell = this.model.selection.peek()?.anchor;
+    const field = cell && this.model.fieldAt(cell.column);
+    const slot = cell && this.model.rows.at(cell.row);
+    if (!cell || field?.type !== 'bool' || slot?.kind !== 'issue' || !this.model.canEdit) return false;
+    this.commit(cell.row, field.id, { value: valueOf(slot.row, field.id) !== true });
+    return true;
+  }
+
+  async copy(): Promise<void> {
+    const range = this.model.range;
+    if (!range) return;
+    const text = (block: Block, form: (block: Block) => string, type: string) => new Blob([form(block)], { type });
+    const block = this.block(range);
+    // Rows far away are asked for while the clipboard already waits for them.
+    await navigator.clipboard.write([
+      new ClipboardItem({
+        'text/plain': block.then((cells) => text(cells, toTsv, 'text/plain')),
+        'text/html': block.then((cells) => text(cells, toHtml, 'text/html')),
+      }),
+    ]);
+    this.said.value = words.actions.copied((await block).length);
+  }
+
+  /** Paste from the upper left corner of the range; one copied cell fills the whole range. */
+  async paste(text: string): Promise<void> {
+    const range = this.model.range;
+    const block = fromTsv(text);
+    const width = Math.max(0, ...block.map((row) => row.length));
+    if (!range || !this.model.canEdit || !width) return;
+    const single = block.length === 1 && width === 1;
+    const height = single ? range.bottom - range.top + 1 : block.length;
+    const fields = this.fieldsFrom(range.left, single ? range.right - range.left + 1 : width);
+    const rows = await this.model.issuesIn(range.top, range.top + height - 1);
+    const textAt = (row: number, column: number) => (single ? block[0]?.[0] : block[row]?.[column]) ?? '';
+    const beyond = single ? [] : block.slice(rows.length);
+    await this.write(rows.flatMap((row, place) => this.read(row, fields, (column) => textAt(place, column))));
+    this.model.selection.value = {
+      anchor: { row: range.top, column: range.left },
+      reach: { row: range.top + Math.max(1, rows.length) - 1, column: range.left + fields.length - 1 },
+    };
+    if (beyond.length && (await this.ask(words.actions.addRows(beyond.length), words.actions.addRowsWhy, words.actions.add))) {
+      await this.create(beyond.map((cells) => this.patchFrom(fields, cells)));
+    }
+  }
+
+  /** Repeat the cells of the source over another range. */
+  async fill(source: Rectangle, target: Rectangle): Promise<void> {
+    if (!this.model.canEdit) return;
+    const [sources, targets] = await Promise.all([
+      this.model.issuesIn(source.top, source.bottom),
+      this.model.issuesIn(target.top, target.bottom),
+    ]);
+    const edits = targets.flatMap((row, place) =>
+      this.fieldsFrom(target.left, target.right - target.left + 1).flatMap((field, column): CellEdit[] => {
+        const from = sourceOf(source, { row: target.top + place, column: target.left + column });
+        const origin = sources[from.row - source.top];
+        const originField = this.model.fieldAt(from.column);
+        if (!origin || !originField || !field.editable || (origin === row && originField === field)) return [];
+        const value = valueOf(origin, originField.id);
+        const parsed = originField === field ? checked(field, value) : parseText(field, textOf(originField.type, value));
+        return parsed.ok ? [{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }] : [];
+      }),
+    );
+    await this.write(edits);
+  }
+
+  /** Fill the range with its first row. */
+  async fillDown(): Promise<void> {
+    const range = this.model.range;
+    if (range && range.bottom > range.top) await this.fill({ ...range, bottom: range.top }, range);
+  }
+
+  async clear(): Promise<void> {
+    const range = this.model.range;
+    if (!range || !this.model.canEdit) return;
+    const rows = await this.model.issuesIn(range.top, range.bottom);
+    await this.write(rows.flatMap((row) => this.read(row, this.fieldsFrom(range.left, range.right - range.left + 1), () => '')));
+  }
+
+  /** Make issues, and show them at the end until the user moves on. */
+  async create(patches: readonly Patch[]): Promise<readonly Row[]> {
+    const created: Row[] = [];
+    let refused = 0;
+    for (let start = 0; start < patches.length; start += BATCH) {
+      const part = patches.slice(start, start + BATCH);
+      const outcomes = await this.batch(part.map((create) => ({ create })));
+      for (const [place, { num, version, problem }] of outcomes.entries()) {
+        if (num === null || problem) refused += 1;
+        else created.push(rowMade(num, version ?? 1, part[place] ?? {}, this.model.project.states[0]?.value ?? ''));
+      }
+    }
+    if (created.length) this.model.add(created);
+    this.said.value = words.actions.created(created.length, refused);
+    return created;
+  }
+
+  /** Ask, and then delete the issues of the range. */
+  async remove(): Promise<void> {
+    const range = this.model.range;
+    if (!range || !this.model.canEdit) return;
+    const rows = await this.model.issuesIn(range.top, range.bottom);
+    const [first] = rows;
+    if (!first) return;
+    const title = rows.length === 1 ? words.actions.deleteOne(String(valueOf(first, 'name') ?? first.num)) : words.actions.deleteMany(rows.length);
+    if (!(await this.ask(title, words.actions.deleteWhy, words.actions.delete, true))) return;
+    let refused = 0;
+    for (let start = 0; start < rows.length; start += BATCH) {
+      const outcomes = await this.batch(rows.slice(start, start + BATCH).map(({ num, version }) => ({ delete: { num, version } })));
+      refused += outcomes.filter(({ problem }) => problem).length;
+    }
+    this.said.value = words.actions.deleted(rows.length - refused, refused);
+    this.model.settle();
+  }
+
+  private async batch(operations: readonly Operation[]): Promise<readonly Outcome[]> {
+    try {
+      return await writeBatch(this.model.api, this.model.project.id, operations, crypto.randomUUID());
+    } catch (error) {
+      const problem = { type: 'about:blank', title: String(error), status: 0 };
+      return operations.map(() => ({ num: null, version: null, problem }));
+    }
+  }
+
+  private ask(title: string, detail: string, confirm: string, danger = false): Promise<boolean> {
+    return new Promise((resolve) => {
+      const question: Question = {
+        title,
+        detail,
+        confirm,
+        danger,
+        answer: (yes) => {
+          if (this.question.peek() === question) this.question.value = null;
+          resolve(yes);
+        },
+      };
+      this.question.value = question;
+    });
+  }
+
+  private async write(edits: readonly CellEdit[]): Promise<void> {
+    await this.model.editor.apply(edits);
+  }
+
+  /** Edits of a row by texts. What is no value of its field is marked, and the others are made. */
+  private read(row: Row, fields: readonly Field[], text: (column: number) => string): CellEdit[] {
+    return fields.flatMap((field, column) => {
+      if (!field.editable) return [];
+      const parsed = parseText(field, text(column));
+      if (parsed.ok) return [{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }];
+      this.model.editor.refuse(row.num, field.id, text(column), parsed.message);
+      return [];
+    });
+  }
+
+  /** The body of a new issue. An issue needs a name, so one without gets one. */
+  private patchFrom(fields: readonly Field[], cells: readonly string[]): Patch {
+    const values = fields.flatMap((field, column) => {
+      const parsed = parseText(field, cells[column] ?? '');
+      return field.editable && parsed.ok && parsed.value !== null ? [{ field: field.id, after: parsed.value }] : [];
+    });
+    return { name: words.actions.newName, ...patchOf(values, this.model.fields) };
+  }
+
+  private fieldsFrom(left: number, count: number): readonly Field[] {
+    return Array.from({ length: count }, (_, place) => this.model.fieldAt(left + place)).flatMap((field) => field ?? []);
+  }
+
+  private async block({ top, bottom, left, right }: Rectangle): Promise<Block> {
+    const rows = await this.model.issuesIn(top, bottom);
+    const fields = this.fieldsFrom(left, right - left + 1);
+    return rows.map((row) => fields.map((field) => textOf(field.type, valueOf(row, field.id))));
+  }
+}
+
+function checked(field: Field, value: CellValue) {
+  return value === null && field.required ? parseText(field, '') : ({ ok: true, value } as const);
+}
+
+/** A new issue as the API now has it. */
+function rowMade(num: number, version: number, patch: Patch, state: string): Row {
+  const { fields, ...builtIn } = patch as Patch & { fields?: Record<string, CellValue> };
+  return { num, version, values: { state, ...(builtIn as Record<string, CellValue>), ...fields, num } };
+}

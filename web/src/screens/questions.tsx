@@ -1,0 +1,75 @@
+/** What the user is asked: before rows are deleted or added, which of two values to keep, and how the keys are called. */
+import { formatValue } from '../cells/format';
+import type { Actions } from '../project/actions';
+import type { ProjectModel } from '../project/model';
+import { Dialog } from '../ui/dialog';
+import { words } from '../words';
+
+export function Confirmation({ actions }: { readonly actions: Actions }) {
+  const question = actions.question.value;
+  if (!question) return null;
+  const { title, detail, confirm, danger, answer } = question;
+  return (
+    <Dialog title={title} onClose={() => answer(false)}>
+      <p>{detail}</p>
+      <div class="dialog-buttons">
+        <button type="button" class="button" onClick={() => answer(false)}>
+          {words.actions.cancel}
+        </button>
+        <button type="button" class={`button ${danger ? 'danger' : 'primary'}`} onClick={() => answer(true)}>
+          {confirm}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** The first conflict that waits for a choice, both values side by side. */
+export function Conflict({ model }: { readonly model: ProjectModel }) {
+  const found = [...model.editor.marks.value].find(([, mark]) => mark.kind === 'conflict');
+  if (found?.[1].kind !== 'conflict') return null;
+  const [key, { yours, theirs, by }] = found;
+  const [num = '', id = ''] = key.split('/');
+  const field = model.field(id);
+  const choose = (take: 'yours' | 'theirs') => void model.editor.resolve(Number(num), id, take);
+  const shown = (value: typeof yours) => (value === null ? words.cell.empty : formatValue(field?.type ?? 'text', value));
+  return (
+    <Dialog title={words.conflict.title} onClose={() => choose('theirs')}>
+      <p>{words.conflict.detail(field?.name ?? id, by)}</p>
+      <dl class="conflict">
+        <dt>{words.conflict.yours}</dt>
+        <dd>{shown(yours)}</dd>
+        <dt>{words.conflict.theirs}</dt>
+        <dd>{shown(theirs)}</dd>
+      </dl>
+      <div class="dialog-buttons">
+        <button type="button" class="button" onClick={() => choose('theirs')}>
+          {words.conflict.take(words.conflict.theirs)}
+        </button>
+        <button type="button" class="button primary" onClick={() => choose('yours')}>
+          {words.conflict.take(words.conflict.yours)}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+export function Help({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title={words.help.title} onClose={onClose}>
+      <dl class="key-help">
+        {words.help.keys.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>{keys}</dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="dialog-buttons">
+        <button type="button" class="button primary" onClick={onClose}>
+          {words.help.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

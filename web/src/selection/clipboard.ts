@@ -1,0 +1,45 @@
+/** Cells as spreadsheets exchange them: tab-separated text, and a table of HTML. Pure. */
+
+export type Block = readonly (readonly string[])[];
+
+/** Text that spreadsheets take apart into the same cells again. */
+export function toTsv(block: Block): string {
+  return block.map((row) => row.map(quoted).join('\t')).join('\r\n');
+}
+
+export function toHtml(block: Block): string {
+  const rows = block.map((row) => `<tr>${row.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`);
+  return `<table>${rows.join('')}</table>`;
+}
+
+/** The cells of a text that a spreadsheet or an editor has copied. A last line end is not one more row. */
+export function fromTsv(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let place = 0;
+  const cells = /"((?:[^"]|"")*)"(?=\t|\r?\n|$)|([^\t\r\n]*)/y;
+  while (place < text.length) {
+    cells.lastIndex = place;
+    const [whole = '', quoted, plain = ''] = cells.exec(text) ?? [];
+    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    place += whole.length;
+    if (text[place] === '\t') {
+      place += 1;
+      if (place < text.length) continue;
+      row.push('');
+    } else {
+      place += text.startsWith('\r\n', place) ? 2 : 1;
+    }
+    rows.push(row);
+    row = [];
+  }
+  return rows;
+}
+
+function quoted(cell: string): string {
+  return /[\t\r\n]|^"/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
+
+function escaped(cell: string): string {
+  return cell.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\n', '<br>');
+}

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { formatJson } from '../src/api/json';
+import type { FieldType } from '../src/api/types';
+import { formatValue } from '../src/cells/format';
+import { parseText } from '../src/cells/parse';
+import { textOf } from '../src/cells/text';
+import { field } from './fields';
+
+const OPTIONS = ['Low', 'High', 'Very high, indeed'];
+
+function read(type: FieldType, text: string): unknown {
+  const parsed = parseText(field('f', type, OPTIONS), text);
+  return parsed.ok ? parsed.value : 'refused';
+}
+
+describe('what people type', () => {
+  it.each([
+    ['1,234.50', '1234.50'],
+    ['-.5', '-0.5'],
+    ['+007', '7'],
+    ['1e3', '1e3'],
+    ['\u22122 000', '-2000'],
+    ['12345678901234567890.123456789012345678', '12345678901234567890.123456789012345678'],
+  ])('is the number %s', (text, digits) => {
+    expect(formatJson(read('number', text))).toBe(digits);
+  });
+
+  it.each(['abc', '1.2.3', '--1', '1e99999', ''])('is no number: %j', (text) => {
+    expect(read('number', text)).toBe(text === '' ? null : 'refused');
+  });
+
+  it.each([
+    ['2024-05-01', '2024-05-01'],
+    ['2024-5-1', '2024-05-01'],
+    ['5/31/2024', '2024-05-31'],
+    ['5.31.24', '2024-05-31'],
+    ['31 May 2024', '2024-05-31'],
+    ['2023-02-29', 'refused'],
+    ['13/13/2024', 'refused'],
+    ['soon', 'refused'],
+  ])('is a date: %s', (text, date) => {
+    expect(read('date', text)).toBe(date);
+  });
+
+  it.each([
+    ['2024-05-01T13:30:00Z', '2024-05-01T13:30:00Z'],
+    ['2024-05-01 13:30:15.123456+02:00', '2024-05-01T11:30:15.123456Z'],
+    ['2024-05-01T13:30+0200', '2024-05-01T11:30:00Z'],
+    ['2024-05-01 24:00', 'refused'],
+    ['noon', 'refused'],
+  ])('is a point in time: %s', (text, instant) => {
+    expect(read('datetime', text)).toBe(instant);
+  });
+
+  it('is yes or no', () => {
+    expect(['Yes', 'TRUE', 'x', '0', 'no', 'maybe'].map((text) => read('bool', text))).toEqual([true, true, true, false, false, 'refused']);
+  });
+
+  it('is an option in any case, also one with a comma', () => {
+    expect(['high', 'very high, indeed', 'highest'].map((text) => read('enum', text))).toEqual(['High', 'Very high, indeed', 'refused']);
+    expect(read('multi_enum', 'high; LOW,low')).toEqual(['Low', 'High']);
+    expect(read('multi_enum', 'Very high, indeed')).toEqual(['Very high, indeed']);
+    expect(read('multi_enum', 'Low, none')).toBe('refused');
+  });
+
+  it('must be there where the field is required', () => {
+    expect(parseText({ ...field('f', 'text'), required: true }, ' ').ok).toBe(false);
+  });
+});
+
+describe('the text of a value', () => {
+  it.each<[FieldType, unknown]>([
+    ['text', 'a "b"'],
+    ['date', '0999-12-31'],
+    ['datetime', '2024-05-01T13:30:15.000001Z'],
+    ['datetime', '2024-05-01T13:30:00Z'],
+    ['bool', false],
+    ['enum', 'High'],
+    ['multi_enum', ['Low', 'High']],
+  ])('of type %s is read back as it was: %j', (type, value) => {
+    expect(read(type, textOf(type, value as never))).toEqual(value);
+  });
+
+  it('is empty for no value', () => {
+    expect([textOf('number', null), formatValue('number', null)]).toEqual(['', '']);
+  });
+});

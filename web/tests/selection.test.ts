@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { fromTsv, toHtml, toTsv } from '../src/selection/clipboard';
+import { at, cellCount, everything, extended, filledTo, rectangleOf, sourceOf, wholeRows, type Rectangle } from '../src/selection/range';
+
+const SIZE = { rows: 100, columns: 5 };
+const cell = (row: number, column: number) => ({ row, column });
+
+describe('a range', () => {
+  it('reaches from its anchor in every direction, and ends at the edge', () => {
+    const up = extended(extended(at(cell(1, 1)), 'up', SIZE), 'left', SIZE);
+    expect(rectangleOf(up)).toEqual({ top: 0, bottom: 1, left: 0, right: 1 });
+    expect(cellCount(rectangleOf(up))).toBe(4);
+    expect(extended(up, 'up', SIZE)).toEqual(up);
+    expect(extended(up, 'down', SIZE, true).reach).toEqual(cell(99, 0));
+    expect(extended(at(cell(3, 3)), 'right', SIZE, true).reach).toEqual(cell(3, 4));
+  });
+
+  it('may be whole rows, or all', () => {
+    expect(rectangleOf(wholeRows(at(cell(7, 2)), SIZE))).toEqual({ top: 7, bottom: 7, left: 0, right: 4 });
+    expect(cellCount(rectangleOf(everything(SIZE)))).toBe(500);
+  });
+});
+
+describe('filling', () => {
+  const source: Rectangle = { top: 2, bottom: 3, left: 1, right: 1 };
+
+  it('goes where the handle was dragged furthest', () => {
+    expect(filledTo(source, cell(9, 2))).toEqual({ ...source, bottom: 9 });
+    expect(filledTo(source, cell(0, 1))).toEqual({ ...source, top: 0 });
+    expect(filledTo(source, cell(4, 4))).toEqual({ ...source, right: 4 });
+    expect(filledTo(source, cell(2, 1))).toEqual(source);
+  });
+
+  it('repeats the source downwards and upwards', () => {
+    expect([4, 5, 6, 1, 0].map((row) => sourceOf(source, cell(row, 1)).row)).toEqual([2, 3, 2, 3, 2]);
+  });
+});
+
+describe('the clipboard', () => {
+  const block = [
+    ['a', 'tab\there', 'two\nlines'],
+    ['"quoted" text', '', 'plain "inner"'],
+  ];
+
+  it('takes cells apart as it put them together', () => {
+    expect(fromTsv(toTsv(block))).toEqual(block);
+  });
+
+  it('reads what spreadsheets write', () => {
+    expect(fromTsv('1\t2\r\n3\t4\r\n')).toEqual([['1', '2'], ['3', '4']]);
+    expect(fromTsv('a\n\nb')).toEqual([['a'], [''], ['b']]);
+    expect(fromTsv('a\t')).toEqual([['a', '']]);
+    expect(fromTsv('"open\tb')).toEqual([['"open', 'b']]);
+    expect(fromTsv('')).toEqual([]);
+  });
+
+  it('escapes what HTML would take for its own', () => {
+    expect(toHtml([['<b> & c']])).toBe('<table><tr><td>&lt;b&gt; &amp; c</td></tr></table>');
+  });
+});
