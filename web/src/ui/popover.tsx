@@ -29,7 +29,7 @@ export function Popover({ label, icon, count = 0, asked = false, onClose, childr
   useEffect(() => {
     if (open && button.current && panel.current) place(panel.current, button.current);
   });
-  const text = count ? `${label} (${count})` : label;
+  const text = count ? `${label} ${count}` : label;
   return (
     <>
       <button ref={button} class={`tool${count ? ' is-set' : ''}`} type="button" popovertarget={id} aria-label={text} title={text}>
