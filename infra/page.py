@@ -5,8 +5,8 @@ The local stack and CloudFront both serve the page by these rules.
 
 from collections.abc import Sequence
 
-OWN_SEGMENTS = frozenset({"", "callback", "projects"})
-"""First segments of the paths that the page itself draws: each answers `index.html`."""
+OWN_SEGMENTS = frozenset({"callback", "projects"})
+"""First segments of the paths that the page itself draws, besides `/`: each answers `index.html`."""
 
 HASHED = "/assets/"
 """Where the files lie whose names have a hash of what they hold."""
@@ -20,7 +20,7 @@ ASK_AGAIN = "no-cache"
 
 def is_own(path: str) -> bool:
     """Whether the page draws this path."""
-    return path.startswith("/") and path.split("/", 2)[1] in OWN_SEGMENTS
+    return path == "/" or (path.startswith("/") and path.split("/", 2)[1] in OWN_SEGMENTS)
 
 
 def cache_control(path: str) -> str:

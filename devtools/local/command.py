@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from devtools import files
 from devtools.arguments import add_data
 from devtools.failure import Failure
-from devtools.local import cors, tokens
+from devtools.local import cors, page_build, sessions, tokens
 from devtools.local.environment import LOOPBACK
 from devtools.local.folder import Folder, State
 
@@ -132,6 +132,7 @@ def _up(args: argparse.Namespace) -> int:
             _print_ready(folder, state, "runs")
             print("Stop it with Ctrl-C. Its log: ./dev logs -f", file=sys.stderr)
 
+    page_build.build(say)
     stack.run(folder, port=args.port, listen=args.listen, empty=args.empty, say=say, ready=ready)
     print("Stopped.", file=sys.stderr)
     return 0
@@ -186,7 +187,10 @@ def _print_ready(folder: Folder, state: State, verb: str) -> None:
 
         path = f"/v1/projects/{demo.PROJECT}/grid?sort={demo.DATE_ATTRIBUTE}&limit=10"
     token = tokens.issue(tokens.key_in(folder.path), tenant="0807", role="viewer")
-    print(f"gridview {verb} at {state.api} (data in {folder.path}). Try:\n")
+    print(f"gridview {verb} at {state.api} (data in {folder.path}).\n")
+    if (page_build.DIST / "index.html").is_file():
+        print(f"The page, for one browser: {state.api}/#key={sessions.new_key(folder.path)}\n")
+    print("Try:\n")
     print(f"curl -sS -H 'Authorization: Bearer {token}' {shlex.quote(state.api + path)}\n", flush=True)
 
 

@@ -15,7 +15,14 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from gridview.api.routes import REFUSES, Resource, Route, resources
-from gridview.support.errors import PROBLEMS, ProblemType, Unauthenticated, problem_document
+from gridview.support import errors
+from gridview.support.errors import (
+    PROBLEMS,
+    ProblemType,
+    RequestError,
+    Unauthenticated,
+    problem_document,
+)
 
 MAX_PAYLOAD_BYTES = 6 * 1024 * 1024
 """Lambda's limit on an event and on a response."""
@@ -200,6 +207,14 @@ def unauthenticated(request_id: str) -> Response:
         request_id,
         [("www-authenticate", "Bearer")],
     )
+
+
+def refusal(error: RequestError, request_id: str) -> Response:
+    """The answer to a request that an error refuses, in the form of the functions' problems."""
+    document = {**errors.problem(error), "request_id": request_id}
+    headers = [("content-type", "application/problem+json")]
+    headers += [(name.lower(), value) for name, value in error.headers.items()]
+    return Response(errors.problem_type(error).status, headers, json.dumps(document).encode())
 
 
 def problem(

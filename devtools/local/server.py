@@ -1,4 +1,4 @@
-"""The HTTP API on this machine. It does what API Gateway does between a socket and the Lambda functions."""
+"""The HTTP API on this machine, and the page beside it. It does what API Gateway does between a socket and the Lambda functions."""
 
 import argparse
 import json
@@ -17,6 +17,9 @@ from devtools.failure import FunctionError
 from devtools.local import cors, gateway, tokens
 from devtools.local.containers import Pool
 from devtools.local.gateway import Request, Response
+from devtools.local.page_build import DIST
+from devtools.local.sessions import Sessions
+from devtools.local.site import Site
 from gridview.api.routes import REFUSES, ROUTES
 from gridview.support.errors import INTERNAL, PROBLEMS, NotFound, TooLarge
 from infra.limits import TIMEOUTS
@@ -35,15 +38,22 @@ Invoke = Callable[[str, dict[str, Any]], Any]
 _log = logging.getLogger("gridview.server")
 
 
-def application(invoke: Invoke, key: bytes, origins: Sequence[str] = ()) -> "WSGIApplication":
-    """The API as a WSGI application. `key` is the signing key of good tokens; pages of `origins` may call it from a browser."""
+def application(
+    invoke: Invoke, key: bytes, origins: Sequence[str] = (), site: Site | None = None
+) -> "WSGIApplication":
+    """The API as a WSGI application, behind a site if there is one.
+
+    `key` is the signing key of good tokens; pages of `origins` may call the API from a browser.
+    """
+
+    def api(request: Request) -> Response:
+        if origins and cors.is_preflight(request):
+            return cors.preflight(request, origins)
+        return cors.shared(request, origins, _answer(request, invoke, key))
 
     def app(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         request = _request(environ)
-        if origins and cors.is_preflight(request):
-            answer = cors.preflight(request, origins)
-        else:
-            answer = cors.shared(request, origins, _answer(request, invoke, key))
+        answer = api(request) if site is None else site.answer(request, api)
         status = f"{answer.status} {_phrase(answer.status)}"
         headers = [*answer.headers, ("apigw-requestid", request.id)]
         if answer.status not in {204, 304}:
@@ -138,12 +148,15 @@ def main() -> None:
         )
         for function in sorted({route.function for route in ROUTES} | {REFUSES})
     }
+    listener = socket.socket(fileno=arguments.listen)
+    origins = os.environ.get(cors.ORIGINS, "").split()
     app = application(
         lambda function, event: pools[function].invoke(event),
         tokens.key_in(arguments.data),
-        os.environ.get(cors.ORIGINS, "").split(),
+        origins,
+        Site(DIST, Sessions(arguments.data, listener.getsockname()[1]), origins),
     )
-    web_server(app, socket.socket(fileno=arguments.listen)).run()
+    web_server(app, listener).run()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,20 +35,38 @@ def issue(
         )
     if not USER.fullmatch(user):
         raise Failure(f"A user id matches {USER.pattern}, and {user!r} does not.")
-    now = int(time.time())
     claims = {
-        "iss": ISSUER,
-        "aud": AUDIENCE,
         "sub": user,
         "token_use": "id",
         "cognito:username": user,
         "custom:tenant": tenant,
         "custom:role": role,
-        "auth_time": now,
-        "iat": now,
-        "exp": now + lifetime,
+        "auth_time": int(time.time()),
     }
-    return jwt.encode(claims, key, algorithm=_ALGORITHM)
+    return signed(key, AUDIENCE, claims, lifetime)
+
+
+def signed(key: bytes, audience: str, claims: Mapping[str, Any], lifetime: int = LIFETIME_SECONDS) -> str:
+    """A token with these claims for an audience, valid for `lifetime` seconds."""
+    now = int(time.time())
+    whole = {"iss": ISSUER, "aud": audience, **claims, "iat": now, "exp": now + lifetime}
+    return jwt.encode(whole, key, algorithm=_ALGORITHM)
+
+
+def verified(key: bytes, audience: str, token: str) -> dict[str, Any]:
+    """The claims of a good token for this audience; else InvalidTokenError."""
+    try:
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=[_ALGORITHM],
+            issuer=ISSUER,
+            audience=audience,
+            options={"require": ["iss", "aud", "exp", "iat"]},
+        )
+    except (jwt.InvalidTokenError, RecursionError) as error:
+        raise InvalidTokenError(str(error)) from error
+    return claims
 
 
 def claims_of(key: bytes, token: str) -> dict[str, str]:
@@ -55,17 +74,7 @@ def claims_of(key: bytes, token: str) -> dict[str, str]:
 
     Like that authorizer it checks signature, issuer, audience and times, and leaves `token_use` to the functions.
     """
-    try:
-        claims: dict[str, Any] = jwt.decode(
-            token,
-            key,
-            algorithms=[_ALGORITHM],
-            issuer=ISSUER,
-            audience=AUDIENCE,
-            options={"require": ["iss", "aud", "exp", "iat"]},
-        )
-    except (jwt.InvalidTokenError, RecursionError) as error:
-        raise InvalidTokenError(str(error)) from error
+    claims = verified(key, AUDIENCE, token)
     return {name: value if isinstance(value, str) else str(value) for name, value in claims.items()}
 
 

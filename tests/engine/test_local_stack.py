@@ -198,6 +198,28 @@ def test_a_second_up_finds_the_first(own: LocalStack) -> None:
     assert re.fullmatch(r"dev: The stack of .* already runs at .*\n", other.stderr)
 
 
+def test_the_page_is_served_to_the_browser_that_has_the_key(own: LocalStack) -> None:
+    own.up()
+    (address,) = re.findall(r"http://127\.0\.0\.1:\d+/#key=\S+", own.dev("up", "--detach").stdout)
+    origin, _, key = address.partition("/#key=")
+    with httpx.Client(base_url=origin, headers={"Origin": origin}, timeout=SECONDS) as browser:
+        opened = browser.get("/")
+        assert (opened.status_code, opened.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert re.search(r'src="/assets/[^"]+\.js"', opened.text)
+        assert browser.get("/config.json").json() == {"auth": "local"}
+        assert browser.get("/v1/projects").status_code == 401
+        assert browser.post("/local/session", json={"key": key}).status_code == 204
+        person = {"tenant": "0807", "user": "ada", "role": "admin"}
+        assert browser.put("/local/session", json=person).status_code == 204
+        assert browser.post("/v1/projects", json={"name": "By cookie"}).json()["created_by"] == "ada"
+        own.dev("down")
+        own.up()
+        assert browser.get("/local/session").json() == person, "the session outlives the stack"
+        assert browser.post("/local/session", json={"key": key}).status_code == 401
+        assert browser.get("/v1/projects", headers={"Origin": "http://127.0.0.1:1"}).status_code == 403
+        assert browser.get("/v1/projects", headers={"Host": "evil.example"}).status_code == 403
+
+
 def test_down_stops_everything_and_the_data_are_kept(own: LocalStack) -> None:
     own.up()
     with own.client() as api:

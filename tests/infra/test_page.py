@@ -16,7 +16,7 @@ from infra import page
         ("/local/session", False),
         ("/config.json", False),
         ("/projectsx", False),
-        ("//projects", True),
+        ("//projects", False),
         ("*", False),
     ],
 )

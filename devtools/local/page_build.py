@@ -1,0 +1,72 @@
+"""Builds the page of `web/` where its sources have changed since it was built."""
+
+import fcntl
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from devtools import paths
+
+WEB = paths.ROOT / "web"
+DIST = WEB / "dist"
+
+_MADE_FROM = DIST / ".made-from"
+"""Holds the digest of what the page was built from. A build removes it with all else in `dist`."""
+_NO_SOURCES = frozenset({"dist", "node_modules"})
+_GENERATED = WEB / "src" / "api" / "schema.d.ts"
+_WORK = paths.ROOT / ".build"
+
+
+def build(say: Callable[[str], None]) -> None:
+    """Build the page, unless it is the one of the present sources. Says so where that cannot be done: the API needs no page."""
+    if not (WEB / "package.json").is_file():
+        say("There is no page to serve: web/ has no package.json.")
+        return
+    npm = shutil.which("npm")
+    if npm is None:
+        say("The page is not built: npm was not found on the PATH (it comes with Node).")
+        return
+    _WORK.mkdir(exist_ok=True)
+    with (_WORK / "web.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        wanted = _digest()
+        if _MADE_FROM.is_file() and _MADE_FROM.read_text() == wanted:
+            return
+        say("Building the page ...")
+        log = _WORK / "web.log"
+        with log.open("wb") as output:
+            done = subprocess.run(
+                [npm, "run", "build", "--workspace", "web"],
+                cwd=paths.ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                check=False,
+            )
+        if done.returncode:
+            say(f"The page could not be built; see {log}.")
+        else:
+            _MADE_FROM.write_text(wanted)
+
+
+def _digest() -> str:
+    """Of everything that the page is made from: its sources, what is installed, and the OpenAPI document of its client."""
+    from gridview.api.openapi import document
+
+    digest = hashlib.sha256(json.dumps(document()).encode())
+    for source in (paths.ROOT / "package-lock.json", *sorted(_sources(WEB))):
+        digest.update(f"\0{source.relative_to(paths.ROOT)}\0".encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            if entry.name not in _NO_SOURCES:
+                yield from _sources(entry)
+        elif entry != _GENERATED:
+            yield entry

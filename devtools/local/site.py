@@ -1,0 +1,90 @@
+"""The page on this machine, beside the API on one origin, and who may ask for either."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from devtools.local import gateway, sessions
+from devtools.local.gateway import Request, Response
+from devtools.local.sessions import Sessions
+from gridview.support.errors import Forbidden, MethodNotAllowed, NotFound, RequestError
+from infra import page
+
+_CONFIG = "/config.json"
+_OURSELVES = frozenset({"127.0.0.1", "localhost"})
+_OWN_PAGES = frozenset({None, "same-origin", "none"})
+"""Values of `Sec-Fetch-Site` of requests that no other page made."""
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
+}
+
+Api = Callable[[Request], Response]
+
+
+class Site:
+    """What a stack serves to browsers."""
+
+    def __init__(self, dist: Path, own: Sessions, origins: Sequence[str] = ()) -> None:
+        """`dist`: the built page, if there is one. Pages of `origins` may call the API, with tokens of their own."""
+        self._dist = dist.resolve()
+        self._sessions = own
+        self._origins = origins
+
+    def answer(self, request: Request, api: Api) -> Response:
+        """The answer to any request; `api` answers those of the API."""
+        host, origin = request.headers.get("host", "").lower(), request.headers.get("origin")
+        own = origin in {None, f"http://{host}"}
+        if host.rpartition(":")[0] not in _OURSELVES and host not in _OURSELVES:
+            return _refused(request, Forbidden("This host is not this machine."))
+        if not own and not {origin, "*"} & set(self._origins):
+            return _refused(request, Forbidden("Pages of this origin may not ask here (--allowed-origins)."))
+        if request.path.startswith("/v1/"):
+            if not own or request.headers.get("sec-fetch-site") not in _OWN_PAGES:
+                return api(request)
+            return api(self._sessions.with_token(request))
+        try:
+            if not own:
+                raise Forbidden("Pages of other origins may call the API alone.")
+            found = self._found(request)
+        except RequestError as error:
+            found = gateway.refusal(error, request.id)
+        return found._replace(headers=[*found.headers, *page.security_headers().items()])
+
+    def _found(self, request: Request) -> Response:
+        if request.path == sessions.PATH:
+            return self._sessions.answer(request)
+        file = self._dist / "index.html" if page.is_own(request.path) else self._file(request.path)
+        if request.path == _CONFIG:
+            kind, content = _TYPES[".json"], json.dumps({"auth": "local"}).encode()
+        elif file.is_file():
+            kind, content = _TYPES.get(file.suffix, "application/octet-stream"), file.read_bytes()
+        elif page.is_own(request.path):
+            raise NotFound("The page is not built; `npm run build --workspace web` builds it.")
+        else:
+            raise NotFound("There is no such path.")
+        if request.method not in {"GET", "HEAD"}:
+            raise MethodNotAllowed("This path has GET alone.", headers={"Allow": "GET, HEAD"})
+        headers = [("content-type", kind), ("cache-control", page.cache_control(request.path))]
+        return Response(200, headers, content)
+
+    def _file(self, path: str) -> Path:
+        """What lies at a path below the built page. NotFound for a path that leads out of it."""
+        name = unquote(path).lstrip("/")
+        found = (self._dist / name).resolve() if "\0" not in name else self._dist.parent
+        if not found.is_relative_to(self._dist):
+            raise NotFound("There is no such path.")
+        return found
+
+
+def _refused(request: Request, error: RequestError) -> Response:
+    return gateway.refusal(error, request.id)
