@@ -23,11 +23,9 @@ from devtools.local.sqs import SqsServer
 from devtools.sam import files
 from devtools.sam.command import events_by_function
 from gridview.api.routes import ROUTES
-from tests.support import needs, worked_example
+from tests.support import worked_example
 from tests.support.http import Client, Handler, claims
 from tests.support.templates import resources
-
-pytestmark = needs.time
 
 RUNTIME = ("boto3", "botocore", "dateutil", "jmespath", "s3transfer", "six", "urllib3")
 """What Lambda's Python runtime brings along: boto3 and what it is made of."""

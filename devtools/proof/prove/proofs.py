@@ -234,11 +234,6 @@ PROOFS: tuple[Proof, ...] = (
         ),
     ),
     Proof(
-        "SAM",
-        "its own code reads what ./dev sam writes, and every event runs through it",
-        partial(run_tests, ["tests/deploy/test_sam.py"]),
-    ),
-    Proof(
         "oracle",
         f"{QUERIES:,} random queries have the answers that SQLite gives",
         partial(ask, QUERIES, "generated", "memory"),
