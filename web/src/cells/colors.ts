@@ -9,5 +9,10 @@ const BY_PLACE: readonly Color[] = ['blue', 'green', 'yellow', 'purple', 'red', 
 /** The colour of a value of an option field: the option's own, or the one of its place. */
 export function colorOf(field: Field, value: string): Color {
   const place = field.options.findIndex((option) => option.value === value);
-  return field.options[place]?.color ?? BY_PLACE[place % BY_PLACE.length] ?? 'gray';
+  return field.options[place]?.color ?? colorOfPlace(place);
+}
+
+/** The colour that the option at a place has when nobody has chosen one. */
+export function colorOfPlace(place: number): Color {
+  return BY_PLACE[place % BY_PLACE.length] ?? 'gray';
 }

@@ -21,6 +21,14 @@ export interface Group {
   readonly value: CellValue;
   readonly count: number;
   readonly open: boolean;
+  readonly figures: readonly GroupFigure[];
+}
+
+/** What is told of a group's numbers, such as the sum of their costs. */
+export interface GroupFigure {
+  readonly field: string;
+  readonly fn: string;
+  readonly value: CellValue;
 }
 
 export type Place =

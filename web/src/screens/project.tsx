@@ -10,18 +10,23 @@ import { Actions } from '../project/actions';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
-import { follow } from '../router';
+import { follow, go } from '../router';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
 import { EditTools } from './edit-tools';
 import { ExplainDrawer } from './explain';
+import { ExportWindow } from './export';
 import { Frame } from './frame';
+import { useFileDrop } from './file-drop';
+import { ImportWindow } from './import';
+import { IssueDrawer } from './issue-drawer';
 import { Confirmation, Conflict, Help } from './questions';
 import { Rail, railOpen, toggleRail } from './rail';
 import { RowsNotice } from './rows-notice';
 import { StatusLine } from './status-line';
 import { useResource } from './resource';
+import { Settings } from './settings/settings';
 import { Toolbar } from './toolbar/toolbar';
 
 interface ProjectScreenProps {
@@ -41,7 +46,17 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
         {railOpen.value && <Rail projects={projects} open={id} />}
         {project.kind === 'loading' && <div class="skeleton" aria-busy="true" role="status" aria-label={words.loading} />}
         {project.kind === 'failed' && <NoProject error={project.error} onRetry={reload} />}
-        {project.kind === 'ready' && <OpenProject api={api} project={project.value} user={user} />}
+        {project.kind === 'ready' && (
+          <OpenProject
+            api={api}
+            project={project.value}
+            user={user}
+            onRedefined={() => {
+              reload();
+              void projects.load();
+            }}
+          />
+        )}
       </div>
     </Frame>
   );
@@ -82,20 +97,32 @@ function NoProject({ error, onRetry }: { readonly error: unknown; readonly onRet
   );
 }
 
-function OpenProject({ api, project, user }: { readonly api: Api; readonly project: Project; readonly user: User }) {
+interface OpenProjectProps {
+  readonly api: Api;
+  readonly project: Project;
+  readonly user: User;
+  /** The project's definitions may have changed. */
+  readonly onRedefined: () => void;
+}
+
+function OpenProject({ api, project, user, onRedefined }: OpenProjectProps) {
   const model = useMemo(() => new ProjectModel(api, project, user.role), [api, project, user.role]);
   const actions = useMemo(() => new Actions(model), [model]);
   const grid = useRef<Grid | null>(null);
   const [help, setHelp] = useState(false);
   useEffect(() => () => model.close(), [model]);
   const drawer = model.desk.drawer.value;
+  const [dropping, drop] = useFileDrop(model.canEdit, (file) => {
+    model.desk.dropped.value = file;
+    model.desk.window.value = 'import';
+  });
   const add = async () => {
     await actions.create([{ name: words.actions.newName }]);
     const name = model.columns.peek().findIndex(({ field }) => field === 'name');
     grid.current?.edit({ row: model.size.rows - 1, column: Math.max(0, name) });
   };
   return (
-    <div class="workspace">
+    <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
       <Toolbar model={model}>
         <EditTools model={model} actions={actions} onAdd={() => void add()} onHelp={() => setHelp(true)} />
       </Toolbar>
@@ -105,11 +132,28 @@ function OpenProject({ api, project, user }: { readonly api: Api; readonly proje
           <RowsNotice model={model} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
+        {drawer?.kind === 'issue' && <IssueDrawer model={model} num={drawer.num} />}
       </div>
       <StatusLine model={model} actions={actions} />
       <Confirmation actions={actions} />
       <Conflict model={model} />
       {help && <Help onClose={() => setHelp(false)} />}
+      {model.desk.window.value === 'import' && <ImportWindow model={model} onImported={onRedefined} />}
+      {model.desk.window.value === 'export' && <ExportWindow model={model} />}
+      {model.desk.window.value === 'settings' && (
+        <Settings
+          api={api}
+          project={project}
+          onDeleted={() => {
+            go('/');
+            onRedefined();
+          }}
+          onClose={() => {
+            model.desk.window.value = null;
+            onRedefined();
+          }}
+        />
+      )}
     </div>
   );
 }

@@ -10,15 +10,29 @@ import { words } from '../../words';
 const UNITS = [null, 'year', 'month', 'day'] as const;
 
 export function SortPanel({ model }: { readonly model: ProjectModel }) {
-  const keys = model.view.value.sort;
-  const set = (sort: readonly SortKey[]) => model.change({ sort });
+  return (
+    <SortKeys
+      keys={model.view.value.sort}
+      fields={model.fields}
+      none={words.toolbar.noSort}
+      onChange={(sort) => model.change({ sort })}
+    />
+  );
+}
+
+interface SortKeysProps {
+  readonly keys: readonly SortKey[];
+  readonly fields: readonly Field[];
+  /** What is said where there is no key. */
+  readonly none: string;
+  readonly onChange: (keys: readonly SortKey[]) => void;
+}
+
+export function SortKeys(props: SortKeysProps) {
   return (
     <Keys
-      keys={keys}
-      fields={model.fields}
+      {...props}
       most={MAX_SORT_KEYS}
-      none={words.toolbar.noSort}
-      onChange={set}
       make={(field): SortKey => ({ field: field.id, direction: 'asc', nulls: 'last' })}
       inputs={(key, change) => (
         <>

@@ -2,6 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { ProjectModel } from '../../project/model';
+import { permits } from '../../auth/session';
+import type { Icon as IconName } from '../../ui/icons';
 import { conditionsIn } from '../../view/filters';
 import { Icon } from '../../ui/icon';
 import { Popover } from '../../ui/popover';
@@ -83,18 +85,38 @@ function MorePanel({ model, close }: { readonly model: ProjectModel; readonly cl
   const { desk } = model;
   return (
     <ul class="choices">
-      <li>
-        <button
-          type="button"
-          onClick={() => {
-            close();
-            desk.drawer.value = { kind: 'explain' };
-          }}
-        >
-          <Icon name="explain" />
-          {words.explain.title}
-        </button>
-      </li>
+      <Choice icon="explain" label={words.explain.title} onChoose={() => (desk.drawer.value = { kind: 'explain' })} close={close} />
+      {permits(model.role, 'editor') && (
+        <Choice icon="upload" label={words.import.open} onChoose={() => (desk.window.value = 'import')} close={close} />
+      )}
+      <Choice icon="download" label={words.export.open} onChoose={() => (desk.window.value = 'export')} close={close} />
+      {permits(model.role, 'admin') && (
+        <Choice icon="settings" label={words.settings.open} onChoose={() => (desk.window.value = 'settings')} close={close} />
+      )}
     </ul>
+  );
+}
+
+interface ChoiceProps {
+  readonly icon: IconName;
+  readonly label: string;
+  readonly onChoose: () => void;
+  readonly close: () => void;
+}
+
+function Choice({ icon, label, onChoose, close }: ChoiceProps) {
+  return (
+    <li>
+      <button
+        type="button"
+        onClick={() => {
+          close();
+          onChoose();
+        }}
+      >
+        <Icon name={icon} />
+        {label}
+      </button>
+    </li>
   );
 }

@@ -1,0 +1,105 @@
+/** What an import makes of the columns of a file, and of its rows. Pure. */
+import type { FieldType } from '../api/types';
+import type { Field } from '../fields/fields';
+import { ColumnValues, valueOfCell } from './infer';
+
+/** Where the values of a column go. */
+export type Target =
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'field'; readonly field: string }
+  | { readonly kind: 'new'; readonly type: FieldType; readonly options: readonly string[] };
+
+export interface ColumnPlan {
+  readonly header: string;
+  readonly target: Target;
+  /** The type of its values, and their options where it would be a new field. */
+  readonly inferred: FieldType;
+  readonly values: ColumnValues;
+}
+
+export interface Looked {
+  readonly columns: readonly ColumnPlan[];
+  /** The first rows, to be shown. */
+  readonly sample: readonly (readonly string[])[];
+  readonly rows: number;
+}
+
+const SAMPLE = 8;
+const SKIP: Target = { kind: 'skip' };
+/** What a column of names is called, where none is called as the field is. */
+const NAMES = ['name', 'title', 'summary', 'subject'];
+
+/** Read all rows once, and say what would become of each column. New fields are proposed to those who may define them. */
+export async function look(
+  batches: AsyncIterable<string[][]>,
+  fields: readonly Field[],
+  { mayDefine }: { readonly mayDefine: boolean },
+): Promise<Looked> {
+  let headers: readonly string[] | null = null;
+  let values: ColumnValues[] = [];
+  const sample: string[][] = [];
+  let rows = 0;
+  for await (const batch of batches) {
+    for (const row of batch) {
+      if (!headers) {
+        headers = row.map((header) => header.trim());
+        values = headers.map(() => new ColumnValues());
+        continue;
+      }
+      rows += 1;
+      if (sample.length < SAMPLE) sample.push(row);
+      values.forEach((column, at) => column.add(row[at] ?? ''));
+    }
+  }
+  return { columns: planned(headers ?? [], values, fields, mayDefine), sample, rows };
+}
+
+function planned(headers: readonly string[], values: readonly ColumnValues[], fields: readonly Field[], mayDefine: boolean): readonly ColumnPlan[] {
+  const taken = new Set<string>();
+  const known = headers.map((header) => {
+    const field = fields.find(({ id, name }) => same(name, header) || same(id, header));
+    if (!field || taken.has(field.id)) return undefined;
+    taken.add(field.id);
+    return field;
+  });
+  const naming = taken.has('name') ? -1 : nameColumn(headers, values, known);
+  return headers.map((header, at): ColumnPlan => {
+    const column = values[at] ?? new ColumnValues();
+    const inferred = column.type;
+    const field = known[at];
+    const target: Target =
+      at === naming
+        ? { kind: 'field', field: 'name' }
+        : field
+          ? field.editable
+            ? { kind: 'field', field: field.id }
+            : SKIP
+          : mayDefine && header
+            ? { kind: 'new', type: inferred, options: column.options(inferred) }
+            : SKIP;
+    return { header, target, inferred, values: column };
+  });
+}
+
+/** The column that is called as names are; else the first of texts. */
+function nameColumn(headers: readonly string[], values: readonly ColumnValues[], known: readonly (Field | undefined)[]): number {
+  const called = headers.findIndex((header, at) => !known[at] && NAMES.some((name) => same(name, header)));
+  return called >= 0 ? called : values.findIndex((column, at) => !known[at] && column.type === 'text');
+}
+
+/** The body of a new issue. `ids` has the field of each column, after the new ones have been made; null is left out. */
+export function issueOf(row: readonly string[], ids: readonly (Field | null)[]): Readonly<Record<string, unknown>> {
+  const issue: Record<string, unknown> = {};
+  const custom: Record<string, unknown> = {};
+  ids.forEach((field, at) => {
+    const cell = row[at] ?? '';
+    if (!field || (field.type === 'text' ? cell : cell.trim()) === '') return;
+    // What is no value of the type goes as it is: the API says what is wrong with it.
+    (field.custom ? custom : issue)[field.id] = valueOfCell(field.type, cell) ?? cell;
+  });
+  return { ...issue, fields: custom };
+}
+
+function same(a: string, b: string): boolean {
+  return a.trim().toLocaleLowerCase() === b.trim().toLocaleLowerCase();
+}

@@ -1,0 +1,70 @@
+/** A project's definitions as its settings show and change them, with the background work that a change begins. */
+import { computed, signal } from '@preact/signals';
+import type { Api, Body } from '../api/client';
+import { isAbort } from '../api/problem';
+import type { CompositeIndex, Project } from '../api/types';
+
+/** Milliseconds between two looks at background work. */
+const LOOK_AGAIN = 2000;
+
+export class Definitions {
+  readonly project;
+  readonly indexes = signal<readonly CompositeIndex[]>([]);
+  readonly error = signal<unknown>(null);
+  readonly busy = signal(false);
+  /** Whether there is background work that someone may want to watch. */
+  readonly building = computed(
+    () => [...(this.project.value.attributes ?? []), ...this.indexes.value].some(({ build }) => build !== null),
+  );
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly closed = new AbortController();
+
+  constructor(
+    private readonly api: Api,
+    project: Project,
+  ) {
+    this.project = signal(project);
+    void this.load();
+  }
+
+  /** Carry a change out and read everything anew. Answers whether the API took it. */
+  async change(call: (api: Api, project: string) => Promise<unknown>): Promise<boolean> {
+    this.busy.value = true;
+    this.error.value = null;
+    try {
+      await call(this.api, this.project.peek().id);
+      await this.load();
+      return true;
+    } catch (error) {
+      this.error.value = error;
+      return false;
+    } finally {
+      this.busy.value = false;
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.closed.abort();
+  }
+
+  private async load(): Promise<void> {
+    clearTimeout(this.timer);
+    const options = { path: { project: this.project.peek().id }, signal: this.closed.signal };
+    try {
+      const [project, indexes]: [Answered<'/v1/projects/{project}'>, Answered<'/v1/projects/{project}/indexes'>] = await Promise.all([
+        this.api.call('GET', '/v1/projects/{project}', options),
+        this.api.call('GET', '/v1/projects/{project}/indexes', options),
+      ]);
+      this.project.value = project.body;
+      this.indexes.value = indexes.body.items;
+      if (this.building.peek()) this.timer = setTimeout(() => void this.load(), LOOK_AGAIN);
+    } catch (error) {
+      if (!isAbort(error)) this.error.value = error;
+    }
+  }
+}
+
+interface Answered<P extends '/v1/projects/{project}' | '/v1/projects/{project}/indexes'> {
+  readonly body: Body<'GET', P>;
+}

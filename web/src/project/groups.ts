@@ -1,0 +1,118 @@
+/** The groups of the present view: asked for level by level and page by page, first their counts and then their figures. */
+import { signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { isAbort } from '../api/problem';
+import type { Filter } from '../api/types';
+import type { CountedGroup, Levels } from '../rows/groups';
+import type { Field } from '../fields/fields';
+import type { GroupKey } from '../view/view';
+
+const PAGE = 500;
+
+/** A field to group by, as the API takes it. */
+type By = string | { readonly field: string; readonly unit: NonNullable<GroupKey['unit']>; readonly timezone?: string };
+
+interface Aggregate { readonly field: string; readonly function: 'sum' | 'min' | 'max' | 'avg' }
+
+export interface GroupsQuery {
+  readonly by: readonly By[];
+  readonly filter: Filter | null;
+  readonly aggregates: readonly Aggregate[];
+}
+
+interface GroupPage {
+  readonly groups: readonly CountedGroup[];
+  readonly next: string | null;
+}
+
+/** The keys as the API takes them. Days of a point in time are those of the reader's own time zone. */
+export function byOf(keys: readonly GroupKey[], fields: readonly Field[], timezone: string): readonly By[] {
+  return keys.map(({ field, unit }) => {
+    const type = fields.find(({ id }) => id === field)?.type;
+    if (unit === null || (type !== 'date' && type !== 'datetime')) return field;
+    return type === 'datetime' ? { field, unit, timezone } : { field, unit };
+  });
+}
+
+export class Groups {
+  readonly levels = signal<Levels>([]);
+  /** Whether the API has more of them than are here. */
+  readonly more = signal(false);
+  /** Why there are none, or why their figures are missing. */
+  readonly error = signal<unknown>(null);
+  readonly figuresError = signal<unknown>(null);
+  private query: GroupsQuery = { by: [], filter: null, aggregates: [] };
+  private cursors: (string | null)[] = [];
+  private request = new AbortController();
+
+  constructor(
+    private readonly api: Api,
+    private readonly project: string,
+  ) {}
+
+  /** Ask for the first groups of a query, and forget those of the one before. */
+  start(query: GroupsQuery): void {
+    this.stop();
+    this.request = new AbortController();
+    this.query = query;
+    this.levels.value = query.by.map(() => []);
+    this.more.value = false;
+    this.error.value = null;
+    this.figuresError.value = null;
+    this.cursors = [];
+    query.by.forEach((_, level) => void this.load(level, null, this.request.signal));
+  }
+
+  /** Ask for the next groups, of each level that has more. */
+  next(): void {
+    this.cursors.forEach((cursor, level) => {
+      if (cursor !== null) void this.load(level, cursor, this.request.signal);
+    });
+  }
+
+  stop(): void {
+    this.request.abort();
+  }
+
+  private async load(level: number, cursor: string | null, signal: AbortSignal): Promise<void> {
+    const at = this.levels.peek()[level]?.length ?? 0;
+    try {
+      const { groups, next } = await this.page(level, cursor, [], signal);
+      this.cursors[level] = next;
+      this.put(level, at, groups);
+      this.more.value = this.cursors.some((one) => typeof one === 'string');
+    } catch (error) {
+      if (!isAbort(error)) this.error.value = error;
+      return;
+    }
+    if (!this.query.aggregates.length) return;
+    try {
+      const { groups } = await this.page(level, cursor, this.query.aggregates, signal);
+      this.put(level, at, groups);
+    } catch (error) {
+      if (!isAbort(error)) this.figuresError.value = error;
+    }
+  }
+
+  private put(level: number, at: number, groups: readonly CountedGroup[]): void {
+    this.levels.value = this.levels.peek().map((present, place) =>
+      place === level ? [...present.slice(0, at), ...groups, ...present.slice(at + groups.length)] : present,
+    );
+  }
+
+  private async page(level: number, cursor: string | null, aggregates: readonly Aggregate[], signal: AbortSignal): Promise<GroupPage> {
+    const by = this.query.by.slice(0, level + 1);
+    const { body } = await this.api.call('POST', '/v1/projects/{project}/groups', {
+      path: { project: this.project },
+      body: { by, filter: this.query.filter, aggregates: [...aggregates], limit: PAGE, ...(cursor === null ? {} : { cursor }) },
+      signal,
+    });
+    const groups = body.groups.map((group): CountedGroup => ({
+      values: group.values,
+      count: group.count,
+      filter: group.filter,
+      figures: (group.aggregates ?? []).map((one) => ({ field: one.field, fn: one.function, value: one.value })),
+    }));
+    return { groups, next: body.next };
+  }
+}

@@ -1,0 +1,151 @@
+/** Carries an import out: new fields first, then the rows in batches, each sent until it has an answer. */
+import { signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { ApiError, isAbort, OfflineError } from '../api/problem';
+import { issueOf, type ColumnPlan } from '../csv/plan';
+import type { Field } from '../fields/fields';
+import { fetchCounts } from './queries';
+
+const BATCH = 500;
+const MAX_TRIES = 10;
+/** Seconds before a batch is sent again, where the API does not say. */
+const PAUSE = 2;
+
+export interface RefusedRow {
+  readonly cells: readonly string[];
+  readonly reason: string;
+}
+
+export interface ImportState {
+  readonly phase: 'fields' | 'rows' | 'index' | 'done' | 'cancelled' | 'failed';
+  readonly done: number;
+  readonly created: number;
+  /** Issues that grids, filters and counts show already. */
+  readonly indexed: number;
+  readonly refused: readonly RefusedRow[];
+  readonly error: unknown;
+}
+
+interface Outcome { readonly status: number; readonly reason: string }
+
+export class Import {
+  readonly state = signal<ImportState>({ phase: 'fields', done: 0, created: 0, indexed: 0, refused: [], error: null });
+  private readonly request = new AbortController();
+
+  constructor(
+    private readonly api: Api,
+    private readonly project: string,
+    private readonly fields: readonly Field[],
+    private readonly wait: (seconds: number) => Promise<void> = pause,
+  ) {}
+
+  /** Import the rows of a file, of which the first is the header. */
+  async run(columns: readonly ColumnPlan[], batches: AsyncIterable<string[][]>): Promise<void> {
+    try {
+      const { total: before } = await fetchCounts(this.api, this.project, null, this.request.signal);
+      const ids = await this.define(columns);
+      this.put({ phase: 'rows' });
+      let header = true;
+      let waiting: string[][] = [];
+      for await (const batch of batches) {
+        waiting.push(...(header ? batch.slice(1) : batch));
+        header = false;
+        for (; waiting.length >= BATCH; waiting = waiting.slice(BATCH)) await this.send(waiting.slice(0, BATCH), ids);
+      }
+      if (waiting.length) await this.send(waiting, ids);
+      await this.follow(before);
+      this.put({ phase: 'done' });
+    } catch (error) {
+      this.put(isAbort(error) ? { phase: 'cancelled' } : { phase: 'failed', error });
+    }
+  }
+
+  /** Stop after the batch that is under way. What has been written stays. */
+  cancel(): void {
+    this.request.abort();
+  }
+
+  /** The field of each column; those that are new are made. */
+  private async define(columns: readonly ColumnPlan[]): Promise<readonly (Field | null)[]> {
+    const ids: (Field | null)[] = [];
+    for (const { header, target } of columns) {
+      if (target.kind === 'skip') ids.push(null);
+      else if (target.kind === 'field') ids.push(this.fields.find(({ id }) => id === target.field) ?? null);
+      else {
+        const { type, options } = target;
+        const { body } = await this.api.call('POST', '/v1/projects/{project}/attributes', {
+          path: { project: this.project },
+          body: { name: header, type, ...(options.length ? { options: [...options] } : {}) },
+          signal: this.request.signal,
+        });
+        ids.push({ id: body.id, name: header, type, options: [], required: false, indexed: body.indexed, editable: true, custom: true });
+      }
+    }
+    return ids;
+  }
+
+  private async send(rows: readonly string[][], ids: readonly (Field | null)[]): Promise<void> {
+    const outcomes = await this.outcomes(rows.map((row) => ({ create: issueOf(row, ids) })));
+    const refused = rows.flatMap((cells, at) => {
+      const outcome = outcomes[at];
+      return outcome && outcome.status < 300 ? [] : [{ cells, reason: outcome?.reason ?? '' }];
+    });
+    const { done, created, refused: others } = this.state.peek();
+    this.put({ done: done + rows.length, created: created + rows.length - refused.length, refused: [...others, ...refused] });
+  }
+
+  /** What became of each operation. The same key makes it safe to send them again. */
+  private async outcomes(operations: { create: Readonly<Record<string, unknown>> }[]): Promise<readonly Outcome[]> {
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    for (let tries = 1; ; tries += 1) {
+      this.request.signal.throwIfAborted();
+      let seconds = PAUSE;
+      try {
+        const { body } = await this.api.call('POST', '/v1/projects/{project}/issues/batch', {
+          path: { project: this.project },
+          body: { operations, return: 'minimal' },
+          headers,
+        });
+        if (tries === MAX_TRIES || !body.results.some(({ status }) => passes(status))) {
+          return body.results.map(({ status, problem }) => ({ status, reason: problem ? reasonIn(problem) : '' }));
+        }
+      } catch (error) {
+        const again = error instanceof OfflineError || (error instanceof ApiError && passes(error.status));
+        if (!again || tries === MAX_TRIES) throw error;
+        if (error instanceof ApiError && error.retryAfter !== null) seconds = error.retryAfter;
+      }
+      await this.wait(seconds);
+    }
+  }
+
+  /** Watch the index take the new issues in. It gives up where nothing moves any more: others may delete meanwhile. */
+  private async follow(before: number): Promise<void> {
+    const { created } = this.state.peek();
+    this.put({ phase: 'index' });
+    for (let still = 0; still < MAX_TRIES; ) {
+      const { total } = await fetchCounts(this.api, this.project, null, this.request.signal);
+      const indexed = Math.max(0, Math.min(created, total - before));
+      still = indexed > this.state.peek().indexed ? 0 : still + 1;
+      this.put({ indexed });
+      if (indexed >= created) return;
+      await this.wait(PAUSE);
+    }
+  }
+
+  private put(change: Partial<ImportState>): void {
+    this.state.value = { ...this.state.peek(), ...change };
+  }
+}
+
+/** Whether the same request may succeed in a moment. */
+function passes(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+function reasonIn({ detail, errors = [] }: { readonly detail: string; readonly errors?: readonly { field: string; message: string }[] }): string {
+  return errors.length ? errors.map(({ field, message }) => `${field} ${message}`).join('; ') : detail;
+}
+
+function pause(seconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+}

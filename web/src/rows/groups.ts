@@ -1,0 +1,62 @@
+/** The layout of groups: heads, and below each open one its smaller groups or its issues. Pure. */
+import type { Filter } from '../api/types';
+import type { CellValue } from '../fields/values';
+import { Layout, type GroupFigure, type Piece } from './layout';
+
+/** A group as the API counts it. */
+export interface CountedGroup {
+  /** One for each group field, as far as the level goes. */
+  readonly values: readonly CellValue[];
+  readonly count: number;
+  /** What makes a query show just its issues; null where no request can. */
+  readonly filter: Filter | null;
+  readonly figures: readonly GroupFigure[];
+}
+
+/** The groups by the first field, those by the first two, and those by all three, as far as they are known. */
+export type Levels = readonly (readonly CountedGroup[])[];
+
+/** Names a group in an address: its values, from the outermost on. No value has an empty name. */
+export function keyOfGroup(values: readonly CellValue[]): string {
+  return values.map((value) => (value === null ? '' : encodeURIComponent(String(value)))).join('/');
+}
+
+export function layoutOfGroups(levels: Levels, fields: readonly string[], closed: ReadonlySet<string>): Layout {
+  const children = levels.map(byParent);
+  const pieces: Piece[] = [];
+  const put = (group: CountedGroup, depth: number) => {
+    const key = keyOfGroup(group.values);
+    const open = !closed.has(key);
+    const { count, filter, figures, values } = group;
+    pieces.push({
+      kind: 'group',
+      group: { key, depth, field: fields[depth] ?? '', value: values[depth] ?? null, count, open, figures },
+    });
+    if (!open) return;
+    if (depth + 1 < fields.length) for (const smaller of children[depth + 1]?.get(key) ?? []) put(smaller, depth + 1);
+    else if (filter) pieces.push({ kind: 'run', run: { key, filter, count } });
+  };
+  for (const group of levels[0] ?? []) put(group, 0);
+  return new Layout(pieces);
+}
+
+/** Open a group that is closed, and the other way around. */
+export function toggled(closed: readonly string[], key: string): readonly string[] {
+  return closed.includes(key) ? closed.filter((one) => one !== key) : [...closed, key];
+}
+
+/** All groups of the first level, closed. */
+export function allClosed(levels: Levels): readonly string[] {
+  return (levels[0] ?? []).map(({ values }) => keyOfGroup(values));
+}
+
+function byParent(groups: readonly CountedGroup[]): ReadonlyMap<string, readonly CountedGroup[]> {
+  const found = new Map<string, CountedGroup[]>();
+  for (const group of groups) {
+    const parent = keyOfGroup(group.values.slice(0, -1));
+    const others = found.get(parent);
+    if (others) others.push(group);
+    else found.set(parent, [group]);
+  }
+  return found;
+}

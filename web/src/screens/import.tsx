@@ -1,0 +1,187 @@
+/** Import of a CSV file: what it holds and where that goes, then progress, the refused rows, and how far the index is. */
+import { useEffect, useState } from 'preact/hooks';
+import type { FieldType } from '../api/types';
+import { permits } from '../auth/session';
+import { look, type ColumnPlan, type Looked, type Target } from '../csv/plan';
+import { rowsOf } from '../csv/read';
+import { csvLine } from '../csv/write';
+import { Import } from '../project/importing';
+import type { ProjectModel } from '../project/model';
+import { Dialog } from '../ui/dialog';
+import { Refusal } from '../ui/refusal';
+import { save } from '../ui/save';
+import { words } from '../words';
+
+interface ImportWindowProps {
+  readonly model: ProjectModel;
+  /** The import has written something. */
+  readonly onImported: () => void;
+}
+
+export function ImportWindow({ model, onImported }: ImportWindowProps) {
+  const [file, setFile] = useState<File | null>(model.desk.dropped.peek());
+  const [running, setRunning] = useState<Import | null>(null);
+  const [rows, setRows] = useState(0);
+  const close = () => {
+    running?.cancel();
+    model.desk.window.value = null;
+    model.desk.dropped.value = null;
+    if (running) onImported();
+  };
+  return (
+    <Dialog title={words.import.title(model.project.name)} wide onClose={close}>
+      {!file && (
+        <label class="drop">
+          <span>{words.import.choose}</span>
+          <input
+            type="file"
+            accept=".csv,.tsv,.txt,text/csv"
+            onChange={(event) => setFile(event.currentTarget.files?.[0] ?? null)}
+          />
+        </label>
+      )}
+      {file && !running && (
+        <Preview
+          model={model}
+          file={file}
+          onStart={(columns, rows) => {
+            setRows(rows);
+            const next = new Import(model.api, model.project.id, model.fields);
+            setRunning(next);
+            void next.run(columns, rowsOf(file));
+          }}
+        />
+      )}
+      {file && running && <Progress file={file} rows={rows} running={running} />}
+    </Dialog>
+  );
+}
+
+interface PreviewProps {
+  readonly model: ProjectModel;
+  readonly file: File;
+  readonly onStart: (columns: readonly ColumnPlan[], rows: number) => void;
+}
+
+function Preview({ model, file, onStart }: PreviewProps) {
+  const mayDefine = permits(model.role, 'admin');
+  const [looked, setLooked] = useState<Looked | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    look(rowsOf(file), model.fields, { mayDefine }).then(setLooked, setError);
+  }, [file]);
+  if (error !== null) return <Refusal error={error} title={words.import.unreadable} />;
+  if (!looked) return <p aria-busy="true">{words.import.looking(file.name)}</p>;
+  const { columns, sample, rows } = looked;
+  const named = columns.some(({ target }) => target.kind === 'field' && target.field === 'name');
+  const put = (at: number, target: Target) =>
+    setLooked({ ...looked, columns: columns.map((column, place) => (place === at ? { ...column, target } : column)) });
+  return (
+    <>
+      <p>{words.import.what(file.name, rows, columns.length)}</p>
+      <div class="scroller" tabIndex={0} role="region" aria-label={words.import.preview}>
+        <table class="table import-table">
+          <thead>
+            <tr>
+              {columns.map(({ header, target, inferred, values }, at) => (
+                <th key={at} scope="col">
+                  <span class="import-header">{header || words.import.unnamed(at + 1)}</span>
+                  <select
+                    aria-label={words.import.target(header || words.import.unnamed(at + 1))}
+                    value={textOf(target)}
+                    onChange={(event) => put(at, targetOf(event.currentTarget.value, values))}
+                  >
+                    <option value="skip">{words.import.skip}</option>
+                    <optgroup label={words.settings.fields}>
+                      {model.fields
+                        .filter(({ editable }) => editable)
+                        .map(({ id, name }) => (
+                          <option key={id} value={`field ${id}`}>
+                            {name}
+                          </option>
+                        ))}
+                    </optgroup>
+                    {mayDefine && header && (
+                      <optgroup label={words.import.newField}>
+                        {[...new Set<FieldType>([inferred, 'text'])].map((type) => (
+                          <option key={type} value={`new ${type}`}>
+                            {words.import.newOf(words.settings.types[type])}
+                          </option>
+                        ))}
+                      </optgroup>
+                    )}
+                  </select>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sample.map((row, at) => (
+              <tr key={at}>
+                {columns.map((_, place) => (
+                  <td key={place}>{row[place] ?? ''}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {!named && <p role="alert">{words.import.noName}</p>}
+      <div class="row-end">
+        <button class="button primary" type="button" disabled={!named || rows === 0} onClick={() => onStart(columns, rows)}>
+          {words.import.start(rows)}
+        </button>
+      </div>
+    </>
+  );
+}
+
+function textOf(target: Target): string {
+  return target.kind === 'skip' ? 'skip' : target.kind === 'field' ? `field ${target.field}` : `new ${target.type}`;
+}
+
+function targetOf(text: string, values: ColumnPlan['values']): Target {
+  const [kind, what = ''] = text.split(' ');
+  if (kind === 'field') return { kind, field: what };
+  if (kind === 'new') return { kind, type: what as FieldType, options: values.options(what as FieldType) };
+  return { kind: 'skip' };
+}
+
+function Progress({ file, rows, running }: { readonly file: File; readonly rows: number; readonly running: Import }) {
+  const { phase, done, created, indexed, refused, error } = running.state.value;
+  const header = async () => {
+    for await (const [first = []] of rowsOf(file)) return first;
+    return [];
+  };
+  const download = async () => {
+    const lines = [[...(await header()), words.import.reason], ...refused.map(({ cells, reason }) => [...cells, reason])];
+    save(new Blob(lines.map((cells) => csvLine(cells, { raw: true })), { type: 'text/csv;charset=utf-8' }), words.import.refusedFile(file.name));
+  };
+  return (
+    <>
+      <div role="status">
+        <progress aria-label={words.import.written} max={Math.max(1, rows)} value={done} />
+        <p>{words.import.state(phase, created, refused.length)}</p>
+        {(phase === 'index' || phase === 'done') && created > 0 && (
+          <>
+            <progress aria-label={words.import.indexed(indexed, created)} max={created} value={indexed} />
+            <p>{words.import.indexed(indexed, created)}</p>
+          </>
+        )}
+      </div>
+      {phase === 'failed' && <Refusal error={error} />}
+      <div class="row-end">
+        {refused.length > 0 && (
+          <button class="button" type="button" onClick={() => void download()}>
+            {words.import.download(refused.length)}
+          </button>
+        )}
+        {(phase === 'fields' || phase === 'rows') && (
+          <button class="button" type="button" onClick={() => running.cancel()}>
+            {words.export.cancel}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}

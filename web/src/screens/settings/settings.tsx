@@ -1,0 +1,33 @@
+/** The settings of a project, for its admins: its name, its fields, its indexes, and its end. */
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Api } from '../../api/client';
+import type { Project } from '../../api/types';
+import { Definitions } from '../../project/definitions';
+import { Dialog } from '../../ui/dialog';
+import { Refusal } from '../../ui/refusal';
+import { words } from '../../words';
+import { Attributes } from './attributes';
+import { General } from './general';
+import { Indexes } from './indexes';
+
+interface SettingsProps {
+  readonly api: Api;
+  readonly project: Project;
+  readonly onDeleted: () => void;
+  /** The settings are closed: the definitions may have changed. */
+  readonly onClose: () => void;
+}
+
+export function Settings({ api, project, onDeleted, onClose }: SettingsProps) {
+  const definitions = useMemo(() => new Definitions(api, project), []);
+  useEffect(() => () => definitions.close(), [definitions]);
+  const error = definitions.error.value;
+  return (
+    <Dialog title={words.settings.title(definitions.project.value.name)} wide onClose={onClose}>
+      {error !== null && <Refusal error={error} />}
+      <General definitions={definitions} onDeleted={onDeleted} />
+      <Attributes definitions={definitions} />
+      <Indexes definitions={definitions} />
+    </Dialog>
+  );
+}

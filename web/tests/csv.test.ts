@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { LosslessNumber } from 'lossless-json';
+import { ColumnValues, listOf, valueOfCell } from '../src/csv/infer';
+import { issueOf, look } from '../src/csv/plan';
+import { CsvReader, delimiterOf, rowsOf } from '../src/csv/read';
+import { cellText, csvLine } from '../src/csv/write';
+import type { FieldType } from '../src/api/types';
+import { fieldsOf, type Field } from '../src/fields/fields';
+
+const read = (text: string, delimiter = ',') => {
+  const reader = new CsvReader(delimiter);
+  return [...reader.push(text), ...reader.end()];
+};
+
+describe('reading', () => {
+  const NASTY = '\ufeffname,note\r\n"a ""b"", c","line 1\nline 2"\r\n\r\nlast, open "quote"\r"",x\n';
+  const ROWS = [['name', 'note'], ['a "b", c', 'line 1\nline 2'], ['last', ' open "quote"'], ['', 'x']];
+
+  it('takes quotes, line ends of all kinds and empty lines', () => {
+    expect(read(NASTY)).toEqual(ROWS);
+    expect(read('a;b', ';')).toEqual([['a', 'b']]);
+    expect(read('')).toEqual([]);
+  });
+
+  it('gives the same rows wherever the text is cut', () => {
+    for (let cut = 0; cut <= NASTY.length; cut += 1) {
+      const reader = new CsvReader(',');
+      expect([...reader.push(NASTY.slice(0, cut)), ...reader.push(NASTY.slice(cut)), ...reader.end()]).toEqual(ROWS);
+    }
+  });
+
+  it('finds the delimiter outside quotes', () => {
+    expect(delimiterOf('"a,b,c";d;e\n1,2,3,4,5')).toBe(';');
+    expect(delimiterOf('a\tb\n')).toBe('\t');
+    expect(delimiterOf('alone')).toBe(',');
+  });
+
+  it('reads files', async () => {
+    const rows: string[][] = [];
+    for await (const batch of rowsOf(new Blob(['name;größe\nä;1\n']))) rows.push(...batch);
+    expect(rows).toEqual([['name', 'größe'], ['ä', '1']]);
+  });
+});
+
+describe('writing', () => {
+  it('keeps spreadsheets from running what people typed', () => {
+    for (const start of ['=', '+', '-', '@', '\t', '\r']) {
+      expect(read(csvLine([`${start}cmd|x`], { raw: false }))[0]?.[0]).toBe(`'${start}cmd|x`);
+      expect(read(csvLine([`${start}cmd|x`, 'end'], { raw: true }))[0]?.[0]).toBe(`${start}cmd|x`);
+    }
+    expect(csvLine(['-12.5', '+3', '1E-130'], { raw: false })).toBe('-12.5,+3,1E-130\r\n');
+  });
+
+  it('gives cells that are read back as they were', () => {
+    const cells = ['a"b', 'x,y', 'two\nlines', ' spaces ', ''];
+    expect(read(csvLine(cells, { raw: true }))).toEqual([cells]);
+  });
+
+  it('gives values that an import takes back', () => {
+    const digits = '12345678901234567890.123456789';
+    expect(valueOfCell('number', cellText(new LosslessNumber(digits)))).toBe(digits);
+    expect(listOf(cellText(['a;b', 'c\\', 'd']))).toEqual(['a;b', 'c\\', 'd']);
+    expect(valueOfCell('bool', cellText(true))).toBe(true);
+    expect(valueOfCell('datetime', cellText('2024-05-01T10:00:00.123456Z'))).toBe('2024-05-01T10:00:00.123456Z');
+    expect(cellText(null)).toBe('');
+  });
+});
+
+describe('types', () => {
+  const typeOf = (...cells: string[]) => {
+    const column = new ColumnValues();
+    for (const cell of cells) column.add(cell);
+    return column.type;
+  };
+
+  it.each<[FieldType, string[]]>([
+    ['number', ['1', '-2.5', '', '1e3']],
+    ['text', ['007', '1']],
+    ['text', ['1'.repeat(39)]],
+    ['date', ['2024-02-29', ' 2025-01-01 ']],
+    ['text', ['2023-02-29']],
+    ['datetime', ['2024-01-01 10:00', '2024-01-01T10:00:00+0200']],
+    ['bool', ['yes', 'No', 'TRUE']],
+    ['enum', ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'a']],
+    ['text', ['a', 'b', 'c', 'd']],
+    ['multi_enum', ['a;b', 'a', 'b;a', 'b', 'a;b']],
+    ['text', ['', ' ']],
+    ['text', ['2024-01-01', '2024-01-01 10:00']],
+  ])('are %s of %j', (type, cells) => {
+    expect(typeOf(...cells)).toBe(type);
+  });
+
+  it('tell the instants that the API takes', () => {
+    expect(valueOfCell('datetime', '2024-01-01 10:00')).toBe('2024-01-01T10:00:00Z');
+    expect(valueOfCell('datetime', '2024-01-01T10:00:00+0200')).toBe('2024-01-01T10:00:00+02:00');
+    expect(valueOfCell('datetime', 'soon')).toBeUndefined();
+  });
+});
+
+describe('a plan', () => {
+  const attribute = (id: string, name: string, type: FieldType): Field => ({
+    id, name, type, options: [], required: false, indexed: true, editable: true, custom: true,
+  });
+  const builtIn = fieldsOf(
+    { id: 'p', name: 'p', states: [], issues: 0, version: 1, created: '', updated: '', created_by: '', updated_by: '' },
+    { num: 'No.', name: 'Name', state: 'State', created: 'Created', updated: 'Updated' },
+  );
+  const FIELDS = [...builtIn, attribute('cost', 'Cost (GBP)', 'number')];
+  const file = (text: string) => rowsOf(new Blob([text]));
+
+  it('knows fields by name or id, proposes new ones, and leaves out what the server writes', async () => {
+    const { columns, rows, sample } = await look(file('Title,cost,Due,created,No.\nA,1,2024-01-01,x,1\nB,2,,y,2\n'), FIELDS, { mayDefine: true });
+    expect(rows).toBe(2);
+    expect(sample[1]).toEqual(['B', '2', '', 'y', '2']);
+    expect(columns.map(({ target }) => target)).toEqual([
+      { kind: 'field', field: 'name' },
+      { kind: 'field', field: 'cost' },
+      { kind: 'new', type: 'date', options: [] },
+      { kind: 'skip' },
+      { kind: 'skip' },
+    ]);
+  });
+
+  it('proposes no new field to those who may define none', async () => {
+    const { columns } = await look(file('name,due\nA,2024-01-01\n'), FIELDS, { mayDefine: false });
+    expect(columns.map(({ target }) => target.kind)).toEqual(['field', 'skip']);
+  });
+
+  it('makes issues of rows, and leaves it to the API to refuse what is no value', () => {
+    const name = builtIn.find(({ id }) => id === 'name') ?? null;
+    const cost = FIELDS.at(-1) ?? null;
+    expect(issueOf([' A ', '12.50'], [name, cost])).toEqual({ name: ' A ', fields: { cost: '12.50' } });
+    expect(issueOf(['A', 'dear', 'x'], [name, cost, null])).toEqual({ name: 'A', fields: { cost: 'dear' } });
+    expect(issueOf(['A', ' '], [name, cost])).toEqual({ name: 'A', fields: {} });
+  });
+});

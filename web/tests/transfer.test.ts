@@ -1,0 +1,132 @@
+import { describe, expect, it, vi } from 'vitest';
+import { Api } from '../src/api/client';
+import type { ColumnPlan } from '../src/csv/plan';
+import { ColumnValues } from '../src/csv/infer';
+import type { Field } from '../src/fields/fields';
+import { Export } from '../src/project/exporting';
+import { Import } from '../src/project/importing';
+
+interface Asked {
+  readonly path: string;
+  readonly key: string | null;
+  readonly body: Record<string, unknown>;
+}
+
+/** An API that answers by a function, and tells what it was asked. */
+function apiOf(answer: (asked: Asked) => { status?: number; body: unknown; headers?: Record<string, string> }) {
+  const asked: Asked[] = [];
+  const fetch: typeof globalThis.fetch = (address, request) => {
+    const one = {
+      path: address as string,
+      key: new Headers(request?.headers).get('Idempotency-Key'),
+      body: JSON.parse(request?.body as string) as Record<string, unknown>,
+    };
+    asked.push(one);
+    const { status = 200, body, headers = {} } = answer(one);
+    return Promise.resolve(new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json', ...headers } }));
+  };
+  return { asked, api: new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch) };
+}
+
+const field = (id: string, type: Field['type'], custom: boolean): Field => ({
+  id, name: id, type, options: [], required: false, indexed: true, editable: true, custom,
+});
+const NAME = field('name', 'text', false);
+const column = (header: string, target: ColumnPlan['target']): ColumnPlan => ({ header, target, inferred: 'text', values: new ColumnValues() });
+const COLUMNS = [column('name', { kind: 'field', field: 'name' }), column('Trade', { kind: 'new', type: 'enum', options: ['a'] })];
+
+async function* fileOf(rows: string[][]) {
+  yield await Promise.resolve([['name', 'Trade']]);
+  yield rows;
+}
+
+const created = { status: 201, num: 1, version: 1 };
+
+describe('an import', () => {
+  it('makes new fields, sends batches, keeps refused rows, and follows the index', async () => {
+    const totals = [100, 100, 350, 700];
+    const { api, asked } = apiOf(({ path, body }) => {
+      if (path.endsWith('/grid')) return { body: { rows: [], next: null, total: totals.shift(), matched: 0 } };
+      if (path.endsWith('/attributes')) return { status: 201, body: { id: 'trade_2', indexed: true } };
+      const operations = body['operations'] as { create: { name: string } }[];
+      return {
+        body: {
+          results: operations.map(({ create }) =>
+            create.name === 'bad' ? { status: 400, problem: { detail: 'No.', errors: [{ field: 'name', message: 'is bad' }] } } : created,
+          ),
+        },
+      };
+    });
+    const rows = [...Array.from({ length: 600 }, (_, at) => [`issue ${at}`, 'a']), ['bad', 'b']];
+    const one = new Import(api, 'p', [NAME], () => Promise.resolve());
+    await one.run(COLUMNS, fileOf(rows));
+    expect(one.state.value).toMatchObject({ phase: 'done', done: 601, created: 600, indexed: 600, error: null });
+    expect(one.state.value.refused).toEqual([{ cells: ['bad', 'b'], reason: 'name is bad' }]);
+    const batches = asked.filter(({ path }) => path.endsWith('/batch'));
+    expect(batches.map(({ body }) => (body['operations'] as unknown[]).length)).toEqual([500, 101]);
+    expect(batches[0]?.body['return']).toBe('minimal');
+    expect((batches[0]?.body['operations'] as unknown[])[0]).toEqual({ create: { name: 'issue 0', fields: { trade_2: 'a' } } });
+    expect(new Set(batches.map(({ key }) => key)).size).toBe(2);
+  });
+
+  it('sends a batch again under the same key until it has an answer', async () => {
+    const answers = [
+      { status: 429, body: { type: 'x/too-many-writes', title: 'Too many' }, headers: { 'Retry-After': '7' } },
+      { body: { results: [created, { status: 503, problem: { detail: 'Later.' } }] } },
+      { body: { results: [created, created] } },
+    ];
+    const { api, asked } = apiOf(({ path }) =>
+      path.endsWith('/grid') ? { body: { rows: [], next: null, total: 2, matched: 0 } } : (answers.shift() ?? { body: {} }),
+    );
+    const wait = vi.fn(() => Promise.resolve());
+    const one = new Import(api, 'p', [NAME], wait);
+    await one.run(COLUMNS.slice(0, 1), fileOf([['a'], ['b']]));
+    expect(one.state.value).toMatchObject({ created: 2, refused: [] });
+    const batches = asked.filter(({ path }) => path.endsWith('/batch'));
+    expect(batches).toHaveLength(3);
+    expect(new Set(batches.map(({ key }) => key)).size).toBe(1);
+    expect(wait).toHaveBeenCalledWith(7);
+  });
+
+  it('ends when the API refuses it, and when the user does', async () => {
+    const { api } = apiOf(() => ({ status: 403, body: { type: 'x/forbidden', title: 'No' } }));
+    const refused = new Import(api, 'p', [NAME]);
+    await refused.run(COLUMNS, fileOf([['a']]));
+    expect(refused.state.value.phase).toBe('failed');
+
+    const cancelled: Import = new Import(
+      apiOf(({ path }) => {
+        if (path.endsWith('/batch')) cancelled.cancel();
+        return { body: path.endsWith('/batch') ? { results: Array.from({ length: 500 }, () => created) } : { rows: [], next: null, total: 0, matched: 0 } };
+      }).api,
+      'p',
+      [NAME],
+    );
+    await cancelled.run(COLUMNS.slice(0, 1), fileOf(Array.from({ length: 1500 }, () => ['a'])));
+    expect(cancelled.state.value).toMatchObject({ phase: 'cancelled', created: 500 });
+  });
+});
+
+describe('an export', () => {
+  const pages = [
+    { rows: [{ num: 1, version: 1, name: '=1+1', fields: { cost: 5 } }], next: 'c1' },
+    { rows: [{ num: 2, version: 1, name: 'b', fields: {} }], next: null },
+  ];
+  const query = { sort: [], filter: null, fields: [field('num', 'number', false), NAME, field('cost', 'number', true)] };
+
+  it('walks the cursors to the end', async () => {
+    const { api, asked } = apiOf(({ body }) => ({ body: pages[body['cursor'] === 'c1' ? 1 : 0] }));
+    const one = new Export(api, 'p');
+    await one.run({ ...query, raw: false });
+    expect(one.state.value).toMatchObject({ phase: 'done', rows: 2 });
+    expect(await one.state.value.file?.text()).toBe("num,name,cost\r\n1,'=1+1,5\r\n2,b,\r\n");
+    expect(asked.map(({ body }) => body['cursor'])).toEqual([undefined, 'c1']);
+  });
+
+  it('leaves formulas alone when it is raw', async () => {
+    const { api } = apiOf(({ body }) => ({ body: pages[body['cursor'] === 'c1' ? 1 : 0] }));
+    const raw = new Export(api, 'p');
+    await raw.run({ ...query, raw: true });
+    expect(await raw.state.value.file?.text()).toContain('1,=1+1,5');
+  });
+});
