@@ -134,7 +134,7 @@ export const words = {
       ['Enter, F2 or typing', 'Edit the cell'],
       ['Enter, Tab', 'Take the value, and go down or to the right'],
       ['Escape', 'Leave the value as it was'],
-      ['Space', 'Turn over a check box'],
+      ['Space', 'Turn over a check box; elsewhere show all fields of the issue'],
       ['Delete', 'Clear the cells'],
       ['Ctrl + C, Ctrl + V', 'Copy and paste, also from and to a spreadsheet'],
       ['Ctrl + D', 'Fill down'],
@@ -199,6 +199,7 @@ export const words = {
     heights: { 24: 'Compact', 32: 'Normal', 56: 'Tall' },
     search: 'Search names',
     more: 'More',
+    openIssue: 'Show all fields of the issue',
     findField: 'Find a field',
     allFields: 'As the project has them',
     freeze: (field: string) => `Keep ${field} in view`,
@@ -301,6 +302,16 @@ export const words = {
     failed: 'The issue could not be loaded',
     by: (user: string) => `by ${user}`,
     version: 'Version',
+  },
+  groups: {
+    empty: '(Empty)',
+    head: (field: string, value: string, count: number) => `${field}: ${value}, ${counted(count, 'issue', 'issues')}`,
+    figure: (fn: string, field: string, value: string) =>
+      `${{ sum: 'Sum', avg: 'Average', min: 'Least', max: 'Greatest' }[fn] ?? fn} of ${field} ${value}`,
+    more: 'More groups',
+    noFigures: (why: string) => `The groups have no sums: ${why}`,
+    close: 'Collapse all',
+    open: 'Expand all',
   },
   settings: {
     open: 'Project settings',

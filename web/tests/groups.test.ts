@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { allClosed, keyOfGroup, layoutOfGroups, toggled, type CountedGroup } from '../src/rows/groups';
 import type { Layout } from '../src/rows/layout';
+import { Api } from '../src/api/client';
+import { formatPeriod } from '../src/cells/format';
+import { byOf, Groups } from '../src/project/groups';
+import { field } from './fields';
 import type { CellValue } from '../src/fields/values';
 
 const group = (count: number, ...values: CellValue[]): CountedGroup => ({
@@ -38,7 +42,7 @@ describe('the layout of groups', () => {
 
 describe('keys of groups', () => {
   it('tell groups apart, whatever their values hold', () => {
-    const keys = [['a/b'], ['a', 'b'], [null, 'b'], ['a', null], ['%2F'], [true]].map(keyOfGroup);
+    const keys = [['a/b'], ['a', 'b'], [null, 'b'], ['a', null], ['%2F'], ['+'], [null], [true]].map(keyOfGroup);
     expect(new Set(keys).size).toBe(keys.length);
   });
 
@@ -46,5 +50,60 @@ describe('keys of groups', () => {
     expect(toggled(toggled([], 'a'), 'b')).toEqual(['a', 'b']);
     expect(toggled(['a', 'b'], 'a')).toEqual(['b']);
     expect(told(layoutOfGroups(LEVELS, ['state', 'priority'], new Set(allClosed(LEVELS))))).toEqual(['open 5', 'null 2']);
+  });
+});
+
+describe('asking for groups', () => {
+  /** Groups a, b, c … in pages of two; their figures are refused where `dear` says so. */
+  function groupsOf(dear: boolean) {
+    const fetch: typeof globalThis.fetch = (_, request) => {
+      const body = JSON.parse(request?.body as string) as { by: unknown[]; cursor?: string; aggregates: unknown[] };
+      if (dear && body.aggregates.length) return Promise.resolve(new Response('{"title":"Too many"}', { status: 422 }));
+      const start = Number(body.cursor ?? 0);
+      const groups = ['a', 'b', 'c'].slice(start, start + 2).map((value) => ({
+        values: [value, 'x'].slice(0, body.by.length),
+        count: 1,
+        filter: null,
+        ...(body.aggregates.length ? { aggregates: [{ field: 'cost', function: 'sum', value: 7 }] } : {}),
+      }));
+      return Promise.resolve(Response.json({ groups, more: start === 0, next: start === 0 ? '2' : null }));
+    };
+    const groups = new Groups(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p');
+    groups.start({ by: ['state', 'priority'], filter: null, aggregates: [{ field: 'cost', function: 'sum' }] });
+    return groups;
+  }
+  const names = (groups: Groups) => groups.levels.value.map((level) => level.map(({ values }) => values.join('/')).join(' '));
+
+  it('goes on where it stopped, at each level, and fills the figures in', async () => {
+    const groups = groupsOf(false);
+    await vi.waitFor(() => expect(names(groups)).toEqual(['a b', 'a/x b/x']));
+    expect(groups.more.value).toBe(true);
+    groups.next();
+    await vi.waitFor(() => expect(groups.levels.value[1]?.[2]?.figures).toEqual([{ field: 'cost', fn: 'sum', value: 7 }]));
+    expect(names(groups)).toEqual(['a b c', 'a/x b/x c/x']);
+    expect(groups.more.value).toBe(false);
+  });
+
+  it('shows groups whose figures are refused, and says why those are missing', async () => {
+    const groups = groupsOf(true);
+    await vi.waitFor(() => expect(groups.figuresError.value).not.toBeNull());
+    expect(names(groups)[0]).toBe('a b');
+    expect(groups.error.value).toBeNull();
+  });
+
+  it('tells the time zone where the days depend on it', () => {
+    const fields = [field('due', 'date'), field('seen', 'datetime'), field('state', 'enum')];
+    const keys = fields.map(({ id }) => ({ field: id, unit: 'month' as const }));
+    expect(byOf(keys, fields, 'Europe/London')).toEqual([
+      { field: 'due', unit: 'month' },
+      { field: 'seen', unit: 'month', timezone: 'Europe/London' },
+      'state',
+    ]);
+  });
+
+  it('names periods as people do', () => {
+    expect(formatPeriod('year', '2024')).toBe('2024');
+    expect(formatPeriod('month', '2024-05')).toContain('2024');
+    expect(formatPeriod('day', '2024-05-31')).toContain('31');
   });
 });

@@ -56,6 +56,14 @@ export function formatDatetime(value: string): string {
   return Number.isNaN(instant.getTime()) ? value : datetime.format(instant);
 }
 
+const month = new Intl.DateTimeFormat(undefined, { year: 'numeric', month: 'long', timeZone: 'UTC' });
+
+/** A day, month or year as the API names it, such as `2024-05`. */
+export function formatPeriod(unit: 'day' | 'month' | 'year', value: string): string {
+  if (unit === 'year') return value;
+  return unit === 'day' ? formatDate(value) : month.format(new Date(`${value}-01T00:00:00Z`));
+}
+
 /** A value as a person reads it; empty for no value. */
 export function formatValue(type: FieldType, value: CellValue): string {
   if (value === null) return '';

@@ -14,7 +14,7 @@ export function showValue(element: HTMLElement, field: Field, value: CellValue):
   else element.textContent = formatValue(field.type, value);
 }
 
-function pill(field: Field, value: string): HTMLElement {
+export function pill(field: Field, value: string): HTMLElement {
   const element = document.createElement('span');
   element.className = `pill pill-${colorOf(field, value)}`;
   element.textContent = value;

@@ -2,6 +2,7 @@
 import { effect, signal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { colorOf } from '../cells/colors';
+import { showGroup } from './group-head';
 import { valueOf } from '../fields/values';
 import { keyOf } from '../edits/marks';
 import type { Actions } from '../project/actions';
@@ -54,7 +55,16 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     rowClasses: (index) => rowClasses(model, index),
     cellClasses: (index, field) => cellClasses(model, filled, index, field),
     note: (index, field) => noteOf(model, index, field),
-    drawWide: () => undefined,
+    drawWide: (index, wide) => {
+      const slot = rows.at(index);
+      if (slot.kind !== 'group') return;
+      const { groups } = model.view.peek();
+      showGroup(wide, slot.group, {
+        fields: model.fields,
+        unit: groups[slot.group.depth]?.unit ?? null,
+        onToggle: () => toggle(index),
+      });
+    },
     show: (range) => rows.show(range),
     sort: (field, add) => model.change({ sort: sortedBy(model.view.peek().sort, field, { add }) }),
     openMenu: (field, anchor) => connection.openMenu({ field, anchor }),
@@ -100,6 +110,24 @@ function connect(element: HTMLElement, connection: Connection): () => void {
         },
       }),
   };
+  const toggle = (index: number) => {
+    const slot = rows.at(index);
+    if (slot.kind !== 'group') return;
+    model.toggleGroup(slot.group.key);
+    grid.focus({ row: index, column: 0 });
+  };
+  // The head of a group spans all columns, so the library asks nobody about its keys.
+  const toggleByKey = (event: KeyboardEvent) => {
+    const row = event.target instanceof Element ? event.target.closest('.ag-full-width-row') : null;
+    const slot = rows.at(Number(row?.getAttribute('row-index') ?? NaN));
+    if (slot.kind !== 'group' || !row) return;
+    const wanted = event.key === 'ArrowRight' ? true : event.key === 'ArrowLeft' ? false : event.key === 'Enter' || event.key === ' ' ? !slot.group.open : null;
+    if (wanted === null || wanted === slot.group.open) return;
+    event.preventDefault();
+    event.stopPropagation();
+    toggle(Number(row.getAttribute('row-index')));
+  };
+  element.addEventListener('keydown', toggleByKey, { capture: true });
   const width = signal(element.clientWidth);
   const resizing = new ResizeObserver(() => (width.value = element.clientWidth));
   resizing.observe(element);

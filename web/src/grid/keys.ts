@@ -54,7 +54,7 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
     case 'Backspace':
       return take(() => void actions.clear());
     case ' ':
-      return take(() => (event.shiftKey ? (model.selection.value = wholeRows(selection, model.size)) : actions.toggle()));
+      return take(() => (event.shiftKey ? (model.selection.value = wholeRows(selection, model.size)) : actions.toggle() || model.openIssue()));
     case 'Enter':
       return actions.toggle() && take(() => undefined);
     case 'Escape':

@@ -14,6 +14,10 @@ type By = string | { readonly field: string; readonly unit: NonNullable<GroupKey
 
 interface Aggregate { readonly field: string; readonly function: 'sum' | 'min' | 'max' | 'avg' }
 
+export function isFigure(fn: string): fn is Aggregate['function'] {
+  return fn === 'sum' || fn === 'min' || fn === 'max' || fn === 'avg';
+}
+
 export interface GroupsQuery {
   readonly by: readonly By[];
   readonly filter: Filter | null;

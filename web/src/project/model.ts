@@ -13,6 +13,7 @@ import { Editor } from '../edits/editor';
 import { fieldsOf, type Field } from '../fields/fields';
 import type { Row } from '../fields/values';
 import { Layout, type Piece, type Run } from '../rows/layout';
+import { layoutOfGroups, toggled } from '../rows/groups';
 import { RowStore } from '../rows/store';
 import { rectangleOf, type Cell, type Rectangle, type Selection, type Size } from '../selection/range';
 import { addressOfProject, go, search } from '../router';
@@ -23,6 +24,7 @@ import { compareRows } from '../view/order';
 import { fitting, type Column, type View } from '../view/view';
 import { words } from '../words';
 import { Desk } from './desk';
+import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
 import { fetchCounts, fetchRows, issuesThatPass, type Counts } from './queries';
 
 /** How many rows a filter is taken to leave until it is known. */
@@ -54,6 +56,9 @@ export class ProjectModel {
   /** How the first page of the present query was answered, and what it cost. */
   readonly explanation = signal<Explanation | null>(null);
   readonly desk = new Desk();
+  readonly groups: Groups;
+  /** What groups tell of their numbers: the summaries of columns that the API gives for groups too. */
+  private readonly figures: ReadonlySignal<GroupsQuery['aggregates']>;
   readonly selection = signal<Selection | null>(null);
   /** Issues that were edited and no longer fit the filter or the sort. They stay until the user moves on. */
   readonly misfits = signal<ReadonlySet<number>>(new Set());
@@ -75,13 +80,29 @@ export class ProjectModel {
     this.columns = computed(() => inScreenOrder(this.view.value.columns ?? defaultColumns(this.fields)));
     this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
     this.editor = new Editor(api, project.id, this.fields, this.rows, (edits) => void this.findMisfits(edits));
+    this.figures = computed(() =>
+      Object.entries(this.view.value.footers).flatMap(([field, fn]) =>
+        isFigure(fn) && this.field(field)?.type === 'number' ? [{ field, function: fn }] : [],
+      ),
+    );
+    this.groups = new Groups(api, project.id);
     // What the rows depend on, as text: the view is made anew with each change of the address.
     const query = computed(() => {
-      const { sort, filter, search } = this.view.value;
+      const { sort, filter, search, groups } = this.view.value;
       const shown = this.columns.value.map(({ field }) => field).sort();
-      return `${toAddress({ ...fromAddress(''), sort, filter, search })} ${shown.join()}`;
+      return `${toAddress({ ...fromAddress(''), sort, filter, search, groups })} ${shown.join()} ${JSON.stringify(this.figures.value)}`;
     });
-    this.stop = query.subscribe(() => this.restart());
+    const stopping = [
+      query.subscribe(() => this.restart()),
+      this.groups.levels.subscribe(() => this.relayout()),
+      this.groups.error.subscribe((error) => {
+        if (error !== null) this.refusal.value = error;
+      }),
+      computed(() => this.view.value.closed.join()).subscribe(() => this.relayout()),
+    ];
+    this.stop = () => {
+      for (const stop of stopping) stop();
+    };
   }
 
   field(id: string): Field | undefined {
@@ -157,8 +178,21 @@ export class ProjectModel {
     void this.count();
   }
 
+  /** Show all fields of the issue that has the focus, beside the grid. */
+  openIssue(): void {
+    const row = this.selection.peek()?.anchor.row;
+    const slot = row === undefined ? undefined : this.rows.at(row);
+    if (slot?.kind === 'issue') this.desk.drawer.value = { kind: 'issue', num: slot.row.num };
+  }
+
+  /** Open a group that is closed, or close it. */
+  toggleGroup(key: string): void {
+    this.change({ closed: toggled(this.view.peek().closed, key) }, { replace: true });
+  }
+
   close(): void {
     this.stop();
+    this.groups.stop();
     this.counting?.abort();
     this.rows.close();
   }
@@ -177,12 +211,18 @@ export class ProjectModel {
     this.refusal.value = null;
     this.explained = false;
     this.counts.value = null;
+    const { groups } = this.view.peek();
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    this.groups.start({ by: byOf(groups, this.fields, timeZone), filter: this.filter, aggregates: groups.length ? this.figures.peek() : [] });
     this.rows.reset(this.layout());
     void this.count();
   }
 
   private layout(): Layout {
-    const pieces: Piece[] = [{ kind: 'run', run: { key: '', filter: this.filter, count: this.length } }];
+    const { groups, closed } = this.view.peek();
+    const pieces: Piece[] = groups.length
+      ? [...layoutOfGroups(this.groups.levels.peek(), groups.map(({ field }) => field), new Set(closed)).pieces]
+      : [{ kind: 'run', run: { key: '', filter: this.filter, count: this.length } }];
     if (this.added.length) pieces.push({ kind: 'run', run: this.addedRun() });
     return new Layout(pieces);
   }

@@ -16,9 +16,12 @@ export interface CountedGroup {
 /** The groups by the first field, those by the first two, and those by all three, as far as they are known. */
 export type Levels = readonly (readonly CountedGroup[])[];
 
-/** Names a group in an address: its values, from the outermost on. No value has an empty name. */
+/** The name of no value. No value's own name has a plus. */
+const NONE = '+';
+
+/** Names a group in an address: its values, from the outermost on. */
 export function keyOfGroup(values: readonly CellValue[]): string {
-  return values.map((value) => (value === null ? '' : encodeURIComponent(String(value)))).join('/');
+  return values.map((value) => (value === null ? NONE : encodeURIComponent(String(value)))).join('/');
 }
 
 export function layoutOfGroups(levels: Levels, fields: readonly string[], closed: ReadonlySet<string>): Layout {
@@ -34,7 +37,7 @@ export function layoutOfGroups(levels: Levels, fields: readonly string[], closed
     });
     if (!open) return;
     if (depth + 1 < fields.length) for (const smaller of children[depth + 1]?.get(key) ?? []) put(smaller, depth + 1);
-    else if (filter) pieces.push({ kind: 'run', run: { key, filter, count } });
+    else if (filter) pieces.push({ kind: 'run', run: { key: `/${key}`, filter, count } });
   };
   for (const group of levels[0] ?? []) put(group, 0);
   return new Layout(pieces);

@@ -1,4 +1,5 @@
 /** One issue with every field, beside the grid. */
+import { useSignalEffect } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatDatetime } from '../cells/format';
 import { showValue } from '../cells/show';
@@ -12,6 +13,10 @@ import { words } from '../words';
 import { useResource } from './resource';
 
 export function IssueDrawer({ model, num }: { readonly model: ProjectModel; readonly num: number }) {
+  // The panel goes along with the focus of the grid.
+  useSignalEffect(() => {
+    if (model.selection.value) model.openIssue();
+  });
   const held = useHeld(model, num);
   const [issue, reload] = useResource(
     async (signal) =>

@@ -18,6 +18,14 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
     <footer class="status-line">
       <span role="status">{error === null ? words.project.shown(counts?.matched ?? null, counts?.total ?? null) : words.status.noCount}</span>
       {error !== null && <span title={reasonOf(error)}>{reasonOf(error)}</span>}
+      {model.groups.more.value && (
+        <button class="link-inline" type="button" onClick={() => model.groups.next()}>
+          {words.groups.more}
+        </button>
+      )}
+      {model.groups.figuresError.value !== null && (
+        <span title={reasonOf(model.groups.figuresError.value)}>{words.groups.noFigures(reasonOf(model.groups.figuresError.value))}</span>
+      )}
       {cells > 1 && <span>{words.status.selected(cells)}</span>}
       {misfits > 0 && <span>{words.status.misfits(misfits)}</span>}
       {refused > 0 && <span class="bad">{words.status.refused(refused)}</span>}

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Field } from '../../fields/fields';
 import type { ProjectModel } from '../../project/model';
+import { allClosed } from '../../rows/groups';
 import { MAX_GROUPS, MAX_SORT_KEYS, type GroupKey } from '../../view/view';
 import type { SortKey } from '../../api/types';
 import { Icon } from '../../ui/icon';
@@ -61,30 +62,44 @@ export function SortKeys(props: SortKeysProps) {
 export function GroupPanel({ model }: { readonly model: ProjectModel }) {
   const set = (groups: readonly GroupKey[]) => model.change({ groups, closed: [] });
   const isTime = (id: string) => ['date', 'datetime'].includes(model.field(id)?.type ?? '');
+  const grouped = model.view.value.groups.length > 0;
+  const fold = (closed: readonly string[]) => model.change({ closed }, { replace: true });
   return (
-    <Keys
-      keys={model.view.value.groups}
-      fields={model.fields.filter(({ id }) => id !== 'num')}
-      most={MAX_GROUPS}
-      none={words.toolbar.noGroups}
-      onChange={set}
-      make={(field): GroupKey => ({ field: field.id, unit: isTime(field.id) ? 'month' : null })}
-      inputs={(key, change) =>
-        isTime(key.field) && (
-          <select
-            aria-label={words.toolbar.unit}
-            value={key.unit ?? ''}
-            onChange={(event) => change({ ...key, unit: UNITS.find((unit) => unit === event.currentTarget.value) ?? null })}
-          >
-            {UNITS.map((unit) => (
-              <option key={unit} value={unit ?? ''}>
-                {words.toolbar.units[unit ?? 'none']}
-              </option>
-            ))}
-          </select>
-        )
-      }
-    />
+    <>
+      <Keys
+        keys={model.view.value.groups}
+        fields={model.fields.filter(({ id }) => id !== 'num')}
+        most={MAX_GROUPS}
+        none={words.toolbar.noGroups}
+        onChange={set}
+        make={(field): GroupKey => ({ field: field.id, unit: isTime(field.id) ? 'month' : null })}
+        inputs={(key, change) =>
+          isTime(key.field) && (
+            <select
+              aria-label={words.toolbar.unit}
+              value={key.unit ?? ''}
+              onChange={(event) => change({ ...key, unit: UNITS.find((unit) => unit === event.currentTarget.value) ?? null })}
+            >
+              {UNITS.map((unit) => (
+                <option key={unit} value={unit ?? ''}>
+                  {words.toolbar.units[unit ?? 'none']}
+                </option>
+              ))}
+            </select>
+          )
+        }
+      />
+      {grouped && (
+        <div class="row fold">
+          <button class="button" type="button" onClick={() => fold(allClosed(model.groups.levels.peek()))}>
+            {words.groups.close}
+          </button>
+          <button class="button" type="button" onClick={() => fold([])}>
+            {words.groups.open}
+          </button>
+        </div>
+      )}
+    </>
   );
 }
 

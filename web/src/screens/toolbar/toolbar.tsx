@@ -85,6 +85,9 @@ function MorePanel({ model, close }: { readonly model: ProjectModel; readonly cl
   const { desk } = model;
   return (
     <ul class="choices">
+      {model.selection.value && (
+        <Choice icon="right" label={words.toolbar.openIssue} onChoose={() => model.openIssue()} close={close} />
+      )}
       <Choice icon="explain" label={words.explain.title} onChoose={() => (desk.drawer.value = { kind: 'explain' })} close={close} />
       {permits(model.role, 'editor') && (
         <Choice icon="upload" label={words.import.open} onChoose={() => (desk.window.value = 'import')} close={close} />
