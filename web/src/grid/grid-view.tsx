@@ -7,6 +7,7 @@ import { valueOf } from '../fields/values';
 import { keyOf } from '../edits/marks';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
+import { findUsers } from '../project/queries';
 import { contains, filledTo, rectangleOf, type Rectangle } from '../selection/range';
 import { fittingWidth, moved, resized } from '../view/columns';
 import { sortedBy } from '../view/view';
@@ -74,7 +75,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       const type = model.field(field);
       return model.canEdit && type?.editable === true && type.type !== 'bool' && rows.at(index).kind === 'issue';
     },
-    suggestUsers: () => Promise.resolve([]),
+    suggestUsers: (prefix) => findUsers(model.api, prefix),
     commit: (index, field, typed) => actions.commit(index, field, typed),
     focused: (cell) => model.moveTo(cell),
     reached: (reach) => {

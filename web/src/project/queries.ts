@@ -50,6 +50,15 @@ export async function fetchCounts(api: Api, project: string, filter: Filter | nu
   return { matched: body.matched ?? 0, total: body.total ?? 0 };
 }
 
+/** How many users are offered. */
+const SUGGESTED = 8;
+
+/** Users of the tenant whose names begin so. */
+export async function findUsers(api: Api, prefix: string): Promise<readonly string[]> {
+  const { body } = await api.call('GET', '/v1/users', { query: { limit: SUGGESTED, ...(prefix && { prefix }) } });
+  return body.items.map(({ id }) => id);
+}
+
 /** Values of an `in`. */
 const MAX_VALUES = 200;
 

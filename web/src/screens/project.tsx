@@ -21,7 +21,7 @@ import { Frame } from './frame';
 import { useFileDrop } from './file-drop';
 import { ImportWindow } from './import';
 import { IssueDrawer } from './issue-drawer';
-import { Confirmation, Conflict, Help } from './questions';
+import { Confirmation, Conflict, hasConflict, Help } from './questions';
 import { Rail, railOpen, toggleRail } from './rail';
 import { RowsNotice } from './rows-notice';
 import { StatusLine } from './status-line';
@@ -116,6 +116,12 @@ function OpenProject({ api, project, user, onRedefined }: OpenProjectProps) {
     model.desk.dropped.value = file;
     model.desk.window.value = 'import';
   });
+  const asks = help || actions.question.value !== null || hasConflict(model);
+  useEffect(() => {
+    // What had the focus before may be gone, as an editor is.
+    const focus = model.selection.peek()?.anchor;
+    if (!asks && focus && document.activeElement === document.body) grid.current?.focus(focus);
+  }, [asks]);
   const add = async () => {
     await actions.create([{ name: words.actions.newName }]);
     const name = model.columns.peek().findIndex(({ field }) => field === 'name');

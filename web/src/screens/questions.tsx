@@ -24,6 +24,10 @@ export function Confirmation({ actions }: { readonly actions: Actions }) {
   );
 }
 
+export function hasConflict(model: ProjectModel): boolean {
+  return [...model.editor.marks.value.values()].some(({ kind }) => kind === 'conflict');
+}
+
 /** The first conflict that waits for a choice, both values side by side. */
 export function Conflict({ model }: { readonly model: ProjectModel }) {
   const found = [...model.editor.marks.value].find(([, mark]) => mark.kind === 'conflict');

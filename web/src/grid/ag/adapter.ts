@@ -42,6 +42,9 @@ const HEADER_HEIGHT = 34;
 /** Rows of one block of the row model. A block holds nothing but the numbers of its rows. */
 const BLOCK = 500;
 
+/** How many frames an editor waits for its row. */
+const FRAMES_TO_WAIT = 60;
+
 /** All that the library holds of a row. */
 const PLACEHOLDER = { here: true };
 type Placeholder = typeof PLACEHOLDER;
@@ -72,7 +75,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     defaultColDef: {
       sortable: false,
       suppressHeaderMenuButton: true,
-      suppressKeyboardEvent: ({ event, editing }) => !editing && owner.key(event),
+      suppressKeyboardEvent: ({ event, editing }) => (editing ? tabbedAway(event, api) : owner.key(event)),
     },
     suppressDragLeaveHidesColumns: true,
     animateRows: false,
@@ -150,7 +153,13 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
     edit: (cell) => {
       grid.reveal(cell);
-      api.startEditingCell({ rowIndex: cell.row, colKey: fieldAt(cell.column) });
+      // The library makes the block of a row that comes into view within some frames.
+      const begin = (frames: number) => {
+        if (api.getDisplayedRowAtIndex(cell.row)?.data) {
+          api.startEditingCell({ rowIndex: cell.row, colKey: fieldAt(cell.column) });
+        } else if (frames > 0) requestAnimationFrame(() => begin(frames - 1));
+      };
+      requestAnimationFrame(() => begin(FRAMES_TO_WAIT));
     },
     elementOf: ({ row, column }) =>
       host.querySelector<HTMLElement>(`.ag-row[row-index="${row}"] .ag-cell[col-id="${fieldAt(column)}"]`),
@@ -161,6 +170,16 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
   };
   return grid;
+}
+
+/** Tab takes the value and goes to the next cell, without editing that one too. Answers whether the key was taken. */
+function tabbedAway(event: KeyboardEvent, api: GridApi<Placeholder>): boolean {
+  if (event.key !== 'Tab') return false;
+  event.preventDefault();
+  api.stopEditing();
+  if (event.shiftKey) api.tabToPreviousCell();
+  else api.tabToNextCell();
+  return true;
 }
 
 /** Keys at the head of a column: Enter sorts, Alt and the arrow open the menu. Answers whether the key was taken. */
