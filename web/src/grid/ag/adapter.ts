@@ -130,7 +130,6 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       if (next === height) return;
       height = next;
       api.setGridOption('rowHeight', next);
-      api.resetRowHeights();
     },
     setLength: (next) => {
       length = next;
