@@ -152,6 +152,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
     edit: (cell) => {
       grid.reveal(cell);
+      owner.focused(cell);
       // The library makes the block of a row that comes into view within some frames.
       const begin = (frames: number) => {
         if (api.getDisplayedRowAtIndex(cell.row)?.data) {
