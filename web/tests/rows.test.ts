@@ -148,3 +148,15 @@ describe('the store of rows', () => {
     expect(heard).toHaveBeenCalledOnce();
   });
 });
+
+it('an issue that is held twice changes in both places', async () => {
+  const server = new Server();
+  const store = new RowStore(server.fetch, { pageSize: 10 });
+  const added = run('added', 1);
+  store.reset(new Layout([{ kind: 'run', run: run('', 5) }, { kind: 'run', run: added }]));
+  store.seed(added, [row(4)]);
+  store.show({ first: 0, last: 5 });
+  await server.asked[0]?.answer();
+  store.replace(4, (held) => ({ ...held, version: 2 }));
+  expect([4, 5].map((index) => store.at(index))).toMatchObject([{ row: { version: 2 } }, { row: { version: 2 } }]);
+});

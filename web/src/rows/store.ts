@@ -149,12 +149,12 @@ export class RowStore {
     this.ask();
   }
 
-  /** Put another state of an issue in the place of the one that is held. */
+  /** Put another state of an issue in the place of the one that is held. A new issue may be held twice: at the end, and in its place. */
   replace(num: number, change: (row: Row) => Row): void {
-    const place = this.places.get(num);
-    const row = place?.page.rows?.[place.position];
-    if (!place || !row) return;
-    place.page.rows = place.page.rows?.map((held, position) => (position === place.position ? change(held) : held)) ?? null;
+    if (!this.places.has(num)) return;
+    for (const page of this.pages.values()) {
+      if (page.rows?.some((row) => row.num === num)) page.rows = page.rows.map((row) => (row.num === num ? change(row) : row));
+    }
     this.changed();
   }
 
