@@ -303,6 +303,21 @@ export const words = {
     by: (user: string) => `by ${user}`,
     version: 'Version',
   },
+  summary: {
+    of: (field: string) => `Summary of ${field}`,
+    refused: 'refused',
+    functions: {
+      add: 'Summary',
+      none: 'None',
+      count: 'Filled',
+      empty: 'Empty',
+      distinct: 'Distinct',
+      sum: 'Sum',
+      avg: 'Average',
+      min: 'Least',
+      max: 'Greatest',
+    },
+  },
   groups: {
     empty: '(Empty)',
     head: (field: string, value: string, count: number) => `${field}: ${value}, ${counted(count, 'issue', 'issues')}`,

@@ -2,6 +2,7 @@
 import { effect, signal, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { colorOf } from '../cells/colors';
+import { showSummary } from './footer-text';
 import { showGroup } from './group-head';
 import { valueOf } from '../fields/values';
 import { keyOf } from '../edits/marks';
@@ -10,6 +11,7 @@ import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
 import { contains, filledTo, rectangleOf, type Rectangle } from '../selection/range';
 import { fittingWidth, moved, resized } from '../view/columns';
+import { functionsOf } from '../view/footers';
 import { sortedBy } from '../view/view';
 import { words } from '../words';
 import { mountGrid } from './ag/adapter';
@@ -17,6 +19,7 @@ import { ColumnMenu, type OpenMenu } from './column-menu';
 import type { Grid, GridColumn, GridOwner } from './grid';
 import { pressed } from './keys';
 import { Note } from './note';
+import { SummaryMenu } from './summary-menu';
 
 interface GridViewProps {
   readonly model: ProjectModel;
@@ -29,13 +32,15 @@ interface GridViewProps {
 export function GridView({ model, actions, onHelp, onReady }: GridViewProps) {
   const host = useRef<HTMLDivElement>(null);
   const [menu, setMenu] = useState<OpenMenu | null>(null);
+  const [summary, setSummary] = useState<OpenMenu | null>(null);
   useEffect(() => {
     const element = host.current;
-    return element ? connect(element, { model, actions, onHelp, onReady, openMenu: setMenu }) : undefined;
+    return element ? connect(element, { model, actions, onHelp, onReady, openMenu: setMenu, openFooter: setSummary }) : undefined;
   }, [model]);
   return (
     <>
       <div class="grid ag-theme-gridview" ref={host} />
+      {summary && <SummaryMenu key={summary.field} model={model} {...summary} onClose={() => setSummary(null)} />}
       {menu && <ColumnMenu key={menu.field} model={model} {...menu} onClose={() => setMenu(null)} />}
     </>
   );
@@ -43,6 +48,7 @@ export function GridView({ model, actions, onHelp, onReady }: GridViewProps) {
 
 interface Connection extends GridViewProps {
   readonly openMenu: (menu: OpenMenu) => void;
+  readonly openFooter: (menu: OpenMenu) => void;
 }
 
 /** Mount the grid and keep it as the model says. Returns how to take it away again. */
@@ -66,6 +72,13 @@ function connect(element: HTMLElement, connection: Connection): () => void {
         onToggle: () => toggle(index),
       });
     },
+    drawFooter: (id, footer) => {
+      const field = model.field(id);
+      if (!field) return;
+      const fn = functionsOf(field.type).find((one) => one === model.view.peek().footers[id]) ?? null;
+      showSummary(footer, field, fn, model.summaries.values.peek().get(id));
+    },
+    openFooter: (field, anchor) => connection.openFooter({ field, anchor }),
     show: (range) => rows.show(range),
     sort: (field, add) => model.change({ sort: sortedBy(model.view.peek().sort, field, { add }) }),
     openMenu: (field, anchor) => connection.openMenu({ field, anchor }),
@@ -170,6 +183,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     model.editor.marks.subscribe(sayNote),
     () => note.destroy(),
     () => resizing.disconnect(),
+    ...[model.summaries.values, model.view].map((drawn: ReadonlySignal<unknown>) => drawn.subscribe(() => grid.refreshFooter())),
     effect(() => grid.setColumns(columnsOf(model, width.value))),
     effect(() => grid.setHeight(model.view.value.height)),
     // Whatever gives rows and cells another look.

@@ -28,6 +28,9 @@ export interface GridOwner {
   note(index: number, field: string): string;
   /** Draw what is no issue, such as the head of a group, across all columns. */
   drawWide(index: number, element: HTMLElement): void;
+  /** Draw the summary of a column. */
+  drawFooter(field: string, element: HTMLElement): void;
+  openFooter(field: string, anchor: HTMLElement): void;
   /** These rows are drawn. */
   show(range: Range): void;
 
@@ -59,6 +62,8 @@ export interface Grid {
   setLength(length: number): void;
   /** What `at` answers has changed: draw it. `whole` draws rows anew that may have become heads of groups or issues. */
   refresh(options?: { readonly whole: boolean }): void;
+  /** What `drawFooter` draws has changed. */
+  refreshFooter(): void;
   /** What `rowClasses` and `cellClasses` answer has changed. */
   repaint(): void;
   /** Bring a cell into view. */

@@ -26,6 +26,7 @@ import { words } from '../words';
 import { Desk } from './desk';
 import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
 import { fetchCounts, fetchRows, issuesThatPass, type Counts } from './queries';
+import { Summaries } from './summaries';
 
 /** How many rows a filter is taken to leave until it is known. */
 const GUESS = 100;
@@ -57,6 +58,7 @@ export class ProjectModel {
   readonly explanation = signal<Explanation | null>(null);
   readonly desk = new Desk();
   readonly groups: Groups;
+  readonly summaries: Summaries;
   /** What groups tell of their numbers: the summaries of columns that the API gives for groups too. */
   private readonly figures: ReadonlySignal<GroupsQuery['aggregates']>;
   readonly selection = signal<Selection | null>(null);
@@ -86,6 +88,7 @@ export class ProjectModel {
       ),
     );
     this.groups = new Groups(api, project.id);
+    this.summaries = new Summaries(api, project.id);
     // What the rows depend on, as text: the view is made anew with each change of the address.
     const query = computed(() => {
       const { sort, filter, search, groups } = this.view.value;
@@ -98,6 +101,7 @@ export class ProjectModel {
       this.groups.error.subscribe((error) => {
         if (error !== null) this.refusal.value = error;
       }),
+      computed(() => JSON.stringify(this.view.value.footers)).subscribe(() => this.summarize()),
       computed(() => this.view.value.closed.join()).subscribe(() => this.relayout()),
     ];
     this.stop = () => {
@@ -175,6 +179,7 @@ export class ProjectModel {
     this.misfits.value = new Set();
     this.added = [];
     this.rows.refresh();
+    this.summarize({ anew: true });
     void this.count();
   }
 
@@ -193,6 +198,7 @@ export class ProjectModel {
   close(): void {
     this.stop();
     this.groups.stop();
+    this.summaries.stop();
     this.counting?.abort();
     this.rows.close();
   }
@@ -215,7 +221,12 @@ export class ProjectModel {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
     this.groups.start({ by: byOf(groups, this.fields, timeZone), filter: this.filter, aggregates: groups.length ? this.figures.peek() : [] });
     this.rows.reset(this.layout());
+    this.summarize();
     void this.count();
+  }
+
+  private summarize(how: { readonly anew?: boolean } = {}): void {
+    this.summaries.ask(this.view.peek().footers, this.filter, this.fields, how);
   }
 
   private layout(): Layout {

@@ -7,12 +7,14 @@ import {
   EventApiModule,
   InfiniteRowModelModule,
   ModuleRegistry,
+  PinnedRowModule,
   RenderApiModule,
   RowApiModule,
   RowStyleModule,
   ScrollApiModule,
   type ColDef,
   type GridApi,
+  type IRowNode,
 } from 'ag-grid-community';
 import type { Typed } from '../../cells/editors/editor';
 import { valueOf } from '../../fields/values';
@@ -21,6 +23,7 @@ import type { Grid, GridColumn, GridOwner } from '../grid';
 import { Cell, type CellParams } from './cell';
 import { paint } from './classes';
 import { CellEditing } from './editor';
+import { FooterCell } from './footer';
 import { ColumnHeader, type HeaderParams } from './header';
 import { followMouse } from './mouse';
 import { keepWheelExact, ratioOf } from './wheel';
@@ -32,6 +35,7 @@ ModuleRegistry.registerModules([
   CustomEditorModule,
   EventApiModule,
   InfiniteRowModelModule,
+  PinnedRowModule,
   RenderApiModule,
   RowApiModule,
   RowStyleModule,
@@ -75,14 +79,20 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     defaultColDef: {
       sortable: false,
       suppressHeaderMenuButton: true,
-      suppressKeyboardEvent: ({ event, editing }) => (editing ? tabbedAway(event, api) : owner.key(event)),
+      suppressKeyboardEvent: ({ event, editing, node, column }) =>
+        node.rowPinned
+          ? footerKey(event, column.getColId(), owner)
+          : editing
+            ? tabbedAway(event, api)
+            : owner.key(event),
     },
     suppressDragLeaveHidesColumns: true,
     animateRows: false,
     stopEditingWhenCellsLoseFocus: true,
     enterNavigatesVerticallyAfterEdit: true,
-    getRowClass: ({ node }) => [...owner.rowClasses(node.rowIndex ?? -1)],
-    isFullWidthRow: ({ rowNode }) => owner.at(rowNode.rowIndex ?? -1).kind === 'group',
+    pinnedBottomRowData: [PLACEHOLDER],
+    getRowClass: ({ node }) => (node.rowPinned ? ['footer'] : [...owner.rowClasses(node.rowIndex ?? -1)]),
+    isFullWidthRow: ({ rowNode }) => !rowNode.rowPinned && owner.at(rowNode.rowIndex ?? -1).kind === 'group',
     fullWidthCellRenderer: WideRow,
     fullWidthCellRendererParams: { owner },
     onViewportChanged: ({ firstRow, lastRow }) => owner.show({ first: firstRow, last: lastRow }),
@@ -94,7 +104,12 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       const order = api.getAllDisplayedColumns().map((one) => one.getColId());
       owner.move(column.getColId(), order[order.indexOf(column.getColId()) + 1] ?? null);
     },
-    onCellFocused: ({ rowIndex, column }) => {
+    onCellClicked: ({ rowPinned, column, event }) => {
+      const cell = event?.target instanceof Element ? event.target.closest<HTMLElement>('.ag-cell') : null;
+      if (rowPinned && cell) owner.openFooter(column.getColId(), cell);
+    },
+    onCellFocused: ({ rowIndex, column, rowPinned }) => {
+      if (rowPinned) return;
       const place = column && typeof column === 'object' ? columnOf(column.getColId()) : -1;
       if (rowIndex !== null && place >= 0) owner.focused({ row: rowIndex, column: place });
     },
@@ -107,11 +122,12 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
   if (!viewport) throw new Error('The grid has no viewport.');
   const stopping = [
     keepWheelExact(viewport, () =>
-      ratioOf(length, height, viewport.clientHeight - HEADER_HEIGHT, viewport.scrollHeight - HEADER_HEIGHT),
+      ratioOf(length, height, viewport.clientHeight - HEADER_HEIGHT - height, viewport.scrollHeight - HEADER_HEIGHT - height),
     ),
     followMouse({
       viewport,
       owner,
+      footer: () => height,
       cellOf: (element) => {
         const row = Number(element.closest('.ag-row')?.getAttribute('row-index') ?? NaN);
         const column = columnOf(element.getAttribute('col-id') ?? '');
@@ -140,6 +156,9 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       if (whole) api.redrawRows();
       else api.refreshCells();
       paint(host, owner);
+    },
+    refreshFooter: () => {
+      api.forEachPinnedRow('bottom', (footer: IRowNode<Placeholder>) => api.refreshCells({ rowNodes: [footer], force: true }));
     },
     repaint: () => paint(host, owner),
     reveal: ({ row, column }) => {
@@ -192,6 +211,15 @@ function headKey(event: KeyboardEvent, field: string, owner: GridOwner): boolean
   return true;
 }
 
+/** Keys at the summary of a column. Answers whether the key was taken. */
+function footerKey(event: KeyboardEvent, field: string, owner: GridOwner): boolean {
+  const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('.ag-cell') : null;
+  if (!cell || (event.key !== 'Enter' && event.key !== ' ')) return false;
+  event.preventDefault();
+  owner.openFooter(field, cell);
+  return true;
+}
+
 function definitions(columns: readonly GridColumn[], owner: GridOwner): ColDef<Placeholder>[] {
   return columns.map((column) => ({
     colId: column.field.id,
@@ -202,9 +230,9 @@ function definitions(columns: readonly GridColumn[], owner: GridOwner): ColDef<P
     suppressHeaderKeyboardEvent: ({ event }) => headKey(event, column.field.id, owner),
     headerComponent: ColumnHeader,
     headerComponentParams: { own: { column, owner } satisfies HeaderParams },
-    cellRenderer: Cell,
+    cellRendererSelector: ({ node }) => ({ component: node.rowPinned ? FooterCell : Cell }),
     cellRendererParams: { field: column.field, owner } satisfies CellParams,
-    editable: ({ node }) => owner.mayEdit(node.rowIndex ?? -1, column.field.id),
+    editable: ({ node }) => !node.rowPinned && owner.mayEdit(node.rowIndex ?? -1, column.field.id),
     cellEditor: CellEditing,
     cellEditorParams: { field: column.field, owner } satisfies CellParams,
     // The owner shows the value and writes it; the library keeps none.
@@ -214,6 +242,7 @@ function definitions(columns: readonly GridColumn[], owner: GridOwner): ColDef<P
     },
     // What the library compares to know which cells to draw again.
     valueGetter: ({ node }) => {
+      if (node?.rowPinned) return null;
       const slot = owner.at(node?.rowIndex ?? -1);
       return slot.kind === 'issue' ? valueOf(slot.row, column.field.id) : slot.kind;
     },

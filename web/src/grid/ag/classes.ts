@@ -19,7 +19,7 @@ export function paintCell(cell: HTMLElement, owner: GridOwner, index: number, fi
 
 /** Give all rows and cells that are drawn the classes that the owner now has for them. */
 export function paint(host: HTMLElement, owner: GridOwner): void {
-  for (const row of host.querySelectorAll<HTMLElement>('.ag-row')) {
+  for (const row of host.querySelectorAll<HTMLElement>('.ag-row:not(.footer)')) {
     const index = Number(row.getAttribute('row-index'));
     setClasses(row, owner.rowClasses(index));
     for (const cell of row.querySelectorAll<HTMLElement>('.ag-cell')) paintCell(cell, owner, index, cell.getAttribute('col-id') ?? '');

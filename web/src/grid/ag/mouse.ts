@@ -11,12 +11,14 @@ const SCROLL_MS = 40;
 export interface MouseOptions {
   readonly viewport: HTMLElement;
   readonly owner: GridOwner;
+  /** Pixels of the row of summaries at the lower edge, which is no part of a range. */
+  readonly footer: () => number;
   /** The cell of the screen that an element of the library belongs to. */
   readonly cellOf: (element: HTMLElement) => Cell | null;
 }
 
 /** Listen to the mouse. Returns how to stop. */
-export function followMouse({ viewport, owner, cellOf }: MouseOptions): () => void {
+export function followMouse({ viewport, owner, footer, cellOf }: MouseOptions): () => void {
   const stop = new AbortController();
   let drag: AbortController | null = null;
 
@@ -33,13 +35,13 @@ export function followMouse({ viewport, owner, cellOf }: MouseOptions): () => vo
     const reach = () => {
       const box = viewport.getBoundingClientRect();
       const x = Math.min(Math.max(pointer.x, box.left + 2), box.right - 20);
-      const y = Math.min(Math.max(pointer.y, box.top + 40), box.bottom - 20);
+      const y = Math.min(Math.max(pointer.y, box.top + 40), box.bottom - footer() - 20);
       const cell = cellAt(x, y);
       if (cell) tell(cell);
     };
     const scroll = setInterval(() => {
       const box = viewport.getBoundingClientRect();
-      const down = pointer.y > box.bottom - EDGE ? 1 : pointer.y < box.top + EDGE ? -1 : 0;
+      const down = pointer.y > box.bottom - footer() - EDGE ? 1 : pointer.y < box.top + EDGE ? -1 : 0;
       const right = pointer.x > box.right - EDGE ? 1 : pointer.x < box.left + EDGE ? -1 : 0;
       if ((!down && !right) || (!pointer.x && !pointer.y)) return;
       viewport.scrollBy(right * 60, down * 64);

@@ -1,0 +1,72 @@
+/** The summaries below the columns. Each is asked for alone, so that one that is refused takes no other with it. */
+import { signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { isAbort } from '../api/problem';
+import type { Filter } from '../api/types';
+import type { Field } from '../fields/fields';
+import type { CellValue } from '../fields/values';
+import { functionsOf, type SummaryFunction } from '../view/footers';
+
+export type Summary =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'ready'; readonly value: CellValue }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+export class Summaries {
+  /** By field. */
+  readonly values = signal<ReadonlyMap<string, Summary>>(new Map());
+  private readonly requests = new Map<string, { readonly what: string; readonly request: AbortController }>();
+
+  constructor(
+    private readonly api: Api,
+    private readonly project: string,
+  ) {}
+
+  /** Ask for these summaries; those that are here or on their way already are left alone, unless `anew`. */
+  ask(footers: Readonly<Record<string, string>>, filter: Filter | null, fields: readonly Field[], { anew = false } = {}): void {
+    const wanted = fields.flatMap((field) => {
+      const fn = functionsOf(field.type).find((one) => one === footers[field.id]);
+      return fn ? [{ field: field.id, fn, what: `${fn} ${JSON.stringify(filter)}` }] : [];
+    });
+    for (const [field, { request }] of this.requests) {
+      if (wanted.some((one) => one.field === field)) continue;
+      request.abort();
+      this.requests.delete(field);
+      this.put(field, null);
+    }
+    for (const { field, fn, what } of wanted) {
+      const present = this.requests.get(field);
+      if (present?.what === what && !anew) continue;
+      present?.request.abort();
+      const request = new AbortController();
+      this.requests.set(field, { what, request });
+      // What stands there stays until its successor comes, where it is only read anew.
+      if (present?.what !== what) this.put(field, { kind: 'loading' });
+      void this.load(field, fn, filter, request.signal);
+    }
+  }
+
+  stop(): void {
+    for (const { request } of this.requests.values()) request.abort();
+  }
+
+  private async load(field: string, fn: SummaryFunction, filter: Filter | null, signal: AbortSignal): Promise<void> {
+    try {
+      const { body } = await this.api.call('POST', '/v1/projects/{project}/summary', {
+        path: { project: this.project },
+        body: { fields: [{ field, functions: [fn] }], filter },
+        signal,
+      });
+      this.put(field, { kind: 'ready', value: body.summaries[0]?.[fn] ?? null });
+    } catch (error) {
+      if (!isAbort(error)) this.put(field, { kind: 'failed', error });
+    }
+  }
+
+  private put(field: string, summary: Summary | null): void {
+    const next = new Map(this.values.peek());
+    if (summary) next.set(field, summary);
+    else next.delete(field);
+    this.values.value = next;
+  }
+}

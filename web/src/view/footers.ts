@@ -1,0 +1,27 @@
+/** The summaries that a column may have below it. Pure. */
+import type { FieldType } from '../api/types';
+
+export const SUMMARY_FUNCTIONS = ['count', 'empty', 'distinct', 'sum', 'avg', 'min', 'max'] as const;
+export type SummaryFunction = (typeof SUMMARY_FUNCTIONS)[number];
+
+export function functionsOf(type: FieldType): readonly SummaryFunction[] {
+  switch (type) {
+    case 'number':
+      return SUMMARY_FUNCTIONS;
+    case 'multi_enum':
+      return ['count', 'empty', 'distinct'];
+    case 'text':
+    case 'date':
+    case 'datetime':
+    case 'bool':
+    case 'enum':
+    case 'user':
+      return ['count', 'empty', 'distinct', 'min', 'max'];
+  }
+}
+
+/** The summaries with another one below a column, or none there. */
+export function withFooter(footers: Readonly<Record<string, string>>, field: string, fn: SummaryFunction | null): Readonly<Record<string, string>> {
+  const others = Object.fromEntries(Object.entries(footers).filter(([id]) => id !== field));
+  return fn ? { ...others, [field]: fn } : others;
+}
