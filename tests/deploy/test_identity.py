@@ -1,5 +1,7 @@
 """Who is let in, and who is not."""
 
+from collections.abc import Mapping
+
 import jwt
 import pytest
 
@@ -147,12 +149,9 @@ def test_the_deployed_client_writes_neither_tenant_nor_role(deployment: Deployme
 def test_a_demoted_user_keeps_the_role_until_the_token_is_renewed(
     deployment: Deployment, users: Users, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in deployment.environment.items():
-        monkeypatch.setenv(name, value)
-    tokens = users.tokens("demoted", "admin")
-    session = Session(tokens["IdToken"], tokens["RefreshToken"])
+    session = _session(deployment, users.tokens("demoted", "admin"), monkeypatch)
     before = session.token()
-    user = jwt.decode(before, options={"verify_signature": False})["cognito:username"]
+    user = _user_of(before)
     deployment.client("cognito-idp").admin_update_user_attributes(
         UserPoolId=deployment.outputs["UserPoolId"],
         Username=user,
@@ -168,12 +167,9 @@ def test_a_demoted_user_keeps_the_role_until_the_token_is_renewed(
 def test_a_disabled_user_renews_nothing_and_signs_in_no_more(
     deployment: Deployment, users: Users, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in deployment.environment.items():
-        monkeypatch.setenv(name, value)
-    tokens = users.tokens("disabled", "editor")
-    session = Session(tokens["IdToken"], tokens["RefreshToken"])
+    session = _session(deployment, users.tokens("disabled", "editor"), monkeypatch)
     before = session.token()
-    user = jwt.decode(before, options={"verify_signature": False})["cognito:username"]
+    user = _user_of(before)
     cognito, pool = deployment.client("cognito-idp"), deployment.outputs["UserPoolId"]
     cognito.admin_disable_user(UserPoolId=pool, Username=user)
     with deployment.api(before) as api:
@@ -186,3 +182,15 @@ def test_a_disabled_user_renews_nothing_and_signs_in_no_more(
             AuthFlow="USER_PASSWORD_AUTH",
             AuthParameters={"USERNAME": user, "PASSWORD": PASSWORD},
         )
+
+
+def _session(deployment: Deployment, tokens: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Session:
+    """The session that a command holds for somebody who signed in."""
+    for name, value in deployment.environment.items():
+        monkeypatch.setenv(name, value)
+    return Session(tokens["IdToken"], tokens["RefreshToken"])
+
+
+def _user_of(token: str) -> str:
+    user: str = jwt.decode(token, options={"verify_signature": False})["cognito:username"]
+    return user

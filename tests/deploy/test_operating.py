@@ -1,20 +1,17 @@
 """What operators rely on: the function that runs by schedule, its schedules, the alarms and the dashboard."""
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 from devtools.deployed import ministack
-from devtools.paths import PYTHONPATH
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
 from gridview.fsck.nightly import PATIENCE
 from gridview.support import clock
-from infra.paths import ROOT
 from tests.deploy.conftest import Deployment, Users
 from tests.deploy.waiting import until
 from tests.infra.test_alarms import EXPECTED
+from tests.support.commands import PLAIN, dev
 
 
 def test_a_check_begins_and_jobs_go_on_with_it(deployment: Deployment, users: Users) -> None:
@@ -181,16 +178,8 @@ def _set_kind(deployment: Deployment, tenant: str, option: str, *, version: int)
 
 def _dev(deployment: Deployment, *arguments: str, status: int = 0) -> str:
     """What a command of `./dev` says about the deployed stack."""
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, "-P", "-m", "devtools", *arguments, "--deployed"],
-        cwd=ROOT,
-        env={**deployment.environment, "COLUMNS": "200", "PYTHONPATH": PYTHONPATH},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == status, done.stdout + done.stderr
+    done = dev(*arguments, "--deployed", env={**deployment.environment, **PLAIN})
+    assert done.status == status, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 

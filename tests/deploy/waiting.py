@@ -6,7 +6,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PATIENCE = 30.0
+PATIENCE = 300.0
 """Seconds after which nothing more is expected to happen. No test passes or fails by being quick or slow within them."""
 
 

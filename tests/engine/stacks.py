@@ -1,6 +1,5 @@
 """Local stacks for tests: started, called and killed as a person does it."""
 
-import io
 import json
 import os
 import signal
@@ -9,17 +8,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import httpx
-import pytest
 
-from devtools import paths
-from devtools.cli import main
 from devtools.local.folder import Folder
 from devtools.local.processes import wait_until
+from tests.support.commands import PLAIN, Done, dev
 
 SECONDS = 300
 """How long anything is waited for: far longer than it takes, for machines that are slow or busy."""
@@ -27,25 +24,6 @@ SECONDS = 300
 TENANT = "0807"
 
 _MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of this test's own is made in it)
-_ENVIRONMENT = {"COLUMNS": "200", "PYTHONPATH": paths.PYTHONPATH}
-
-
-class Done(NamedTuple):
-    """What a subcommand ended with."""
-
-    status: int
-    stdout: str
-    stderr: str
-
-
-def dev(*arguments: str | Path) -> Done:
-    """A subcommand in this process: another one would take a second to import everything."""
-    out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
-        for name, value in _ENVIRONMENT.items():  # for the processes of the stack
-            patch.setenv(name, value)
-        status = main([*map(str, arguments)])
-    return Done(status, out.getvalue(), err.getvalue())
 
 
 class LocalStack:
@@ -63,7 +41,7 @@ class LocalStack:
         """A subcommand in a process of its own, to be killed."""
         return subprocess.Popen(  # noqa: S603  (the arguments are those of the tests)
             [sys.executable, "-m", "devtools", command, *arguments, "--data", str(self.data)],
-            env=os.environ | _ENVIRONMENT | {"PYTHONUNBUFFERED": "1"},
+            env=os.environ | PLAIN | {"PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -23,7 +23,8 @@ from devtools.local import demo, engine, stack
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
 from devtools.local.processes import known, wait_until
-from tests.engine.stacks import SECONDS, LocalStack, dev
+from tests.engine.stacks import SECONDS, LocalStack
+from tests.support.commands import dev
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

@@ -1,14 +1,43 @@
-"""The CDK command line, for tests, typed as anyone would type it."""
+"""The command lines of the CDK and of `./dev`, for tests, with arguments as anyone would type them."""
 
+import io
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
 
+import pytest
+
+from devtools.cli import main
+from devtools.paths import PYTHONPATH
 from infra.paths import ROOT
+
+PLAIN = {"COLUMNS": "200", "PYTHONPATH": PYTHONPATH}
+"""What makes `./dev`, and the processes that it starts, print long lines and find its modules."""
+
+
+class Done(NamedTuple):
+    """What a subcommand of `./dev` ended with."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+
+def dev(*arguments: str | Path, env: Mapping[str, str] = PLAIN) -> Done:
+    """A subcommand of `./dev` in this process, with these variables more: another one would take a second to import everything."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.MonkeyPatch.context() as patch:
+        for name, value in env.items():
+            patch.setenv(name, value)
+        status = main([*map(str, arguments)])
+    return Done(status, out.getvalue(), err.getvalue())
 
 
 def cdk(
-    *arguments: str, env: Mapping[str, str], before: Sequence[str] = (), seconds: float = 180
+    *arguments: str, env: Mapping[str, str], before: Sequence[str] = (), seconds: float = 600
 ) -> subprocess.CompletedProcess[str]:
     """Run `npx cdk ARGUMENTS` in the repository; `before` is put in front of it."""
     npx = shutil.which("npx", path=env.get("PATH"))
