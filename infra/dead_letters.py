@@ -6,14 +6,12 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from infra.bucket import NO_TLS, private_bucket
 from infra.checks import acknowledge
 from infra.limits import RETENTION_DAYS
-from infra.retention import data_policy
 from infra.settings import Settings
 
 RETENTION = Duration.days(RETENTION_DAYS)
-
-_NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
 
 
 class DeadLetters(Construct):
@@ -39,25 +37,15 @@ class DeadLetters(Construct):
             self.queue,
             {"AwsSolutions-SQS3": "This is the dead-letter queue: the functions themselves send to it."},
         )
-        self.bucket = s3.Bucket(
+        self.bucket = private_bucket(
             self,
             "Batches",
-            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
-            encryption=s3.BucketEncryption.S3_MANAGED,
-            enforce_ssl=tls_only,
+            settings,
+            why_no_logs="Only Lambda writes here, a few objects a year, and each of them says which mapping wrote it.",
             lifecycle_rules=[s3.LifecycleRule(expiration=RETENTION)],
-            removal_policy=data_policy(settings),
         )
-        acknowledge(
-            self.bucket,
-            {
-                "AwsSolutions-S1": "Only Lambda writes here, a few objects a year, and each of them says which mapping wrote it."
-            },
-        )
-
         if not tls_only:
-            acknowledge(self.queue, {"AwsSolutions-SQS4": _NO_TLS})
-            acknowledge(self.bucket, {"AwsSolutions-S10": _NO_TLS})
+            acknowledge(self.queue, {"AwsSolutions-SQS4": NO_TLS})
 
     def grant_send(self, grantee: iam.IGrantable) -> iam.Grant:
         """Allow sending to the queue."""

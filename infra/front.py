@@ -1,35 +1,67 @@
-"""What stands before the HTTP API by setting: a domain of one's own, CloudFront, and AWS WAF."""
+"""Where people and programs find the deployment: page and API on one origin, a domain, AWS WAF."""
 
-from aws_cdk import CfnOutput, Fn
+from typing import Any
+
+from aws_cdk import CfnOutput, Fn, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_certificatemanager as certificates
 from aws_cdk import aws_cloudfront as cloudfront
 from aws_cdk import aws_cloudfront_origins as origins
 from constructs import Construct
 
+from infra import page
 from infra.checks import acknowledge
+from infra.identity import SCOPES, Identity
 from infra.ingress import Ingress
+from infra.page_files import PageFiles
 from infra.settings import Settings
 
 
 class Front(Construct):
-    """The address that clients use (`url`). Where it has a domain, the output DomainTarget is what its DNS record points to.
+    """The address that programs use (`api_url`); with a page, a distribution of CloudFront that has page and API on one origin.
 
-    CloudFront caches nothing: each answer is of one user. It is there for AWS WAF, which HTTP APIs do not take, and for connections
-    that begin near the client. Who knows the API's own address can go around it; the API then still asks for tokens.
+    Where there is a domain or a distribution, the output DomainTarget is what a DNS record points to. CloudFront keeps no answer of
+    the API: each is of one user. It is also there for AWS WAF, which HTTP APIs do not take, and for connections that begin near the
+    client. Who knows the API's own address can go around it; the API then still asks for tokens.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings, ingress: Ingress) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, settings: Settings, ingress: Ingress, identity: Identity
+    ) -> None:
         super().__init__(scope, construct_id)
-        self.url = f"https://{settings.domain_name}" if settings.domain_name else ingress.url
-        if settings.cdn:
-            target = self._distribution(settings, ingress).domain_name
-            self.url = f"https://{settings.domain_name or target}"
+        target: str | None = None
+        self.api_url = ingress.url
+        if settings.page:
+            login = identity.add_login(settings)
+            files = PageFiles(self, "Page", settings=settings, connect=[login])
+            target = self._distribution(
+                settings,
+                default_behavior=files.fresh,
+                additional_behaviors={"/v1/*": _api(ingress), f"{page.HASHED}*": files.hashed},
+                default_root_object=page.INDEX.removeprefix("/"),
+            )
+            url = f"https://{settings.domain_name or target}"
+            client = identity.add_page(url, settings)
+            config = {
+                "auth": "cognito",
+                "domain": login,
+                "clientId": client.user_pool_client_id,
+                "scopes": list(SCOPES),
+            }
+            self._output("PageUrl", url)
+            self._output("PageBucket", files.bucket.bucket_name)
+            self._output("PageConfig", Stack.of(self).to_json_string(config))
+        elif settings.cdn:
+            target = self._distribution(settings, default_behavior=_api(ingress))
         elif settings.domain_name:
             target = self._domain(settings, ingress)
-        else:
-            return
-        CfnOutput(self, "DomainTarget", value=target).override_logical_id("DomainTarget")
+        if settings.domain_name or settings.cdn:
+            self.api_url = f"https://{settings.domain_name or target}"
+        if target:
+            self._output("DomainTarget", target)
+
+    def _output(self, name: str, value: str) -> None:
+        CfnOutput(self, name, value=value).override_logical_id(name)
 
     def _certificate(self, settings: Settings) -> certificates.ICertificate:
         return certificates.Certificate.from_certificate_arn(self, "Certificate", settings.certificate_arn)
@@ -44,32 +76,29 @@ class Front(Construct):
         mapping.node.add_dependency(ingress.stage)
         return domain.regional_domain_name
 
-    def _distribution(self, settings: Settings, ingress: Ingress) -> cloudfront.Distribution:
+    def _distribution(self, settings: Settings, **behaviors: Any) -> str:
+        """A distribution with these behaviours; returns its own domain."""
         named = bool(settings.domain_name)
         distribution = cloudfront.Distribution(
             self,
             "Distribution",
             comment=f"gridview: {settings.stack_name}",
-            default_behavior=cloudfront.BehaviorOptions(
-                origin=origins.HttpOrigin(Fn.select(2, Fn.split("/", ingress.url))),
-                allowed_methods=cloudfront.AllowedMethods.ALLOW_ALL,
-                cache_policy=cloudfront.CachePolicy.CACHING_DISABLED,
-                # All that the client sent, but the host: API Gateway goes by its own.
-                origin_request_policy=cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
-                viewer_protocol_policy=cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
-                # The functions compress: CloudFront does so only for what it caches.
-                compress=False,
-            ),
             http_version=cloudfront.HttpVersion.HTTP2_AND_3,
-            minimum_protocol_version=cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
+            # CloudFront's own certificate comes with CloudFront's own rules.
+            minimum_protocol_version=cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021 if named else None,
             domain_names=[settings.domain_name] if named else None,
             certificate=self._certificate(settings) if named else None,
             web_acl_id=settings.web_acl_arn or None,
+            **behaviors,
         )
         accepted = {
             "AwsSolutions-CFR1": "Where users may be is each operator's decision, in the web ACL.",
-            "AwsSolutions-CFR3": "API Gateway logs every request that reaches the API.",
+            "AwsSolutions-CFR3": "API Gateway logs every request that reaches the API, and the page's files are public.",
         }
+        if settings.page:
+            accepted["Annotation::@aws-cdk/aws-cloudfront-origins:listBucketSecurityRisk"] = (
+                "There is a root object, and `/` is rewritten to it before S3 is asked."
+            )
         if not settings.web_acl_arn:
             accepted["AwsSolutions-CFR2"] = "A web ACL is by setting: it costs money for each request."
         if not named:
@@ -77,4 +106,18 @@ class Front(Construct):
                 "CloudFront's own domain takes CloudFront's own certificate and rules."
             )
         acknowledge(distribution, accepted)
-        return distribution
+        return distribution.domain_name
+
+
+def _api(ingress: Ingress) -> cloudfront.BehaviorOptions:
+    """How CloudFront hands requests to the API: all of each, and never an answer that another one got."""
+    return cloudfront.BehaviorOptions(
+        origin=origins.HttpOrigin(Fn.select(2, Fn.split("/", ingress.url))),
+        allowed_methods=cloudfront.AllowedMethods.ALLOW_ALL,
+        cache_policy=cloudfront.CachePolicy.CACHING_DISABLED,
+        # All that the client sent, but the host: API Gateway goes by its own.
+        origin_request_policy=cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+        viewer_protocol_policy=cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
+        # The functions compress: CloudFront does so only for what it caches.
+        compress=False,
+    )

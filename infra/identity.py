@@ -1,19 +1,29 @@
 """A Cognito user pool. Only its administrators set a user's tenant and role."""
 
-from aws_cdk import Duration
+from typing import Any
+
+from aws_cdk import Aws, Duration
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
+from infra import page
 from infra.checks import acknowledge
 from infra.limits import TOKEN_MINUTES
 from infra.retention import data_policy
 from infra.settings import Settings
 
+SCOPES = {
+    "openid": cognito.OAuthScope.OPENID,
+    "email": cognito.OAuthScope.EMAIL,
+    "profile": cognito.OAuthScope.PROFILE,
+}
+"""What the page asks for, by name. None of them lets a token change its user."""
+
 
 class Identity(Construct):
-    """The user pool and the one public client that signs in to it.
+    """The user pool and the public clients that sign in to it: one for programs, and one for the page where there is one.
 
-    The client can read `custom:tenant` and `custom:role` (so they are claims of the ID token) but cannot write them: a signed-in
+    A client can read `custom:tenant` and `custom:role` (so they are claims of the ID token) but cannot write them: a signed-in
     user cannot move to another tenant or raise a role. The tenant is also immutable.
     """
 
@@ -45,6 +55,8 @@ class Identity(Construct):
             # After a change of address, the user signs in with the old one until the new one is verified.
             auto_verify=cognito.AutoVerifiedAttrs(email=True),
             keep_original=cognito.KeepOriginalAttrs(email=True),
+            # Managed login needs this plan, and it is the one that new pools have.
+            feature_plan=cognito.FeaturePlan.ESSENTIALS,
             account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
             deletion_protection=settings.guarded,
             removal_policy=data_policy(settings),
@@ -57,21 +69,69 @@ class Identity(Construct):
                 "AwsSolutions-COG8": "The plus plan is paid per active user; each account decides on that.",
             },
         )
-        self.client = cognito.UserPoolClient(
+        self.clients = [
+            self._client(
+                "Client",
+                auth_flows=cognito.AuthFlow(user_srp=True, user_password=True),
+                disable_o_auth=True,
+                refresh_token_validity=Duration.days(30),
+            )
+        ]
+        """The first is for programs."""
+
+    def add_login(self, settings: Settings) -> str:
+        """Give the pool Cognito's managed login; returns its address, without a slash at its end."""
+        return self.pool.add_domain(
+            "Login",
+            cognito_domain=cognito.CognitoDomainOptions(
+                domain_prefix=f"{settings.short_name}-{Aws.ACCOUNT_ID}"
+            ),
+            managed_login_version=cognito.ManagedLoginVersion.NEWER_MANAGED_LOGIN,
+        ).base_url()
+
+    def add_page(self, url: str, settings: Settings) -> cognito.UserPoolClient:
+        """Let the page at this address sign its users in by the managed login."""
+        client = self._client(
+            "Page",
+            # Rotation refuses ALLOW_REFRESH_TOKEN_AUTH, which is a default; the managed login needs no flow of these.
+            auth_flows=cognito.AuthFlow(user_srp=True),
+            o_auth=cognito.OAuthSettings(
+                flows=cognito.OAuthFlows(authorization_code_grant=True),
+                scopes=list(SCOPES.values()),
+                callback_urls=[f"{url}{page.CALLBACK}"],
+                logout_urls=[f"{url}/"],
+            ),
+            supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
+            refresh_token_validity=Duration.days(1),
+            # A page whose answer was lost may ask with the same token again.
+            refresh_token_rotation_grace_period=Duration.seconds(30),
+        )
+        if not settings.emulator:
+            # Without a style the managed login shows nobody a form.
+            cognito.CfnManagedLoginBranding(
+                self,
+                "Style",
+                user_pool_id=self.pool.user_pool_id,
+                client_id=client.user_pool_client_id,
+                use_cognito_provided_values=True,
+            )
+        self.clients.append(client)
+        return client
+
+    def _client(self, construct_id: str, **own: Any) -> cognito.UserPoolClient:
+        return cognito.UserPoolClient(
             self,
-            "Client",
+            construct_id,
             user_pool=self.pool,
-            auth_flows=cognito.AuthFlow(user_srp=True, user_password=True),
-            disable_o_auth=True,
             generate_secret=False,
             prevent_user_existence_errors=True,
             enable_token_revocation=True,
             id_token_validity=Duration.minutes(TOKEN_MINUTES),
             access_token_validity=Duration.minutes(TOKEN_MINUTES),
-            refresh_token_validity=Duration.days(30),
             read_attributes=cognito.ClientAttributes()
             .with_standard_attributes(email=True, email_verified=True, fullname=True)
             .with_custom_attributes("tenant", "role"),
             # NOTE: Cognito requires the required attributes here, and takes an empty set for "all".
             write_attributes=cognito.ClientAttributes().with_standard_attributes(email=True, fullname=True),
+            **own,
         )

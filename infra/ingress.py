@@ -58,26 +58,29 @@ _ACCESS_LOG = {
 
 
 class Ingress(Construct):
-    """The API on its `$default` stage, throttled, with access logs. The user pool's tokens are verified before a function runs."""
+    """The API on its `$default` stage, throttled, with access logs.
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        settings: Settings,
-        identity: Identity,
-        query: GridFunction,
-        command: GridFunction,
-    ) -> None:
+    Its address is there before its routes: the page lies at an address made from it, and a client of the page has to be known to
+    the routes.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         self.api = apigateway.HttpApi(
             self, "Api", create_default_stage=False, cors_preflight=_cors(settings.allowed_origins)
         )
         self.stage = self._add_stage(settings)
         self._throttles: dict[str, Throttle] = {}
+
+    @property
+    def url(self) -> str:
+        """The API's base URL, without a trailing slash."""
+        return self.api.api_endpoint
+
+    def add_routes(self, *, identity: Identity, query: GridFunction, command: GridFunction) -> None:
+        """Answer requests by these functions. Tokens of the pool's clients are verified before one of them runs."""
         authorizer = authorizers.HttpUserPoolAuthorizer(
-            "Tokens", identity.pool, user_pool_clients=[identity.client]
+            "Tokens", identity.pool, user_pool_clients=identity.clients
         )
         targets: dict[FunctionName, apigateway.HttpRouteIntegration] = {
             "query": integrations.HttpLambdaIntegration("Query", query.live, scope_permission_to_route=False),
@@ -92,11 +95,6 @@ class Ingress(Construct):
             key: {"ThrottlingRateLimit": limits.requests_per_second, "ThrottlingBurstLimit": limits.burst}
             for key, limits in self._throttles.items()
         }
-
-    @property
-    def url(self) -> str:
-        """The API's base URL, without a trailing slash."""
-        return self.api.api_endpoint
 
     def _add_route(
         self,

@@ -4,9 +4,19 @@ The local stack and CloudFront both serve the page by these rules.
 """
 
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 OWN_SEGMENTS = frozenset({"callback", "projects"})
 """First segments of the paths that the page itself draws, besides `/`: each answers `index.html`."""
+
+CALLBACK = "/callback"
+"""Where the managed login sends people back to."""
+
+INDEX = "/index.html"
+"""The file that every path of the page itself answers."""
+
+CONFIG = "/config.json"
+"""Where the page finds out how people sign in."""
 
 HASHED = "/assets/"
 """Where the files lie whose names have a hash of what they hold."""
@@ -18,9 +28,28 @@ ASK_AGAIN = "no-cache"
 """`Cache-Control` of everything else: a copy may be kept, and is not used before it was asked for again."""
 
 
+_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
+}
+
+
 def is_own(path: str) -> bool:
     """Whether the page draws this path."""
     return path == "/" or (path.startswith("/") and path.split("/", 2)[1] in OWN_SEGMENTS)
+
+
+def content_type(path: str) -> str:
+    """What the file at this path holds, by its name."""
+    return _TYPES.get(PurePosixPath(path).suffix, "application/octet-stream")
 
 
 def cache_control(path: str) -> str:

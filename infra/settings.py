@@ -1,5 +1,6 @@
 """The choices of a deployment: what each is, its default at each stage, and which values are valid. `context` reads them."""
 
+import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -87,14 +88,25 @@ class Settings:
         metadata=_told("whose pages may call the API from a browser: `https://app.example.org,...`"),
     )
 
+    page: bool = field(
+        default=True,
+        metadata=_told(
+            "the web page, from S3 by CloudFront, on one origin with the API; `false`: the API alone"
+        ),
+    )
     domain_name: str = field(
         default="",
-        metadata=_told("the API's address: `api.example.org`; its DNS record points to `DomainTarget`"),
+        metadata=_told(
+            "the address of page and API: `grid.example.org`; its DNS record points to `DomainTarget`"
+        ),
     )
     certificate_arn: str = field(
-        default="", metadata=_told("the domain's certificate: of this region, or with `cdn` of us-east-1")
+        default="",
+        metadata=_told("the domain's certificate: of us-east-1; without `page` and `cdn` of this region"),
     )
-    cdn: bool = field(default=False, metadata=_told("CloudFront before the API"))
+    cdn: bool = field(
+        default=False, metadata=_told("`ApiUrl` is CloudFront's address, also without a domain")
+    )
     web_acl_arn: str = field(
         default="", metadata=_told("AWS WAF before CloudFront: a web ACL for CLOUDFRONT, of us-east-1")
     )
@@ -155,6 +167,16 @@ class Settings:
         what a failed one has made, and the deployment can be repeated.
         """
         return self.protect and not self.first
+
+    @property
+    def short_name(self) -> str:
+        """The stack's name where only short names in lower case are taken, or none with certain words: 17 characters."""
+        return f"gridview-{hashlib.sha256(self.stack_name.encode()).hexdigest()[:8]}"
+
+    @property
+    def has_distribution(self) -> bool:
+        """Whether CloudFront is part of the stack."""
+        return self.page or self.cdn
 
     @property
     def log_days(self) -> int:
@@ -244,15 +266,19 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "certificate-arn": (
         lambda our: (
             _CERTIFICATE.fullmatch(our.certificate_arn) is not None
-            and (not our.cdn or ":us-east-1:" in our.certificate_arn)
+            and (not our.has_distribution or ":us-east-1:" in our.certificate_arn)
             if our.domain_name
             else not our.certificate_arn
         ),
-        "the ARN of an ACM certificate for domain-name; with cdn, of us-east-1",
+        "the ARN of an ACM certificate for domain-name; with page or cdn, of us-east-1",
     ),
     "web-acl-arn": (
-        lambda our: our.cdn and _WEB_ACL.fullmatch(our.web_acl_arn) is not None if our.web_acl_arn else True,
-        "the ARN of a web ACL of us-east-1 with the scope CLOUDFRONT; it needs cdn",
+        lambda our: (
+            our.has_distribution and _WEB_ACL.fullmatch(our.web_acl_arn) is not None
+            if our.web_acl_arn
+            else True
+        ),
+        "the ARN of a web ACL of us-east-1 with the scope CLOUDFRONT; it needs page or cdn",
     ),
     "reserved-concurrency": (
         lambda our: all(_RESERVED.fullmatch(entry) for entry in our.reserved_concurrency),

@@ -118,9 +118,9 @@ class GridviewStack(Stack):
         )
         jobs.deliver_to(upkeep)
         UpkeepSchedules(self, "Schedules", upkeep=upkeep, check_schedule=settings.check_schedule)
-        ingress = Ingress(self, "Ingress", settings=settings, identity=identity, query=query, command=command)
-
-        front = Front(self, "Front", settings=settings, ingress=ingress)
+        ingress = Ingress(self, "Ingress", settings=settings)
+        front = Front(self, "Front", settings=settings, ingress=ingress, identity=identity)
+        ingress.add_routes(identity=identity, query=query, command=command)
 
         alarms = Alarms(
             self,
@@ -141,9 +141,9 @@ class GridviewStack(Stack):
             ingress=ingress,
         )
 
-        CfnOutput(self, "ApiUrl", value=front.url)
+        CfnOutput(self, "ApiUrl", value=front.api_url)
         CfnOutput(self, "UserPoolId", value=identity.pool.user_pool_id)
-        CfnOutput(self, "UserPoolClientId", value=identity.client.user_pool_client_id)
+        CfnOutput(self, "UserPoolClientId", value=identity.clients[0].user_pool_client_id)
         CfnOutput(self, "TableName", value=table.name)
         CfnOutput(self, "DeadLetterQueueUrl", value=dead_letters.queue.queue_url)
         CfnOutput(self, "FailedBatchesBucket", value=dead_letters.bucket.bucket_name)

@@ -48,16 +48,19 @@ class Account:
         """Whether the stack has still to be created, for the first time or again."""
         return self.status(stack_name) in _NOT_YET
 
-    def bucket_of(self, stack_name: str) -> str | None:
-        """The bucket of failed batches; None if there is no such stack."""
+    def outputs(self, stack_name: str) -> dict[str, str]:
+        """The outputs of the stack; none if there is no such stack."""
         found = self._described(stack_name) or {}
-        outputs = {one["OutputKey"]: str(one["OutputValue"]) for one in found.get("Outputs", ())}
-        return outputs.get("FailedBatchesBucket")
+        return {one["OutputKey"]: str(one["OutputValue"]) for one in found.get("Outputs", ())}
 
     def keys_in(self, bucket: str) -> list[str]:
         """The keys of all objects in a bucket."""
         pages = self._client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket)
         return [entry["Key"] for page in pages for entry in page.get("Contents", ())]
+
+    def put(self, bucket: str, key: str, content: bytes, **headers: str) -> None:
+        """Put an object into a bucket. `headers` as S3's PutObject names them: `ContentType`, `CacheControl`."""
+        self._client("s3").put_object(Bucket=bucket, Key=key, Body=content, **headers)
 
     def remove(self, bucket: str, keys: list[str]) -> None:
         """Remove objects from a bucket."""

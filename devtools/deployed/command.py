@@ -5,14 +5,18 @@ last one need. `npx cdk ...` works too; docs/deploying.md says what to mind then
 import argparse
 from typing import TYPE_CHECKING
 
-from devtools.deployed import arguments
+from devtools.deployed import arguments, page
 from devtools.deployed.account import CREATED, Account
 from devtools.deployed.cdk import cdk
 from devtools.failure import Failure
-from infra.settings import told
+from devtools.local import page_build
+from infra.settings import Settings, told
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
+
+_BUCKETS = ("FailedBatchesBucket", "PageBucket")
+"""The outputs that name the stack's buckets."""
 
 _FORCE = {"-f", "--force"}
 
@@ -26,7 +30,7 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         ),
         "deploy": (
             deploy,
-            "deploy to the AWS account of the active credentials; the first time in two steps",
+            "deploy to the AWS account of the active credentials, with the page; the first time in two steps",
         ),
         "destroy": (destroy, "delete a deployment (refused while it is protected)"),
     }
@@ -51,9 +55,21 @@ def synth(args: argparse.Namespace) -> int:
 
 
 def deploy(args: argparse.Namespace) -> int:
-    """Run `cdk deploy`. A stack that is created is protected by a second deployment, when the first one has succeeded."""
+    """Run `cdk deploy`, then upload the page, which is built before anything is deployed."""
     more: list[str] = args.more
     chosen, account = arguments.settings(more), Account(arguments.profile(more))
+    if chosen.page:
+        page_build.build(print)
+    status = _deploy_stack(chosen, account, more)
+    outputs = account.outputs(chosen.stack_name) if chosen.page and status == 0 else {}
+    if "PageBucket" in outputs:
+        page.upload(account, page_build.DIST, bucket=outputs["PageBucket"], config=outputs["PageConfig"])
+        print(f"The page is at {outputs['PageUrl']}")
+    return status
+
+
+def _deploy_stack(chosen: Settings, account: Account, more: list[str]) -> int:
+    """Deploy. A stack that is created is protected by a second deployment, when the first one has succeeded."""
     if not chosen.guarded or not account.is_new(chosen.stack_name):
         return cdk("deploy", *more)
     status = cdk("deploy", "-c", "first=true", *more)
@@ -67,15 +83,17 @@ def destroy(args: argparse.Namespace) -> int:
     """Run `cdk destroy`. CloudFormation cannot delete a bucket with objects, so what an unprotected stack has there goes first."""
     more: list[str] = args.more
     chosen, account = arguments.settings(more), Account(arguments.profile(more))
-    bucket = None if chosen.protect else account.bucket_of(chosen.stack_name)
-    keys = [] if bucket is None else account.keys_in(bucket)
-    if bucket is None or not keys:
+    outputs = {} if chosen.protect else account.outputs(chosen.stack_name)
+    held = {bucket: account.keys_in(bucket) for name in _BUCKETS if (bucket := outputs.get(name)) is not None}
+    if not any(held.values()):
         return cdk("destroy", *more)
     if not _FORCE & set(more):
-        if not _agreed(f"Delete {chosen.stack_name} with its data and {len(keys)} failed batches?"):
+        batches = len(held.get(outputs.get("FailedBatchesBucket", ""), ()))
+        if not _agreed(f"Delete {chosen.stack_name} with its data, its page and {batches} failed batches?"):
             raise Failure("Nothing was deleted.")
         more = [*more, "--force"]
-    account.remove(bucket, keys)
+    for bucket, keys in held.items():
+        account.remove(bucket, keys)
     return cdk("destroy", *more)
 
 

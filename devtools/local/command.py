@@ -132,7 +132,10 @@ def _up(args: argparse.Namespace) -> int:
             _print_ready(folder, state, "runs")
             print("Stop it with Ctrl-C. Its log: ./dev logs -f", file=sys.stderr)
 
-    page_build.build(say)
+    try:
+        page_build.build(say)
+    except Failure as failure:
+        say(f"{failure} The API needs no page.")
     stack.run(folder, port=args.port, listen=args.listen, empty=args.empty, say=say, ready=ready)
     print("Stopped.", file=sys.stderr)
     return 0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from devtools import paths
+from devtools.failure import Failure
 
 WEB = paths.ROOT / "web"
 DIST = WEB / "dist"
@@ -21,14 +22,16 @@ _WORK = paths.ROOT / ".build"
 
 
 def build(say: Callable[[str], None]) -> None:
-    """Build the page, unless it is the one of the present sources. Says so where that cannot be done: the API needs no page."""
+    """Build the page into `DIST`, unless it is the one of the present sources.
+
+    Raises:
+        Failure: it cannot be built.
+    """
     if not (WEB / "package.json").is_file():
-        say("There is no page to serve: web/ has no package.json.")
-        return
+        raise Failure("There is no page to serve: web/ has no package.json.")
     npm = shutil.which("npm")
     if npm is None:
-        say("The page is not built: npm was not found on the PATH (it comes with Node).")
-        return
+        raise Failure("The page is not built: npm was not found on the PATH (it comes with Node).")
     _WORK.mkdir(exist_ok=True)
     with (_WORK / "web.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -47,9 +50,8 @@ def build(say: Callable[[str], None]) -> None:
                 check=False,
             )
         if done.returncode:
-            say(f"The page could not be built; see {log}.")
-        else:
-            _MADE_FROM.write_text(wanted)
+            raise Failure(f"The page could not be built; see {log}.")
+        _MADE_FROM.write_text(wanted)
 
 
 def _digest() -> str:

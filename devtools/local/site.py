@@ -11,22 +11,9 @@ from devtools.local.sessions import Sessions
 from gridview.support.errors import Forbidden, MethodNotAllowed, NotFound, RequestError
 from infra import page
 
-_CONFIG = "/config.json"
 _OURSELVES = frozenset({"127.0.0.1", "localhost"})
 _OWN_PAGES = frozenset({None, "same-origin", "none"})
 """Values of `Sec-Fetch-Site` of requests that no other page made."""
-_TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
-    ".ico": "image/x-icon",
-    ".js": "text/javascript; charset=utf-8",
-    ".json": "application/json",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
-    ".txt": "text/plain; charset=utf-8",
-    ".webmanifest": "application/manifest+json",
-    ".woff2": "font/woff2",
-}
 
 Api = Callable[[Request], Response]
 
@@ -63,18 +50,21 @@ class Site:
     def _found(self, request: Request) -> Response:
         if request.path == sessions.PATH:
             return self._sessions.answer(request)
-        file = self._dist / "index.html" if page.is_own(request.path) else self._file(request.path)
-        if request.path == _CONFIG:
-            kind, content = _TYPES[".json"], json.dumps({"auth": "local"}).encode()
+        file = self._dist / page.INDEX[1:] if page.is_own(request.path) else self._file(request.path)
+        if request.path == page.CONFIG:
+            content = json.dumps({"auth": "local"}).encode()
         elif file.is_file():
-            kind, content = _TYPES.get(file.suffix, "application/octet-stream"), file.read_bytes()
+            content = file.read_bytes()
         elif page.is_own(request.path):
             raise NotFound("The page is not built; `npm run build --workspace web` builds it.")
         else:
             raise NotFound("There is no such path.")
         if request.method not in {"GET", "HEAD"}:
             raise MethodNotAllowed("This path has GET alone.", headers={"Allow": "GET, HEAD"})
-        headers = [("content-type", kind), ("cache-control", page.cache_control(request.path))]
+        headers = [
+            ("content-type", page.content_type(file.name)),
+            ("cache-control", page.cache_control(request.path)),
+        ]
         return Response(200, headers, content)
 
     def _file(self, path: str) -> Path:

@@ -43,10 +43,16 @@ def chosen_template() -> dict[str, Any]:
         customer_key=True,
         backup=True,
         cdn=True,
-        domain_name="api.example.org",
+        domain_name="grid.example.org",
         certificate_arn="arn:aws:acm:us-east-1:123456789012:certificate/0f1e",
         web_acl_arn="arn:aws:wafv2:us-east-1:123456789012:global/webacl/ours/0f1e",
     )
+
+
+@pytest.fixture(scope="session")
+def api_template() -> dict[str, Any]:
+    """What a deployment of the API alone declares."""
+    return templates.synthesized(page=False)
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from devtools import cli
 from devtools.deployed import arguments
 from devtools.deployed.account import Account
 from devtools.failure import Failure
+from devtools.local import page_build
 from infra.paths import ROOT
 from infra.settings import told
 
@@ -52,6 +53,19 @@ def npx(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Npx:
     return stand_in
 
 
+@pytest.fixture(autouse=True)
+def dist(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A page that is built already."""
+    folder = tmp_path / "dist"
+    (folder / "assets").mkdir(parents=True)
+    (folder / ".made-from").write_text("1f")
+    (folder / "index.html").write_text("<!doctype html>")
+    (folder / "assets" / "a-1f.js").write_text("1")
+    monkeypatch.setattr(page_build, "DIST", folder)
+    monkeypatch.setattr(page_build, "build", lambda say: say("Building the page ..."))
+    return folder
+
+
 @pytest.fixture
 def signed_in(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "one")
@@ -71,10 +85,34 @@ def account(npx: Npx, signed_in: None) -> Iterator[Any]:
 
 
 def _create(account: Any, name: str) -> None:
-    """A stack with a bucket and its output, all that these commands ask a stack for."""
-    body = """{"Resources": {"Batches": {"Type": "AWS::S3::Bucket"}},
-               "Outputs": {"FailedBatchesBucket": {"Value": {"Ref": "Batches"}}}}"""
+    """A stack with what these commands ask a stack for."""
+    body = """{"Resources": {"Batches": {"Type": "AWS::S3::Bucket"}, "Files": {"Type": "AWS::S3::Bucket"}},
+               "Outputs": {"FailedBatchesBucket": {"Value": {"Ref": "Batches"}},
+                           "PageBucket": {"Value": {"Ref": "Files"}},
+                           "PageConfig": {"Value": "{\\"auth\\": \\"cognito\\"}"},
+                           "PageUrl": {"Value": "https://page.example.org"}}}"""
     account.create_stack(StackName=name, TemplateBody=body)
+
+
+def _bucket(account: Any, output: str) -> str:
+    """The bucket of this output of the stack."""
+    (stack,) = account.describe_stacks()["Stacks"]
+    (name,) = (one["OutputValue"] for one in stack["Outputs"] if one["OutputKey"] == output)
+    return str(name)
+
+
+def _keys(bucket: str) -> list[str]:
+    s3 = boto3.client("s3", region_name="us-east-1")
+    return [one["Key"] for one in s3.list_objects_v2(Bucket=bucket).get("Contents", ())]
+
+
+def _objects(bucket: str) -> dict[str, tuple[str, str, bytes]]:
+    """The type, the `Cache-Control` and the content of each object in a bucket."""
+    s3 = boto3.client("s3", region_name="us-east-1")
+    answers = {key: s3.get_object(Bucket=bucket, Key=key) for key in _keys(bucket)}
+    return {
+        key: (one["ContentType"], one["CacheControl"], one["Body"].read()) for key, one in answers.items()
+    }
 
 
 def _typed(npx: Npx) -> list[list[str]]:
@@ -124,10 +162,69 @@ def test_a_deployment_of_a_stack_that_is_there_keeps_its_protection(npx: Npx, ac
     assert _typed(npx) == [["deploy"]]
 
 
+def test_the_page_is_uploaded_once_the_stack_is_there(
+    npx: Npx, account: Any, dist: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    npx.after = lambda: _create(account, "Gridview")
+    assert cli.main(["deploy", "-c", "protect=false"]) == 0
+    fresh, kept = "no-cache", "public, max-age=31536000, immutable"
+    assert _objects(_bucket(account, "PageBucket")) == {
+        "index.html": ("text/html; charset=utf-8", fresh, b"<!doctype html>"),
+        "config.json": ("application/json", fresh, b'{"auth": "cognito"}'),
+        "assets/a-1f.js": ("text/javascript; charset=utf-8", kept, b"1"),
+    }
+    assert capsys.readouterr().out.endswith("The page is at https://page.example.org\n")
+
+
+def test_what_only_an_older_page_had_goes_when_the_newer_one_is_whole(
+    npx: Npx, account: Any, dist: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _create(account, "Gridview")
+    assert cli.main(["deploy"]) == 0
+    (dist / "assets" / "a-1f.js").rename(dist / "assets" / "a-2e.js")
+    noted: list[str] = []
+    put, remove = Account.put, Account.remove
+
+    def noting_put(self: Account, bucket: str, key: str, content: bytes, **headers: str) -> None:
+        noted.append(key)
+        put(self, bucket, key, content, **headers)
+
+    def noting_remove(self: Account, bucket: str, keys: list[str]) -> None:
+        noted.extend(keys)
+        remove(self, bucket, keys)
+
+    monkeypatch.setattr(Account, "put", noting_put)
+    monkeypatch.setattr(Account, "remove", noting_remove)
+    assert cli.main(["deploy"]) == 0
+    assert noted[-2:] == ["index.html", "assets/a-1f.js"]
+    assert set(_objects(_bucket(account, "PageBucket"))) == {"index.html", "config.json", "assets/a-2e.js"}
+
+
+@pytest.mark.parametrize(("more", "status"), [([], 1), (["-c", "page=false"], 0)])
+def test_nothing_is_uploaded_for_a_failed_deployment_or_without_a_page(
+    npx: Npx, account: Any, more: list[str], status: int
+) -> None:
+    _create(account, "Gridview")
+    npx.status = status
+    assert cli.main(["deploy", *more]) == status
+    assert _objects(_bucket(account, "PageBucket")) == {}
+
+
+def test_a_page_that_cannot_be_built_stops_the_deployment_before_it_begins(
+    npx: Npx, account: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def build(say: object) -> None:
+        raise Failure("The page could not be built; see web.log.")
+
+    monkeypatch.setattr(page_build, "build", build)
+    assert cli.main(["deploy"]) == 1
+    assert npx.called == []
+
+
 @pytest.mark.parametrize(
     ("more", "answer", "deleted"), [([], "y", True), ([], "n", False), (["--force"], None, True)]
 )
-def test_destroy_empties_the_bucket_of_an_unprotected_stack(
+def test_destroy_empties_the_buckets_of_an_unprotected_stack(
     npx: Npx,
     account: Any,
     monkeypatch: pytest.MonkeyPatch,
@@ -136,24 +233,28 @@ def test_destroy_empties_the_bucket_of_an_unprotected_stack(
     deleted: bool,
 ) -> None:
     _create(account, "Gridview")
-    s3 = boto3.client("s3", region_name="us-east-1")
-    (bucket,) = (one["Name"] for one in s3.list_buckets()["Buckets"])
-    s3.put_object(Bucket=bucket, Key="aws/lambda/one", Body=b"")
+    buckets = _fill(account)
     monkeypatch.setattr("builtins.input", lambda _: answer)
     assert cli.main(["destroy", "-c", "protect=false", *more]) == (0 if deleted else 1)
-    assert "Contents" not in s3.list_objects_v2(Bucket=bucket) or not deleted
+    assert [len(_keys(bucket)) for bucket in buckets] == ([0, 0] if deleted else [1, 1])
     assert _typed(npx) == ([["destroy", "-c", "protect=false", "--force"]] if deleted else [])
 
 
-def test_destroy_leaves_the_bucket_of_a_protected_stack_alone(npx: Npx, account: Any) -> None:
+def test_destroy_leaves_the_buckets_of_a_protected_stack_alone(npx: Npx, account: Any) -> None:
     _create(account, "Gridview")
-    s3 = boto3.client("s3", region_name="us-east-1")
-    (bucket,) = (one["Name"] for one in s3.list_buckets()["Buckets"])
-    s3.put_object(Bucket=bucket, Key="aws/lambda/one", Body=b"")
+    buckets = _fill(account)
     npx.status = 1
     assert cli.main(["destroy", "--force"]) == 1
-    assert s3.list_objects_v2(Bucket=bucket)["KeyCount"] == 1
+    assert [len(_keys(bucket)) for bucket in buckets] == [1, 1]
     assert _typed(npx) == [["destroy", "--force"]]
+
+
+def _fill(account: Any) -> list[str]:
+    """The buckets of the stack, with an object in each."""
+    buckets = [_bucket(account, output) for output in ("FailedBatchesBucket", "PageBucket")]
+    for bucket in buckets:
+        boto3.client("s3", region_name="us-east-1").put_object(Bucket=bucket, Key="one", Body=b"")
+    return buckets
 
 
 def test_an_invalid_setting_is_refused_before_anything_runs(
@@ -205,6 +306,7 @@ def test_the_credentials_of_a_profile_will_do(
     npx: Npx, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Account, "status", lambda *_: "UPDATE_COMPLETE")
+    monkeypatch.setattr(Account, "outputs", lambda *_: {})
     (tmp_path / "credentials").write_text(
         "[mine]\naws_access_key_id = one\naws_secret_access_key = two\n", "utf-8"
     )

@@ -149,6 +149,10 @@ def test_another_platform(local_template: dict[str, Any]) -> None:
 def test_outputs(template: dict[str, Any]) -> None:
     assert set(template["Outputs"]) == {
         "ApiUrl",
+        "PageUrl",
+        "PageBucket",
+        "PageConfig",
+        "DomainTarget",
         "UserPoolId",
         "UserPoolClientId",
         "TableName",

@@ -61,13 +61,13 @@ def test_browsers_are_answered_for_the_chosen_origins_and_else_for_none(
     assert not [key for key in _routes(chosen_template) if key.startswith(("OPTIONS", "ANY", "$"))]
 
 
-def test_tokens_are_those_of_the_user_pool_for_its_client(template: dict[str, Any]) -> None:
+def test_tokens_are_those_of_the_user_pool_for_its_clients(template: dict[str, Any]) -> None:
     authorizer = only(template, "AWS::ApiGatewayV2::Authorizer")
     (pool,) = resources(template, "AWS::Cognito::UserPool")
-    (client,) = resources(template, "AWS::Cognito::UserPoolClient")
+    clients = resources(template, "AWS::Cognito::UserPoolClient")
     assert authorizer["AuthorizerType"] == "JWT"
     assert authorizer["IdentitySource"] == ["$request.header.Authorization"]
-    assert authorizer["JwtConfiguration"]["Audience"] == [{"Ref": client}]
+    assert authorizer["JwtConfiguration"]["Audience"] == [{"Ref": client} for client in clients]
     assert authorizer["JwtConfiguration"]["Issuer"]["Fn::Join"][1] == [
         "https://cognito-idp.",
         {"Ref": "AWS::Region"},

@@ -33,6 +33,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         alarm_email="",
         check_schedule="cron(17 3 * * ? *)",
         allowed_origins=(),
+        page=True,
         domain_name="",
         certificate_arn="",
         cdn=False,
@@ -104,8 +105,23 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"domain_name": "example"}, "domain-name"),
         ({"domain_name": "api.example.org"}, "certificate-arn"),
         ({"certificate_arn": EUROPEAN}, "certificate-arn"),
-        ({"domain_name": "api.example.org", "certificate_arn": EUROPEAN, "cdn": "true"}, "certificate-arn"),
-        ({"web_acl_arn": "arn:aws:wafv2:us-east-1:123456789012:global/webacl/ours/0f1e"}, "web-acl-arn"),
+        ({"domain_name": "grid.example.org", "certificate_arn": EUROPEAN}, "certificate-arn"),
+        (
+            {
+                "domain_name": "api.example.org",
+                "certificate_arn": EUROPEAN,
+                "cdn": "true",
+                "page": "false",
+            },
+            "certificate-arn",
+        ),
+        (
+            {
+                "web_acl_arn": "arn:aws:wafv2:us-east-1:123456789012:global/webacl/ours/0f1e",
+                "page": "false",
+            },
+            "web-acl-arn",
+        ),
         (
             {"web_acl_arn": "arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/ours/0f1e", "cdn": "true"},
             "web-acl-arn",

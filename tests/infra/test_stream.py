@@ -4,7 +4,7 @@ from typing import Any
 from devtools.local import pump
 from gridview.encoding import keys
 from gridview.index.maintainer import LEDGER_TOMBSTONE_DAYS
-from tests.support.templates import of_construct, only, resources
+from tests.support.templates import of_construct, resources
 
 KIND = "AWS::Lambda::EventSourceMapping"
 
@@ -85,7 +85,7 @@ def test_the_mapping_waits_for_its_permissions(template: dict[str, Any]) -> None
 def test_dead_letters_are_kept_encrypted_and_private(template: dict[str, Any]) -> None:
     queue, bucket = (
         of_construct(template, "AWS::SQS::Queue", "DeadLetters"),
-        only(template, "AWS::S3::Bucket"),
+        of_construct(template, "AWS::S3::Bucket", "DeadLetters"),
     )
     assert queue["MessageRetentionPeriod"] == 14 * 24 * 3600
     assert queue["SqsManagedSseEnabled"] is True

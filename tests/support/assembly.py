@@ -19,6 +19,8 @@ SETTINGS = Settings(
     snap_start=False,
     protect=False,
     emulator=True,
+    # What is deployed here is the API; tests of the template look at the page.
+    page=False,
 )
 
 CONTEXT = {
@@ -27,6 +29,7 @@ CONTEXT = {
     "snap-start": "false",
     "protect": "false",
     "emulator": "true",
+    "page": "false",
 }
 """The same, as the command line takes it."""
 

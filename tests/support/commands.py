@@ -1,4 +1,4 @@
-"""The command lines of the CDK and of `./dev`, for tests, with arguments as anyone would type them."""
+"""The command lines of the CDK and of `./dev`, for tests, with arguments as anyone would type them; and JavaScript."""
 
 import io
 import shutil
@@ -52,3 +52,12 @@ def cdk(
         timeout=seconds,
         check=False,
     )
+
+
+def node(script: str) -> str:
+    """What a script of JavaScript writes."""
+    program = shutil.which("node")
+    assert program is not None, "Node.js is missing"
+    return subprocess.run(  # noqa: S603
+        [program, "--eval", script], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
+    ).stdout
