@@ -24,7 +24,7 @@ ISSUES = "/v1/projects/plain/issues"
 START = 1_700_000_000.0
 """Where a window begins."""
 
-WRITES = [route for route in ROUTES if route.function == "command"]
+WRITES = [route for route in ROUTES if route.writes]
 BODIES: dict[str, Any] = {
     "create_project": {"name": "Other"},
     "update_project": {"name": "Renamed"},
