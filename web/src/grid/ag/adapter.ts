@@ -87,6 +87,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
             : owner.key(event),
     },
     suppressDragLeaveHidesColumns: true,
+    suppressOverlays: ['noRows'], // the page has words of its own for a grid without rows
     animateRows: false,
     stopEditingWhenCellsLoseFocus: true,
     enterNavigatesVerticallyAfterEdit: true,
