@@ -1,7 +1,7 @@
 """The writes of the API: projects, attributes and issues."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from aws_lambda_powertools import Logger
@@ -38,6 +38,17 @@ def _uncounted() -> None:
 rate = WriteRate(writes_per_second(), _uncounted)
 
 
+def _counted(operation: Endpoint) -> Endpoint:
+    """One write of the tenant's rate is taken before `operation` begins."""
+
+    @wraps(operation)
+    def counted(request: Request) -> Response:
+        _admission(request).require(table)
+        return operation(request)
+
+    return counted
+
+
 def me(request: Request) -> Response:
     """The caller, whose name is noted for the others of the tenant."""
     return ok(users.me(table, request.actor, request.name))
@@ -53,9 +64,9 @@ def create_project(request: Request) -> Response:
     )
 
 
+@_counted
 def update_project(request: Request) -> Response:
     """Change a project."""
-    _admission(request).require(table)
     project = request.path["project"]
     return written(
         200,
@@ -71,9 +82,9 @@ def update_project(request: Request) -> Response:
     )
 
 
+@_counted
 def delete_project(request: Request) -> Response:
     """Delete a project."""
-    _admission(request).require(table)
     project = request.path["project"]
     projects.delete_project(table, catalogs, request.actor, project, request.expected(), settling=settling)
     return Response(204)
@@ -89,9 +100,9 @@ def create_attribute(request: Request) -> Response:
     )
 
 
+@_counted
 def update_attribute(request: Request) -> Response:
     """Change an attribute."""
-    _admission(request).require(table)
     project, attribute = request.path["project"], request.path["attribute"]
     return written(
         200,
@@ -108,9 +119,9 @@ def update_attribute(request: Request) -> Response:
     )
 
 
+@_counted
 def delete_attribute(request: Request) -> Response:
     """Delete an attribute."""
-    _admission(request).require(table)
     project, attribute = request.path["project"], request.path["attribute"]
     attributes.delete_attribute(
         table, catalogs, request.actor, project, attribute, request.expected(), settling=settling
@@ -128,9 +139,9 @@ def create_index(request: Request) -> Response:
     )
 
 
+@_counted
 def delete_index(request: Request) -> Response:
     """Delete a composite index."""
-    _admission(request).require(table)
     project, index = request.path["project"], request.path["index"]
     composite_indexes.delete_composite(
         table, catalogs, request.actor, project, index, request.expected(), settling=settling
@@ -175,9 +186,9 @@ def update_issue(request: Request) -> Response:
     return written(200, _issue_json(request, document))
 
 
+@_counted
 def delete_issue(request: Request) -> Response:
     """Delete an issue."""
-    _admission(request).require(table)
     num, expected = int(request.path["num"]), request.expected()
     catalogs.existing(
         table,

@@ -1,7 +1,13 @@
 """Unit tests: no network, and no AWS account but a dummy one."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import pytest
 from pytest_socket import disable_socket, enable_socket
+
+if TYPE_CHECKING:
+    from tests.support import cloud
 
 _DUMMY_AWS = {
     "AWS_ACCESS_KEY_ID": "testing",
@@ -37,3 +43,20 @@ def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who has lost a race tries again at once."""
     monkeypatch.setattr("gridview.support.backoff.pause", lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def shared_account() -> "Iterator[cloud.Cloud]":
+    """An account with a table. Imported here: tests of a table in memory need no moto."""
+    from tests.support import cloud
+
+    with cloud.running() as running:
+        running.reset()
+        yield running
+
+
+@pytest.fixture
+def account(shared_account: "cloud.Cloud") -> "cloud.Cloud":
+    """The account with an empty table."""
+    shared_account.reset()
+    return shared_account

@@ -4,7 +4,7 @@ import hashlib
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from uuid import uuid4
 
 import pytest
@@ -20,15 +20,8 @@ Work = Callable[[Attempt], bytes]
 BODY = b'{"operations": []}'
 
 
-@pytest.fixture(scope="module")
-def account() -> Iterator[cloud.Cloud]:
-    with cloud.running() as running:
-        yield running
-
-
 @pytest.fixture
 def table(account: cloud.Cloud) -> Table:
-    account.reset()
     return account.table
 
 

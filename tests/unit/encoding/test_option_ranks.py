@@ -40,8 +40,8 @@ def most_that_can_stay(before: list[str | None]) -> int:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 40, 200, 1000])
-def test_initial_ranks_ascend_and_are_evenly_spaced(count: int) -> None:
-    found = option_ranks.initial(count)
+def test_first_ranks_ascend_and_are_evenly_spaced(count: int) -> None:
+    found = option_ranks.reorder([None] * count)
     assert len(found) == count
     assert_ascending(found)
     gaps = [b - a for a, b in pairwise([-1, *(int(one, 36) for one in found), CAPACITY])]
@@ -49,9 +49,9 @@ def test_initial_ranks_ascend_and_are_evenly_spaced(count: int) -> None:
 
 
 def test_every_rank_can_be_taken() -> None:
-    assert option_ranks.initial(CAPACITY)[:: CAPACITY - 1] == ["0000", "zzzz"]
+    assert option_ranks.reorder([None] * CAPACITY)[:: CAPACITY - 1] == ["0000", "zzzz"]
     with pytest.raises(ValueError, match="more options than ranks"):
-        option_ranks.initial(CAPACITY + 1)
+        option_ranks.reorder([None] * (CAPACITY + 1))
 
 
 crowded = st.sampled_from([*map(rank, range(8)), *map(rank, range(CAPACITY - 8, CAPACITY))])
@@ -75,7 +75,7 @@ def test_as_many_ranks_stay_as_can(before: list[str | None]) -> None:
 @property_test
 @given(st.permutations(range(60)), st.integers(0, 20))
 def test_any_permutation_with_new_options_among_them_ascends(order: list[int], new: int) -> None:
-    present = option_ranks.initial(60)
+    present = option_ranks.reorder([None] * 60)
     before: list[str | None] = [present[place] for place in order]
     for place in range(new):
         before.insert(place * 3, None)
@@ -83,13 +83,13 @@ def test_any_permutation_with_new_options_among_them_ascends(order: list[int], n
 
 
 def test_an_order_that_did_not_change_changes_no_rank() -> None:
-    present = option_ranks.initial(200)
+    present = option_ranks.reorder([None] * 200)
     assert option_ranks.reorder(present) == present
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 199), (199, 0), (3, 100), (100, 99)])
 def test_moving_one_option_changes_its_rank_alone(start: int, end: int) -> None:
-    before = option_ranks.initial(200)
+    before = option_ranks.reorder([None] * 200)
     before.insert(end, before.pop(start))
     after = option_ranks.reorder(before)
     assert_ascending(after)
@@ -97,14 +97,14 @@ def test_moving_one_option_changes_its_rank_alone(start: int, end: int) -> None:
 
 
 def test_dropping_options_changes_no_rank() -> None:
-    left = option_ranks.initial(200)[::3]
+    left = option_ranks.reorder([None] * 200)[::3]
     assert option_ranks.reorder(left) == left
 
 
 @pytest.mark.parametrize("place", ["first", "last"])
 @pytest.mark.parametrize("present", [0, 1, 3])
 def test_200_options_added_one_at_a_time_at_an_end_change_no_rank(place: str, present: int) -> None:
-    found = option_ranks.initial(present)
+    found = option_ranks.reorder([None] * present)
     while len(found) < 200:
         before: list[str | None] = [None, *found] if place == "first" else [*found, None]
         found = option_ranks.reorder(before)
@@ -114,7 +114,7 @@ def test_200_options_added_one_at_a_time_at_an_end_change_no_rank(place: str, pr
 
 def test_adding_in_one_place_for_ever_moves_no_more_than_a_neighbour() -> None:
     """Where a gap is used up, what is in the way moves into the nearest room, not the whole list."""
-    found = option_ranks.initial(2)
+    found = option_ranks.reorder([None] * 2)
     moved = []
     while len(found) < 200:
         before: list[str | None] = [found[0], None, *found[1:]]

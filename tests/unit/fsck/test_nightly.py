@@ -1,26 +1,18 @@
 """The nightly check as the upkeep function does it: begun by one event, done by others, told by metrics and log lines."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from gridview.encoding import keys
 from gridview.fsck import nightly
-from tests.support.cloud import Cloud, running
+from tests.support.cloud import Cloud
 from tests.support.http import Context
-
-
-@pytest.fixture(scope="module")
-def account() -> Iterator[Cloud]:
-    with running() as made:
-        yield made
 
 
 @pytest.fixture
 def cloud(account: Cloud) -> Cloud:
-    account.reset()
     api = account.api()
     api.made("/v1/projects", {"id": "bridge", "name": "Bridge"})
     for num in range(1, 6):

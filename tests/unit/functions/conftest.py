@@ -15,23 +15,6 @@ if TYPE_CHECKING:
     from tests.support import cloud
 
 
-@pytest.fixture(scope="module")
-def shared_account() -> "Iterator[cloud.Cloud]":
-    """An account with a table. Imported here: tests of a table in memory need no moto."""
-    from tests.support import cloud
-
-    with cloud.running() as running:
-        running.reset()
-        yield running
-
-
-@pytest.fixture
-def account(shared_account: "cloud.Cloud") -> "cloud.Cloud":
-    """The account with an empty table."""
-    shared_account.reset()
-    return shared_account
-
-
 @pytest.fixture
 def api(account: "cloud.Cloud") -> Client:
     """An admin of tenant 0807."""

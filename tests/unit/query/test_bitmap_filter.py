@@ -60,7 +60,9 @@ INDEXES = (
 def options_of(values: list[str]) -> tuple[Option, ...]:
     return tuple(
         Option(f"o{at}", value, rank)
-        for at, (value, rank) in enumerate(zip(values, option_ranks.initial(len(values)), strict=True), 1)
+        for at, (value, rank) in enumerate(
+            zip(values, option_ranks.reorder([None] * len(values)), strict=True), 1
+        )
     )
 
 

@@ -30,7 +30,9 @@ def options_of(values: Iterable[str]) -> tuple[Option, ...]:
     named = list(values)
     return tuple(
         Option(f"o{at}", value, rank)
-        for at, (value, rank) in enumerate(zip(named, option_ranks.initial(len(named)), strict=True), 1)
+        for at, (value, rank) in enumerate(
+            zip(named, option_ranks.reorder([None] * len(named)), strict=True), 1
+        )
     )
 
 

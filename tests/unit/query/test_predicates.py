@@ -18,7 +18,7 @@ from tests.support import schemas
 VALUES = ("low", "medium", "high")
 OPTIONS = tuple(
     Option(f"o{at}", value, rank)
-    for at, (value, rank) in enumerate(zip(VALUES, option_ranks.initial(3), strict=True), 1)
+    for at, (value, rank) in enumerate(zip(VALUES, option_ranks.reorder([None] * 3), strict=True), 1)
 )
 FIELDS = {
     kind: Field(f"the_{kind}", f"a{at}", kind, kind, OPTIONS if kind.has_options else ())

@@ -38,7 +38,8 @@ from tests.unit.encoding.test_sort_strings import KINDS, property_test, tricky_c
 READY = Indexes.complete()
 INDEX = Index(1, IndexState.READY, 0, sort_strings.SPEC_VERSION)
 OPTIONS = tuple(
-    Option(f"o{place}", f"option {place}", rank) for place, rank in enumerate(option_ranks.initial(6))
+    Option(f"o{place}", f"option {place}", rank)
+    for place, rank in enumerate(option_ranks.reorder([None] * 6))
 )
 
 

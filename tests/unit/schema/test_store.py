@@ -1,7 +1,7 @@
 """Reading a project's catalog: complete, and current where a request or background work uses it."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -33,15 +33,8 @@ ANN = Actor("0807", "ann", Role.ADMIN)
 ANY: Expected = None
 
 
-@pytest.fixture(scope="module")
-def account() -> Iterator[cloud.Cloud]:
-    with cloud.running() as running:
-        yield running
-
-
 @pytest.fixture
 def table(account: cloud.Cloud) -> Table:
-    account.reset()
     projects.create_project(account.table, ANN, {"id": "35e9", "name": "Bridge"})
     return account.table.metered()
 

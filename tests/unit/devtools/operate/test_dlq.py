@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -220,33 +221,43 @@ def test_what_is_still_poison_stays_with_its_reason(world: World, capsys: pytest
     assert (world.letters(), world.stored()) == (0, [])
 
 
-def test_only_what_is_named_is_redriven(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+@dataclass(frozen=True)
+class Named:
+    """A letter of issue 9 and a batch of issue 22, to be named; fourteen letters and the batch `other` are not."""
+
+    letter: str
+    batch: str
+    other: str
+
+
+@pytest.fixture
+def named(world: World, capsys: pytest.CaptureFixture[str]) -> Named:
     for num in range(1, 16):
         edited(world, num, 2)
         world.send(num, version=2)
-    first, second = (world.keep([edited(world, num, 2)]) for num in (21, 22))
+    other, batch = (world.keep([edited(world, num, 2)]) for num in (21, 22))
     _, listed = dev(capsys, "list")
     letter = next(line.split()[0] for line in listed.splitlines() if key_of(9) in line)
-    status, told = dev(capsys, "redrive", letter, second[-36:])
+    return Named(letter, batch[-36:], other)
+
+
+def test_only_what_is_named_is_redriven(
+    world: World, capsys: pytest.CaptureFixture[str], named: Named
+) -> None:
+    status, told = dev(capsys, "redrive", named.letter, named.batch)
     assert (status, told.splitlines()[-1]) == (0, "2 redriven, 0 left.")
     assert world.wrong(9, 22) == []
     assert world.wrong(8)
-    assert (world.letters(), world.hidden(), world.stored()) == (14, 0, [first])
+    assert (world.letters(), world.hidden(), world.stored()) == (14, 0, [named.other])
 
 
 def test_only_what_is_named_is_dropped_and_nothing_is_derived(
-    world: World, capsys: pytest.CaptureFixture[str]
+    world: World, capsys: pytest.CaptureFixture[str], named: Named
 ) -> None:
-    for num in range(1, 16):
-        edited(world, num, 2)
-        world.send(num, version=2)
-    first, second = (world.keep([edited(world, num, 2)]) for num in (21, 22))
-    _, listed = dev(capsys, "list")
-    letter = next(line.split()[0] for line in listed.splitlines() if key_of(9) in line)
-    status, told = dev(capsys, "drop", letter, second[-36:])
+    status, told = dev(capsys, "drop", named.letter, named.batch)
     assert (status, told.splitlines()[-1]) == (0, "2 dropped.")
-    assert f"{letter}  dropped  {key_of(9)} version 2: KeyError: what" in told
-    assert (world.letters(), world.hidden(), world.stored()) == (14, 0, [first])
+    assert f"{named.letter}  dropped  {key_of(9)} version 2: KeyError: what" in told
+    assert (world.letters(), world.hidden(), world.stored()) == (14, 0, [named.other])
     assert world.wrong(9)
     assert world.wrong(22)
 

@@ -21,11 +21,6 @@ in twenty steps.
 """
 
 
-def initial(count: int) -> list[str]:
-    """Return ``count`` ranks, ascending and evenly spaced."""
-    return reorder([None] * count)
-
-
 def reorder(ranks: Sequence[str | None]) -> list[str]:
     """Return strictly ascending ranks for options in a new order, changing as few existing ones as possible.
 
