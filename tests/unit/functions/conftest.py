@@ -3,7 +3,6 @@
 A table for each test and not a tenant: what moto's transactions take grows with all that the table ever held.
 """
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
