@@ -612,15 +612,22 @@ def test_a_check_goes_on_over_many_invocations_and_is_forgotten_at_its_end(
     finished: list[Tally] = []
     assert nightly.begin(table)
     assert not nightly.begin(table)
+    scans: Counter[int] = Counter()
     turns = 0
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        scans[turns] += attempted.operation == "scan"
+        return perform()
+
+    watched = table.seen_through(around)
     while not finished:
         left = iter([1.0] * 6)
-        worked = go_on(table, found, finished, lambda left=left: next(left, 0.0))  # type: ignore[misc]
+        worked = go_on(watched, found, finished, lambda left=left: next(left, 0.0))  # type: ignore[misc]
         if not worked:
             time.wait_until(due(table))
         turns += 1
         assert turns < 1_000
-    assert turns > 5
+    assert max(scans.values()) in range(2, 6)
     assert {finding.key for finding in found} == wrong
     (tally,) = finished
     assert (tally.issues, tally.wrong) == (45, 3)
@@ -673,6 +680,15 @@ def test_a_check_that_found_nothing_says_so(table: MemoryTable, time: Time) -> N
     assert go_on(table, [], finished)
     assert finished == [Tally(issues=45)]
     assert time.seconds < 1, "whoever ends the last segment makes the whole due"
+
+
+def test_a_check_is_not_gone_on_with_before_it_is_due(table: MemoryTable, time: Time) -> None:
+    nightly.begin(table)
+    later = hints_at_check(table)[-1]
+    assert later.due > clock.now()
+    assert nightly.go_on(table, later, lambda: 10.0, never, never) is None
+    time.wait_until(later.due)
+    assert nightly.go_on(table, later, lambda: 10.0, never, never) is not None
 
 
 def test_nobody_takes_a_check_that_another_is_at_work_on(table: MemoryTable, time: Time) -> None:

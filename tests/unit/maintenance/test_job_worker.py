@@ -294,6 +294,21 @@ def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
                 assert entries(items, pk) == sort_strings_of(catalog, item)
 
 
+@pytest.mark.parametrize("second", [switch_off, move, delete])
+def test_the_pass_for_such_a_change_begins_when_all_know_of_it(
+    table: MemoryTable, time: Passing, second: Callable[[Table], None]
+) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    work(table, remaining=for_calls(5))
+    second(table)
+    work(table)
+    before = table.get(PARTITION, keys.JOB)
+    assert before is not None
+    assert clock.after(SETTLING - 10) < before[keys.SORT] <= clock.after(SETTLING)
+    assert work(table) == Worked(0, 0)
+
+
 def for_calls(number: int) -> Callable[[], float]:
     """Time that is over when it was asked for so often."""
     left = iter([99.0] * number)

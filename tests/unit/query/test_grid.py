@@ -499,6 +499,24 @@ def test_the_fake_refuses_what_the_index_does_not_project(few: Grid) -> None:
     assert one == few.document(1, day=DAYS[0])
 
 
+def test_an_issue_that_loses_its_value_between_two_reads_of_a_page_stands_in_it_once(few: Grid) -> None:
+    """Among those with a value, which were read before, and among those without, which were read after."""
+    changed = few.document(3, 2)
+
+    def around(attempted: Any, perform: Callable[[], Any]) -> Any:
+        if attempted.key[0].startswith(keys.BLOCK_PREFIX) and 3 not in without:
+            few.table.put(changed)
+            few.follow(3, changed)
+            without.append(3)
+        return perform()
+
+    without: list[int] = []
+    catalog = Catalogs().get(few.table, TENANT, PROJECT)
+    found = grid_page(few.table.seen_through(around), catalog, resolve(catalog, by_day()), few.cursors)
+    assert without == [3]
+    assert nums(json.loads(dumps(found))) == [3, 8, 1, 4, 9, 6, 2, 5, 7]
+
+
 def test_nothing_is_read_strongly_consistent_and_nothing_written(few: Grid) -> None:
     seen: list[Any] = []
 
