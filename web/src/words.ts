@@ -84,14 +84,14 @@ export const words = {
     addRowsWhy: 'What you paste is longer than the grid. The rest can become new issues.',
     add: 'Add',
     newName: 'New issue',
-    created: (created: number, refused: number) =>
-      `Added ${counted(created, 'issue', 'issues')}.${refused ? ` ${counted(refused, 'was', 'were')} refused.` : ''}`,
+    created: (issues: number) => `Added ${counted(issues, 'issue', 'issues')}.`,
+    back: (issues: number) => `${counted(issues, 'issue is', 'issues are')} back, with new numbers.`,
+    deleted: (issues: number) => `Deleted ${counted(issues, 'issue', 'issues')}.`,
+    refused: (issues: number, why: string) => `${counted(issues, 'was', 'were')} refused: ${why}`,
     deleteOne: (name: string) => `Delete “${name}”?`,
     deleteMany: (rows: number) => `Delete ${counted(rows, 'issue', 'issues')}?`,
-    deleteWhy: 'They are gone for everybody.',
+    deleteWhy: 'They are gone for everybody. Undo in this tab brings them back, with new numbers.',
     delete: 'Delete',
-    deleted: (deleted: number, refused: number) =>
-      `Deleted ${counted(deleted, 'issue', 'issues')}.${refused ? ` ${counted(refused, 'was', 'were')} refused.` : ''}`,
     cancel: 'Cancel',
   },
   menu: {
@@ -301,6 +301,7 @@ export const words = {
     title: (num: number, name: string) => `${numbers.format(num)} ${name}`,
     failed: 'The issue could not be loaded',
     by: (user: string) => `by ${user}`,
+    edit: 'Edit',
     version: 'Version',
   },
   summary: {

@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
-import { fieldOfError, inverse, patchOf, type CellEdit } from '../src/edits/change';
+import { fieldOfError, newIssue, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change } from '../src/edits/change';
 import { Editor } from '../src/edits/editor';
-import { did, NO_HISTORY, redid, undid } from '../src/edits/history';
+import { did, NO_HISTORY, redid, redoing, undid, undoing } from '../src/edits/history';
+import { readKept } from '../src/edits/writes';
 import { keyOf } from '../src/edits/marks';
 import type { Row } from '../src/fields/values';
 import { field } from './fields';
@@ -15,9 +16,12 @@ const edit = (num: number, id: string, before: string | null, after: string | nu
 class Issues {
   readonly held = new Map<number, Row>();
   readonly requests: string[] = [];
+  readonly changes = new Set<string | null>();
+  private last: number;
   readonly stored = new Map<number, { version: number; values: Record<string, unknown>; by: string }>();
 
   constructor(count: number) {
+    this.last = count;
     for (let num = 1; num <= count; num += 1) {
       this.stored.set(num, { version: 1, values: { name: `n${num}` }, by: 'ada' });
       this.held.set(num, { num, version: 1, values: { num, name: `n${num}` } });
@@ -30,11 +34,12 @@ class Issues {
     if (issue) this.stored.set(num, { version: issue.version + 1, values: { ...issue.values, [id]: value }, by: 'bob' });
   }
 
+  readonly api = new Api({ sign: () => Promise.resolve(), expired: () => undefined }, (address, request) =>
+    Promise.resolve(this.answer(address as string, request ?? {})),
+  );
+
   editor() {
     const written = vi.fn();
-    const api = new Api({ sign: () => Promise.resolve(), expired: () => undefined }, (address, request) =>
-      Promise.resolve(this.answer(address as string, request ?? {})),
-    );
     const rows = {
       held: (num: number) => this.held.get(num),
       replace: (num: number, change: (row: Row) => Row) => {
@@ -42,21 +47,39 @@ class Issues {
         if (row) this.held.set(num, change(row));
       },
     };
-    return { written, editor: new Editor(api, 'p', FIELDS, rows, written) };
+    return { written, editor: new Editor(this.api, 'p', FIELDS, rows, written) };
   }
 
   private answer(address: string, request: RequestInit): Response {
     this.requests.push(`${request.method ?? ''} ${address}`);
-    const body = JSON.parse((request.body as string | null) ?? '{}') as Patched & { operations?: { update: Patched }[] };
+    const body = JSON.parse((request.body as string | null) ?? '{}') as Patched & { operations?: Operation[]; filter?: { value: number[] } };
     if (body.operations) {
-      const results = body.operations.map(({ update }) => this.patch(update.num ?? 0, update, update.version));
-      return Response.json({ results: results.map(({ status, ...result }) => ({ status, ...(status === 200 ? { version: result.issue?.version } : result) })) });
+      this.changes.add(new Headers(request.headers).get('X-Change-Id'));
+      return Response.json({ results: body.operations.map((operation) => this.operate(operation)) });
     }
+    // The index has not heard of issue 2.
+    if (body.filter) return Response.json({ rows: body.filter.value.flatMap((one) => (one === 2 || !this.stored.has(one) ? [] : [this.told(one)])) });
     const num = Number(address.split('/').at(-1));
-    if (request.method === 'GET') return Response.json(this.told(num));
+    if (request.method === 'GET') return this.stored.has(num) ? Response.json(this.told(num)) : new Response('{}', { status: 404 });
     const match = new Headers(request.headers).get('If-Match');
     const { status, issue, problem } = this.patch(num, body, Number(match?.replaceAll('"', '')));
     return Response.json(issue ?? problem, { status, headers: { 'Content-Type': 'application/problem+json' } });
+  }
+
+  private operate({ create, update, delete: gone }: Operation) {
+    if (update) {
+      const { status, issue, problem } = this.patch(update.num ?? 0, update, update.version);
+      return { status, ...(issue ? { version: issue.version } : { problem }) };
+    }
+    if (create) {
+      const num = (this.last += 1);
+      this.stored.set(num, { version: 1, values: { name: create.name, ...create.fields }, by: 'ada' });
+      return { status: 201, num, version: 1 };
+    }
+    const num = gone?.num ?? 0;
+    if (this.stored.get(num)?.version !== gone?.version) return { status: 412, problem: { type: 'x', title: 'no 412', status: 412, detail: 'It has changed.' } };
+    this.stored.delete(num);
+    return { status: 204, num };
   }
 
   private patch(num: number, { fields, name }: Patched, version?: number) {
@@ -77,6 +100,12 @@ class Issues {
   }
 }
 
+interface Operation {
+  readonly create?: Patched;
+  readonly update?: Patched;
+  readonly delete?: Patched;
+}
+
 interface Patched {
   readonly num?: number;
   readonly version?: number;
@@ -88,7 +117,7 @@ describe('an edit', () => {
   it('is shown at once and written under the version that was seen', async () => {
     const issues = new Issues(1);
     const { editor, written } = issues.editor();
-    const done = editor.apply([edit(1, 'city', null, 'Rome')]);
+    const done = editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
     expect(issues.held.get(1)?.values['city']).toBe('Rome');
     expect(editor.marks.value.get(keyOf(1, 'city'))).toEqual({ kind: 'pending' });
     await done;
@@ -99,14 +128,14 @@ describe('an edit', () => {
 
   it('that changes nothing is not sent', async () => {
     const issues = new Issues(1);
-    await issues.editor().editor.apply([edit(1, 'name', 'n1', 'n1')]);
+    await issues.editor().editor.apply({ edits: [edit(1, 'name', 'n1', 'n1')] });
     expect(issues.requests).toEqual([]);
   });
 
   it('is rolled back when it is refused, and says why', async () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();
-    await editor.apply([edit(1, 'city', null, 'Atlantis')]);
+    await editor.apply({ edits: [edit(1, 'city', null, 'Atlantis')] });
     expect(issues.held.get(1)?.values['city']).toBeNull();
     expect(editor.marks.value.get(keyOf(1, 'city'))).toEqual({ kind: 'refused', text: 'Atlantis', message: 'sunk' });
     expect(editor.history.value.done).toEqual([]);
@@ -115,7 +144,7 @@ describe('an edit', () => {
   it('of a field that others left alone is made on top of theirs', async () => {
     const issues = new Issues(1);
     issues.other(1, 'name', 'theirs');
-    await issues.editor().editor.apply([edit(1, 'city', null, 'Rome')]);
+    await issues.editor().editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
     expect(issues.stored.get(1)?.values).toMatchObject({ name: 'theirs', city: 'Rome' });
     expect(issues.held.get(1)?.values).toMatchObject({ name: 'theirs', city: 'Rome' });
   });
@@ -124,7 +153,7 @@ describe('an edit', () => {
     const issues = new Issues(1);
     issues.other(1, 'city', 'Oslo');
     const { editor } = issues.editor();
-    await editor.apply([edit(1, 'city', null, 'Rome')]);
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
     expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'conflict', yours: 'Rome', theirs: 'Oslo', by: 'bob' });
     expect(issues.held.get(1)?.values['city']).toBe('Oslo');
     await editor.resolve(1, 'city', 'yours');
@@ -135,7 +164,7 @@ describe('an edit', () => {
   it('that follows another of the same issue knows its version', async () => {
     const issues = new Issues(1);
     const { editor } = issues.editor();
-    await Promise.all([editor.apply([edit(1, 'city', null, 'Rome')]), editor.apply([edit(1, 'name', 'n1', 'new')])]);
+    await Promise.all([editor.apply({ edits: [edit(1, 'city', null, 'Rome')] }), editor.apply({ edits: [edit(1, 'name', 'n1', 'new')] })]);
     expect(issues.stored.get(1)).toMatchObject({ version: 3, values: { city: 'Rome', name: 'new' } });
     expect(issues.requests).toHaveLength(2);
   });
@@ -147,7 +176,7 @@ describe('edits of many issues', () => {
   it('go in batches of 500; what is refused is marked, and the rest is written', async () => {
     const issues = new Issues(1000);
     const { editor } = issues.editor();
-    await editor.apply([...paste, edit(701, 'name', 'n701', 'kept')]);
+    await editor.apply({ edits: [...paste, edit(701, 'name', 'n701', 'kept')] });
     expect(issues.requests.filter((request) => request.includes('batch'))).toHaveLength(2);
     expect([...editor.marks.value.keys()]).toEqual([keyOf(701, 'city')]);
     expect(issues.stored.get(701)?.values).toEqual({ name: 'kept' });
@@ -158,7 +187,7 @@ describe('edits of many issues', () => {
   it('are undone and redone as one', async () => {
     const issues = new Issues(1000);
     const { editor } = issues.editor();
-    await editor.apply(paste);
+    await editor.apply({ edits: paste });
     await editor.undo();
     expect(issues.stored.get(5)?.values['city']).toBeNull();
     expect(issues.held.get(999)?.values['city']).toBeNull();
@@ -169,20 +198,84 @@ describe('edits of many issues', () => {
   });
 });
 
-describe('the history', () => {
-  const change = (id: string) => ({ edits: [edit(1, id, null, 'x')] });
+describe('issues', () => {
+  const names = (issues: Issues) => [...issues.stored].map(([num, { values }]) => `${num} ${String(values['name'])}`);
 
-  it('forgets what was undone when something else is done', () => {
-    const two = did(did(NO_HISTORY, change('a')), change('b'));
-    expect(redid(undid(two))).toEqual(two);
-    expect(did(undid(two), change('c'))).toEqual({ done: [change('a'), change('c')], undone: [] });
-    expect(undid(NO_HISTORY)).toEqual(NO_HISTORY);
-    expect(did(NO_HISTORY, { edits: [] })).toEqual(NO_HISTORY);
+  it('that were made are deleted by undo, and made again by redo under a number that later steps know', async () => {
+    const issues = new Issues(1);
+    const { editor, written } = issues.editor();
+    const { taken } = await editor.apply({ edits: [edit(1, 'name', 'n1', 'x')], made: [newIssue({ name: 'new' })] });
+    expect(taken.made).toEqual([{ num: 2, version: 1, body: { name: 'new' } }]);
+    expect(written).toHaveBeenLastCalledWith(taken);
+    await editor.apply({ edits: [edit(2, 'city', null, 'Rome')] });
+    await editor.undo();
+    await editor.undo();
+    expect(names(issues)).toEqual(['1 n1']);
+    await editor.redo();
+    expect(names(issues)).toEqual(['1 x', '3 new']);
+    await editor.redo();
+    expect(issues.stored.get(3)?.values['city']).toBe('Rome');
+    expect(editor.history.value.undone).toEqual([]);
+  });
+
+  it('that were deleted are made again by undo, with all their fields, under new numbers', async () => {
+    const issues = new Issues(3);
+    issues.other(3, 'city', 'Oslo');
+    const { editor } = issues.editor();
+    const deleted = await readKept(issues.api, 'p', [3, 2, 7]);
+    expect(deleted.map(({ num, version }) => [num, version])).toEqual([[3, 2], [2, 1]]);
+    issues.held.delete(3);
+    await editor.apply({ deleted });
+    expect(names(issues)).toEqual(['1 n1']);
+    await editor.undo();
+    expect(names(issues)).toEqual(['1 n1', '4 n3', '5 n2']);
+    expect(issues.stored.get(4)?.values['city']).toBe('Oslo');
+    await editor.redo();
+    expect(names(issues)).toEqual(['1 n1']);
+    expect(issues.changes.size).toBe(3);
+  });
+
+  it('that others have changed are not deleted, and undo does not make them twice', async () => {
+    const issues = new Issues(2);
+    const { editor } = issues.editor();
+    const deleted = await readKept(issues.api, 'p', [1, 2]);
+    issues.other(1, 'city', 'Oslo');
+    const { taken, problems } = await editor.apply({ deleted });
+    expect(taken.deleted.map(({ num }) => num)).toEqual([2]);
+    expect(problems.map(({ detail }) => detail)).toEqual(['It has changed.']);
+    await editor.undo();
+    expect(names(issues)).toEqual(['1 n1', '3 n2']);
+  });
+
+  it('are one step with the edits of the same paste, and undo waits for what is being written', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    void editor.apply({ edits: [edit(1, 'name', 'n1', 'x')], made: [newIssue({ name: 'new' })] });
+    await editor.undo();
+    expect(names(issues)).toEqual(['1 n1']);
+    expect(editor.history.value.done).toEqual([]);
+    expect(await editor.undo()).toBeNull();
   });
 });
 
-it('the inverse of edits puts back what was', () => {
-  expect(inverse([edit(1, 'a', 'x', 'y')])).toEqual([edit(1, 'a', 'y', 'x')]);
+describe('the history', () => {
+  const change = (id: string): Change => ({ ...NO_CHANGE, edits: [edit(1, id, null, 'x')] });
+
+  it('forgets what was undone when something else is done', () => {
+    const two = did(did(NO_HISTORY, change('a')), change('b'));
+    const [last, rest] = undoing(two);
+    expect(last).toEqual(change('b'));
+    const back = undid(rest, change('b'));
+    const [again, without] = redoing(back);
+    expect(redid(without, again ?? NO_CHANGE)).toEqual(two);
+    expect(did(back, change('c'))).toEqual({ done: [change('a'), change('c')], undone: [] });
+    expect(undoing(NO_HISTORY)).toEqual([undefined, NO_HISTORY]);
+    expect(did(back, NO_CHANGE)).toEqual(back);
+  });
+});
+
+it('what takes edits back puts back what was', () => {
+  expect(takenBack([edit(1, 'a', 'x', 'y')])).toEqual([edit(1, 'a', 'y', 'x')]);
 });
 
 it('a patch has attributes among the fields, and null to clear one', () => {

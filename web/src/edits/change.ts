@@ -1,4 +1,5 @@
-/** Changes of cells, as undo remembers them and as the API takes them. Pure. */
+/** Changes of cells and of whole issues, as undo remembers them and as the API takes them. Pure. */
+import type { GridRow } from '../api/types';
 import type { CellValue } from '../fields/values';
 import type { Field } from '../fields/fields';
 
@@ -9,17 +10,52 @@ export interface CellEdit {
   readonly after: CellValue;
 }
 
-/** What one action of the user did; it is undone as one. */
-export interface Change {
-  readonly edits: readonly CellEdit[];
+/** The merge patch of some edits of one issue; also the body of a new one. */
+export type Patch = Record<string, unknown>;
+
+/** An issue that is made or deleted, with what makes it again. Number and version are 0 until the API has given it some. */
+export interface Kept {
+  readonly num: number;
+  readonly version: number;
+  readonly body: Patch;
 }
 
-export function inverse(edits: readonly CellEdit[]): readonly CellEdit[] {
+export function newIssue(body: Patch): Kept {
+  return { num: 0, version: 0, body };
+}
+
+/** What one action of the user does; it is undone as one. */
+export interface Change {
+  readonly edits: readonly CellEdit[];
+  readonly made: readonly Kept[];
+  readonly deleted: readonly Kept[];
+}
+
+export const NO_CHANGE: Change = { edits: [], made: [], deleted: [] };
+
+export function isEmpty({ edits, made, deleted }: Change): boolean {
+  return !edits.length && !made.length && !deleted.length;
+}
+
+/** What takes a change back. */
+export function inverse({ edits, made, deleted }: Change): Change {
+  return { edits: takenBack(edits), made: deleted, deleted: made };
+}
+
+export function takenBack(edits: readonly CellEdit[]): readonly CellEdit[] {
   return edits.map((edit) => ({ ...edit, before: edit.after, after: edit.before }));
 }
 
-/** The merge patch of some edits of one issue. */
-export type Patch = Record<string, unknown>;
+/** The change with other numbers of issues: an issue that is made again has a new one. */
+export function renumbered(change: Change, numbers: ReadonlyMap<number, number>): Change {
+  const now = <T extends { readonly num: number }>(one: T): T => ({ ...one, num: numbers.get(one.num) ?? one.num });
+  return { edits: change.edits.map(now), made: change.made.map(now), deleted: change.deleted.map(now) };
+}
+
+/** What makes an issue again, as it is now. */
+export function keptOf({ num, version, name, state, fields }: GridRow): Kept {
+  return { num, version, body: { name, state, fields } };
+}
 
 export function patchOf(edits: readonly Pick<CellEdit, 'field' | 'after'>[], fields: readonly Field[]): Patch {
   const custom = new Set(fields.flatMap((field) => (field.custom ? [field.id] : [])));

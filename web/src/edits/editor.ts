@@ -1,5 +1,6 @@
 /**
- * Edits of cells: shown at once, written in the order in which they were made, rolled back when they are refused.
+ * Changes of issues: edits of cells, new issues and deleted ones. All are written in the order in which they were made. Edits are shown at once,
+ * and rolled back when they are refused.
  *
  * Each edit is made under the version that the user saw. If somebody else changed other fields meanwhile, the edit is made on top of that;
  * if they changed the same field, both values are kept as a conflict until the user has chosen.
@@ -11,10 +12,10 @@ import { formatValue } from '../cells/format';
 import type { Field } from '../fields/fields';
 import { rowOf, sameValue, valueOf, type CellValue, type Row } from '../fields/values';
 import { words } from '../words';
-import { byIssue, fieldOfError, inverse, patchOf, type CellEdit } from './change';
-import { did, NO_HISTORY, redid, undid, type History } from './history';
+import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change, type Kept } from './change';
+import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
-import { BATCH, patchIssue, readIssue, writeBatch } from './writes';
+import { BATCH, patchIssue, readIssue, writeBatch, type Operation, type OperationResult } from './writes';
 
 /** Where the rows are that an edit is shown in. */
 export interface HeldRows {
@@ -27,6 +28,17 @@ export interface Progress {
   readonly of: number;
 }
 
+/** What came of a change. */
+export interface Outcome {
+  /** What of it the API took, with the numbers of new issues. */
+  readonly taken: Change;
+  /** Why issues were not made or not deleted, one for each. A refused edit is marked at its cell. */
+  readonly problems: readonly ProblemDocument[];
+}
+
+/** More issues than these are written with progress. */
+const SHOWN = 50;
+
 /** How often an edit is made again on top of what others changed. */
 const MAX_ROUNDS = 4;
 
@@ -38,6 +50,8 @@ export class Editor {
   readonly history = signal<History>(NO_HISTORY);
   /** Of a write of many issues, while it goes on. */
   readonly progress = signal<Progress | null>(null);
+  /** The versions that this tab has written. An issue may be out of view when it is written again. */
+  private readonly versions = new Map<number, number>();
   private queue: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -45,30 +59,33 @@ export class Editor {
     private readonly project: string,
     private readonly fields: readonly Field[],
     private readonly rows: HeldRows,
-    /** Hears of edits that have been written. */
-    private readonly written: (edits: readonly CellEdit[]) => void,
+    /** Hears of changes that have been written. */
+    private readonly written: (change: Change) => void,
   ) {}
 
-  /** Make edits as one step of undo. Resolves when all are written or refused. */
-  async apply(wanted: readonly CellEdit[]): Promise<void> {
-    const changed = wanted.filter(({ before, after }) => !sameValue(before, after));
-    this.unmark(wanted);
-    const edits = await this.make(changed);
-    this.history.value = did(this.history.peek(), { edits });
+  /** Make a change as one step of undo. Resolves when all of it is written or refused. */
+  async apply(wanted: Partial<Change>): Promise<Outcome> {
+    const { edits, made, deleted } = { ...NO_CHANGE, ...wanted };
+    this.unmark(edits);
+    const changed = edits.filter(({ before, after }) => !sameValue(before, after));
+    return this.make({ edits: changed, made, deleted }, did);
   }
 
-  async undo(): Promise<void> {
-    const last = this.history.peek().done.at(-1);
-    if (!last) return;
-    this.history.value = undid(this.history.peek());
-    await this.make(inverse(last.edits));
+  /** Take the last step back. Issues that it deleted are made again, under new numbers; those that it made are deleted. */
+  async undo(): Promise<Outcome | null> {
+    await this.settled();
+    const [last, rest] = undoing(this.history.peek());
+    if (!last) return null;
+    this.history.value = rest;
+    return this.make(inverse(last), (history, taken) => undid(history, inverse(taken)));
   }
 
-  async redo(): Promise<void> {
-    const last = this.history.peek().undone.at(-1);
-    if (!last) return;
-    this.history.value = redid(this.history.peek());
-    await this.make(last.edits);
+  async redo(): Promise<Outcome | null> {
+    await this.settled();
+    const [last, rest] = redoing(this.history.peek());
+    if (!last) return null;
+    this.history.value = rest;
+    return this.make(last, redid);
   }
 
   /** Mark a text that is no value of its field. */
@@ -85,27 +102,73 @@ export class Editor {
     const mark = this.marks.peek().get(keyOf(num, field));
     if (mark?.kind !== 'conflict') return;
     if (take === 'theirs') this.unmark([{ num, field }]);
-    else await this.apply([{ num, field, before: mark.theirs, after: mark.yours }]);
+    else await this.apply({ edits: [{ num, field, before: mark.theirs, after: mark.yours }] });
   }
 
-  /** Show edits, and write them behind those that are being written. Answers those that the API took. */
-  private make(edits: readonly CellEdit[]): Promise<readonly CellEdit[]> {
-    this.show(edits);
-    this.mark(edits, { kind: 'pending' });
-    const turn = this.queue.then(() => this.write(edits));
+  /** Show edits, and write the change behind those that are being written; then note it in the history. */
+  private make(change: Change, note: (history: History, taken: Change) => History): Promise<Outcome> {
+    this.show(change.edits);
+    this.mark(change.edits, { kind: 'pending' });
+    const turn = this.queue.then(async () => {
+      const outcome = await this.write(change);
+      this.history.value = note(withNumbers(this.history.peek(), newNumbers(change, outcome.taken)), outcome.taken);
+      this.progress.value = null;
+      if (!isEmpty(outcome.taken)) this.written(outcome.taken);
+      return outcome;
+    });
     this.queue = turn.catch(() => undefined);
     return turn;
   }
 
-  private async write(edits: readonly CellEdit[]): Promise<readonly CellEdit[]> {
+  /** Resolves when nothing is being written: until then the last step is not known. */
+  private async settled(): Promise<void> {
+    for (let seen: unknown = null; seen !== this.queue; ) await (seen = this.queue);
+  }
+
+  private async write(change: Change): Promise<Outcome> {
+    const id = crypto.randomUUID();
+    const edits = await this.writeEdits(change.edits, id);
+    const made = await this.writeIssues(change.made, ({ body }) => ({ create: body }), id);
+    const deleted = await this.writeIssues(change.deleted, ({ num, version }) => ({ delete: { num, ...this.versionOf(num, version) } }), id);
+    return { taken: { edits, made: made.taken, deleted: deleted.taken }, problems: [...made.problems, ...deleted.problems] };
+  }
+
+  private async writeEdits(edits: readonly CellEdit[], change: string): Promise<readonly CellEdit[]> {
     const taken: CellEdit[] = [];
-    const change = crypto.randomUUID();
     let open = edits;
     for (let round = 0; open.length && round < MAX_ROUNDS; round += 1) open = await this.round(open, change, taken);
     if (open.length) this.rollBack(open, words.edit.busy);
-    this.progress.value = null;
-    if (taken.length) this.written(taken);
     return taken;
+  }
+
+  /** Make or delete issues. Answers those that the API took, with their numbers, and why the others were refused. */
+  private async writeIssues(
+    issues: readonly Kept[],
+    operationOf: (issue: Kept) => Operation,
+    change: string,
+  ): Promise<{ readonly taken: readonly Kept[]; readonly problems: readonly ProblemDocument[] }> {
+    const taken: Kept[] = [];
+    const problems: ProblemDocument[] = [];
+    for (let start = 0; start < issues.length; start += BATCH) {
+      if (issues.length > SHOWN) this.progress.value = { done: start, of: issues.length };
+      const part = issues.slice(start, start + BATCH);
+      const results = await this.batch(part.map(operationOf), change);
+      for (const [place, issue] of part.entries()) {
+        const { num, version, problem } = results[place] ?? { num: null, version: null, problem: unreachable(null) };
+        if (problem) problems.push(problem);
+        else taken.push({ ...issue, num: num ?? issue.num, version: version ?? issue.version });
+      }
+    }
+    return { taken, problems };
+  }
+
+  private async batch(operations: readonly Operation[], change: string): Promise<readonly OperationResult[]> {
+    try {
+      return await writeBatch(this.api, this.project, operations, change);
+    } catch (error) {
+      const problem = error instanceof ApiError ? error.problem : unreachable(error);
+      return operations.map(() => ({ num: null, version: null, problem }));
+    }
   }
 
   /** Send edits once. Answers those that may be sent again on top of what others changed. */
@@ -113,7 +176,7 @@ export class Editor {
     const again: CellEdit[] = [];
     const issues = [...byIssue(edits)];
     for (let start = 0; start < issues.length; start += BATCH) {
-      if (issues.length > BATCH / 10) this.progress.value = { done: start, of: issues.length };
+      if (issues.length > SHOWN) this.progress.value = { done: start, of: issues.length };
       const part = issues.slice(start, start + BATCH);
       const results = await this.send(part, change);
       for (const [place, [num, own]] of part.entries()) {
@@ -124,6 +187,7 @@ export class Editor {
           continue;
         }
         taken.push(...own);
+        this.versions.set(num, 'row' in result ? result.row.version : result.version);
         this.rows.replace(num, (row) => ('row' in result ? merged(row, result.row) : { ...row, version: result.version }));
         this.unmark(own);
       }
@@ -132,23 +196,27 @@ export class Editor {
   }
 
   private async send(part: readonly IssueEdits[], change: string): Promise<readonly Result[]> {
+    const [only] = part;
+    if (part.length === 1 && only) return [await this.sendOne(only, change)];
+    const operations = part.map(([num, edits]) => ({ update: { num, ...this.versionOf(num), ...patchOf(edits, this.fields) } }));
+    const results = await this.batch(operations, change);
+    return results.map(({ problem, version }) => (problem ? { problem } : { version: version ?? 0 }));
+  }
+
+  /** One issue alone is answered whole. */
+  private async sendOne([num, edits]: IssueEdits, change: string): Promise<Result> {
     try {
-      const [only] = part;
-      const row = only && this.rows.held(only[0]);
-      if (part.length === 1 && only && row) {
-        const issue = await patchIssue(this.api, this.project, row, patchOf(only[1], this.fields), change);
-        return [{ row: rowOf(issue) }];
-      }
-      const operations = part.map(([num, edits]) => {
-        const held = this.rows.held(num);
-        return { update: { num, ...(held && { version: held.version }), ...patchOf(edits, this.fields) } };
-      });
-      const outcomes = await writeBatch(this.api, this.project, operations, change);
-      return outcomes.map(({ problem, version }) => (problem ? { problem } : { version: version ?? 0 }));
+      const issue = await patchIssue(this.api, this.project, { num, ...this.versionOf(num) }, patchOf(edits, this.fields), change);
+      return { row: rowOf(issue) };
     } catch (error) {
-      const problem = error instanceof ApiError ? error.problem : unreachable(error);
-      return part.map(() => ({ problem }));
+      return { problem: error instanceof ApiError ? error.problem : unreachable(error) };
     }
+  }
+
+  /** The version that the user saw, or has written since, or else `least`; none where all are unknown. */
+  private versionOf(num: number, least = 0): { readonly version?: number } {
+    const known = Math.max(this.rows.held(num)?.version ?? 0, this.versions.get(num) ?? 0) || least;
+    return known ? { version: known } : {};
   }
 
   /** Roll back what a refusal is about. Answers what may be written all the same. */
@@ -179,6 +247,7 @@ export class Editor {
       return !sameValue(theirs, before) && !sameValue(theirs, after);
     });
     const rest = edits.filter((edit) => !clash.includes(edit));
+    this.versions.set(num, current.version);
     this.rows.replace(num, (row) => merged(row, current));
     this.show(rest);
     for (const { field, after } of clash) {
@@ -189,7 +258,7 @@ export class Editor {
   }
 
   private rollBack(edits: readonly CellEdit[], message: string): void {
-    this.show(inverse(edits));
+    this.show(takenBack(edits));
     for (const edit of edits) {
       const type = this.fields.find(({ id }) => id === edit.field)?.type ?? 'text';
       this.mark([edit], { kind: 'refused', text: formatValue(type, edit.after), message });
@@ -207,6 +276,12 @@ export class Editor {
   private mark(cells: readonly { readonly num: number; readonly field: string }[], mark: Mark | null): void {
     if (cells.length) this.marks.value = marked(this.marks.peek(), cells, mark);
   }
+}
+
+/** The numbers of issues that were made again, by those that they had before. */
+function newNumbers({ made: wanted }: Change, { made }: Change): ReadonlyMap<number, number> {
+  const byBody = new Map(wanted.map(({ num, body }) => [body, num]));
+  return new Map(made.flatMap(({ num, body }) => (byBody.get(body) ? [[byBody.get(body) ?? 0, num] as const] : [])));
 }
 
 /** A row with what the API now has of it. A field that it does not have is empty. */

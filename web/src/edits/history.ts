@@ -1,5 +1,5 @@
 /** What undo and redo would do. Pure; each function returns a new history. */
-import type { Change } from './change';
+import { isEmpty, renumbered, type Change } from './change';
 
 export interface History {
   readonly done: readonly Change[];
@@ -10,16 +10,35 @@ const MAX_STEPS = 100;
 
 export const NO_HISTORY: History = { done: [], undone: [] };
 
-export function did(history: History, change: Change): History {
-  return change.edits.length ? { done: [...history.done, change].slice(-MAX_STEPS), undone: [] } : history;
+/** Something new was done: what was undone before cannot be redone any more. */
+export function did({ done, undone }: History, change: Change): History {
+  return isEmpty(change) ? { done, undone } : { done: put(done, change), undone: [] };
 }
 
-export function undid({ done, undone }: History): History {
-  const last = done.at(-1);
-  return last ? { done: done.slice(0, -1), undone: [...undone, last] } : { done, undone };
+/** The last step is being undone; `undid` ends it, with what that did. */
+export function undoing({ done, undone }: History): readonly [last: Change | undefined, rest: History] {
+  return [done.at(-1), { done: done.slice(0, -1), undone }];
 }
 
-export function redid({ done, undone }: History): History {
-  const last = undone.at(-1);
-  return last ? { done: [...done, last], undone: undone.slice(0, -1) } : { done, undone };
+export function undid({ done, undone }: History, change: Change): History {
+  return { done, undone: put(undone, change) };
+}
+
+export function redoing({ done, undone }: History): readonly [last: Change | undefined, rest: History] {
+  return [undone.at(-1), { done, undone: undone.slice(0, -1) }];
+}
+
+export function redid({ done, undone }: History, change: Change): History {
+  return { done: put(done, change), undone };
+}
+
+/** Issues were made again, under other numbers. */
+export function withNumbers({ done, undone }: History, numbers: ReadonlyMap<number, number>): History {
+  if (!numbers.size) return { done, undone };
+  const now = (change: Change) => renumbered(change, numbers);
+  return { done: done.map(now), undone: undone.map(now) };
+}
+
+function put(changes: readonly Change[], change: Change): readonly Change[] {
+  return isEmpty(change) ? changes : [...changes, change].slice(-MAX_STEPS);
 }

@@ -1,11 +1,18 @@
 /** What is remarkable about a cell: it is being written, was refused, or somebody else changed it meanwhile. */
 import type { CellValue } from '../fields/values';
+import { words } from '../words';
 
 export type Mark =
   | { readonly kind: 'pending' }
   /** The text that was typed, and why it was not taken. */
   | { readonly kind: 'refused'; readonly text: string; readonly message: string }
   | { readonly kind: 'conflict'; readonly yours: CellValue; readonly theirs: CellValue; readonly version: number; readonly by: string };
+
+/** What is said of a cell with this mark; empty for nothing. */
+export function noteOf(mark: Mark | undefined): string {
+  if (mark?.kind === 'refused') return mark.text ? `${mark.text}: ${mark.message}` : mark.message;
+  return mark?.kind === 'conflict' ? words.conflict.title : '';
+}
 
 export type Marks = ReadonlyMap<string, Mark>;
 

@@ -2,8 +2,7 @@
 import type { Api } from '../api/client';
 import { ApiError, OfflineError, type ProblemDocument } from '../api/problem';
 import type { Issue } from '../api/types';
-import type { Row } from '../fields/values';
-import type { Patch } from './change';
+import { keptOf, type Kept, type Patch } from './change';
 
 /** Operations of one batch. */
 export const BATCH = 500;
@@ -17,7 +16,7 @@ export type Operation =
   | { readonly update: { readonly num: number; readonly version?: number } & Patch }
   | { readonly delete: { readonly num: number; readonly version?: number } };
 
-export interface Outcome {
+export interface OperationResult {
   readonly num: number | null;
   readonly version: number | null;
   /** Why the operation was refused; null when it was carried out. */
@@ -25,18 +24,50 @@ export interface Outcome {
 }
 
 /** Change one issue, if it still has this version. Answers the whole issue. */
-export async function patchIssue(api: Api, project: string, row: Row, patch: Patch, change: string): Promise<Issue> {
+export async function patchIssue(
+  api: Api,
+  project: string,
+  { num, version }: { readonly num: number; readonly version?: number },
+  patch: Patch,
+  change: string,
+): Promise<Issue> {
   const { body } = await api.call('PATCH', '/v1/projects/{project}/issues/{num}', {
-    path: { project, num: row.num },
+    path: { project, num },
     body: patch,
-    headers: { 'If-Match': `"${row.version}"`, 'X-Change-Id': change },
+    headers: { ...(version === undefined ? {} : { 'If-Match': `"${version}"` }), 'X-Change-Id': change },
   });
   return body;
 }
 
-export async function readIssue(api: Api, project: string, num: number): Promise<Issue> {
-  const { body } = await api.call('GET', '/v1/projects/{project}/issues/{num}', { path: { project, num } });
+export async function readIssue(api: Api, project: string, num: number, signal?: AbortSignal): Promise<Issue> {
+  const { body } = await api.call('GET', '/v1/projects/{project}/issues/{num}', { path: { project, num }, ...(signal && { signal }) });
   return body;
+}
+
+/** Values of an `in`. */
+const MAX_VALUES = 200;
+
+/** What would make issues again. An issue that is new or large may be missing in a page, and is then read alone; one that is gone is left out. */
+export async function readKept(api: Api, project: string, nums: readonly number[]): Promise<readonly Kept[]> {
+  const found = new Map<number, Kept>();
+  for (let start = 0; start < nums.length; start += MAX_VALUES) {
+    const some = nums.slice(start, start + MAX_VALUES);
+    const { body } = await api.call('POST', '/v1/projects/{project}/grid', {
+      path: { project },
+      body: { filter: { field: 'num', op: 'in', value: some }, limit: MAX_VALUES },
+    });
+    for (const row of body.rows) found.set(row.num, keptOf(row));
+    for (const num of some) {
+      const issue = found.has(num) ? null : await readIssue(api, project, num).catch(noneIfAbsent);
+      if (issue) found.set(num, keptOf(issue));
+    }
+  }
+  return nums.flatMap((num) => found.get(num) ?? []);
+}
+
+function noneIfAbsent(error: unknown): null {
+  if (error instanceof ApiError && error.status === 404) return null;
+  throw error;
 }
 
 /** Carry out up to 500 operations. What is refused for the moment is sent again, under the same key, so nothing is done twice. */
@@ -45,7 +76,7 @@ export async function writeBatch(
   project: string,
   operations: readonly Operation[],
   change: string,
-): Promise<readonly Outcome[]> {
+): Promise<readonly OperationResult[]> {
   const key = crypto.randomUUID();
   for (let tries = 1; ; tries += 1) {
     try {

@@ -5,7 +5,7 @@ import { colorOf } from '../cells/colors';
 import { showSummary } from './footer-text';
 import { showGroup } from './group-head';
 import { valueOf } from '../fields/values';
-import { keyOf } from '../edits/marks';
+import { keyOf, noteOf, type Mark } from '../edits/marks';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
@@ -61,7 +61,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     at: (index) => rows.at(index),
     rowClasses: (index) => rowClasses(model, index),
     cellClasses: (index, field) => cellClasses(model, filled, index, field),
-    note: (index, field) => noteOf(model, index, field),
+    note: (index, field) => noteOf(markAt(model, index, field)),
     drawWide: (index, wide) => {
       const slot = rows.at(index);
       if (slot.kind !== 'group') return;
@@ -89,7 +89,11 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       return model.canEdit && type?.editable === true && type.type !== 'bool' && rows.at(index).kind === 'issue';
     },
     suggestUsers: (prefix) => findUsers(model.api, prefix),
-    commit: (index, field, typed) => actions.commit(index, field, typed),
+    commit: (index, id, typed) => {
+      const field = model.field(id);
+      const slot = rows.at(index);
+      if (field && slot.kind === 'issue') actions.commit(slot.row, field, typed);
+    },
     focused: (cell) => model.moveTo(cell),
     reached: (reach) => {
       const selection = model.selection.peek();
@@ -167,7 +171,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   const sayNote = () => {
     const focus = model.selection.peek()?.anchor;
     const field = focus && model.fieldAt(focus.column);
-    note.show(focus && field ? noteOf(model, focus.row, field.id) : '', focus ? grid.elementOf(focus) : null);
+    note.show(focus && field ? noteOf(markAt(model, focus.row, field.id)) : '', focus ? grid.elementOf(focus) : null);
   };
   const hideNote = () => note.hide();
   element.addEventListener('scroll', hideNote, { capture: true });
@@ -227,6 +231,11 @@ function rowClasses(model: ProjectModel, index: number): readonly string[] {
   ];
 }
 
+function markAt(model: ProjectModel, row: number, field: string): Mark | undefined {
+  const slot = model.rows.at(row);
+  return slot.kind === 'issue' ? model.editor.marks.peek().get(keyOf(slot.row.num, field)) : undefined;
+}
+
 function cellClasses(model: ProjectModel, filled: Rectangle | null, row: number, fieldId: string): readonly string[] {
   const classes: string[] = [];
   const selection = model.selection.peek();
@@ -243,16 +252,8 @@ function cellClasses(model: ProjectModel, filled: Rectangle | null, row: number,
     }
     if (filled && contains(filled, cell) && !contains(range, cell)) classes.push('is-filling');
   }
-  const slot = model.rows.at(row);
-  const mark = slot.kind === 'issue' ? model.editor.marks.peek().get(keyOf(slot.row.num, fieldId)) : undefined;
+  const mark = markAt(model, row, fieldId);
   return mark ? [...classes, `is-${mark.kind}`] : classes;
-}
-
-function noteOf(model: ProjectModel, index: number, field: string): string {
-  const slot = model.rows.at(index);
-  const mark = slot.kind === 'issue' ? model.editor.marks.peek().get(keyOf(slot.row.num, field)) : undefined;
-  if (mark?.kind === 'refused') return mark.text ? `${mark.text}: ${mark.message}` : mark.message;
-  return mark?.kind === 'conflict' ? words.conflict.title : '';
 }
 
 function columnsOf(model: ProjectModel, width: number): readonly GridColumn[] {

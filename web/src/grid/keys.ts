@@ -43,8 +43,8 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
     // The browser then tells what is to be pasted.
     if (key === 'v') return true;
     if (key === 'd') return take(() => void actions.fillDown());
-    if (key === 'z') return take(() => void (event.shiftKey ? model.editor.redo() : model.editor.undo()));
-    if (key === 'y') return take(() => void model.editor.redo());
+    if (key === 'z') return take(() => void (event.shiftKey ? actions.redo() : actions.undo()));
+    if (key === 'y') return take(() => void actions.redo());
     if (key === 'home') return take(() => grid.focus({ row: 0, column: 0 }));
     if (key === 'end') return take(() => grid.focus({ row: model.size.rows - 1, column: model.size.columns - 1 }));
     return false;

@@ -3,9 +3,9 @@ import { signal } from '@preact/signals';
 import type { Typed } from '../cells/editors/editor';
 import { parseText } from '../cells/parse';
 import { textOf } from '../cells/text';
-import type { CellEdit, Patch } from '../edits/change';
-import { patchOf } from '../edits/change';
-import { BATCH, writeBatch, type Operation, type Outcome } from '../edits/writes';
+import { newIssue, patchOf, type CellEdit, type Patch } from '../edits/change';
+import type { Outcome } from '../edits/editor';
+import { readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { valueOf, type CellValue, type Row } from '../fields/values';
 import { fromTsv, toHtml, toTsv, type Block } from '../selection/clipboard';
@@ -29,15 +29,11 @@ export class Actions {
 
   constructor(private readonly model: ProjectModel) {}
 
-  /** An editor was closed. What is no value of the field is marked at the cell. */
-  commit(index: number, fieldId: string, typed: Typed): void {
-    const field = this.model.field(fieldId);
-    const slot = this.model.rows.at(index);
-    if (!field || slot.kind !== 'issue') return;
-    const before = valueOf(slot.row, fieldId);
+  /** An editor of an issue was closed. What is no value of the field is marked at the cell. */
+  commit(row: Row, field: Field, typed: Typed): void {
     const parsed = 'text' in typed ? parseText(field, typed.text) : checked(field, typed.value);
-    if (parsed.ok) void this.model.editor.apply([{ num: slot.row.num, field: fieldId, before, after: parsed.value }]);
-    else this.model.editor.refuse(slot.row.num, fieldId, 'text' in typed ? typed.text : '', parsed.message);
+    if (parsed.ok) void this.write([{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
+    else this.model.editor.refuse(row.num, field.id, 'text' in typed ? typed.text : '', parsed.message);
   }
 
   /** Turn over the check box in the focused cell. Answers whether there is one. */
@@ -46,7 +42,7 @@ export class Actions {
     const field = cell && this.model.fieldAt(cell.column);
     const slot = cell && this.model.rows.at(cell.row);
     if (!cell || field?.type !== 'bool' || slot?.kind !== 'issue' || !this.model.canEdit) return false;
-    this.commit(cell.row, field.id, { value: valueOf(slot.row, field.id) !== true });
+    this.commit(slot.row, field, { value: valueOf(slot.row, field.id) !== true });
     return true;
   }
 
@@ -77,14 +73,14 @@ export class Actions {
     const rows = await this.model.issuesIn(range.top, range.top + height - 1);
     const textAt = (row: number, column: number) => (single ? block[0]?.[0] : block[row]?.[column]) ?? '';
     const beyond = single ? [] : block.slice(rows.length);
-    await this.write(rows.flatMap((row, place) => this.read(row, fields, (column) => textAt(place, column))));
+    const adds = beyond.length > 0 && (await this.ask(words.actions.addRows(beyond.length), words.actions.addRowsWhy, words.actions.add));
+    const edits = rows.flatMap((row, place) => this.read(row, fields, (column) => textAt(place, column)));
+    const made = adds ? beyond.map((cells) => newIssue(this.bodyFrom(fields, cells))) : [];
     this.model.selection.value = {
       anchor: { row: range.top, column: range.left },
       reach: { row: range.top + Math.max(1, rows.length) - 1, column: range.left + fields.length - 1 },
     };
-    if (beyond.length && (await this.ask(words.actions.addRows(beyond.length), words.actions.addRowsWhy, words.actions.add))) {
-      await this.create(beyond.map((cells) => this.patchFrom(fields, cells)));
-    }
+    this.tell(await this.model.editor.apply({ edits, made }));
   }
 
   /** Repeat the cells of the source over another range. */
@@ -121,21 +117,9 @@ export class Actions {
     await this.write(rows.flatMap((row) => this.read(row, this.fieldsFrom(range.left, range.right - range.left + 1), () => '')));
   }
 
-  /** Make issues, and show them at the end until the user moves on. */
-  async create(patches: readonly Patch[]): Promise<readonly Row[]> {
-    const created: Row[] = [];
-    let refused = 0;
-    for (let start = 0; start < patches.length; start += BATCH) {
-      const part = patches.slice(start, start + BATCH);
-      const outcomes = await this.batch(part.map((create) => ({ create })));
-      for (const [place, { num, version, problem }] of outcomes.entries()) {
-        if (num === null || problem) refused += 1;
-        else created.push(rowMade(num, version ?? 1, part[place] ?? {}, this.model.project.states[0]?.value ?? ''));
-      }
-    }
-    if (created.length) this.model.add(created);
-    this.said.value = words.actions.created(created.length, refused);
-    return created;
+  /** Make an issue, which stands at the end until the user moves on. */
+  async create(): Promise<void> {
+    this.tell(await this.model.editor.apply({ made: [newIssue({ name: words.actions.newName })] }));
   }
 
   /** Ask, and then delete the issues of the range. */
@@ -147,22 +131,32 @@ export class Actions {
     if (!first) return;
     const title = rows.length === 1 ? words.actions.deleteOne(String(valueOf(first, 'name') ?? first.num)) : words.actions.deleteMany(rows.length);
     if (!(await this.ask(title, words.actions.deleteWhy, words.actions.delete, true))) return;
-    let refused = 0;
-    for (let start = 0; start < rows.length; start += BATCH) {
-      const outcomes = await this.batch(rows.slice(start, start + BATCH).map(({ num, version }) => ({ delete: { num, version } })));
-      refused += outcomes.filter(({ problem }) => problem).length;
+    try {
+      const deleted = await readKept(this.model.api, this.model.project.id, rows.map(({ num }) => num));
+      this.tell(await this.model.editor.apply({ deleted }));
+    } catch (error) {
+      this.said.value = error instanceof Error ? error.message : String(error);
     }
-    this.said.value = words.actions.deleted(rows.length - refused, refused);
-    this.model.settle();
   }
 
-  private async batch(operations: readonly Operation[]): Promise<readonly Outcome[]> {
-    try {
-      return await writeBatch(this.model.api, this.model.project.id, operations, crypto.randomUUID());
-    } catch (error) {
-      const problem = { type: 'about:blank', title: String(error), status: 0 };
-      return operations.map(() => ({ num: null, version: null, problem }));
-    }
+  async undo(): Promise<void> {
+    this.tell(await this.model.editor.undo(), words.actions.back);
+  }
+
+  async redo(): Promise<void> {
+    this.tell(await this.model.editor.redo(), words.actions.back);
+  }
+
+  /** Say how many issues came and went. Edits of cells are seen. */
+  private tell(outcome: Outcome | null, made: (issues: number) => string = words.actions.created): void {
+    if (!outcome) return;
+    const { taken, problems } = outcome;
+    const said = [
+      ...(taken.made.length ? [made(taken.made.length)] : []),
+      ...(taken.deleted.length ? [words.actions.deleted(taken.deleted.length)] : []),
+      ...problems.slice(0, 1).map(({ title, detail }) => words.actions.refused(problems.length, detail ?? title)),
+    ];
+    if (said.length) this.said.value = said.join(' ');
   }
 
   private ask(title: string, detail: string, confirm: string, danger = false): Promise<boolean> {
@@ -182,7 +176,7 @@ export class Actions {
   }
 
   private async write(edits: readonly CellEdit[]): Promise<void> {
-    await this.model.editor.apply(edits);
+    await this.model.editor.apply({ edits });
   }
 
   /** Edits of a row by texts. What is no value of its field is marked, and the others are made. */
@@ -197,7 +191,7 @@ export class Actions {
   }
 
   /** The body of a new issue. An issue needs a name, so one without gets one. */
-  private patchFrom(fields: readonly Field[], cells: readonly string[]): Patch {
+  private bodyFrom(fields: readonly Field[], cells: readonly string[]): Patch {
     const values = fields.flatMap((field, column) => {
       const parsed = parseText(field, cells[column] ?? '');
       return field.editable && parsed.ok && parsed.value !== null ? [{ field: field.id, after: parsed.value }] : [];
@@ -218,10 +212,4 @@ export class Actions {
 
 function checked(field: Field, value: CellValue) {
   return value === null && field.required ? parseText(field, '') : ({ ok: true, value } as const);
-}
-
-/** A new issue as the API now has it. */
-function rowMade(num: number, version: number, patch: Patch, state: string): Row {
-  const { fields, ...builtIn } = patch as Patch & { fields?: Record<string, CellValue> };
-  return { num, version, values: { state, ...(builtIn as Record<string, CellValue>), ...fields, num } };
 }

@@ -8,10 +8,10 @@ import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
 import type { Explanation, Filter, Project } from '../api/types';
 import { permits, type Role } from '../auth/session';
-import type { CellEdit } from '../edits/change';
-import { Editor } from '../edits/editor';
+import type { CellEdit, Change, Kept } from '../edits/change';
+import { Editor, type HeldRows } from '../edits/editor';
 import { fieldsOf, type Field } from '../fields/fields';
-import type { Row } from '../fields/values';
+import { rowOf, type Row } from '../fields/values';
 import { Layout, type Piece, type Run } from '../rows/layout';
 import { layoutOfGroups, toggled } from '../rows/groups';
 import { RowStore } from '../rows/store';
@@ -25,6 +25,7 @@ import { fitting, type Column, type View } from '../view/view';
 import { words } from '../words';
 import { Desk } from './desk';
 import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
+import { OpenIssue } from './open-issue';
 import { fetchCounts, fetchRows, issuesThatPass, type Counts } from './queries';
 import { Summaries } from './summaries';
 
@@ -57,6 +58,7 @@ export class ProjectModel {
   /** How the first page of the present query was answered, and what it cost. */
   readonly explanation = signal<Explanation | null>(null);
   readonly desk = new Desk();
+  readonly issue: OpenIssue;
   readonly groups: Groups;
   readonly summaries: Summaries;
   /** What groups tell of their numbers: the summaries of columns that the API gives for groups too. */
@@ -81,7 +83,8 @@ export class ProjectModel {
     this.view = computed(() => fitting(fromAddress(search.value), this.fields));
     this.columns = computed(() => inScreenOrder(this.view.value.columns ?? defaultColumns(this.fields)));
     this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
-    this.editor = new Editor(api, project.id, this.fields, this.rows, (edits) => void this.findMisfits(edits));
+    this.issue = new OpenIssue(api, project.id);
+    this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
     this.figures = computed(() =>
       Object.entries(this.view.value.footers).flatMap(([field, fn]) =>
         isFigure(fn) && this.field(field)?.type === 'number' ? [{ field, function: fn }] : [],
@@ -157,8 +160,18 @@ export class ProjectModel {
     return found;
   }
 
+  private written({ edits, made, deleted }: Change): void {
+    const drawer = this.desk.drawer.peek();
+    if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.desk.drawer.value = null;
+    if (deleted.length) this.settle();
+    if (made.length) this.add(made);
+    void this.findMisfits(edits);
+  }
+
   /** Show issues that were just made, at the end. */
-  add(rows: readonly Row[]): void {
+  private add(issues: readonly Kept[]): void {
+    const state = this.project.states[0]?.value ?? '';
+    const rows = issues.map(({ num, version, body }) => rowOf({ state, fields: {}, ...body, num, version }));
     this.added = [...this.added, ...rows];
     const run = this.addedRun();
     this.relayout();
@@ -313,4 +326,18 @@ export class ProjectModel {
     const precedes = after?.kind !== 'issue' || compareRows(row.row, after.row, sort, this.fields) < 0;
     return !follows || !precedes;
   }
+}
+
+/** The rows of the grid and the issue in the panel: an edit is shown in both, and made under the later of their versions. */
+function bothOf(rows: HeldRows, issue: HeldRows): HeldRows {
+  return {
+    held: (num) => {
+      const [one, other] = [rows.held(num), issue.held(num)];
+      return one && other ? (one.version < other.version ? other : one) : (one ?? other);
+    },
+    replace: (num, change) => {
+      rows.replace(num, change);
+      issue.replace(num, change);
+    },
+  };
 }

@@ -18,8 +18,8 @@ export function EditTools({ model, actions, onAdd, onHelp }: EditToolsProps) {
     <>
       {model.canEdit && (
         <>
-          <Tool icon="undo" label={words.tools.undo} disabled={!done.length} act={() => void model.editor.undo()} />
-          <Tool icon="redo" label={words.tools.redo} disabled={!undone.length} act={() => void model.editor.redo()} />
+          <Tool icon="undo" label={words.tools.undo} disabled={!done.length} act={() => void actions.undo()} />
+          <Tool icon="redo" label={words.tools.redo} disabled={!undone.length} act={() => void actions.redo()} />
           <Tool icon="trash" label={words.tools.delete} disabled={!model.selection.value} act={() => void actions.remove()} />
         </>
       )}

@@ -121,9 +121,9 @@ function OpenProject({ api, project, user, onRedefined }: OpenProjectProps) {
     // What had the focus before may be gone, as an editor is.
     const focus = model.selection.peek()?.anchor;
     if (!asks && focus && document.activeElement === document.body) grid.current?.focus(focus);
-  }, [asks]);
+  }, [asks, drawer === null]);
   const add = async () => {
-    await actions.create([{ name: words.actions.newName }]);
+    await actions.create();
     const name = model.columns.peek().findIndex(({ field }) => field === 'name');
     grid.current?.edit({ row: model.size.rows - 1, column: Math.max(0, name) });
   };
@@ -138,7 +138,7 @@ function OpenProject({ api, project, user, onRedefined }: OpenProjectProps) {
           <RowsNotice model={model} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
-        {drawer?.kind === 'issue' && <IssueDrawer model={model} num={drawer.num} />}
+        {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} />}
       </div>
       <StatusLine model={model} actions={actions} />
       <Confirmation actions={actions} />

@@ -1,6 +1,6 @@
 /** A panel at the right of the grid, which stays in use beside it. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { words } from '../words';
 import { Icon } from './icon';
 
@@ -12,7 +12,8 @@ interface DrawerProps {
 
 export function Drawer({ title, onClose, children }: DrawerProps) {
   const head = useRef<HTMLHeadingElement>(null);
-  useEffect(() => head.current?.focus(), [title]);
+  // Before the grid gets its new width: it would take the focus back then.
+  useLayoutEffect(() => head.current?.focus(), []);
   return (
     <aside
       class="drawer"
@@ -22,7 +23,7 @@ export function Drawer({ title, onClose, children }: DrawerProps) {
       }}
     >
       <header class="dialog-head">
-        <h2 ref={head} tabIndex={-1}>
+        <h2 ref={head} tabIndex={-1} aria-live="polite">
           {title}
         </h2>
         <button class="icon-button" type="button" aria-label={words.shell.close} onClick={onClose}>

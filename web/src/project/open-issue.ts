@@ -1,0 +1,57 @@
+/** The issue in the panel, with all its fields: read when it is opened, and edited there as in the grid. */
+import { signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { isAbort } from '../api/problem';
+import type { Issue } from '../api/types';
+import type { HeldRows } from '../edits/editor';
+import { readIssue } from '../edits/writes';
+import { rowOf, type Row } from '../fields/values';
+
+export class OpenIssue implements HeldRows {
+  /** What is shown: the issue as it was read, with the user's edits. */
+  readonly row = signal<Row | null>(null);
+  /** Who made and changed it when, as it was read last. */
+  readonly trail = signal<Issue | null>(null);
+  readonly error = signal<unknown>(null);
+  private reading = new AbortController();
+
+  constructor(
+    private readonly api: Api,
+    private readonly project: string,
+  ) {}
+
+  /** Read an issue, unless it has been read in this version or a later one. */
+  async show(num: number, version = 0): Promise<void> {
+    if (this.row.peek()?.num !== num) this.row.value = null;
+    const { num: readNum, version: readVersion } = this.trail.peek() ?? { num: 0, version: 0 };
+    if (readNum === num && version && readVersion >= version) return;
+    this.reading.abort();
+    const reading = new AbortController();
+    this.reading = reading;
+    this.error.value = null;
+    try {
+      const issue = await readIssue(this.api, this.project, num, reading.signal);
+      if (reading.signal.aborted) return;
+      this.trail.value = issue;
+      this.row.value = rowOf(issue);
+    } catch (error) {
+      if (!isAbort(error)) this.error.value = error;
+    }
+  }
+
+  hide(): void {
+    this.reading.abort();
+    this.row.value = null;
+    this.trail.value = null;
+  }
+
+  held(num: number): Row | undefined {
+    const row = this.row.peek();
+    return row?.num === num ? row : undefined;
+  }
+
+  replace(num: number, change: (row: Row) => Row): void {
+    const row = this.held(num);
+    if (row) this.row.value = change(row);
+  }
+}
