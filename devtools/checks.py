@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 SUITES = {
     "unit": "moto, no sockets",
     "infra": "the synthesized template",
-    "web": "the front end, without a browser",
+    "web": "the front end, Chromium",
     "engine": "DynamoDB Local",
     "deploy": "MiniStack, a real cdk deploy",
     "bench": "the benchmark",

@@ -19,6 +19,8 @@ _GROUPS = {
     "tests/engine/test_import.py": "stack",
     "tests/engine/test_local_stack.py": "stacks",
     "tests/engine/": "engine",
+    # Each of them writes the client's types first.
+    "tests/web/": "web",
 }
 """Tests that stand on the same thing, which takes long to stand, run in one process; others stay together by file."""
 
@@ -36,6 +38,7 @@ _FIRST = (
     "tests/unit/encoding/test_cursors.py",
     "tests/unit/encoding/test_json_codec.py",
     "tests/engine/test_local_stack.py",
+    "tests/web/",
     "tests/unit/devtools/proof/",
     "tests/unit/functions/",
     "tests/unit/fsck/",

@@ -11,7 +11,7 @@ import pytest
 from devtools.local import engine as engines
 from devtools.local import table
 from devtools.local.environment import local
-from tests.engine.stacks import LocalStack, running_stack
+from tests.support.stacks import LocalStack, running_stack
 
 TABLE = "gridview"
 

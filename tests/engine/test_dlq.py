@@ -16,8 +16,8 @@ from devtools.operate import target
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from tests.engine.stacks import LocalStack, until
 from tests.engine.test_local_stack import walk
+from tests.support.stacks import LocalStack, until
 
 PROJECT = "yard"
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import httpx
 import pytest
 
-from tests.engine.stacks import LocalStack
+from tests.support.stacks import LocalStack
 
 SENDERS = 4
 

@@ -21,10 +21,10 @@ from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
 from gridview.schema.store import read
-from tests.engine.stacks import TENANT, LocalStack, running_stack
 from tests.support import needs
 from tests.support.commands import Done
 from tests.support.depth import one_of
+from tests.support.stacks import TENANT, LocalStack, running_stack
 
 TITANIUM = paths.DATA / "titanium_issues.csv"
 NYC = paths.DATA / "nyc_cases.csv.gz"

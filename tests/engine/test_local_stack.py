@@ -23,8 +23,8 @@ from devtools.local import demo, engine, stack
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
 from devtools.local.processes import known, wait_until
-from tests.engine.stacks import SECONDS, LocalStack
 from tests.support.commands import dev
+from tests.support.stacks import SECONDS, LocalStack
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient

@@ -1,6 +1,7 @@
 """The command lines of the CDK and of `./dev`, for tests, with arguments as anyone would type them; and JavaScript."""
 
 import io
+import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -61,3 +62,18 @@ def node(script: str) -> str:
     return subprocess.run(  # noqa: S603
         [program, "--eval", script], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
     ).stdout
+
+
+def ran(
+    program: str, *arguments: str, env: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """A program that was run in the repository, with these variables more."""
+    return subprocess.run(  # noqa: S603
+        [shutil.which(program) or program, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )

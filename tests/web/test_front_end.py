@@ -1,21 +1,14 @@
 """The front end: strict TypeScript, ESLint, Vitest, and a client that is made from this very tree's OpenAPI document."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from devtools.paths import ROOT
 from gridview.api.openapi import document
+from tests.support.commands import ran
 
 SCHEMA = Path("web/src/api/schema.d.ts")
-
-
-def ran(program: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(  # noqa: S603
-        [shutil.which(program) or program, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
 
 
 @pytest.mark.parametrize("script", ["check", "test"])

@@ -61,6 +61,14 @@ def test_it_is_built_once_until_a_source_changes(root: Path) -> None:
     assert builds(root) == 4
 
 
+def test_what_is_no_part_of_the_page_builds_nothing(root: Path) -> None:
+    build()
+    for folder in ("e2e", "tests"):
+        (root / "web" / folder).mkdir()
+        (root / "web" / folder / "grid.ts").write_text("1")
+    assert build() == []
+
+
 def test_a_page_that_somebody_removed_or_built_by_hand_is_built_again(root: Path) -> None:
     build()
     (root / "web" / "dist" / ".made-from").unlink()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -60,6 +61,13 @@ class LocalStack:
         told: dict[str, Any] = json.loads(self.dev("status", "--json").stdout)
         return told
 
+    def page(self) -> str:
+        """The address of its page, with a key that is good once."""
+        done = self.dev("up")
+        address = re.search(r"http://\S+/#key=\S+", done.stdout)
+        assert address, f"The page was not built: {done.stderr}"
+        return address[0]
+
     @property
     def state(self) -> Any:
         """Where everything of it is."""
@@ -89,15 +97,15 @@ class LocalStack:
 
 
 @contextmanager
-def running_stack(folder: Path) -> Iterator[LocalStack]:
-    """An empty stack that runs.
+def running_stack(folder: Path, *, empty: bool = True) -> Iterator[LocalStack]:
+    """A stack that runs, with the demo unless `empty`.
 
     In memory where that is possible: the engine waits for the disk at every write, and it is not the disk that is tested.
     """
     parent = _MEMORY if os.access(_MEMORY, os.W_OK) else folder
     with tempfile.TemporaryDirectory(dir=parent, prefix="gridview-test-") as made:
         stack = LocalStack(Path(made) / "data")
-        stack.up("--empty")
+        stack.up(*(["--empty"] if empty else []))
         try:
             yield stack
         finally:

@@ -1,0 +1,47 @@
+"""The page in Chromium, before a local stack with the demo and a real tracker's issues. The tests themselves are in web/e2e."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+
+from devtools import browser
+from devtools.local import bulk
+from devtools.proof.oracle import compare
+from devtools.proof.oracle.real import titanium
+from tests.support import needs
+from tests.support.commands import ran
+from tests.support.stacks import TENANT, LocalStack, running_stack
+
+TRACKER = "e2e/tracker.e2e.ts"
+"""What needs the tracker's issues."""
+
+ISSUES = 400
+"""Of the tracker, with all their columns. The engine takes a minute to hold all 2,501 of them."""
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
+    with running_stack(tmp_path_factory.mktemp("stack"), empty=False) as running:
+        yield running
+
+
+def passes(stack: LocalStack, *arguments: str) -> None:
+    env = {"GRIDVIEW_PAGE": stack.page(), "GRIDVIEW_CHROMIUM": browser.find() or ""}
+    run = ran("npm", "run", "--silent", "e2e", "-w", "web", "--", *arguments, env=env)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+@needs.chromium
+def test_the_page_does_what_people_expect_of_it(stack: LocalStack) -> None:
+    passes(stack, "--exclude", TRACKER)
+
+
+@needs.chromium
+@needs.data
+def test_the_page_does_so_with_a_real_tracker(stack: LocalStack) -> None:
+    tracker = titanium("real")
+    some = replace(tracker, issues=dict(islice(tracker.issues.items(), ISSUES)))
+    compare.load(bulk.table_at(stack.state.engine, "gridview"), some, TENANT, "tracker")
+    passes(stack, TRACKER)

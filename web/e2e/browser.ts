@@ -1,0 +1,60 @@
+/** A real browser, and tabs of it that note what must never happen in the page. */
+import { chromium, type Browser, type BrowserContext, type Cookie, type Page } from 'playwright-core';
+import { PATIENCE } from './patience';
+
+export function openBrowser(executablePath: string): Promise<Browser> {
+  // Scroll bars are dragged.
+  return chromium.launch({ executablePath, ignoreDefaultArgs: ['--hide-scrollbars'] });
+}
+
+export interface Look {
+  readonly width?: number;
+  readonly height?: number;
+  readonly scheme?: 'light' | 'dark';
+}
+
+/** A window of its own, with cookies of its own. It speaks English in UTC, whatever this machine does. */
+export class Visit {
+  /** Errors of the page, code that the content security policy refused, and requests to other origins. */
+  readonly faults: string[] = [];
+
+  private constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+  ) {}
+
+  static async begin(browser: Browser, origin: string, cookies: readonly Cookie[], look: Look = {}): Promise<Visit> {
+    const { width = 1280, height = 800, scheme = 'light' } = look;
+    const context = await browser.newContext({
+      baseURL: origin,
+      viewport: { width, height },
+      colorScheme: scheme,
+      reducedMotion: 'reduce',
+      locale: 'en-US',
+      timezoneId: 'UTC',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    context.setDefaultTimeout(PATIENCE);
+    await context.addCookies([...cookies]);
+    const visit = new Visit(context, await context.newPage());
+    await visit.watch(origin);
+    return visit;
+  }
+
+  private async watch(origin: string): Promise<void> {
+    await this.context.addInitScript(() => {
+      document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+        console.error(`The policy refused ${violatedDirective} ${blockedURI}`);
+      });
+    });
+    this.context.on('weberror', (error) => this.faults.push(String(error.error())));
+    this.context.on('console', (message) => {
+      // The browser's own line for each refusal of the API; what the page makes of it, tests look at.
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) this.faults.push(message.text());
+    });
+    this.context.on('request', (request) => {
+      const { protocol, origin: asked } = new URL(request.url());
+      if (protocol.startsWith('http') && asked !== origin) this.faults.push(`a request to ${request.url()}`);
+    });
+  }
+}

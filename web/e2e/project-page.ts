@@ -1,0 +1,157 @@
+/** A project in the browser as its users find it: by roles and labels. */
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Visit } from './browser';
+
+/** A row that is in view: its number on the screen, from 0, and the texts of its cells by the names of their columns. */
+export interface ShownRow {
+  readonly at: number;
+  readonly cells: Readonly<Record<string, string>>;
+}
+
+/** Pixels of the arrow at either end of a scroll bar, and a point that is surely on its thumb. */
+const ARROW = 15;
+const INTO_THUMB = 8;
+
+export class ProjectPage {
+  readonly grid: Locator;
+  readonly toolbar: Locator;
+
+  constructor(
+    readonly page: Page,
+    /** Its id. */
+    readonly project: string,
+  ) {
+    this.grid = page.getByRole('grid');
+    this.toolbar = page.getByRole('toolbar');
+  }
+
+  /** Open a project, with a view as addresses have it, and wait until its rows stand. */
+  static async open({ page }: Pick<Visit, 'page'>, project: string, view = ''): Promise<ProjectPage> {
+    await page.goto(`/projects/${project}${view && `?${view}`}`);
+    const opened = new ProjectPage(page, project);
+    await opened.rows();
+    return opened;
+  }
+
+  /** The view that the address names. */
+  get view(): URLSearchParams {
+    return new URL(this.page.url()).searchParams;
+  }
+
+  head(column: string): Locator {
+    return this.grid.getByRole('columnheader').filter({ has: this.page.getByRole('button', { name: `Menu of ${column}`, exact: true }) });
+  }
+
+  async cell(row: number, column: string): Promise<Locator> {
+    const place = await this.head(column).getAttribute('aria-colindex');
+    return this.row(row).locator(`[role="gridcell"][aria-colindex="${place}"]`);
+  }
+
+  /** The summary below a column. */
+  async footer(column: string): Promise<Locator> {
+    const last = Number(await this.grid.getAttribute('aria-rowcount'));
+    return this.cell(last - 2, column);
+  }
+
+  /** The button of the toolbar with this name; it may say behind it how much is set. */
+  tool(name: string): Locator {
+    return this.toolbar.getByRole('button', { name: new RegExp(`^${name}( \\d+)?$`) });
+  }
+
+  /** Open what belongs to a button of the toolbar. */
+  async open(name: string): Promise<Locator> {
+    await this.tool(name).click();
+    return this.panel(name);
+  }
+
+  panel(name: string): Locator {
+    return this.page.getByRole('dialog', { name, exact: true });
+  }
+
+  /** Choose from the menu behind “More”. */
+  async more(choice: string): Promise<void> {
+    const panel = await this.open('More');
+    await panel.getByRole('button', { name: choice }).click();
+  }
+
+  async columnMenu(column: string, entry: string): Promise<void> {
+    await this.head(column).hover();
+    await this.head(column).getByRole('button').click();
+    const menu = this.page.getByRole('menu', { name: `Menu of ${column}` });
+    await menu.getByRole(/^(Sort (a|de)scending|Empty)/.test(entry) ? 'menuitemcheckbox' : 'menuitem', { name: entry }).click();
+  }
+
+  /** Wait until this stands at the left of the status line. */
+  async counts(text: string): Promise<void> {
+    await this.page.getByRole('main').getByRole('status').getByText(text, { exact: true }).waitFor();
+  }
+
+  /** The rows in view, once none of them is still being loaded. */
+  async rows(): Promise<readonly ShownRow[]> {
+    await expect.poll(() => this.grid.evaluate(readRows)).toSatisfy(stands, 'rows that stand');
+    return this.grid.evaluate(readRows);
+  }
+
+  /** What stands in one column of the rows in view. */
+  async column(name: string): Promise<readonly string[]> {
+    return (await this.rows()).map(({ cells }) => cells[name] ?? '');
+  }
+
+  /** Drag the scroll bar to a part of its way, from 0 to 1. */
+  async dragScrollBar(part: number): Promise<void> {
+    const bar = this.page.locator('.ag-body-vertical-scroll-viewport');
+    const box = await bar.boundingBox();
+    if (!box) throw new Error('The grid has no scroll bar.');
+    const now = await bar.evaluate(({ scrollTop, scrollHeight }) => scrollTop / scrollHeight);
+    const x = box.x + box.width / 2;
+    const thumb = box.y + ARROW + (box.height - 2 * ARROW) * now + INTO_THUMB;
+    await this.page.mouse.move(x, thumb);
+    await this.page.mouse.down();
+    await this.page.mouse.move(x, part === 1 ? box.y + box.height + 40 : box.y + box.height * part, { steps: 4 });
+    await this.page.mouse.up();
+  }
+
+  async scrollSideways(pixels: number): Promise<void> {
+    await this.grid.hover();
+    await this.page.mouse.wheel(pixels, 0);
+  }
+
+  private row(at: number): Locator {
+    return this.grid.locator(`[role="row"][aria-rowindex="${at + 2}"]`);
+  }
+}
+
+/** Rows that loaded have a number; heads of groups have no cells. */
+function stands(rows: readonly ShownRow[]): boolean {
+  return rows.length > 0 && rows.every(({ cells }) => cells['No.'] !== '');
+}
+
+/** Runs in the browser: whatever stands between the heads of the columns and their summaries. */
+function readRows(grid: Element): ShownRow[] {
+  const textOf = (cell: Element) => {
+    const label = cell.querySelector('[role="img"]')?.getAttribute('aria-label');
+    return label ?? [...(cell.firstElementChild?.children.length ? cell.firstElementChild.children : [cell])].map(({ textContent }) => textContent).join(', ');
+  };
+  const heads = [...grid.querySelectorAll('[role="columnheader"]')];
+  const names = new Map(
+    heads.map((head) => [head.getAttribute('aria-colindex'), head.querySelector('button')?.getAttribute('aria-label')?.replace(/^Menu of /, '') ?? '']),
+  );
+  const top = heads[0]?.getBoundingClientRect().bottom ?? 0;
+  const rows = [...grid.querySelectorAll('[role="row"]')].filter((row) => !row.querySelector('[role="columnheader"]'));
+  const last = grid.getAttribute('aria-rowcount');
+  const footer = rows.find((row) => row.getAttribute('aria-rowindex') === last);
+  const bottom = footer?.getBoundingClientRect().top ?? Infinity;
+  return rows
+    .filter((row) => {
+      const box = row.getBoundingClientRect();
+      return row !== footer && box.top >= top - 1 && box.bottom <= bottom + 1;
+    })
+    .map((row) => ({
+      at: Number(row.getAttribute('aria-rowindex')) - 2,
+      cells: Object.fromEntries(
+        [...row.querySelectorAll('[role="gridcell"]')].map((cell) => [names.get(cell.getAttribute('aria-colindex')) ?? '', textOf(cell)]),
+      ),
+    }))
+    .sort((a, b) => a.at - b.at);
+}

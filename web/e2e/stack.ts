@@ -1,0 +1,58 @@
+/** The stack that runs: who may enter, and its API. */
+import type { Browser, Cookie } from 'playwright-core';
+import { Api } from '../src/api/client';
+import type { User } from '../src/auth/session';
+import { Visit } from './browser';
+
+export const ADMIN: User = { tenant: '0807', user: 'ada', role: 'admin' };
+
+const SESSION = '/local/session';
+
+export class Stack {
+  private constructor(
+    readonly origin: string,
+    /** What the key in the address has bought, with nobody signed in. */
+    readonly entrance: readonly Cookie[],
+  ) {}
+
+  /** Open the address that `./dev up` prints, as a person does. The key in it is spent then. */
+  static async enter(browser: Browser, address: string): Promise<Stack> {
+    if (!address) throw new Error('GRIDVIEW_PAGE has to be the address that ./dev up prints for a browser.');
+    const { origin } = new URL(address);
+    const visit = await Visit.begin(browser, origin, []);
+    await visit.page.goto(address);
+    await visit.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    const cookies = await visit.context.cookies();
+    await visit.context.close();
+    return new Stack(origin, cookies);
+  }
+
+  /** The cookies of a person who has signed in. */
+  async cookiesOf(user: User): Promise<readonly Cookie[]> {
+    const answer = await fetch(this.origin + SESSION, {
+      method: 'PUT',
+      headers: { 'Content-Type': 'application/json', Cookie: textOf(this.entrance) },
+      body: JSON.stringify(user),
+    });
+    const [name, value] = /^([^=]+)=([^;]*)/.exec(answer.headers.get('Set-Cookie') ?? '')?.slice(1) ?? [];
+    return this.entrance.map((cookie) => (cookie.name === name && value !== undefined ? { ...cookie, value } : cookie));
+  }
+
+  /** The API as a person sees it who has signed in, through the page's own client. */
+  async api(user: User): Promise<Api> {
+    const cookie = textOf(await this.cookiesOf(user));
+    const session = {
+      sign: (headers: Headers) => {
+        headers.set('Cookie', cookie);
+        return Promise.resolve();
+      },
+      expired: () => undefined,
+    };
+    // The client names paths alone.
+    return new Api(session, (path, request) => fetch(new URL(path as string, this.origin), request));
+  }
+}
+
+function textOf(cookies: readonly Cookie[]): string {
+  return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+}

@@ -1,0 +1,31 @@
+/** `test` with a browser, the stack, and visits of people to the page. A visit in which something went wrong unseen fails its test. */
+import { expect, inject, test as plain } from 'vitest';
+import type { User } from '../src/auth/session';
+import { openBrowser, Visit, type Look } from './browser';
+import { ADMIN, Stack } from './stack';
+
+export const test = plain
+  .extend('browser', { scope: 'worker' }, async ({}, { onCleanup }) => {
+    const browser = await openBrowser(inject('chromium'));
+    onCleanup(() => browser.close());
+    return browser;
+  })
+  /** The address that `./dev up` has printed. Its key is spent when the stack is entered. */
+  .extend('address', { scope: 'worker' }, () => inject('page'))
+  .extend('stack', { scope: 'worker' }, ({ browser, address }) => Stack.enter(browser, address))
+  /** Opens the page as somebody who has signed in, or as nobody. */
+  .extend('visit', ({ browser, stack }, { onCleanup }) => {
+    const visits: Visit[] = [];
+    onCleanup(async () => {
+      for (const { context } of visits) await context.close();
+      expect(visits.flatMap(({ faults }) => faults)).toEqual([]);
+    });
+    const begin = async (user: User | null = ADMIN, look: Look = {}) => {
+      const cookies = user ? await stack.cookiesOf(user) : stack.entrance;
+      const visit = await Visit.begin(browser, stack.origin, cookies, look);
+      visits.push(visit);
+      return visit;
+    };
+    return begin;
+  })
+  .extend('api', ({ stack }) => stack.api(ADMIN));

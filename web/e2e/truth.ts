@@ -1,0 +1,72 @@
+/** What the API says, in the form in which the page ought to show it. It shares nothing with the page's own formats. */
+import { expect, vi } from 'vitest';
+import type { Api } from '../src/api/client';
+import type { FieldType, GridRequest, GridRow } from '../src/api/types';
+import { PATIENCE } from './patience';
+import type { ProjectPage, ShownRow } from './project-page';
+
+const BUILT_IN: readonly Column[] = [
+  { id: 'num', name: 'No.', type: 'number' },
+  { id: 'name', name: 'Name', type: 'text' },
+  { id: 'state', name: 'State', type: 'enum' },
+  { id: 'created', name: 'Created', type: 'datetime' },
+  { id: 'updated', name: 'Updated', type: 'datetime' },
+];
+
+/** Wait until the rows in view, in the columns that are drawn, are those that the API has at the same places. */
+export async function showsWhatTheApiHas(page: ProjectPage, api: Api, query: GridRequest): Promise<readonly ShownRow[]> {
+  const columns = await columnsOf(api, page.project);
+  return vi.waitFor(async () => {
+    const rows = await page.rows();
+    const asked = { ...query, columns: columns.map(({ id }) => id), offset: rows[0]?.at ?? 0, limit: rows.length };
+    const { body } = await api.call('POST', '/v1/projects/{project}/grid', { path: { project: page.project }, body: asked });
+    const truth = body.rows.map((row, place) => ({ at: asked.offset + place, cells: cellsOf(row, columns, rows[place]) }));
+    expect(rows).toEqual(truth);
+    return rows;
+  }, PATIENCE);
+}
+
+interface Column {
+  readonly id: string;
+  readonly name: string;
+  readonly type: FieldType;
+}
+
+async function columnsOf(api: Api, project: string): Promise<readonly Column[]> {
+  const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project } });
+  return [...BUILT_IN, ...(body.attributes ?? [])];
+}
+
+/** The cells of a row in those columns in which the page shows it. */
+function cellsOf(row: GridRow, columns: readonly Column[], as: ShownRow | undefined): ShownRow['cells'] {
+  const { fields, ...builtIn } = row;
+  const values: Readonly<Record<string, Value>> = { ...builtIn, ...fields };
+  const drawn = columns.filter(({ name }) => name in (as?.cells ?? {}));
+  return Object.fromEntries(drawn.map(({ id, name, type }) => [name, shown(type, values[id] ?? null)]));
+}
+
+const numbers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
+const days = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
+const times = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+
+type Value = GridRow['fields'][string] | null;
+
+function shown(type: FieldType, value: Value): string {
+  if (value === null) return '';
+  switch (type) {
+    case 'number':
+      return numbers.format(Number(value));
+    case 'date':
+      return days.format(new Date(value as string));
+    case 'datetime':
+      return times.format(new Date(value as string));
+    case 'bool':
+      return value ? 'Yes' : 'No';
+    case 'multi_enum':
+      return (value as readonly string[]).join(', ');
+    case 'text':
+    case 'enum':
+    case 'user':
+      return value as string;
+  }
+}
