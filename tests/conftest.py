@@ -55,6 +55,15 @@ class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
         return group or str(super()._split_scope(nodeid))
 
 
+_SHORT_LIVED_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""An engine that serves a few thousand calls takes a third less of the processor when Java does not optimize it for hours."""
+
+
+def pytest_configure() -> None:
+    """Every engine that a test starts, in whatever process, is short-lived."""
+    os.environ.setdefault("JAVA_TOOL_OPTIONS", _SHORT_LIVED_JAVA)
+
+
 def pytest_sessionstart() -> None:
     """CI proves everything, or fails."""
     if os.environ.get("CI") and not paths.DATA.is_dir():

@@ -183,13 +183,15 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "kills at every call",
-        "a consumer, a check or a repair that is killed at any call is finished by the next one",
+        "a consumer, a job, a check or a repair that is killed at any call is finished by the next one",
         partial(
             run_tests,
             [
                 "tests/unit/index/test_ledger.py",
+                "tests/unit/maintenance/test_job_worker.py",
                 "tests/unit/fsck/test_checker.py",
                 "tests/unit/fsck/test_repair.py",
+                "tests/unit/devtools/operate/test_dlq.py",
             ],
         ),
     ),

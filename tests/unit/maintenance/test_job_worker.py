@@ -32,6 +32,7 @@ from gridview.schema.store import Catalogs, DefinitionsMissing
 from gridview.support import aws, clock, concurrency
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import assert_chains
+from tests.support.depth import one_of
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -232,9 +233,9 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_wo
     monkeypatch.setattr(concurrency, "ThreadPoolExecutor", Pool)
     change(table)
     time.seconds += SETTLING + 1
-    killed = 0
+    killed, step = 0, one_of(4)
     for after in (False, True):
-        for at in range(1, 1000):
+        for at in range(1 + 2 * after, 1000, step):
             copy, began = table.copy(), time.seconds
             try:
                 work(copy.seen_through(killing(at, after=after)))
@@ -245,7 +246,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_wo
             finish(copy, time)
             check(copy, change)
             time.seconds = began
-    assert killed > 20
+    assert killed > 20 / step
     finish(table, time)
     check(table, change)
 
