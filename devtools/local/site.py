@@ -1,13 +1,16 @@
 """The page on this machine, beside the API on one origin, and who may ask for either."""
 
+import gzip
 import json
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote
 
 from devtools.local import gateway, sessions
 from devtools.local.gateway import Request, Response
 from devtools.local.sessions import Sessions
+from gridview.api.compression import LEAST_BYTES, accepts_gzip
 from gridview.support.errors import Forbidden, MethodNotAllowed, NotFound, RequestError
 from infra import page
 
@@ -64,7 +67,11 @@ class Site:
         headers = [
             ("content-type", page.content_type(file.name)),
             ("cache-control", page.cache_control(request.path)),
+            ("vary", "accept-encoding"),
         ]
+        if len(content) >= LEAST_BYTES and accepts_gzip(request.headers.get("accept-encoding")):
+            content = _packed(content)
+            headers.append(("content-encoding", "gzip"))
         return Response(200, headers, content)
 
     def _file(self, path: str) -> Path:
@@ -74,6 +81,12 @@ class Site:
         if not found.is_relative_to(self._dist):
             raise NotFound("There is no such path.")
         return found
+
+
+@lru_cache(maxsize=8)
+def _packed(content: bytes) -> bytes:
+    """What CloudFront does to the same files. A page has few, and the largest takes 40 ms."""
+    return gzip.compress(content, mtime=0)
 
 
 def _refused(request: Request, error: RequestError) -> Response:

@@ -1,12 +1,13 @@
 /** Which screen stands at an address, and the sign-in in front of all of them. */
 import { useMemo } from 'preact/hooks';
 import type { Api } from './api/client';
-import type { Session, User } from './auth/session';
+import type { Person, Session, User } from './auth/session';
 import { Projects } from './project/projects';
 import { follow, route } from './router';
 import { Notice } from './screens/notice';
 import { ProjectScreen } from './screens/project';
 import { ProjectsScreen } from './screens/projects';
+import { useResource } from './screens/resource';
 import { SignIn } from './screens/sign-in';
 import { words } from './words';
 
@@ -19,12 +20,15 @@ export function App({ session, api }: { readonly session: Session; readonly api:
 
 function SignedIn({ session, api, user }: { readonly session: Session; readonly api: Api; readonly user: User }) {
   const projects = useMemo(() => new Projects(api), [api, user]);
+  // The call also notes the name, so that others find this user.
+  const [me] = useResource(async (signal) => (await api.call('GET', '/v1/me', { signal })).body, [api, user]);
+  const person: Person = { ...user, name: me.kind === 'ready' ? me.value.name : user.user };
   const at = route.value;
   switch (at.screen) {
     case 'projects':
-      return <ProjectsScreen api={api} session={session} user={user} projects={projects} />;
+      return <ProjectsScreen api={api} session={session} user={person} projects={projects} />;
     case 'project':
-      return <ProjectScreen key={at.project} api={api} session={session} user={user} projects={projects} id={at.project} />;
+      return <ProjectScreen key={at.project} api={api} session={session} user={person} projects={projects} id={at.project} />;
     case 'unknown':
       return (
         <Notice title={words.unknown.title}>

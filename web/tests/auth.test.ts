@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { CognitoSession, type Browser } from '../src/auth/cognito';
 import { LocalSession } from '../src/auth/local';
 import { makeChallenge } from '../src/auth/pkce';
-import { permits } from '../src/auth/session';
+import { initialsOf, permits } from '../src/auth/session';
 
 const CONFIG = { auth: 'cognito', domain: 'https://login.example', clientId: 'c1', scopes: ['openid'] } as const;
 
@@ -142,4 +142,8 @@ it('a challenge is new each time', async () => {
 
 it('roles rank', () => {
   expect([permits('viewer', 'editor'), permits('admin', 'editor'), permits('editor', 'editor')]).toEqual([false, true, true]);
+});
+
+it('one or two letters stand for a name', () => {
+  expect(['Ada Lovelace', 'ada', 'g.rossi', 'Ann van der Meer', 'Émile', '4711', ''].map(initialsOf)).toEqual(['AL', 'A', 'GR', 'AM', 'É', '4', '']);
 });

@@ -62,7 +62,18 @@ describe('a call', () => {
     const { api, fetch } = answering('');
     fetch.mockRejectedValueOnce(new TypeError('failed'));
     await expect(api.call('GET', '/v1/projects', {})).rejects.toBeInstanceOf(OfflineError);
+    const request = new AbortController();
+    request.abort();
     fetch.mockRejectedValueOnce(new DOMException('', 'AbortError'));
-    await expect(api.call('GET', '/v1/projects', {})).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(api.call('GET', '/v1/projects', { signal: request.signal })).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  it('that the browser breaks off, as when the user stops the page, has got no answer', async () => {
+    const { api, fetch } = answering('');
+    fetch.mockRejectedValueOnce(new DOMException('', 'AbortError'));
+    await expect(api.call('GET', '/v1/projects', { signal: new AbortController().signal })).rejects.toBeInstanceOf(OfflineError);
+    const cut = new Response(new ReadableStream({ pull: (body) => body.error(new TypeError('network error')) }));
+    fetch.mockResolvedValueOnce(cut);
+    await expect(api.call('GET', '/v1/projects', {})).rejects.toBeInstanceOf(OfflineError);
   });
 });

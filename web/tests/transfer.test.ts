@@ -114,19 +114,39 @@ describe('an export', () => {
   ];
   const query = { sort: [], filter: null, fields: [field('num', 'number', false), NAME, field('cost', 'number', true)] };
 
-  it('walks the cursors to the end', async () => {
-    const { api, asked } = apiOf(({ body }) => ({ body: pages[body['cursor'] === 'c1' ? 1 : 0] }));
+  /** A file that tells what was done to it. */
+  function file() {
+    const told: string[] = [];
+    const note = (what: string) => Promise.resolve(void told.push(what));
+    return { told, sink: { write: note, close: () => note('closed'), abort: () => note('aborted') } };
+  }
+  const paged = () => apiOf(({ body }) => ({ body: pages[body['cursor'] === 'c1' ? 1 : 0] }));
+
+  it('walks the cursors to the end, and writes each page as it comes', async () => {
+    const { api, asked } = paged();
+    const { told, sink } = file();
     const one = new Export(api, 'p');
-    await one.run({ ...query, raw: false });
+    await one.run({ ...query, raw: false }, sink);
     expect(one.state.value).toMatchObject({ phase: 'done', rows: 2 });
-    expect(await one.state.value.file?.text()).toBe("num,name,cost\r\n1,'=1+1,5\r\n2,b,\r\n");
+    expect(told).toEqual(['num,name,cost\r\n', "1,'=1+1,5\r\n", '2,b,\r\n', 'closed']);
     expect(asked.map(({ body }) => body['cursor'])).toEqual([undefined, 'c1']);
   });
 
   it('leaves formulas alone when it is raw', async () => {
-    const { api } = apiOf(({ body }) => ({ body: pages[body['cursor'] === 'c1' ? 1 : 0] }));
-    const raw = new Export(api, 'p');
-    await raw.run({ ...query, raw: true });
-    expect(await raw.state.value.file?.text()).toContain('1,=1+1,5');
+    const { told, sink } = file();
+    await new Export(paged().api, 'p').run({ ...query, raw: true }, sink);
+    expect(told[1]).toBe('1,=1+1,5\r\n');
+  });
+
+  it('that is cancelled or refused leaves no file', async () => {
+    const { told, sink } = file();
+    const one: Export = new Export(paged().api, 'p');
+    await one.run({ ...query, raw: true }, { ...sink, write: async (text) => { await sink.write(text); if (told.length === 2) one.cancel(); } });
+    expect(one.state.value).toMatchObject({ phase: 'cancelled', rows: 0 });
+    expect(told.slice(2)).toEqual(['aborted']);
+    const full = new Error('The disk is full.');
+    const other = new Export(paged().api, 'p');
+    await other.run({ ...query, raw: true }, { ...sink, write: () => Promise.reject(full) });
+    expect(other.state.value).toMatchObject({ phase: 'failed', error: full });
   });
 });

@@ -1,7 +1,7 @@
 /** The typed client: each call is checked against the OpenAPI document when the page is built. */
 import type { paths } from './schema';
 import { formatJson, parseJson } from './json';
-import { ApiError, isAbort, OfflineError, problemOf } from './problem';
+import { ApiError, OfflineError, problemOf } from './problem';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -52,7 +52,7 @@ export class Api {
     private readonly fetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request),
   ) {}
 
-  /** Send a request. Throws ApiError for a refusal, OfflineError where no answer came, and AbortError. */
+  /** Send a request. Throws ApiError for a refusal, AbortError where its signal has aborted it, and OfflineError where no answer came otherwise. */
   async call<M extends Method, P extends PathOf<M>>(
     method: M,
     path: P,
@@ -69,13 +69,12 @@ export class Api {
     const headers = new Headers(given);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
     await this.session.sign(headers);
-    const response = await this.send(address, {
+    const [response, text] = await this.send(address, {
       method,
       headers,
       body: body === undefined ? null : formatJson(body),
       signal: signal ?? null,
     });
-    const text = await response.text();
     if (!response.ok) {
       if (response.status === 401) this.session.expired();
       throw new ApiError(
@@ -86,11 +85,13 @@ export class Api {
     return { body: (text ? parseJson(text) : undefined) as T, headers: response.headers };
   }
 
-  private async send(address: string, request: RequestInit): Promise<Response> {
+  private async send(address: string, request: RequestInit): Promise<readonly [Response, text: string]> {
     try {
-      return await this.fetch(address, request);
+      const response = await this.fetch(address, request);
+      return [response, await response.text()];
     } catch (error) {
-      if (isAbort(error)) throw error;
+      // Browsers abort requests of their own accord too, such as when the user stops the page. Nobody here would ask again.
+      if (request.signal?.aborted) throw error;
       throw new OfflineError(String(error));
     }
   }

@@ -10,6 +10,18 @@ export interface User {
   readonly role: Role;
 }
 
+/** A user as people see them. */
+export interface Person extends User {
+  /** What they call themselves; their id where that is not known. */
+  readonly name: string;
+}
+
+/** One or two letters that stand for a name. */
+export function initialsOf(name: string): string {
+  const parts = name.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  return [parts[0], ...parts.slice(1).slice(-1)].map((part) => /^./u.exec(part ?? '')?.[0] ?? '').join('').toLocaleUpperCase();
+}
+
 export type SessionState =
   | { readonly kind: 'starting' }
   | { readonly kind: 'signedOut'; readonly expired: boolean }

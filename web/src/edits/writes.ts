@@ -1,14 +1,12 @@
 /** The calls that write issues. */
 import type { Api } from '../api/client';
-import { ApiError, OfflineError, type ProblemDocument } from '../api/problem';
+import { patiently } from '../api/patience';
+import { ApiError, type ProblemDocument } from '../api/problem';
 import type { Issue } from '../api/types';
 import { keptOf, type Kept, type Patch } from './change';
 
 /** Operations of one batch. */
 export const BATCH = 500;
-
-const MAX_TRIES = 4;
-const LEAST_WAIT = 0.5;
 
 /** One of them, as the API has it. */
 export type Operation =
@@ -77,29 +75,13 @@ export async function writeBatch(
   operations: readonly Operation[],
   change: string,
 ): Promise<readonly OperationResult[]> {
-  const key = crypto.randomUUID();
-  for (let tries = 1; ; tries += 1) {
-    try {
-      const { body } = await api.call('POST', '/v1/projects/{project}/issues/batch', {
-        path: { project },
-        body: { operations: operations as never[], return: 'minimal' },
-        headers: { 'Idempotency-Key': key, 'X-Change-Id': change },
-      });
-      return body.results.map((result) => ({
-        num: result.num ?? null,
-        version: result.version ?? null,
-        problem: result.problem ?? null,
-      }));
-    } catch (error) {
-      const wait = waitFor(error);
-      if (wait === null || tries === MAX_TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 1000 * Math.max(LEAST_WAIT * 2 ** tries, wait)));
-    }
-  }
-}
-
-/** Seconds to wait before a request is sent again; null where that would not help. */
-function waitFor(error: unknown): number | null {
-  if (error instanceof OfflineError) return 0;
-  return error instanceof ApiError && (error.status === 429 || error.status === 503) ? (error.retryAfter ?? 0) : null;
+  const headers = { 'Idempotency-Key': crypto.randomUUID(), 'X-Change-Id': change };
+  const { body } = await patiently(() =>
+    api.call('POST', '/v1/projects/{project}/issues/batch', {
+      path: { project },
+      body: { operations: operations as never[], return: 'minimal' },
+      headers,
+    }),
+  );
+  return body.results.map(({ num, version, problem }) => ({ num: num ?? null, version: version ?? null, problem: problem ?? null }));
 }

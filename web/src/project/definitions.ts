@@ -1,7 +1,7 @@
 /** A project's definitions as its settings show and change them, with the background work that a change begins. */
 import { computed, signal } from '@preact/signals';
 import type { Api, Body } from '../api/client';
-import { isAbort } from '../api/problem';
+import { ApiError, isAbort } from '../api/problem';
 import type { CompositeIndex, Project } from '../api/types';
 
 /** Milliseconds between two looks at background work. */
@@ -36,6 +36,8 @@ export class Definitions {
       await this.load();
       return true;
     } catch (error) {
+      // Somebody changed it meanwhile: show what it is now.
+      if (error instanceof ApiError && error.status === 412) await this.load();
       this.error.value = error;
       return false;
     } finally {

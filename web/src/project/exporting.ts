@@ -1,11 +1,11 @@
 /** Writes what the grid shows as CSV: all rows, page by page along the cursors. */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
-import { isAbort } from '../api/problem';
-import type { Filter, SortKey } from '../api/types';
+import { patiently } from '../api/patience';
+import type { Filter, GridRequest, SortKey } from '../api/types';
 import { cellText, csvLine } from '../csv/write';
 import type { Field } from '../fields/fields';
-import { rowOf, valueOf } from '../fields/values';
+import { rowOf, valueOf, type Row } from '../fields/values';
 
 const PAGE = 500;
 
@@ -17,15 +17,28 @@ export interface ExportQuery {
   readonly raw: boolean;
 }
 
+interface Page {
+  readonly rows: readonly Row[];
+  readonly next: string | null;
+}
+
+/** Where the file goes, piece by piece. */
+export interface Sink {
+  write(text: string): Promise<void>;
+  /** The file is whole. */
+  close(): Promise<void>;
+  /** Nobody wants it any more. */
+  abort(): Promise<void>;
+}
+
 export interface ExportState {
   readonly phase: 'running' | 'done' | 'cancelled' | 'failed';
   readonly rows: number;
-  readonly file: Blob | null;
   readonly error: unknown;
 }
 
 export class Export {
-  readonly state = signal<ExportState>({ phase: 'running', rows: 0, file: null, error: null });
+  readonly state = signal<ExportState>({ phase: 'running', rows: 0, error: null });
   private readonly request = new AbortController();
 
   constructor(
@@ -33,33 +46,39 @@ export class Export {
     private readonly project: string,
   ) {}
 
-  async run({ sort, filter, fields, raw }: ExportQuery): Promise<void> {
-    // A blob for each page: the browser may keep them on disk.
-    const parts = [new Blob([csvLine(fields.map(({ name }) => name), { raw })])];
+  /** Write all rows. One page is held at a time. */
+  async run({ sort, filter, fields, raw }: ExportQuery, sink: Sink): Promise<void> {
+    const { signal } = this.request;
+    const columns = fields.map(({ id }) => id);
     let cursor: string | null = null;
     try {
+      await sink.write(csvLine(fields.map(({ name }) => name), { raw }));
       do {
-        const { body }: { body: { rows: Parameters<typeof rowOf>[0][]; next: string | null } } = await this.api.call(
-          'POST',
-          '/v1/projects/{project}/grid',
-          {
-            path: { project: this.project },
-            body: { sort: [...sort], filter, columns: fields.map(({ id }) => id), limit: PAGE, ...(cursor === null ? {} : { cursor }) },
-            signal: this.request.signal,
-          },
-        );
-        const rows = body.rows.map(rowOf);
-        parts.push(new Blob(rows.map((row) => csvLine(fields.map(({ id }) => cellText(valueOf(row, id))), { raw }))));
-        this.state.value = { ...this.state.peek(), rows: this.state.peek().rows + rows.length };
-        cursor = body.next;
+        const body: GridRequest = { sort: [...sort], filter, columns, limit: PAGE, ...(cursor === null ? {} : { cursor }) };
+        const { rows, next }: Page = await patiently(() => this.page(body), signal);
+        await sink.write(rows.map((row) => csvLine(columns.map((id) => cellText(valueOf(row, id))), { raw })).join(''));
+        signal.throwIfAborted();
+        this.put({ rows: this.state.peek().rows + rows.length });
+        cursor = next;
       } while (cursor !== null);
-      this.state.value = { ...this.state.peek(), phase: 'done', file: new Blob(parts, { type: 'text/csv;charset=utf-8' }) };
+      await sink.close();
+      this.put({ phase: 'done' });
     } catch (error) {
-      this.state.value = { ...this.state.peek(), phase: isAbort(error) ? 'cancelled' : 'failed', error };
+      this.put(signal.aborted ? { phase: 'cancelled' } : { phase: 'failed', error });
+      await sink.abort();
     }
   }
 
   cancel(): void {
     this.request.abort();
+  }
+
+  private async page(body: GridRequest): Promise<Page> {
+    const answer = await this.api.call('POST', '/v1/projects/{project}/grid', { path: { project: this.project }, body, signal: this.request.signal });
+    return { rows: answer.body.rows.map(rowOf), next: answer.body.next };
+  }
+
+  private put(change: Partial<ExportState>): void {
+    this.state.value = { ...this.state.peek(), ...change };
   }
 }

@@ -23,10 +23,11 @@ import { withSearch } from '../view/filters';
 import { compareRows } from '../view/order';
 import { fitting, type Column, type View } from '../view/view';
 import { words } from '../words';
+import { Counting } from './counting';
 import { Desk } from './desk';
 import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
-import { fetchCounts, fetchRows, issuesThatPass, type Counts } from './queries';
+import { fetchRows, issuesThatPass } from './queries';
 import { Summaries } from './summaries';
 
 /** How many rows a filter is taken to leave until it is known. */
@@ -49,10 +50,7 @@ export class ProjectModel {
   readonly columns: ReadonlySignal<readonly Column[]>;
   readonly rows: RowStore;
   readonly editor: Editor;
-  /** Null until they are known; asked apart from the rows. */
-  readonly counts = signal<Counts | null>(null);
-  /** Why the counts could not be told. */
-  readonly countError = signal<unknown>(null);
+  readonly counting: Counting;
   /** Why the rows could not be shown. */
   readonly refusal = signal<unknown>(null);
   /** How the first page of the present query was answered, and what it cost. */
@@ -70,7 +68,6 @@ export class ProjectModel {
   private added: readonly Row[] = [];
   private length = 0;
   private explained = false;
-  private counting: AbortController | null = null;
   private readonly stop: () => void;
 
   constructor(
@@ -90,6 +87,10 @@ export class ProjectModel {
         isFigure(fn) && this.field(field)?.type === 'number' ? [{ field, function: fn }] : [],
       ),
     );
+    this.counting = new Counting(api, project.id, ({ matched }) => {
+      this.length = matched;
+      this.relayout();
+    });
     this.groups = new Groups(api, project.id);
     this.summaries = new Summaries(api, project.id);
     // What the rows depend on, as text: the view is made anew with each change of the address.
@@ -193,7 +194,7 @@ export class ProjectModel {
     this.added = [];
     this.rows.refresh();
     this.summarize({ anew: true });
-    void this.count();
+    void this.counting.ask(this.filter, { anew: true });
   }
 
   /** Show all fields of the issue that has the focus, beside the grid. */
@@ -212,7 +213,7 @@ export class ProjectModel {
     this.stop();
     this.groups.stop();
     this.summaries.stop();
-    this.counting?.abort();
+    this.counting.stop();
     this.rows.close();
   }
 
@@ -229,13 +230,12 @@ export class ProjectModel {
     this.misfits.value = new Set();
     this.refusal.value = null;
     this.explained = false;
-    this.counts.value = null;
+    void this.counting.ask(this.filter);
     const { groups } = this.view.peek();
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
     this.groups.start({ by: byOf(groups, this.fields, timeZone), filter: this.filter, aggregates: groups.length ? this.figures.peek() : [] });
     this.rows.reset(this.layout());
     this.summarize();
-    void this.count();
   }
 
   private summarize(how: { readonly anew?: boolean } = {}): void {
@@ -260,23 +260,6 @@ export class ProjectModel {
     this.rows.relayout(this.layout());
   }
 
-  private async count(): Promise<void> {
-    this.counting?.abort();
-    const request = new AbortController();
-    this.counting = request;
-    this.countError.value = null;
-    try {
-      const counts = await fetchCounts(this.api, this.project.id, this.filter, request.signal);
-      this.counts.value = counts;
-      this.length = counts.matched;
-      this.relayout();
-    } catch (error) {
-      if (isAbort(error)) return;
-      this.counts.value = null;
-      this.countError.value = error;
-    }
-  }
-
   private async fetch(run: Run, offset: number, limit: number, signal: AbortSignal): Promise<readonly Row[]> {
     const explain = !this.explained;
     this.explained = true;
@@ -287,7 +270,7 @@ export class ProjectModel {
     });
     if (explanation) this.explanation.value = explanation;
     // The last page tells how many rows there are, where the count has not come yet.
-    if (end && run.key === '' && this.counts.peek() === null) {
+    if (end && run.key === '' && this.counting.counts.peek() === null) {
       this.length = offset + rows.length;
       this.relayout();
     }

@@ -4,21 +4,24 @@ import { Export } from '../project/exporting';
 import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
-import { save } from '../ui/save';
+import { fileFor } from '../ui/save';
 import { words } from '../words';
+
+/** Rows from which on a file is written while it is read, to a place that the user picks. Below, a plain download asks nothing. */
+const LARGE = 20_000;
 
 export function ExportWindow({ model }: { readonly model: ProjectModel }) {
   const [raw, setRaw] = useState(false);
   const [running, setRunning] = useState<Export | null>(null);
   const state = running?.state.value;
-  const matched = model.counts.value?.matched ?? null;
+  const matched = model.counting.counts.value?.matched ?? null;
   const start = async () => {
+    const sink = await fileFor(`${model.project.id}.csv`, { large: matched === null || matched > LARGE });
+    if (!sink) return;
     const next = new Export(model.api, model.project.id);
     setRunning(next);
     const fields = model.columns.peek().flatMap(({ field }) => model.field(field) ?? []);
-    await next.run({ sort: model.view.peek().sort, filter: model.filter, fields, raw });
-    const { file } = next.state.peek();
-    if (file) save(file, `${model.project.id}.csv`);
+    await next.run({ sort: model.view.peek().sort, filter: model.filter, fields, raw }, sink);
   };
   return (
     <Dialog

@@ -1,12 +1,12 @@
 /** What every screen of a signed-in user has: the bar at the top with the way home and the way out. */
 import type { ComponentChildren } from 'preact';
-import type { Session, User } from '../auth/session';
+import { initialsOf, type Person, type Session } from '../auth/session';
 import { follow } from '../router';
 import { words } from '../words';
 
 interface FrameProps {
   readonly session: Session;
-  readonly user: User;
+  readonly user: Person;
   readonly title: string;
   /** What stands before the title. */
   readonly lead?: ComponentChildren;
@@ -22,11 +22,13 @@ export function Frame({ session, user, title, lead, children }: FrameProps) {
           {words.product}
         </a>
         <h1 title={title}>{title}</h1>
-        <span class="who" title={`${user.user} · ${user.tenant}`}>
-          {user.user}
+        <span class="who" title={words.signIn.who(user.name, user.user, user.tenant)}>
+          <span class="initials" aria-hidden="true">
+            {initialsOf(user.name)}
+          </span>
+          <span class="who-name">{user.name}</span>
           <span class="who-where">
-            {' '}
-            · {user.tenant} · {words.roles[user.role]}
+            {user.tenant} · {words.roles[user.role]}
           </span>
         </span>
         <button class="button" type="button" onClick={() => void session.signOut()}>

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
 import type { Project } from '../api/types';
-import type { Session, User } from '../auth/session';
+import type { Person, Session } from '../auth/session';
 import type { Grid } from '../grid/grid';
 import { GridView } from '../grid/grid-view';
 import { Actions } from '../project/actions';
@@ -32,7 +32,7 @@ import { Toolbar } from './toolbar/toolbar';
 interface ProjectScreenProps {
   readonly api: Api;
   readonly session: Session;
-  readonly user: User;
+  readonly user: Person;
   readonly projects: Projects;
   readonly id: string;
 }
@@ -100,7 +100,7 @@ function NoProject({ error, onRetry }: { readonly error: unknown; readonly onRet
 interface OpenProjectProps {
   readonly api: Api;
   readonly project: Project;
-  readonly user: User;
+  readonly user: Person;
   /** The project's definitions may have changed. */
   readonly onRedefined: () => void;
 }

@@ -1,7 +1,7 @@
 /** The tenant's projects in name order, and how to make one. */
 import { useState } from 'preact/hooks';
 import type { Api } from '../api/client';
-import { permits, type Session, type User } from '../auth/session';
+import { permits, type Person, type Session } from '../auth/session';
 import { found, type Projects } from '../project/projects';
 import { addressOfProject, follow } from '../router';
 import { Icon } from '../ui/icon';
@@ -13,7 +13,7 @@ import { Frame } from './frame';
 interface ProjectsScreenProps {
   readonly api: Api;
   readonly session: Session;
-  readonly user: User;
+  readonly user: Person;
   readonly projects: Projects;
 }
 

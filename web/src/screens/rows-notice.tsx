@@ -11,7 +11,7 @@ const LOOK_AGAIN = 2000;
 
 export function RowsNotice({ model }: { readonly model: ProjectModel }) {
   const error = model.refusal.value;
-  const counts = model.counts.value;
+  const counts = model.counting.counts.value;
   const { filter, search } = model.view.value;
   if (error !== null) {
     const build = buildIn(error);

@@ -7,8 +7,8 @@ import { dollarsOfMillion } from '../view/price';
 import { words } from '../words';
 
 export function StatusLine({ model, actions }: { readonly model: ProjectModel; readonly actions: Actions }) {
-  const counts = model.counts.value;
-  const error = model.countError.value;
+  const counts = model.counting.counts.value;
+  const error = model.counting.error.value;
   const explanation = model.explanation.value;
   const cells = model.range ? cellCount(model.range) : 0;
   const progress = model.editor.progress.value;
@@ -17,7 +17,14 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
   return (
     <footer class="status-line">
       <span role="status">{error === null ? words.project.shown(counts?.matched ?? null, counts?.total ?? null) : words.status.noCount}</span>
-      {error !== null && <span title={reasonOf(error)}>{reasonOf(error)}</span>}
+      {error !== null && (
+        <>
+          <span title={reasonOf(error)}>{reasonOf(error)}</span>
+          <button class="link-inline" type="button" onClick={() => void model.counting.ask(model.filter)}>
+            {words.retry}
+          </button>
+        </>
+      )}
       {model.groups.more.value && (
         <button class="link-inline" type="button" onClick={() => model.groups.next()}>
           {words.groups.more}

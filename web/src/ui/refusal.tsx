@@ -59,7 +59,8 @@ function Remedies({ error, remedied: { api, role, onBegun } }: { readonly error:
 
 function titleOf(error: unknown): string {
   if (error instanceof OfflineError) return words.refusal.offline;
-  if (error instanceof ApiError) return error.status === 403 ? words.refusal.forbidden : error.problem.title;
+  if (error instanceof ApiError && error.status === 403) return words.refusal.forbidden;
+  if (error instanceof ApiError) return error.status === 412 ? words.conflict.title : error.problem.title;
   return words.refusal.failed;
 }
 
@@ -67,6 +68,7 @@ function titleOf(error: unknown): string {
 export function reasonOf(error: unknown): string {
   if (error instanceof OfflineError) return words.refusal.offlineWhy;
   if (!(error instanceof ApiError)) return String(error);
+  if (error.status === 412) return words.refusal.changedWhy;
   const { detail, errors = [] } = error.problem;
   return [detail, ...errors.map(({ field, message }) => `${field}: ${message}`)].filter(Boolean).join(' ') || error.problem.title;
 }

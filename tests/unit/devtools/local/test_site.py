@@ -1,5 +1,6 @@
 """The page beside the API on this machine: its files, its session, and whom both keep out. The functions only remember."""
 
+import gzip
 import json
 import os
 import time
@@ -91,6 +92,18 @@ def test_the_page_is_served_with_its_type_and_the_headers_that_protect_it(
     refused, told, _ = browser.ask("POST", target, {})
     assert (refused, told["allow"]) == (405, "GET, HEAD")
     assert browser.events == []
+
+
+def test_a_file_is_compressed_for_browsers_that_take_it(browser: Browser, tmp_path: Path) -> None:
+    script = b"const row = 1;\n" * 1000
+    (tmp_path / "dist" / "assets" / "index-2f.js").write_bytes(script)
+    _, headers, body = browser.ask("GET", "/assets/index-2f.js", accept_encoding="gzip, br")
+    assert (headers["content-encoding"], headers["vary"]) == ("gzip", "accept-encoding")
+    assert gzip.decompress(body) == script
+    assert int(headers["content-length"]) == len(body) < len(script)
+    _, headers, body = browser.ask("GET", "/assets/index-2f.js", accept_encoding="br")
+    assert (headers.get("content-encoding"), body) == (None, script)
+    assert "content-encoding" not in browser.ask("GET", "/favicon.svg", accept_encoding="gzip")[1]
 
 
 def test_the_configuration_tells_how_to_sign_in(browser: Browser) -> None:

@@ -5,8 +5,10 @@ import type { Definitions } from '../../project/definitions';
 import { Icon } from '../../ui/icon';
 import { words } from '../../words';
 import { BuildProgress } from './build-progress';
+import { Clash, textOf } from './clash';
 import { Confirm } from './confirm';
 import { OptionsEditor, type OptionInput } from './options-editor';
+import { seen, useDraft } from './use-draft';
 
 const TYPES: readonly FieldType[] = ['text', 'number', 'date', 'datetime', 'bool', 'enum', 'multi_enum', 'user'];
 
@@ -17,12 +19,27 @@ export function Attributes({ definitions }: { readonly definitions: Definitions 
       <h3>{words.settings.fields}</h3>
       <ul class="attributes">
         {attributes.map((attribute, at) => (
-          <AttributeRow key={`${attribute.id} ${attribute.version}`} attribute={attribute} before={attributes[at - 1]} definitions={definitions} />
+          <AttributeRow key={attribute.id} attribute={attribute} before={attributes[at - 1]} definitions={definitions} />
         ))}
       </ul>
       <NewAttribute definitions={definitions} />
     </section>
   );
+}
+
+/** What the form changes of a field. `search` is of texts alone, and `options` of those that have some. */
+interface Defined {
+  readonly name: string;
+  readonly required: boolean;
+  readonly indexed: boolean;
+  readonly search?: boolean;
+  readonly options?: readonly OptionInput[];
+}
+
+const PARTS: Readonly<Record<keyof Defined, string>> = words.settings.parts;
+
+function definedBy({ name, type, required, indexed, search, options }: Attribute): Defined {
+  return { name, required, indexed, ...(type === 'text' ? { search } : {}), ...(options ? { options } : {}) };
 }
 
 interface RowProps {
@@ -33,15 +50,18 @@ interface RowProps {
 
 function AttributeRow({ attribute, before, definitions }: RowProps) {
   const { id, type, build } = attribute;
-  const [name, setName] = useState(attribute.name);
-  const [required, setRequired] = useState(attribute.required);
-  const [indexed, setIndexed] = useState(attribute.indexed);
-  const [search, setSearch] = useState(attribute.search);
-  const [options, setOptions] = useState<readonly OptionInput[]>(attribute.options ?? []);
-  const hasOptions = type === 'enum' || type === 'multi_enum';
-  const patch = (body: { name?: string; required?: boolean; indexed?: boolean; search?: boolean; position?: number; options?: OptionInput[] }) =>
+  const draft = useDraft(attribute.version, definedBy(attribute));
+  const { name, required, indexed, search, options } = draft.value;
+  const address = (project: string) => ({ project, attribute: id });
+  const save = () =>
+    definitions.change(async (api, project) => {
+      const body = { name, required, indexed, ...(search === undefined ? {} : { search }), ...(options ? { options: [...options] } : {}) };
+      await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), body, headers: draft.seen });
+      draft.taken();
+    });
+  const moveTo = (position: number) =>
     definitions.change((api, project) =>
-      api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: { project, attribute: id }, body }),
+      api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), body: { position }, headers: seen(attribute) }),
     );
   return (
     <li>
@@ -56,28 +76,33 @@ function AttributeRow({ attribute, before, definitions }: RowProps) {
           class="form"
           onSubmit={(event) => {
             event.preventDefault();
-            void patch({ name, required, indexed, ...(type === 'text' ? { search } : {}), ...(hasOptions ? { options: [...options] } : {}) });
+            void save();
           }}
         >
           <label>
             {words.settings.name}
-            <input required value={name} onInput={(event) => setName(event.currentTarget.value)} />
+            <input required value={name} onInput={(event) => draft.put({ name: event.currentTarget.value })} />
           </label>
-          <Check label={words.settings.required} checked={required} onChange={setRequired} />
-          <Check label={words.settings.indexed} checked={indexed} onChange={setIndexed} />
-          {type === 'text' && <Check label={words.settings.search} checked={search} onChange={setSearch} />}
-          {hasOptions && <OptionsEditor label={words.settings.options} options={options} onChange={setOptions} />}
+          <Check label={words.settings.required} checked={required} onChange={(on) => draft.put({ required: on })} />
+          <Check label={words.settings.indexed} checked={indexed} onChange={(on) => draft.put({ indexed: on })} />
+          {search !== undefined && <Check label={words.settings.search} checked={search} onChange={(on) => draft.put({ search: on })} />}
+          {options && <OptionsEditor label={words.settings.options} options={options} onChange={(options) => draft.put({ options })} />}
+          <Clash
+            parts={draft.clashing.map((part) => ({ name: PARTS[part], yours: textOf(draft.value[part]), theirs: textOf(definedBy(attribute)[part]) }))}
+            onYours={draft.keepYours}
+            onTheirs={draft.keepTheirs}
+          />
           <div class="row-end">
             <Confirm
               label={words.settings.deleteField}
               question={words.settings.deleteFieldWhy(attribute.name)}
               onConfirm={() =>
                 void definitions.change((api, project) =>
-                  api.call('DELETE', '/v1/projects/{project}/attributes/{attribute}', { path: { project, attribute: id } }),
+                  api.call('DELETE', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), headers: seen(attribute) }),
                 )
               }
             />
-            <button class="button primary" type="submit" disabled={definitions.busy.value}>
+            <button class="button primary" type="submit" disabled={definitions.busy.value || draft.clashing.length > 0}>
               {words.settings.save}
             </button>
           </div>
@@ -90,7 +115,7 @@ function AttributeRow({ attribute, before, definitions }: RowProps) {
         aria-label={words.settings.earlier(attribute.name)}
         title={words.settings.earlier(attribute.name)}
         onClick={() => {
-          if (before?.position !== null && before?.position !== undefined) void patch({ position: before.position });
+          if (before?.position !== null && before?.position !== undefined) void moveTo(before.position);
         }}
       >
         <Icon name="up" />

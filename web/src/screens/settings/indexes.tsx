@@ -7,6 +7,7 @@ import { words } from '../../words';
 import { SortKeys } from '../toolbar/order-panels';
 import { BuildProgress } from './build-progress';
 import { Confirm } from './confirm';
+import { seen } from './use-draft';
 
 export function Indexes({ definitions }: { readonly definitions: Definitions }) {
   const fields = fieldsOf(definitions.project.value, words.fields);
@@ -23,7 +24,7 @@ export function Indexes({ definitions }: { readonly definitions: Definitions }) 
       <h3>{words.settings.indexes}</h3>
       <p class="soft">{words.settings.indexesWhy}</p>
       <ul class="attributes">
-        {definitions.indexes.value.map(({ id, sort, state, build }) => (
+        {definitions.indexes.value.map(({ id, version, sort, state, build }) => (
           <li key={id}>
             <span class="attribute-name">{sort.map((key) => words.settings.key(nameOf(key.field), key.direction)).join(', ')}</span>
             {build ? <BuildProgress build={build} /> : <span class="soft">{words.settings.indexStates[state]}</span>}
@@ -32,7 +33,7 @@ export function Indexes({ definitions }: { readonly definitions: Definitions }) 
               question={words.settings.deleteIndexWhy}
               onConfirm={() =>
                 void definitions.change((api, project) =>
-                  api.call('DELETE', '/v1/projects/{project}/indexes/{index}', { path: { project, index: id } }),
+                  api.call('DELETE', '/v1/projects/{project}/indexes/{index}', { path: { project, index: id }, headers: seen({ version }) }),
                 )
               }
             />

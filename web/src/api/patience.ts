@@ -1,0 +1,25 @@
+/** Requests that are refused for the moment are sent again. */
+import { ApiError, OfflineError } from './problem';
+
+const MAX_TRIES = 4;
+const LEAST_WAIT = 0.5;
+
+/** Send a request, and again where that may help; the API says when, else each wait is twice as long. It has to be safe to send it twice. */
+export async function patiently<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      const wait = waitFor(error);
+      if (wait === null || tries === MAX_TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1000 * Math.max(LEAST_WAIT * 2 ** tries, wait)));
+      signal?.throwIfAborted();
+    }
+  }
+}
+
+/** Seconds to wait before a request is sent again; null where that would not help. */
+function waitFor(error: unknown): number | null {
+  if (error instanceof OfflineError) return 0;
+  return error instanceof ApiError && (error.status === 429 || error.status === 503) ? (error.retryAfter ?? 0) : null;
+}

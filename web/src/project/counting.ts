@@ -1,0 +1,42 @@
+/** How many issues the present filter leaves, asked apart from the rows: counting never delays one. */
+import { signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import type { Filter } from '../api/types';
+import { fetchCounts, type Counts } from './queries';
+
+export class Counting {
+  /** Null until they are known. */
+  readonly counts = signal<Counts | null>(null);
+  /** Why they could not be told. */
+  readonly error = signal<unknown>(null);
+  private request = new AbortController();
+
+  constructor(
+    private readonly api: Api,
+    private readonly project: string,
+    private readonly counted: (counts: Counts) => void,
+  ) {}
+
+  /** Count what a filter leaves. What was counted before stays until then, where only the issues may have changed. */
+  async ask(filter: Filter | null, { anew = false } = {}): Promise<void> {
+    this.stop();
+    const request = new AbortController();
+    this.request = request;
+    this.error.value = null;
+    if (!anew) this.counts.value = null;
+    try {
+      const counts = await fetchCounts(this.api, this.project, filter, request.signal);
+      if (request.signal.aborted) return;
+      this.counts.value = counts;
+      this.counted(counts);
+    } catch (error) {
+      if (request.signal.aborted) return;
+      this.counts.value = null;
+      this.error.value = error;
+    }
+  }
+
+  stop(): void {
+    this.request.abort();
+  }
+}

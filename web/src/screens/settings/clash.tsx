@@ -1,0 +1,42 @@
+/** Somebody changed the same part of a definition meanwhile: both values, and the choice between them. */
+import { words } from '../../words';
+import type { OptionInput } from './options-editor';
+
+interface ClashProps {
+  /** What is called so, as the user has it and as it stands there. */
+  readonly parts: readonly { readonly name: string; readonly yours: string; readonly theirs: string }[];
+  readonly onYours: () => void;
+  readonly onTheirs: () => void;
+}
+
+export function Clash({ parts, onYours, onTheirs }: ClashProps) {
+  if (!parts.length) return null;
+  return (
+    <div class="clash" role="alert">
+      <strong>{words.conflict.title}</strong>
+      {parts.map(({ name, yours, theirs }) => (
+        <dl key={name} class="conflict">
+          <dt>{words.conflict.of(name, words.conflict.yours)}</dt>
+          <dd>{yours}</dd>
+          <dt>{words.conflict.of(name, words.conflict.theirs)}</dt>
+          <dd>{theirs}</dd>
+        </dl>
+      ))}
+      <div class="row-end">
+        <button class="button" type="button" onClick={onTheirs}>
+          {words.conflict.take(words.conflict.theirs)}
+        </button>
+        <button class="button" type="button" onClick={onYours}>
+          {words.conflict.take(words.conflict.yours)}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** A part of a definition, as text. */
+export function textOf(part: string | boolean | readonly OptionInput[] | undefined): string {
+  if (typeof part === 'string') return part;
+  if (typeof part === 'boolean') return part ? words.cell.yes : words.cell.no;
+  return (part ?? []).map(({ value }) => value).join(', ');
+}

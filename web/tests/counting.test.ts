@@ -1,0 +1,51 @@
+import { expect, it, vi } from 'vitest';
+import { Api } from '../src/api/client';
+import { OfflineError } from '../src/api/problem';
+import { Counting } from '../src/project/counting';
+
+/** An API that answers when it is told to, in any order. */
+function counting() {
+  const open: { answer: (matched: number) => void; fail: (error: unknown) => void }[] = [];
+  const fetch: typeof globalThis.fetch = (_, request) =>
+    new Promise((resolve, reject) => {
+      request?.signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
+      open.push({ answer: (matched) => resolve(Response.json({ rows: [], matched, total: 9 })), fail: reject });
+    });
+  const counted = vi.fn();
+  const api = new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch);
+  return { open, counted, one: new Counting(api, 'p', counted) };
+}
+
+it('a count gives way to the next one, whichever answer comes first', async () => {
+  const { open, counted, one } = counting();
+  void one.ask(null);
+  const second = one.ask({ field: 'state', op: 'eq', value: 'open' });
+  await vi.waitFor(() => expect(open).toHaveLength(2));
+  open[1]?.answer(3);
+  open[0]?.answer(7);
+  await second;
+  expect(one.counts.value).toEqual({ matched: 3, total: 9 });
+  expect(counted.mock.calls).toEqual([[{ matched: 3, total: 9 }]]);
+});
+
+it('a count that is made anew leaves what stands until it is there; one of something else does not', async () => {
+  const { open, one } = counting();
+  const first = one.ask(null);
+  await vi.waitFor(() => expect(open).toHaveLength(1));
+  open[0]?.answer(3);
+  await first;
+  void one.ask(null, { anew: true });
+  expect(one.counts.value?.matched).toBe(3);
+  void one.ask(null);
+  expect(one.counts.value).toBeNull();
+});
+
+it('a count that the browser breaks off says so, and does not go on for ever', async () => {
+  const { open, one } = counting();
+  const asked = one.ask(null);
+  await vi.waitFor(() => expect(open).toHaveLength(1));
+  open[0]?.fail(new DOMException('The user aborted a request.', 'AbortError'));
+  await asked;
+  expect(one.counts.value).toBeNull();
+  expect(one.error.value).toBeInstanceOf(OfflineError);
+});
