@@ -163,9 +163,12 @@ def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed
     own.kill()
     told = own.up()
     queue = sqs(told)
-    (message,) = queue.receive_message(QueueUrl=told["queue"], MaxNumberOfMessages=10)["Messages"]
-    assert json.loads(message["Body"])["key"] == key["PK"]["S"]
-    queue.delete_message(QueueUrl=told["queue"], ReceiptHandle=message["ReceiptHandle"])
+    # Whoever is killed before it notes that it has sent a letter sends it again.
+    messages = queue.receive_message(QueueUrl=told["queue"], MaxNumberOfMessages=10)["Messages"]
+    assert {json.loads(message["Body"])["key"] for message in messages} == {key["PK"]["S"]}
+    assert len(messages) <= 2
+    for message in messages:
+        queue.delete_message(QueueUrl=told["queue"], ReceiptHandle=message["ReceiptHandle"])
     own.kill()
     assert letters(own.up()) == 0
 
@@ -293,6 +296,8 @@ def test_in_the_foreground_it_listens_where_it_is_asked_to_and_ends_with_an_inte
     own: LocalStack,
 ) -> None:
     own.dev("down")
+    # A shell that runs the tests in the background has interrupts ignored, and what they start would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(  # noqa: S603
         [str(paths.ROOT / "dev"), "up", "--port", "0", "--listen", ELSEWHERE, "--data", str(own.data)],
         stdout=subprocess.PIPE,
@@ -309,6 +314,7 @@ def test_in_the_foreground_it_listens_where_it_is_asked_to_and_ends_with_an_inte
         processes = Folder(own.data).processes()
         assert known(process.pid) == processes[0]
         process.send_signal(signal.SIGINT)
-        assert process.stderr.read().endswith("Stopped.\n")
+        _, told = process.communicate(timeout=SECONDS)
+        assert told.endswith("Stopped.\n")
     assert process.returncode == 0
     assert not any(process.lives() for process in processes)

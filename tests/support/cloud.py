@@ -21,6 +21,7 @@ from devtools.proof.faults.lambdas import Hints
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire, item_to_wire
+from gridview.index.block_cache import BlockCache
 from gridview.index.fence_cache import Fences
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
@@ -74,11 +75,13 @@ class Cloud:
         self.forget()
 
     def forget(self) -> None:
-        """Let the functions read every catalog anew, as other containers would, or these after a while."""
+        """Let the functions read every catalog and directory anew, as other containers would, or these after a while."""
         for module in self.modules.values():
             module.catalogs = Catalogs()  # type: ignore[attr-defined]
             if hasattr(module, "fences"):
                 module.fences = Fences()  # type: ignore[attr-defined]
+            if hasattr(module, "cache"):
+                module.cache = BlockCache(module.cache.seconds)  # type: ignore[attr-defined]
 
     def items(self) -> list[dict[str, Any]]:
         """Everything in the table, in wire form."""
