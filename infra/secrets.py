@@ -1,4 +1,4 @@
-"""The secret that seals cursors."""
+"""The secret that seals cursors and consistency tokens."""
 
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_iam as iam
@@ -16,7 +16,7 @@ class CursorSecret(Construct):
         self._secret = secretsmanager.Secret(
             self,
             "Secret",
-            description="gridview: the secret that seals cursors",
+            description="gridview: the secret that seals cursors and consistency tokens",
             generate_secret_string=secretsmanager.SecretStringGenerator(
                 password_length=64, exclude_punctuation=True, include_space=False
             ),

@@ -69,7 +69,12 @@ class GridviewStack(Stack):
             description="gridview: everything that writes for a caller",
             settings=settings,
             layers=layers,
-            environment={"TABLE_NAME": table.name, **settling, **rate},
+            environment={
+                "TABLE_NAME": table.name,
+                "CURSOR_SECRET_ARN": cursor_secret.arn,
+                **settling,
+                **rate,
+            },
             memory_mib=1769,
             published=True,
             isolated=settings.isolate_sessions,
@@ -109,7 +114,8 @@ class GridviewStack(Stack):
                 table.grant(function.session, SESSION_GRANTS[name])
             else:
                 table.grant(function.role, GRANTS[name])
-        cursor_secret.grant(query.role, "secretsmanager:GetSecretValue")
+        for function in (query, command):
+            cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
         dead_letters.grant_send(maintain.role)
         dead_letters.grant_send(upkeep.role)
 

@@ -8,19 +8,21 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 
 from gridview.api import snapshots
-from gridview.api.config import required, session_role, stack_metrics, writes_per_second
+from gridview.api.config import CursorSource, required, session_role, stack_metrics, writes_per_second
 from gridview.api.http import Endpoint, Request, Response, ok, written
 from gridview.api.http import handler as http_handler
 from gridview.commands import attributes, composite_indexes, issues, projects, users
 from gridview.commands.attempts import Attempt, once
-from gridview.commands.batch import parse_batch, run_batch
+from gridview.commands.batch import parse_batch, run_batch, versions_written
 from gridview.commands.idempotency import Commit, created_once
 from gridview.commands.write_rate import Admission, WriteRate
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import CONSISTENCY_TOKEN, DELETED
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.store import Catalogs
+from gridview.support import aws, clock
 
 Result = TypeVar("Result")
 
@@ -28,6 +30,7 @@ logger = Logger()
 metrics = stack_metrics()
 table = Table(required("TABLE_NAME"), session_role=session_role())
 catalogs = Catalogs()
+cursor_source = CursorSource()
 settling = float(required("SETTLE_SECONDS"))
 
 
@@ -162,7 +165,12 @@ def create_issue(request: Request) -> Response:
 
         return _using(request, created)
 
-    return _created(request, create, lambda issue: f"/v1/projects/{project}/issues/{issue['num']}")
+    return _created(
+        request,
+        create,
+        lambda issue: f"/v1/projects/{project}/issues/{issue['num']}",
+        lambda issue: _token(request, {issue["num"]: issue["version"]}),
+    )
 
 
 def update_issue(request: Request) -> Response:
@@ -183,7 +191,8 @@ def update_issue(request: Request) -> Response:
             admission=admission,
         ),
     )
-    return written(200, _issue_json(request, document))
+    token = _token(request, {num: document["version"]})
+    return written(200, _issue_json(request, document)).telling(token)
 
 
 @_counted
@@ -196,7 +205,7 @@ def delete_issue(request: Request) -> Response:
         request.path["project"],
         lambda catalog: issues.delete_issue(table, catalog, num, expected),
     )
-    return Response(204)
+    return Response(204).telling(_token(request, {num: DELETED}))
 
 
 def batch(request: Request) -> Response:
@@ -210,7 +219,9 @@ def batch(request: Request) -> Response:
 
     def run(catalog: Catalog, attempt: Attempt | None) -> Response:
         change = attempt.change if attempt else request.change
-        return Response(200, run_batch(table, catalog, actor, asked, change, attempt)).under(change)
+        found = run_batch(table, catalog, actor, asked, change, attempt)
+        token = _token(request, versions_written(asked, found["results"]))
+        return Response(200, found, token).under(change)
 
     if use is None:
         return run(admission.beside(table, current), None)
@@ -231,10 +242,11 @@ def _created(
     request: Request,
     create: Callable[..., Mapping[str, Any]],
     location: Callable[[Mapping[str, Any]], str],
+    further: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda _: {},
 ) -> Response:
     """201 with what `create` creates; with an Idempotency-Key it is created once, however often the request is repeated.
 
-    Only the first of them is counted as a write.
+    Only the first of them is counted as a write. `further`: headers of the answer.
     """
     admission = _admission(request)
 
@@ -243,7 +255,7 @@ def _created(
         return create(**commit)
 
     def response(resource: Mapping[str, Any]) -> Response:
-        return written(201, resource, location(resource)).under(request.change)
+        return written(201, resource, location(resource)).telling(further(resource)).under(request.change)
 
     use = request.use()
     if use is None:
@@ -253,6 +265,22 @@ def _created(
             table, use, lambda commit: admitted(commit=commit), lambda resource: response(resource).kept
         )
     )
+
+
+def _token(request: Request, versions: Mapping[int, int]) -> dict[str, str]:
+    """The header with the token of issues that were just written.
+
+    Without the secret there is none: what was written is not to look as if it had failed.
+    """
+    if not versions:
+        return {}
+    try:
+        tokens = cursor_source.tokens()
+    except aws.FAILURES:
+        logger.exception("no secret to seal tokens by")
+        return {}
+    tenant, project = request.actor.tenant, request.path["project"]
+    return {CONSISTENCY_TOKEN: tokens.token(tenant, project, versions, clock.seconds())}
 
 
 def _admission(request: Request, writes: int = 1) -> Admission:
@@ -291,5 +319,5 @@ OPERATIONS: dict[str, Endpoint] = {
     )
 }
 
-snapshots.start([table.connect], table.services)
+snapshots.start([table.connect, cursor_source.prime], [*table.services, "secretsmanager"])
 handler = http_handler(OPERATIONS, logger, metrics)

@@ -13,6 +13,7 @@ from gridview.api.http import handler as http_handler
 from gridview.commands import reads, users
 from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import CONSISTENCY_TOKEN, Recent, still_good
 from gridview.index.block_cache import BlockCache
 from gridview.query import counting, grid_request
 from gridview.query.grid import grid_page
@@ -25,6 +26,7 @@ from gridview.schema.document_store import get_issue as read_issue
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
+from gridview.support import clock
 
 logger = Logger()
 metrics = stack_metrics()
@@ -107,43 +109,54 @@ def grid_get(request: Request) -> Response:
 
 
 def _grid(request: Request, body: object) -> Response:
+    recent = _recent(request)
+
     def page(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         query = grid_request.resolve(catalog, body)
-        return grid_page(metered, catalog, query, cursor_source.cursors("grid"), cache, epoch)
+        return grid_page(metered, catalog, query, cursor_source.cursors("grid"), cache, epoch, recent)
 
     return _answered(request, page)
 
 
 def groups(request: Request) -> Response:
     """Counts of issues by group."""
-    body = request.body()
+    body, recent = request.body(), _recent(request)
 
     def counted(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        query = resolve_groups(catalog, body)
-        return counting.grouped_counts(metered, catalog, query, cursor_source.cursors("groups"), cache, epoch)
+        query, cursors = resolve_groups(catalog, body), cursor_source.cursors("groups")
+        return counting.grouped_counts(metered, catalog, query, cursors, cache, epoch, recent)
 
     return _answered(request, counted)
 
 
 def summary(request: Request) -> Response:
     """Aggregates of fields."""
-    body = request.body()
+    body, recent = request.body(), _recent(request)
 
     def summarized(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        return counting.summarized(metered, catalog, resolve_summary(catalog, body), cache, epoch)
+        return counting.summarized(metered, catalog, resolve_summary(catalog, body), cache, epoch, recent)
 
     return _answered(request, summarized)
 
 
 def position(request: Request) -> Response:
     """The row number of an issue."""
-    body = grid_request.from_parameters(request.parameters)
+    body, recent = grid_request.from_parameters(request.parameters), _recent(request)
 
     def found(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         query = grid_request.resolve_position(catalog, body)
-        return position_in(metered, catalog, int(request.path["num"]), query, cache, epoch)
+        return position_in(metered, catalog, int(request.path["num"]), query, cache, epoch, recent)
 
     return _answered(request, found)
+
+
+def _recent(request: Request) -> Recent:
+    """The writes that the answer is to hold, by the tokens that came along."""
+    header = request.header(CONSISTENCY_TOKEN.lower())
+    if header is None:
+        return ()
+    opened = cursor_source.tokens().opened(header, request.actor.tenant)
+    return still_good(opened, request.path["project"], clock.seconds())
 
 
 def _answered(request: Request, answer: Callable[[Table, Catalog, EpochCheck], dict[str, Any]]) -> Response:

@@ -30,7 +30,15 @@ READS = {"get_item", "batch_get_item", "query"}
 # The stream's reads are not here: the engine reads it by itself, and names it otherwise than the stack's policy does.
 ALLOWED = {
     "Query": READS | {"query_index", "get_secret_value"},
-    "Command": READS | {"query_index", "put_item", "update_item", "delete_item", "transact_write_items"},
+    "Command": READS
+    | {
+        "query_index",
+        "put_item",
+        "update_item",
+        "delete_item",
+        "transact_write_items",
+        "get_secret_value",
+    },
     "Maintain": READS | {"query_index", "put_item", "delete_item", "transact_write_items", "send_message"},
     "Upkeep": READS
     | {

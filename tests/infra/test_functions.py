@@ -62,7 +62,7 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
 def test_environment(template: dict[str, Any]) -> None:
     extra = {
         "query": {"CURSOR_SECRET_ARN"},
-        "command": {"SETTLE_SECONDS"},
+        "command": {"CURSOR_SECRET_ARN", "SETTLE_SECONDS"},
         "maintain": {"DEAD_LETTER_QUEUE_URL"},
         "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
     }

@@ -32,6 +32,7 @@ EXPECTED = {
         ("dynamodb:PutItem", "table", "issue-*", "project-*", "request-*", "user-*"),
         ("dynamodb:UpdateItem", "table", "project-*", "rate-*"),
         ("dynamodb:DeleteItem", "table", "issue-*"),
+        ("secretsmanager:GetSecretValue", "secret"),
     },
     "Maintain": LOGGING
     | TRACING
@@ -192,7 +193,7 @@ ISOLATED = {
         },
     ),
     "Command": (
-        OWN_ROLE,
+        OWN_ROLE | {("secretsmanager:GetSecretValue", "secret")},
         {
             *(
                 (f"dynamodb:{read}", "table", *READ, f"request-{OF_TENANT}.*", f"user-{OF_TENANT}.*")

@@ -125,9 +125,13 @@ def _check_as_documented(answer: Answer, route: Route) -> None:
         assert not header.get("required") or re.search(
             header["schema"]["pattern"], answer.headers[name.lower()]
         )
-    assert {"etag", "location", "retry-after", "x-change-id"} & answer.headers.keys() <= {
-        name.lower() for name in promised
-    }
+    assert {
+        "etag",
+        "location",
+        "retry-after",
+        "x-change-id",
+        "x-consistency-token",
+    } & answer.headers.keys() <= {name.lower() for name in promised}
     if "etag" in answer.headers:
         assert answer.etag == f'"{answer.body["version"]}"'
     if answer.status < 400:

@@ -16,6 +16,7 @@ from gridview.api.routes import ROUTES
 from gridview.commands.answers import MAX_PROJECT_BYTES
 from gridview.commands.requests import MAX_OPERATIONS
 from gridview.encoding import fences, keys, sort_strings
+from gridview.encoding.consistency import MAX_ISSUES
 from gridview.encoding.values import MAX_NUMBER_CHARACTERS
 from gridview.query.grid_request import MAX_COLUMNS, MAX_OFFSET
 from gridview.query.group_request import MAX_AGGREGATES
@@ -89,6 +90,7 @@ def test_the_table_of_limits_tells_those_of_the_code() -> None:
         "properties of an object": f"{RequestModel.max_properties}",
         "values of an issue": f"{MAX_ATTRIBUTES}",
         "operations of a batch": f"{MAX_OPERATIONS}",
+        "issues that the tokens of a request name": f"{MAX_ISSUES}",
         "options or states": f"{MAX_OPTIONS}",
         "columns": f"{MAX_COLUMNS}",
         "keys of a sort": f"{MAX_KEYS}",

@@ -14,6 +14,7 @@ passed, and a real tracker's 2,501 issues. What is refused with 422 has to be so
 refused; it is counted, and so is how often each plan was taken.
 
 With --writers each question is a scenario: issues are edited and the stream consumer is at work while it is answered, call by call.
+With --tokens writes are left half indexed or not at all, and the question carries their tokens: the answer has to be exact.
 """
 
 
@@ -35,6 +36,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="random projects, the tracker's issues, or both (default)",
     )
     parser.add_argument("--writers", action="store_true", help="put them while others write (in memory)")
+    parser.add_argument(
+        "--tokens", action="store_true", help="put them with the tokens of what the index lacks (in memory)"
+    )
     add_jobs(parser)
     parser.set_defaults(func=_run)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from devtools.proof.oracle.world import Json
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import Recent
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.index.block_cache import BlockCache
@@ -18,26 +19,30 @@ from gridview.schema.catalog import Catalog
 CURSORS = Cursors([b"of the oracle"], "grid")
 
 
-def page(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:
+def page(table: Table, catalog: Catalog, body: Json, cache: BlockCache, recent: Recent = ()) -> Any:
     """A page of the grid."""
-    return _read(grid_page(table.metered(), catalog, resolve(catalog, body), CURSORS, cache))
+    query = resolve(catalog, body)
+    return _read(grid_page(table.metered(), catalog, query, CURSORS, cache, recent=recent))
 
 
-def grouped(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:
+def grouped(table: Table, catalog: Catalog, body: Json, cache: BlockCache, recent: Recent = ()) -> Any:
     """Grouped counts."""
     query = group_request.resolve(catalog, body)
-    return _read(counting.grouped_counts(table.metered(), catalog, query, CURSORS, cache))
+    return _read(counting.grouped_counts(table.metered(), catalog, query, CURSORS, cache, recent=recent))
 
 
-def summarized(table: Table, catalog: Catalog, body: Json, cache: BlockCache) -> Any:
+def summarized(table: Table, catalog: Catalog, body: Json, cache: BlockCache, recent: Recent = ()) -> Any:
     """A summary of fields."""
     query = summary_request.resolve(catalog, body)
-    return _read(counting.summarized(table.metered(), catalog, query, cache))
+    return _read(counting.summarized(table.metered(), catalog, query, cache, recent=recent))
 
 
-def position(table: Table, catalog: Catalog, num: int, body: Json, cache: BlockCache) -> Any:
+def position(
+    table: Table, catalog: Catalog, num: int, body: Json, cache: BlockCache, recent: Recent = ()
+) -> Any:
     """The position of an issue."""
-    return _read(find_position(table.metered(), catalog, num, resolve_position(catalog, body), cache))
+    query = resolve_position(catalog, body)
+    return _read(find_position(table.metered(), catalog, num, query, cache, recent=recent))
 
 
 def _read(answer: Any) -> Any:

@@ -18,8 +18,8 @@ from devtools.local import bulk
 from devtools.local import engine as engines
 from devtools.local import table as tables
 from devtools.proof.faults.memory_table import MemoryTable
-from devtools.proof.oracle import writers
-from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Difference, Player
+from devtools.proof.oracle import tokens, writers
+from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Asked, Difference, Player
 from devtools.proof.oracle.limits import LIMITS
 from gridview.dynamodb.table import Table
 
@@ -52,6 +52,16 @@ class Tally:
         """How many were put."""
         return sum(self.kinds.values()) + len(self.differences)
 
+    def heard(self, asked: Asked) -> None:
+        """Count in what became of a question."""
+        self.kinds[asked.question.kind] += 1
+        self.rows[asked.question.kind] += asked.rows
+        self.plans += asked.plans
+        for plan, rounds in asked.rounds.items():
+            self.rounds[plan] = max(rounds, self.rounds.get(plan, 0))
+        if asked.refused is not None:
+            self.refused[asked.refused] += 1
+
     def update(self, other: "Tally") -> None:
         """Count in what another one has counted."""
         self.kinds += other.kinds
@@ -75,11 +85,12 @@ def run(args: argparse.Namespace) -> int:
         Progress(*columns, console=console, transient=True) as progress,
     ):
         task = progress.add_task("Queries", total=len(seeds))
-        found = (
-            scenarios(seeds, args.jobs)
-            if args.writers
-            else tallies(seeds, new_table, args.data, limits_of(args.engine), args.jobs)
-        )
+        if args.tokens:
+            found = with_tokens(seeds, args.jobs)
+        elif args.writers:
+            found = beside_writers(seeds, args.jobs)
+        else:
+            found = tallies(seeds, new_table, args.data, limits_of(args.engine), args.jobs)
         for some in found:
             tally.update(some)
             progress.update(task, advance=some.questions)
@@ -110,17 +121,27 @@ def tallies(
         yield from pool.imap_unordered(_play, chunks)
 
 
-def scenarios(seeds: range, jobs: int) -> Iterator[Tally]:
-    """What becomes of the scenarios with writers, some at a time, in so many processes and in any order."""
+def scenarios(seeds: range, jobs: int, play: Callable[[range], Tally]) -> Iterator[Tally]:
+    """What becomes of scenarios, some at a time, in so many processes and in any order."""
     chunks = [seeds[at : at + _AT_ONCE] for at in range(0, len(seeds), _AT_ONCE)]
     if jobs == 1:
-        yield from map(_play_scenarios, chunks)
+        yield from map(play, chunks)
         return
     with multiprocessing.get_context("fork").Pool(jobs) as pool:
-        yield from pool.imap_unordered(_play_scenarios, chunks)
+        yield from pool.imap_unordered(play, chunks)
 
 
-def _play_scenarios(seeds: range) -> Tally:
+def beside_writers(seeds: range, jobs: int) -> Iterator[Tally]:
+    """What becomes of the scenarios with writers."""
+    return scenarios(seeds, jobs, _play_with_writers)
+
+
+def with_tokens(seeds: range, jobs: int) -> Iterator[Tally]:
+    """What becomes of the scenarios with tokens."""
+    return scenarios(seeds, jobs, _play_with_tokens)
+
+
+def _play_with_writers(seeds: range) -> Tally:
     tally = Tally()
     for seed in seeds:
         try:
@@ -135,6 +156,19 @@ def _play_scenarios(seeds: range) -> Tally:
         tally.happened["requests to try again"] += played.overloaded
         if played.refused is not None:
             tally.refused[played.refused] += 1
+    return tally
+
+
+def _play_with_tokens(seeds: range) -> Tally:
+    tally = Tally()
+    for seed in seeds:
+        try:
+            asked, happened = tokens.play(seed)
+        except Difference as error:
+            tally.differences.append((seed, str(error)))
+            continue
+        tally.heard(asked)
+        tally.happened += happened
     return tally
 
 
@@ -155,13 +189,7 @@ def _play(seeds: range) -> Tally:
         except Difference as error:
             tally.differences.append((seed, str(error)))
             continue
-        tally.kinds[asked.question.kind] += 1
-        tally.rows[asked.question.kind] += asked.rows
-        tally.plans += asked.plans
-        for plan, rounds in asked.rounds.items():
-            tally.rounds[plan] = max(rounds, tally.rounds.get(plan, 0))
-        if asked.refused is not None:
-            tally.refused[asked.refused] += 1
+        tally.heard(asked)
     return tally
 
 
@@ -169,7 +197,8 @@ def _print(console: Console, tally: Tally, args: argparse.Namespace) -> None:
     console.print(_table(tally))
     for seed, difference in sorted(tally.differences)[:_SHOWN]:
         console.print(f"[red]{escape(difference)}[/red]", soft_wrap=True)
-        console.print(f"  {replay(seed, args.engine, args.data, writers=args.writers)}")
+        mode = "tokens" if args.tokens else "writers" if args.writers else ""
+        console.print(f"  {replay(seed, args.engine, args.data, mode)}")
     refused = sum(tally.refused.values())
     console.print(
         f"{refused:,} of {tally.questions:,} refused (422), each for a reason that the oracle knows"
@@ -196,10 +225,10 @@ def _table(tally: Tally) -> Printed:
     return table
 
 
-def replay(seed: int, engine: str, data: str, *, writers: bool = False) -> str:
-    """The command that puts a question again."""
-    if writers:
-        return f"./dev oracle --writers --queries 1 --seed {seed}"
+def replay(seed: int, engine: str, data: str, mode: str = "") -> str:
+    """The command that puts a question again. `mode`: "writers" or "tokens", if it was put in a scenario."""
+    if mode:
+        return f"./dev oracle --{mode} --queries 1 --seed {seed}"
     chosen = "" if data == "both" else f" --data {data}"
     return f"./dev oracle --queries 1 --seed {seed}{chosen}" + (
         "" if engine == "memory" else f" --engine {engine}"

@@ -19,6 +19,7 @@ from devtools.proof.oracle.world import Json, Project, Question
 from gridview.commands import attributes, composite_indexes, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import Recent
 from gridview.encoding.values import parse_datetime
 from gridview.index.block_cache import BlockCache
 from gridview.index.images import Poison
@@ -78,6 +79,8 @@ class Loaded:
     catalog: Catalog
     oracle: Oracle
     cache: BlockCache
+    recent: Recent = ()
+    """Writes that answers hold though the index may not show them. Of pages behind others it is the cursor that tells."""
 
 
 def load(
@@ -132,7 +135,8 @@ def ask(loaded: Loaded, question: Question) -> Asked:
 
 
 def _page(loaded: Loaded, body: Json, asked: Asked) -> Any:
-    page = asking.page(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache)
+    recent = () if "cursor" in body else loaded.recent
+    page = asking.page(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache, recent)
     asked.heard(page["explain"])
     return page
 
@@ -236,7 +240,8 @@ def _groups(loaded: Loaded, question: Question, asked: Asked) -> int:
     compared = 0
     for _ in range(_GROUP_PAGES):
         request = {**body, "cursor": cursor, "explain": True}
-        answer = asking.grouped(loaded.table, loaded.catalog, request, loaded.cache)
+        recent = loaded.recent if cursor is None else ()
+        answer = asking.grouped(loaded.table, loaded.catalog, request, loaded.cache, recent)
         asked.heard(answer["explain"])
         told = groups_told(loaded, body, answer)
         same("the groups", told, expected[compared : compared + limit])
@@ -323,7 +328,8 @@ def _expected_value(kind: str, value: Any) -> Any:
 
 def _summary(loaded: Loaded, question: Question, asked: Asked) -> int:
     body = question.body
-    answer = asking.summarized(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache)
+    asked_for = {**body, "explain": True}
+    answer = asking.summarized(loaded.table, loaded.catalog, asked_for, loaded.cache, loaded.recent)
     asked.heard(answer.pop("explain"))
     same("the summary", summary_told(loaded, body, answer), summary_expected(loaded, body))
     return len(answer["summaries"])
@@ -373,7 +379,7 @@ def summary_expected(loaded: Loaded, body: Json) -> Json:
 def _position(loaded: Loaded, question: Question, _: Asked) -> int:
     body = question.body
     try:
-        found = asking.position(loaded.table, loaded.catalog, question.num, body, loaded.cache)
+        found = asking.position(loaded.table, loaded.catalog, question.num, body, loaded.cache, loaded.recent)
     except NotFound:
         same("whether there is the issue", False, question.num in loaded.project.issues)
         return 1

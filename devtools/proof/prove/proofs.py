@@ -28,6 +28,7 @@ QUERIES = 48_000
 TRACKER_QUERIES = 1_000
 ENGINE_QUERIES = 2_000
 WRITER_SCENARIOS = 1_000
+TOKEN_SCENARIOS = 1_000
 MILLION = 1_000_000
 
 
@@ -106,8 +107,16 @@ def ask(count: int, data: str, engine: str, jobs: int) -> Proven:
 def ask_while_others_write(count: int, jobs: int) -> Proven:
     """Put so many questions while writers and consumers are at work."""
     return _tallied(
-        oracle.scenarios(range(count), jobs),
-        partial(oracle.replay, engine="memory", data="generated", writers=True),
+        oracle.beside_writers(range(count), jobs),
+        partial(oracle.replay, engine="memory", data="generated", mode="writers"),
+    )
+
+
+def ask_with_tokens(count: int, jobs: int) -> Proven:
+    """Put so many questions with the tokens of writes that the index lacks."""
+    return _tallied(
+        oracle.with_tokens(range(count), jobs),
+        partial(oracle.replay, engine="memory", data="generated", mode="tokens"),
     )
 
 
@@ -254,6 +263,11 @@ PROOFS: tuple[Proof, ...] = (
         "oracle beside writers",
         f"so have {WRITER_SCENARIOS:,} while others write",
         partial(ask_while_others_write, WRITER_SCENARIOS),
+    ),
+    Proof(
+        "oracle with tokens",
+        f"so have {TOKEN_SCENARIOS:,} with the tokens of writes, however late the index is",
+        partial(ask_with_tokens, TOKEN_SCENARIOS),
     ),
     Proof(
         "baseline",

@@ -105,6 +105,10 @@ STATUSES = {
 }
 
 
+WRITES_OF_ISSUES = {"create_issue", "update_issue", "delete_issue", "batch"}
+READS_OF_THE_INDEX = {"grid", "grid_get", "groups", "summary", "position"}
+
+
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
 def test_an_operation_tells_its_own_statuses(route: Route) -> None:
     assert operations()[route.key]["responses"].keys() == {*STATUSES[route.operation].split()}
@@ -116,6 +120,9 @@ def test_what_is_created_tells_where_and_what_can_be_changed_its_version() -> No
             headers = answer.get("headers", {}).keys()
             assert ("Location" in headers) == (status == "201")
             assert ("X-Change-Id" in headers) == (BY_KEY[key].writes and status < "300")
+            assert ("X-Consistency-Token" in headers) == (
+                operation["operationId"] in WRITES_OF_ISSUES and status < "300"
+            )
             assert ("ETag" in headers) == (
                 "version" in examples.ANSWERS.get(operation["operationId"], ())
             ) & (status[0] == "2")
@@ -221,6 +228,7 @@ def test_the_headers_that_a_call_listens_to_are_told(route: Any) -> None:
     told = {one["name"] for one in operations()[route.key]["parameters"] if one["in"] == "header"}
     expected = {"If-Match"} if route.method in ("PATCH", "DELETE") else set()
     expected |= {"Idempotency-Key"} if route.repeatable else set()
+    expected |= {"X-Consistency-Token"} if route.operation in READS_OF_THE_INDEX else set()
     assert told == expected | ({"X-Change-Id"} if route.writes else set())
 
 

@@ -1,6 +1,7 @@
 """What is derived from an issue is right, whatever happens to the invocations that derive it."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import count, pairwise, product
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from gridview.encoding import keys
 from gridview.index.families import derived_strings, has_entries
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
-from gridview.index.ledger import ImageVersion, Intent, Ledger, plan
+from gridview.index.ledger import EVERY_FAMILY, SHOWN_SECONDS, ImageVersion, Intent, Ledger, plan
 from gridview.index.stream_consumer import consume
 from gridview.schema import documents
 from gridview.schema.documents import Changes
@@ -36,12 +37,17 @@ ORDERS = ("a", "b", "c")
 # Plans
 
 
+def shown(ledger: Ledger) -> Ledger:
+    """The ledger when nobody is shown any more what it left."""
+    return replace(ledger, left={}, at=0)
+
+
 def test_a_new_issue_is_planned_whole() -> None:
     planned = plan(Ledger(), ImageVersion(1, False), {"a": "x", "b": "y"}, epoch=3)
     assert planned is not None
     assert planned.intent == Ledger(1, False, 3, 1, {}, {"a": Intent("x"), "b": Intent("y")})
     assert (dict(planned.put), planned.clear) == ({"a": "x", "b": "y"}, ())
-    assert planned.done == Ledger(1, False, 3, 1, {"a": "x", "b": "y"})
+    assert shown(planned.done) == Ledger(1, False, 3, 1, {"a": "x", "b": "y"})
 
 
 def test_an_edit_touches_what_it_changes_and_nothing_else() -> None:
@@ -51,7 +57,7 @@ def test_an_edit_touches_what_it_changes_and_nothing_else() -> None:
     assert (dict(planned.put), planned.clear) == ({"b": "Y"}, ("c",))
     assert planned.intent.intent == {"b": Intent("Y"), "c": Intent(None)}
     assert planned.intent.applied == known.applied
-    assert planned.done == Ledger(5, False, 3, 10, {"a": "x", "b": "Y"})
+    assert shown(planned.done) == Ledger(5, False, 3, 10, {"a": "x", "b": "Y"})
 
 
 @pytest.mark.parametrize(
@@ -82,7 +88,7 @@ def test_under_a_newer_epoch_the_ledger_is_written_though_nothing_differs(image:
     planned = plan(Ledger(4, False, 1, 5, {"a": "x"}), image, {"a": "x"}, epoch=2)
     assert planned is not None
     assert (dict(planned.put), planned.clear) == ({}, ())
-    assert planned.done == Ledger(*image, 2, 6, {"a": "x"})
+    assert shown(planned.done) == Ledger(*image, 2, 6, {"a": "x"})
 
 
 def test_what_is_indexed_by_newer_definitions_is_derived_from_the_same_version_again() -> None:
@@ -110,7 +116,7 @@ def test_after_a_longer_step_the_ledger_is_written_though_nothing_differs(
     planned = plan(known, image, target, epoch=1)
     assert planned is not None
     assert (dict(planned.put), planned.clear) == ({}, ())
-    assert planned.done == Ledger(*image, 1, known.revision + 1, target)
+    assert shown(planned.done) == Ledger(*image, 1, known.revision + 1, target)
 
 
 def test_a_removal_is_newer_than_the_version_it_removes_and_a_restored_issue_newer_than_that() -> None:
@@ -126,7 +132,7 @@ def test_a_removal_is_newer_than_the_version_it_removes_and_a_restored_issue_new
 def test_a_removal_of_an_issue_that_was_never_seen_is_remembered() -> None:
     planned = plan(Ledger(), ImageVersion(1, True), {}, epoch=1)
     assert planned is not None
-    assert planned.done == Ledger(1, True, 1, 1)
+    assert shown(planned.done) == Ledger(1, True, 1, 1)
 
 
 @pytest.mark.parametrize("version", [3, 4, 5])
@@ -136,14 +142,47 @@ def test_whoever_finds_an_unfinished_intent_rewrites_all_it_names_changed_or_not
     planned = plan(left, ImageVersion(version, False), wanted, epoch=1)
     assert planned is not None
     assert (dict(planned.put), planned.clear) == ({"a": "X"}, ("c",))
-    assert planned.done == Ledger(max(version, 4), False, 1, 8, wanted)
+    assert shown(planned.done) == Ledger(max(version, 4), False, 1, 8, wanted)
 
 
 def test_an_older_image_finishes_the_newer_intent_under_the_epoch_it_was_made_with() -> None:
     left = Ledger(4, False, 6, 7, {"a": "x"}, {"a": Intent("X"), "b": Intent("y")})
     planned = plan(left, ImageVersion(2, False), {"a": "old"}, epoch=9)
     assert planned is not None
-    assert planned.done == Ledger(4, False, 6, 8, {"a": "X", "b": "y"})
+    assert shown(planned.done) == Ledger(4, False, 6, 8, {"a": "X", "b": "y"})
+
+
+def test_a_finished_ledger_says_what_the_issue_has_left() -> None:
+    """GSI1 may go on showing blocks that count it there."""
+    known = Ledger(4, False, 3, 9, {"a": "x", "b": "y", "c": "z"})
+    planned = plan(known, ImageVersion(5, False), {"a": "x", "b": "Y", "d": "w"}, epoch=3, now=1_000)
+    assert planned is not None
+    assert planned.intent.left == {}, "the intent has them among what is applied"
+    assert (planned.done.left, planned.done.at) == ({"b": ("y",), "c": ("z",), "d": ()}, 1_000)
+    assert Ledger.from_item(planned.done.to_item("issue-acme.p.00000001")) == planned.done
+
+
+def test_what_was_left_is_kept_until_everybody_is_shown_what_came_of_it() -> None:
+    first = plan(Ledger(4, False, 3, 9, {"a": "x"}), ImageVersion(5, False), {"a": "y"}, epoch=3, now=1_000)
+    assert first is not None
+    soon = plan(first.done, ImageVersion(6, False), {"a": "z"}, epoch=3, now=1_000 + SHOWN_SECONDS)
+    late = plan(first.done, ImageVersion(6, False), {"a": "z"}, epoch=3, now=1_001 + SHOWN_SECONDS)
+    assert soon is not None
+    assert late is not None
+    assert (soon.intent.left, soon.done.left) == ({"a": ("x",)}, {"a": ("x", "y")})
+    assert (late.intent.left, late.done.left) == ({}, {"a": ("y",)})
+
+
+def test_of_a_new_issue_all_families_are_new() -> None:
+    planned = plan(Ledger(), ImageVersion(1, False), {"a": "x", "b": "y"}, epoch=3, now=1_000)
+    assert planned is not None
+    assert planned.done.left == {EVERY_FAMILY: ()}
+
+
+def test_a_ledger_that_an_older_version_wrote_has_left_nothing() -> None:
+    item = Ledger(4, False, 3, 9, {"a": "x"}).to_item("issue-acme.p.00000001")
+    assert not {"left", "at"} & item.keys()
+    assert Ledger.from_item(item).left_by(1_000) == {}
 
 
 def test_every_string_that_an_entry_may_hold_is_named_until_one_plan_is_finished() -> None:

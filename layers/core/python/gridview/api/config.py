@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from aws_lambda_powertools import Metrics
 
+from gridview.encoding.consistency import ConsistencyTokens
 from gridview.encoding.cursors import Cursors
 from gridview.support import aws
 
@@ -60,7 +61,7 @@ def writes_per_second() -> int:
 
 
 class CursorSource:
-    """The cursors of each purpose, under the current secret.
+    """The cursors of each purpose and the consistency tokens, under the current secret.
 
     The secret comes from Secrets Manager (CURSOR_SECRET_ARN; the previous secret stays accepted after a rotation), or from
     CURSOR_SECRET in a local stack.
@@ -72,6 +73,7 @@ class CursorSource:
         self._expires = math.inf if local else 0.0
         self._arn = "" if local else required("CURSOR_SECRET_ARN")
         self._cursors: dict[str, Cursors] = {}
+        self._tokens: ConsistencyTokens | None = None
 
     def prime(self) -> None:
         """Read the secret before the first request needs it. If that fails, the request tries again."""
@@ -87,6 +89,14 @@ class CursorSource:
             self._cursors[purpose] = Cursors(self._secrets, purpose)
         return self._cursors[purpose]
 
+    def tokens(self) -> ConsistencyTokens:
+        """The consistency tokens. The calls to Secrets Manager are those of `cursors`."""
+        if time.time() >= self._expires:
+            self._refresh()
+        if self._tokens is None:
+            self._tokens = ConsistencyTokens(self._secrets)
+        return self._tokens
+
     def _refresh(self) -> None:
         try:
             self._secrets = _fetched(self._arn)
@@ -96,6 +106,7 @@ class CursorSource:
             # Keep the cached secrets: learning of a rotation late is better than refusing pages.
         self._expires = time.time() + _SECRET_MAX_AGE
         self._cursors = {}
+        self._tokens = None
 
 
 def _fetched(arn: str) -> tuple[bytes, ...]:

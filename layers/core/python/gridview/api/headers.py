@@ -1,6 +1,13 @@
 """The headers of the API that a browser asks about before it sends or shows them to a page of another origin (CORS)."""
 
-REQUEST_HEADERS = ("authorization", "content-type", "idempotency-key", "if-match", "x-change-id")
+REQUEST_HEADERS = (
+    "authorization",
+    "content-type",
+    "idempotency-key",
+    "if-match",
+    "x-change-id",
+    "x-consistency-token",
+)
 """What a page may send."""
 
 RESPONSE_HEADERS = (
@@ -11,6 +18,7 @@ RESPONSE_HEADERS = (
     "retry-after",
     "www-authenticate",
     "x-change-id",
+    "x-consistency-token",
 )
 """What a page may read besides the few that browsers always show."""
 

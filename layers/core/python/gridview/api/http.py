@@ -132,6 +132,10 @@ class Response:
         """The same, telling the change that the write is part of, if it does not tell one yet."""
         return replace(self, headers={CHANGE_ID: str(change), **self.headers})
 
+    def telling(self, headers: Mapping[str, str]) -> "Response":
+        """The same with further headers."""
+        return replace(self, headers={**self.headers, **headers})
+
     @property
     def kept(self) -> Answer:
         """The answer to keep of it."""

@@ -28,6 +28,7 @@ from gridview.commands.requests import (
     ProjectPatch,
     UsersParameters,
 )
+from gridview.encoding.consistency import CONSISTENCY_TOKEN
 from gridview.encoding.values import TEXT_LIMIT
 from gridview.query.grid_request import GridRequest, PositionRequest
 from gridview.query.group_request import GroupsRequest
@@ -93,6 +94,9 @@ class CallShape(NamedTuple):
     may: tuple[type[RequestError], ...] = ()
 
 
+_GRID = "Grid"
+"""The tag of what is answered by the index."""
+
 _DEFINITIONS = (Conflict, NotReady, Unprocessable)
 _QUERIES = (NotReady, Unprocessable)
 
@@ -121,17 +125,17 @@ CALLS: dict[str, CallShape] = {
     "get_issue": CallShape("Issues", 200, responses.Issue),
     "update_issue": CallShape("Issues", 200, responses.Issue, IssuePatch, may=(Conflict, Unprocessable)),
     "delete_issue": CallShape("Issues", 204, None, may=(Conflict,)),
-    "grid": CallShape("Grid", 200, responses.IssuePage, GridRequest, may=(CursorExpired, *_QUERIES)),
+    "grid": CallShape(_GRID, 200, responses.IssuePage, GridRequest, may=(CursorExpired, *_QUERIES)),
     "grid_get": CallShape(
-        "Grid", 200, responses.IssuePage, parameters=GridRequest, may=(CursorExpired, *_QUERIES)
+        _GRID, 200, responses.IssuePage, parameters=GridRequest, may=(CursorExpired, *_QUERIES)
     ),
-    "groups": CallShape("Grid", 200, responses.IssueGroups, GroupsRequest, may=(CursorExpired, *_QUERIES)),
-    "summary": CallShape("Grid", 200, responses.IssueSummary, SummaryRequest, may=_QUERIES),
-    "position": CallShape("Grid", 200, responses.Position, parameters=PositionRequest, may=_QUERIES),
+    "groups": CallShape(_GRID, 200, responses.IssueGroups, GroupsRequest, may=(CursorExpired, *_QUERIES)),
+    "summary": CallShape(_GRID, 200, responses.IssueSummary, SummaryRequest, may=_QUERIES),
+    "position": CallShape(_GRID, 200, responses.Position, parameters=PositionRequest, may=_QUERIES),
 }
 
 _TAGS = {
-    "Grid": "Sorted and filtered pages of issues, groups, summaries and positions.",
+    _GRID: "Sorted and filtered pages of issues, groups, summaries and positions.",
     "Issues": "The rows: one by one, or up to 500 at a time.",
     "Projects": "A project has attributes, issues and their states.",
     "Attributes": "The columns that a project adds to the fields of every issue.",
@@ -224,7 +228,7 @@ def _operation(route: Route, call: CallShape) -> Schema:
         "operationId": route.operation,
         "summary": route.summary,
         "tags": [call.tag],
-        "parameters": [*_path_parameters(route), *_query_parameters(call), *_headers(route)],
+        "parameters": [*_path_parameters(route), *_query_parameters(call), *_headers(route, call)],
         "responses": {str(call.status): _answer(route, call), **_problems(route, call)},
         "security": [] if route.role is None else [{"token": []}],
     }
@@ -259,6 +263,12 @@ _CHANGE: Schema = {
     "schema": _CHANGE_SCHEMA,
     "required": True,
 }
+_TOKEN_SCHEMA: Schema = {"type": "string", "pattern": "^[A-Za-z0-9_-]+$"}
+_TOKENS_SCHEMA: Schema = {"type": "string", "pattern": "^[A-Za-z0-9_-]+( *, *[A-Za-z0-9_-]+)*$"}
+_TOKEN: Schema = {
+    "description": "Sent with reads in the next 60 seconds, it has their answers hold this write.",
+    "schema": _TOKEN_SCHEMA,
+}
 _RETRY_AFTER: Schema = {
     "description": "Seconds to wait before the next attempt.",
     "schema": {"type": "integer", "minimum": 1},
@@ -275,6 +285,8 @@ def _answer(route: Route, call: CallShape) -> Schema:
     answer: Schema = {"description": route.summary if call.status != 204 else "It is deleted"}
     if route.writes:
         answer["headers"] = {CHANGE_ID: _CHANGE}
+    if route.writes_issues:
+        answer["headers"] |= {CONSISTENCY_TOKEN: _TOKEN}
     if call.status == 204:
         return answer
     content: Schema = {"schema": {"type": "object"}}
@@ -392,7 +404,7 @@ def _not_null(schema: Schema) -> Schema:
     return dict(kept)
 
 
-def _headers(route: Route) -> list[Schema]:
+def _headers(route: Route, call: CallShape) -> list[Schema]:
     found: list[Schema] = []
     if _takes_versions(route):
         schema: Schema = {"type": "string", "pattern": f"^{preconditions.IF_MATCH.pattern}$"}
@@ -405,4 +417,7 @@ def _headers(route: Route) -> list[Schema]:
     if route.writes:
         told = "The writes of one user under one id are one change. Without it, the request is a change of its own."
         found.append({"name": CHANGE_ID, "description": told, "schema": _CHANGE_SCHEMA})
+    if call.tag == _GRID:
+        told = "Tokens that writes have answered, joined by commas: the answer holds these writes, of up to 500 issues in all."
+        found.append({"name": CONSISTENCY_TOKEN, "description": told, "schema": _TOKENS_SCHEMA})
     return [{"in": "header", "required": False, **one} for one in found]

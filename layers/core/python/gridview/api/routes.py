@@ -38,6 +38,11 @@ class Route:
         """Whether it may change anything."""
         return self.function == "command" and self.method != "GET"
 
+    @property
+    def writes_issues(self) -> bool:
+        """Whether it may change issues, and then answers a consistency token."""
+        return self.writes and self.path.startswith(_ISSUES)
+
 
 _ME = "/v1/me"
 _USERS = "/v1/users"

@@ -2,7 +2,7 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ from gridview.commands.attempts import Attempt
 from gridview.commands.preconditions import Expected
 from gridview.commands.requests import BatchRequest, DeleteOperation, UpdateOperation
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import DELETED
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.schema import documents, ids
 from gridview.schema.catalog import Catalog, UnknownOption
@@ -94,6 +95,21 @@ def run_batch(
     if attempt and any(result["status"] == _TRANSIENT for result in results):
         attempt.leave_open()
     return {"results": results}
+
+
+def versions_written(request: BatchRequest, results: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """The issues that the operations of a batch have written, each with its version then, or DELETED."""
+    found: dict[int, int] = {}
+    for operation, result in zip(request.operations, results, strict=True):
+        if "problem" in result:
+            continue
+        if operation.delete is not None:
+            found[operation.delete.num] = DELETED
+        else:
+            issue = result.get("issue", result)
+            num = operation.update.num if operation.update is not None else issue["num"]
+            found[num] = issue["version"]
+    return found
 
 
 class _Batch:

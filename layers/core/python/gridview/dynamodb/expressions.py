@@ -61,6 +61,21 @@ class Bound(NamedTuple):
                 return f"{name} BETWEEN {value} AND {upper}"
         return f"{name} {self.operator} {value}"
 
+    def keeps(self, sort: str) -> bool:
+        """Whether a sort key is in the range."""
+        match self.operator:
+            case "begins_with":
+                return sort.startswith(self.value)
+            case "between":
+                return self.value <= sort <= self.upper
+            case "<":
+                return sort < self.value
+            case "<=":
+                return sort <= self.value
+            case ">":
+                return sort > self.value
+        return sort >= self.value
+
 
 class Span(NamedTuple):
     """A part of a partition of GSI1: what the bound keeps of it, or all of it."""

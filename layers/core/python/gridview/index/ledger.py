@@ -5,13 +5,23 @@ in flight. So no change is expressed as a delta. A ledger says what has been app
 an *intent* that names every order about to be touched, under a revision that was never used before. Sort entries carry the
 revision: a write with an older one fails its condition. Whoever finds an unfinished intent makes a new one that names the same
 orders again, changed or not, and so supersedes whatever the dead invocation still has in flight.
+
+GSI1 shows blocks later than the table has them. So for some seconds a finished ledger also remembers what the issue has *left*:
+a reader who has to know which blocks' listed sizes still count the issue looks there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, NamedTuple, Self
 
 from gridview.encoding import keys
+
+SHOWN_SECONDS = 30
+"""After this time GSI1, and every container that keeps directories, shows what was written."""
+
+EVERY_FAMILY = "*"
+"""Stands for all families of an issue that had none before."""
 
 
 class ImageVersion(NamedTuple):
@@ -45,7 +55,8 @@ class Ledger:
 
     `version` and `removed` name the image that `applied` (family -> sort string) was derived from, or with `intent` is being
     derived from. `epoch` is the catalog's. Every intent raises `revision`. An issue from which nothing was derived has
-    `Ledger.EMPTY`.
+    `Ledger.EMPTY`. `left`: the families changed shortly before `at` (seconds since 1970), each with the strings that the issue had
+    there, or EVERY_FAMILY.
     """
 
     version: int = 0
@@ -54,6 +65,12 @@ class Ledger:
     revision: int = 0
     applied: Mapping[str, str] = field(default_factory=dict)
     intent: Mapping[str, Intent] | None = None
+    left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    at: int = 0
+
+    def left_by(self, now: int) -> Mapping[str, tuple[str, ...]]:
+        """What it left, as far as somebody may still be shown it."""
+        return self.left if now - self.at <= SHOWN_SECONDS else {}
 
     @property
     def order(self) -> ImageVersion:
@@ -97,6 +114,8 @@ class Ledger:
             item["removed"] = True
         if self.intent is not None:
             item["intent"] = {family: intent.to_item() for family, intent in self.intent.items()}
+        if self.left:
+            item |= {"left": {family: list(strings) for family, strings in self.left.items()}, "at": self.at}
         if expires is not None:
             item[keys.TTL_ATTRIBUTE] = expires
         return item
@@ -114,6 +133,8 @@ class Ledger:
             revision=item["revision"],
             applied=item["applied"],
             intent=None if intent is None else {name: Intent.from_item(one) for name, one in intent.items()},
+            left={family: tuple(strings) for family, strings in item.get("left", {}).items()},
+            at=item.get("at", 0),
         )
 
 
@@ -159,9 +180,15 @@ class Plan:
 
 
 def plan(
-    ledger: Ledger, image: ImageVersion, target: Mapping[str, str], epoch: int, *, restored: bool = False
+    ledger: Ledger,
+    image: ImageVersion,
+    target: Mapping[str, str],
+    epoch: int,
+    *,
+    restored: bool = False,
+    now: int = 0,
 ) -> Plan | None:
-    """The writes that bring the sort entries to `target` (family -> sort string), derived from `image`.
+    """The writes that bring the sort entries to `target` (family -> sort string), derived from `image`, at `now`.
 
     None if there is nothing to do: the ledger is finished, and it knows this image under this epoch or a newer image, or nothing
     that is indexed differs from the version just before. After a longer step, or under a newer epoch, the ledger is written
@@ -185,7 +212,19 @@ def plan(
     )
     if not touched and one_step and epoch <= ledger.epoch:
         return None
-    done = Ledger(image.version, image.removed, epoch, ledger.revision + 1, dict(target))
+    before = ledger.left_by(now)
+    left = {family: _joined(before.get(family, ()), present.get(family, ())) for family in touched}
+    if touched and not ledger.revision:
+        left = {EVERY_FAMILY: ()}
+    done = Ledger(
+        image.version,
+        image.removed,
+        epoch,
+        ledger.revision + 1,
+        dict(target),
+        left={**before, **left},
+        at=now,
+    )
     intents = {
         family: Intent(
             target.get(family),
@@ -194,8 +233,13 @@ def plan(
         for family in touched
     }
     return Plan(
-        intent=replace(done, applied=ledger.applied, intent=intents),
+        intent=replace(done, applied=ledger.applied, intent=intents, left=before),
         put={family: target[family] for family in touched if family in target},
         clear=tuple(family for family in touched if family not in target),
         done=done,
     )
+
+
+def _joined(*strings: Iterable[str]) -> tuple[str, ...]:
+    """All of them, each once."""
+    return tuple(dict.fromkeys(chain(*strings)))

@@ -80,7 +80,8 @@ def work_on(catalog: Catalog | None, image: Image, ledger: Ledger, *, touch: boo
     epoch = catalog.epoch if catalog is not None else ledger.epoch
     if epoch < ledger.epoch:
         raise Superseded
-    found = plan(ledger, image.order, target_of(catalog, image), epoch, restored=image.restored)
+    target = target_of(catalog, image)
+    found = plan(ledger, image.order, target, epoch, restored=image.restored, now=int(clock.seconds()))
     if found is None or not (touch or found.put or found.clear):
         return None
     return Work(catalog, image.key, ledger, found)

@@ -55,7 +55,7 @@ def groups(catalog: Catalog, query: GroupsQuery, reached: Reached | None = None)
     divisions = tuple(map(Division, query.by)) if indexed else ()
     families = {NUMBERS, *selection.families()}
     families |= {family for one in divisions for family in (one.family, one.valued)}
-    directories = _directories(families)
+    directories = _directories(families, counted=query.filter is None and len(divisions) == 1)
     return Grouping(
         question=f"Group by {in_words(query)} by what costs least: sizes of blocks, their sets, or documents",
         query=query,
@@ -67,9 +67,10 @@ def groups(catalog: Catalog, query: GroupsQuery, reached: Reached | None = None)
     )
 
 
-def _directories(families: Iterable[str]) -> DirectoryScan:
+def _directories(families: Iterable[str], *, counted: bool) -> DirectoryScan:
     wanted = tuple(sorted(families))
-    return DirectoryScan(families=wanted, estimate=Estimate(len(wanted) * prices.ITEM))
+    units = Estimate(len(wanted) * prices.ITEM)
+    return DirectoryScan(families=wanted, counted=wanted if counted else (), estimate=units)
 
 
 class GroupsRule:
@@ -228,7 +229,7 @@ def summary(catalog: Catalog, query: SummaryQuery) -> Summarize:
     for one in query.summaries:
         if is_told_by_blocks(one):
             families |= {valued_family(one.field), tokens_of(one.field) or NUMBERS}
-    directories = _directories(families)
+    directories = _directories(families, counted=query.filter is None)
     return Summarize(
         question="Tell the functions by the blocks of the fields, or by documents where these cost less",
         query=query,

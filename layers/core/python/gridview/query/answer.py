@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import Recent, issues_in
 from gridview.index.block_cache import BlockCache
 from gridview.query import planner
 from gridview.query.executor import Executor
 from gridview.query.explain import explanation_of
 from gridview.query.plan import Node
-from gridview.query.reads import ReadEpoch, ReadFreshness
+from gridview.query.reads import ReadEpoch, ReadFreshness, ReadRecent
 from gridview.query.steps import Steps, ask, side_by_side, tell
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
@@ -25,18 +26,23 @@ def carried_out(
     cache: BlockCache | None,
     *,
     epoch: EpochCheck,
+    recent: Recent,
     explain: bool,
     issues: Callable[[Result], int] | None = None,
 ) -> tuple[Result, dict[str, Any]]:
     """What the steps of a plan give, and `explain` if that is asked for. They raise what refuses the request.
 
-    Beside the first round the project's epoch is read, and how far the index is behind, this for `explain` alone: StaleDefinitions
-    if the catalog is not the current one. `cache`: what the container keeps. `issues` tells how many there are in the index, where
-    the result does.
+    Beside the first round the project's epoch is read (StaleDefinitions if the catalog is not the current one), with tokens what
+    they name, and for `explain` alone how far the index is behind. `cache`: what the container keeps. `recent`: writes that the
+    answer is to hold. `issues` tells how many there are in the index, where the result does.
     """
-    executor = Executor(table, catalog, cache or BlockCache(0.0), epoch)
+    just_written = issues_in(recent)
+    executor = Executor(table, catalog, cache or BlockCache(0.0), epoch, just_written)
     epoch_read, freshness = planner.epoch_read(), planner.freshness()
+    overlay_read = planner.overlay_read(len(just_written))
     beside: dict[Node, Steps[Any]] = {}
+    if just_written:
+        beside[overlay_read] = _recent(overlay_read)
     if epoch.due:
         beside[epoch_read] = ask(epoch_read, ReadEpoch())
     if explain:
@@ -48,6 +54,11 @@ def carried_out(
     if issues is not None:
         executor.run(tell(freshness, issues=issues(result)))
     return result, {"explain": explanation_of(plan, tuple(beside), executor.trace, table.meter)}
+
+
+def _recent(node: Node) -> Steps[None]:
+    overlay = yield from ask(node, ReadRecent())
+    yield from tell(node, behind=overlay.behind)
 
 
 def _lag(freshness: Node) -> Steps[None]:

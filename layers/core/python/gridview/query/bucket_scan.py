@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from gridview.dynamodb.expressions import Condition, Item
+from gridview.dynamodb.expressions import Item
 from gridview.encoding.sort_strings import issue_number
 from gridview.query import planner
 from gridview.query.bucket_walk import Ahead, KnownBuckets, Portion
@@ -15,7 +15,7 @@ from gridview.query.plan import BucketScan, GridPage, Node, RestScan
 from gridview.query.reads import Documents, Listed, ReadBlocks, ReadDocuments, ReadRange
 from gridview.query.sort_order import Place, Spot, bound_at, in_order, rows_before
 from gridview.query.steps import Steps, ask, rounds_taken, tell
-from gridview.schema.catalog import Catalog, Field
+from gridview.schema.catalog import Catalog
 
 
 class TooManyTies(NamedTuple):
@@ -79,9 +79,7 @@ def rest_scan(
         bound = bound_at(num, ahead.spot, ascending=ascending, backward=page.backward)
     read: Listed = yield from ask(
         scan,
-        ReadRange(
-            None, bound, ascending, scan.examined, page_paths(catalog, page.query), _lacking(key.fields[0])
-        ),
+        ReadRange(None, bound, ascending, scan.examined, page_paths(catalog, page.query), key.fields[0].path),
     )
     found = [Row(order.place(None, item["num"]), item) for item in read.items]
     if read.last is None:
@@ -285,8 +283,3 @@ def _sorted(
     if page.backward:
         return places[: at if portion.spot is not None else len(places)][::-1]
     return places[at + portion.begin :]
-
-
-def _lacking(field: Field) -> Condition:
-    names = {f"#n{place}": name for place, name in enumerate(field.path)}
-    return Condition(f"attribute_not_exists({'.'.join(names)})", names)

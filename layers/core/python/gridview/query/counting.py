@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import Recent, from_texts, to_texts, with_those_of_a_cursor
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.block_cache import BlockCache
@@ -18,6 +19,7 @@ from gridview.query.group_request import Group, GroupsQuery, Reached, behind, gr
 from gridview.query.summary_request import SummaryQuery, summary_json
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.support import clock
 from gridview.support.errors import CursorExpired
 
 _CURSOR_VERSION = 1
@@ -30,14 +32,17 @@ def grouped_counts(
     cursors: Cursors,
     cache: BlockCache | None = None,
     epoch: EpochCheck = CONFIRMED,
+    recent: Recent = (),
 ) -> dict[str, Any]:
     """`groups`, in the order of the fields, and the cursor `next`; at most four rounds, unless the index changes under it.
 
     Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
     than its budget, IndexNotReady, CursorExpired. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
+    `recent`: writes that the index is to hold, besides those that the page before held.
     """
     binding = query.binding(catalog.tenant, catalog.project)
-    reached = None if query.cursor is None else _opened(query, cursors, binding)
+    reached, before = (None, ()) if query.cursor is None else _opened(query, cursors, binding)
+    recent = with_those_of_a_cursor(recent, before, catalog.project, clock.seconds())
     plan = aggregate_planner.groups(catalog, query, reached)
     found, explained = carried_out(
         plan,
@@ -46,6 +51,7 @@ def grouped_counts(
         catalog,
         cache,
         epoch=epoch,
+        recent=recent,
         explain=query.explain,
         issues=attrgetter("issues"),
     )
@@ -53,7 +59,10 @@ def grouped_counts(
     shown = _fitting(query, ahead[: query.limit])
     more = found.more or len(shown) < len(ahead)
     end = reached_by(ahead[: len(shown)], reached) if more else None
-    sealed = None if end is None else cursors.seal([_CURSOR_VERSION, query.arrangements, *end], binding)
+    sealed = None
+    if end is not None:
+        payload = [_CURSOR_VERSION, query.arrangements, *end, *to_texts(recent)]
+        sealed = cursors.seal(payload, binding)
     return {"groups": shown, "more": more, "next": sealed, **explained}
 
 
@@ -71,16 +80,17 @@ def _fitting(query: GroupsQuery, groups: Sequence[Group]) -> list[orjson.Fragmen
     return shown
 
 
-def _opened(query: GroupsQuery, cursors: Cursors, binding: bytes) -> Reached:
-    """Where the page ends that gave the query's cursor."""
+def _opened(query: GroupsQuery, cursors: Cursors, binding: bytes) -> tuple[Reached, Recent]:
+    """Where the page ends that gave the query's cursor, and the recent writes that it held."""
     payload: Any = cursors.open(query.cursor or "", binding)
     version, arrangements, *rest = payload
     if version != _CURSOR_VERSION or arrangements != query.arrangements:
         raise CursorExpired(
             "An index was rebuilt, or its options reordered, since the cursor was given; start again without it."
         )
-    place, count = rest
-    return Reached(tuple((without, body, apart) for without, body, apart in place), count)
+    place, count, *recent = rest
+    reached = Reached(tuple((without, body, apart) for without, body, apart in place), count)
+    return reached, from_texts(recent)
 
 
 def summarized(
@@ -89,11 +99,13 @@ def summarized(
     query: SummaryQuery,
     cache: BlockCache | None = None,
     epoch: EpochCheck = CONFIRMED,
+    recent: Recent = (),
 ) -> dict[str, Any]:
     """`matched`, and of each field the functions asked for.
 
     Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
-    than its budget, IndexNotReady. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
+    than its budget, IndexNotReady. `epoch`: what finds out whether the catalog is current; StaleDefinitions. `recent`: writes that
+    the index is to hold.
     """
     plan = aggregate_planner.summary(catalog, query)
     found, explained = carried_out(
@@ -103,6 +115,7 @@ def summarized(
         catalog,
         cache,
         epoch=epoch,
+        recent=recent,
         explain=query.explain,
         issues=attrgetter("issues"),
     )

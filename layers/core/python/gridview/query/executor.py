@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, TypeVar
 
-from gridview.dynamodb.expressions import Item, Key
+from gridview.dynamodb.expressions import Condition, Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
@@ -16,6 +16,9 @@ from gridview.index import freshness
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
 from gridview.index.ledger import Ledger
+from gridview.index.moves import move_of
+from gridview.query.index_snapshot import IndexSnapshot
+from gridview.query.overlay import NOTHING, Overlay
 from gridview.query.plan import Node
 from gridview.query.reads import (
     Documents,
@@ -29,12 +32,14 @@ from gridview.query.reads import (
     ReadLedger,
     ReadRange,
     ReadRanges,
+    ReadRecent,
 )
 from gridview.query.steps import Ask, AtHand, Steps, Tell
 from gridview.query.trace import Trace, Usage
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue
 from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.support import clock
 from gridview.support.concurrency import in_context
 
 Result = TypeVar("Result")
@@ -52,18 +57,26 @@ class _ReadBatch(NamedTuple):
 class Executor:
     """Carries out the plans of one request over one catalog. `table.meter` is charged with every call.
 
-    `epoch`: what ReadEpoch finds out about the catalog.
+    `epoch`: what ReadEpoch finds out about the catalog. `recent`: the issues that ReadRecent reads. It has to be in the first round
+    then: until it has come, nothing that is at hand will do.
     """
 
     def __init__(
-        self, table: Table, catalog: Catalog, cache: BlockCache, epoch: EpochCheck = CONFIRMED
+        self,
+        table: Table,
+        catalog: Catalog,
+        cache: BlockCache,
+        epoch: EpochCheck = CONFIRMED,
+        recent: frozenset[int] = frozenset(),
     ) -> None:
         self._table = table
         self._catalog = catalog
         self._epoch = epoch
+        self._recent = recent
+        self._overlay: Overlay | None = None if recent else NOTHING
         self._project = keys.project(catalog.tenant, catalog.project)
         self._of_the_index = table.metered()
-        self._index = BlockReader(self._of_the_index, catalog, cache)
+        self._index = IndexSnapshot(BlockReader(self._of_the_index, catalog, cache))
         self._begun = table.meter.rounds
         self._usage: dict[Node, Usage] = {}
         self._facts: dict[Node, dict[str, Any]] = {}
@@ -94,9 +107,11 @@ class Executor:
 
     def _at_hand(self, asked: Ask) -> bool:
         """Whether a read takes no call."""
+        if self._overlay is None:
+            return False
         match asked.read:
-            case ReadDirectories(families):
-                return all(map(self._index.has_directory, families))
+            case ReadDirectories(families) as read:
+                return all(map(self._index.has_directory, families)) and not self._index.unsettled(read)
             case ReadBlocks(wants):
                 return all(map(self._index.has, wants))
             case ReadDocuments(numbers):
@@ -116,7 +131,24 @@ class Executor:
         for batch, given in zip(batches, found, strict=True):
             for place, answer in zip(batch.places, given, strict=True):
                 answers[place] = answer
-        return answers
+        return self._laid_over(asked, answers)
+
+    def _laid_over(self, asked: Sequence[Ask], answers: Sequence[Any]) -> list[Any]:
+        """The answers as if the index held the recent writes: a round more where sizes in directories have to be settled."""
+        for one, answer in zip(asked, answers, strict=True):
+            if isinstance(one.read, ReadRecent):
+                self._overlay = self._index.overlay = answer
+        overlay = self._overlay
+        if overlay is None or overlay is NOTHING:
+            return list(answers)
+        unsettled = [
+            Ask(node, ReadBlocks(wants))
+            for node, read in asked
+            if isinstance(read, ReadDirectories) and (wants := self._index.unsettled(read))
+        ]
+        if unsettled:
+            self._round(unsettled)
+        return [overlay.over(one.read, answer) for one, answer in zip(asked, answers, strict=True)]
 
     def _charge(self, batches: Sequence[_ReadBatch]) -> None:
         meter = self._table.meter
@@ -179,8 +211,12 @@ class Executor:
         match read:
             case ReadDocuments():
                 return self._documents(table, read)
-            case ReadRange(family, bound, forward, limit, paths, only):
-                partition = self._project if family is None else keys.order(tenant, project, family)
+            case ReadRange(family, bound, forward, limit, paths, lacking):
+                partition = self._project
+                if family is not None:
+                    # As many entries more as may be taken out: a second Query for these would be a round.
+                    partition, limit = keys.order(tenant, project, family), limit + len(self._recent)
+                only = None if lacking is None else _lacks(lacking)
                 page = table.query(
                     partition, index=True, bound=bound, forward=forward, limit=limit, only=only, paths=paths
                 )
@@ -192,16 +228,40 @@ class Executor:
                 return get_issue(table, self._catalog, num)
             case ReadLedger(num):
                 return Ledger.from_item(table.get(keys.issue(tenant, project, num), keys.LEDGER))
+            case ReadRecent():
+                return self._overlay_of(table)
             case ReadEpoch():
                 return self._epoch.confirm(table)
             case ReadFreshness():
                 return freshness.read(table, self._catalog)
         raise TypeError(read)
 
+    def _overlay_of(self, table: Table) -> Overlay:
+        """The moves of the issues that were just written: two strongly consistent reads for each, in one round."""
+        tenant, project = self._catalog.tenant, self._catalog.project
+        partitions = {num: keys.issue(tenant, project, num) for num in sorted(self._recent)}
+        wanted = [(one, sort) for one in partitions.values() for sort in (self._project, keys.LEDGER)]
+        found = table.batch_get(wanted, consistent=True).items
+        now = int(clock.seconds())
+        moves = (
+            move_of(
+                self._catalog,
+                num,
+                found.get((one, self._project)),
+                Ledger.from_item(found.get((one, keys.LEDGER))),
+                now,
+            )
+            for num, one in partitions.items()
+        )
+        return Overlay(move for move in moves if move is not None)
+
     def _documents(self, table: Table, read: ReadDocuments) -> Documents:
         tenant, project = self._catalog.tenant, self._catalog.project
+        at_hand = self._overlay.documents if self._overlay else {}
         wanted: dict[Key, int] = {
-            (keys.issue(tenant, project, num), self._project): num for num in read.numbers
+            (keys.issue(tenant, project, num), self._project): num
+            for num in read.numbers
+            if num not in at_hand
         }
 
         def is_enough(found: Mapping[Key, Item]) -> bool:
@@ -212,6 +272,11 @@ class Executor:
             {item["num"]: item for item in fetched.items.values()},
             frozenset(wanted[key] for key in fetched.left),
         )
+
+
+def _lacks(path: Sequence[str]) -> Condition:
+    names = {f"#n{place}": name for place, name in enumerate(path)}
+    return Condition(f"attribute_not_exists({'.'.join(names)})", names)
 
 
 def _size_at_the_head(wanted: Iterable[Key], found: Mapping[Key, Item]) -> int:

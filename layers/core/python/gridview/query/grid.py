@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import Recent, from_texts, to_texts, with_those_of_a_cursor
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.block_cache import BlockCache
@@ -19,6 +20,7 @@ from gridview.query.sort_order import Place, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
 from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.support import clock
 from gridview.support.errors import CursorExpired
 
 MAX_RESPONSE_BYTES = 6_000_000
@@ -34,17 +36,27 @@ def grid_page(
     cursors: Cursors,
     cache: BlockCache | None = None,
     epoch: EpochCheck = CONFIRMED,
+    recent: Recent = (),
 ) -> dict[str, Any]:
     """One page: `rows`, `next`, `prev`, `offset` and, if asked for, `total`, `matched` and `explain`.
 
     Read units: `explain` and docs/performance.md tell. Unprocessable for what would take too much; CursorExpired.
     `cache`: what the container keeps. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
+    `recent`: writes that the index is to hold, besides those that the page before held.
     """
     binding = query.binding(catalog.tenant, catalog.project)
-    spot, backward = (None, False) if query.cursor is None else _opened(query, cursors, binding)
+    spot, backward, before = (None, False, ()) if query.cursor is None else _opened(query, cursors, binding)
+    recent = with_those_of_a_cursor(recent, before, catalog.project, clock.seconds())
     plan = planner.plan_page(catalog, query, spot, backward=backward)
     found, explained = carried_out(
-        plan, read_page(plan, catalog), table, catalog, cache, epoch=epoch, explain=query.explain
+        plan,
+        read_page(plan, catalog),
+        table,
+        catalog,
+        cache,
+        epoch=epoch,
+        recent=recent,
+        explain=query.explain,
     )
     rows, end, start = _shown(plan, catalog, found)
 
@@ -52,7 +64,8 @@ def grid_page(
         if place is None:
             return None
         (parts, num), after = place
-        return cursors.seal([_CURSOR_VERSION, _arrangements(query), backward, after, parts, num], binding)
+        where = [backward, after, parts, num]
+        return cursors.seal([_CURSOR_VERSION, _arrangements(query), *where, *to_texts(recent)], binding)
 
     counts = {"total": found.total, "matched": found.matched} if query.count else {}
     return {
@@ -78,14 +91,14 @@ def _shown(
     return (rows[::-1] if backward else rows), ahead, behind if backward or found.behind is not None else None
 
 
-def _opened(query: GridQuery, cursors: Cursors, binding: bytes) -> tuple[Spot, bool]:
-    """The spot and direction of the query's cursor."""
+def _opened(query: GridQuery, cursors: Cursors, binding: bytes) -> tuple[Spot, bool, Recent]:
+    """The spot and direction of the query's cursor, and the recent writes that its page held."""
     payload: Any = cursors.open(query.cursor or "", binding)
     version, arrangements, *rest = payload
     if version != _CURSOR_VERSION or arrangements != _arrangements(query):
         raise CursorExpired("The order was rebuilt since the cursor was given; start again without it.")
-    backward, after, parts, num = rest
-    return Spot(Place(tuple(parts), num), after), backward
+    backward, after, parts, num, *recent = rest
+    return Spot(Place(tuple(parts), num), after), backward, from_texts(recent)
 
 
 def _arrangements(query: GridQuery) -> list[list[int | bool]]:

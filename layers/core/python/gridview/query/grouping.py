@@ -42,8 +42,8 @@ from gridview.query.group_blocks import (
 from gridview.query.group_request import Group, GroupPlace, GroupsQuery, Member, Reached, grouped
 from gridview.query.page import projection
 from gridview.query.plan import Choice, DirectoryScan, Node, Said
-from gridview.query.reads import ReadBlocks, ReadDirectories, ReadDocuments, Snapshot
-from gridview.query.steps import Ask, Steps, ask, ask_all, tell
+from gridview.query.reads import ReadBlocks, ReadDocuments, Snapshot
+from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, tell
 from gridview.schema.documents import value_json
 
 _SPELLINGS = 8
@@ -260,7 +260,7 @@ def entries_of(division: Division, directories: Mapping[str, Directory]) -> list
 
 def run(plan: Grouping) -> Steps[Found]:
     """The first groups; what passes all budgets is refused by the rule."""
-    snapshot = yield from ask(plan.directories, ReadDirectories(plan.directories.families))
+    snapshot = yield from ask_directories(plan.directories)
     known = _Known(plan, snapshot)
     way = plan.rule.way(known.directories)
     yield from tell(plan, chosen=way)

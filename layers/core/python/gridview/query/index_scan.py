@@ -17,9 +17,9 @@ from gridview.query import bucket_scan, planner
 from gridview.query.bucket_walk import KnownBuckets
 from gridview.query.page import MAX_PAGE_BYTES, Row, Rows, fills_a_page, page_paths, rows_of
 from gridview.query.plan import GridPage, IndexScan, NumberScan
-from gridview.query.reads import Documents, Listed, ReadDirectories, ReadDocuments, ReadRange, Snapshot
+from gridview.query.reads import Documents, Listed, ReadDocuments, ReadRange, Snapshot
 from gridview.query.sort_order import Place, Spot, bound_at
-from gridview.query.steps import Ask, Steps, ask, ask_all, tell
+from gridview.query.steps import Ask, Steps, ask, ask_all, tell, to_read
 from gridview.schema.catalog import Catalog
 
 
@@ -62,7 +62,7 @@ def index_scan(scan: IndexScan, page: GridPage, catalog: Catalog) -> Steps[Rows]
     ]
     rest = planner.rest_directories(page) if goes_on else None
     if rest is not None:
-        asks.append(Ask(rest, ReadDirectories(rest.families)))
+        asks.append(Ask(rest, to_read(rest)))
     answers = yield from ask_all(asks)
     documents: Documents = answers[0]
     found = rows_of(page, Rows(behind=page.spot), places, documents.found, limit, documents.left)

@@ -35,7 +35,16 @@ from gridview.query.plan import (
 )
 from gridview.query.reads import Documents, ReadBlocks, ReadDirectories, ReadDocuments, Snapshot
 from gridview.query.sort_order import in_order, place_of
-from gridview.query.steps import Ask, AtHand, Steps, ask, side_by_side, tell
+from gridview.query.steps import (
+    Ask,
+    AtHand,
+    Steps,
+    ask,
+    ask_directories,
+    side_by_side,
+    tell,
+    to_read,
+)
 from gridview.schema.catalog import Catalog
 
 
@@ -43,9 +52,7 @@ def read_page(page: GridPage, catalog: Catalog) -> Steps[Rows]:
     """The rows of a page, and one more if there is one. Unprocessable for what takes too much."""
     source = page.source
     if isinstance(source, PlainPage):
-        at_hand = yield AtHand(
-            [Ask(source, ReadDirectories(planner.read_directories(page.query.keys).families))]
-        )
+        at_hand = yield AtHand([Ask(source, to_read(planner.read_directories(page.query.keys)))])
         choice, source = source, planner.plain_page(page, at_hand[0] if at_hand else None)
         yield from tell(choice, chosen=source)
     if isinstance(source, PageByBlocks):
@@ -70,13 +77,13 @@ def _plain(source: NumberScan | IndexScan, page: GridPage, catalog: Catalog) -> 
 
 
 def _total(node: Total) -> Steps[int]:
-    snapshot: Snapshot = yield from ask(node, ReadDirectories((NUMBERS,)))
+    snapshot: Snapshot = yield from ask(node, ReadDirectories((NUMBERS,), counted=(NUMBERS,)))
     return snapshot.directory(NUMBERS).total
 
 
 def _by_blocks(choice: PageByBlocks, page: GridPage, catalog: Catalog) -> Steps[Rows]:
     """By the directories first."""
-    snapshot: Snapshot = yield from ask(choice.directories, ReadDirectories(choice.directories.families))
+    snapshot = yield from ask_directories(choice.directories)
     known = KnownBuckets(planner.bucket_order(page.query.keys, snapshot), snapshot)
     ahead = planner.all_ahead(page, known.order)
     if page.selection is None:

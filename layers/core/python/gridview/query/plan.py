@@ -63,14 +63,22 @@ class Choice(Node):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DirectoryScan(Node):
-    """Which blocks the families have, and how many issues stand in each."""
+    """Which blocks the families have, and how many issues stand in each. `counted`: of which families that has to be exact."""
 
     families: tuple[str, ...]
+    counted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EpochRead(Node):
     """The project's epoch, which tells whether the definitions are the current ones."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OverlayRead(Node):
+    """The documents and ledgers of the issues that the request's tokens name, which the answer is to hold."""
+
+    issues: int
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -12,7 +12,7 @@ The price is counted in read units: half a unit for a document or a block of up 
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pyroaring import BitMap
 
@@ -38,6 +38,7 @@ from gridview.query.plan import (
     Matching,
     Node,
     NumberScan,
+    OverlayRead,
     PageByBlocks,
     PlainPage,
     Recheck,
@@ -102,17 +103,19 @@ def plan_page(catalog: Catalog, query: GridQuery, spot: Spot | None, *, backward
 
 def page_by_blocks(keys: Keys, selection: Selection | None) -> PageByBlocks:
     """The way to any page."""
-    asked = selection.families() if selection is not None else set()
     return PageByBlocks(
         question="Choose the way to the rows by the sizes that the directories tell",
-        directories=read_directories(keys, asked),
+        directories=read_directories(keys, selection),
     )
 
 
-def read_directories(keys: Keys, families: Iterable[str] = ()) -> DirectoryScan:
-    """The directories that an order and a filter take."""
-    wanted = tuple(dict.fromkeys((NUMBERS, family_of(keys), *sorted(families))))
-    return DirectoryScan(families=wanted, estimate=Estimate(len(wanted) * prices.ITEM))
+def read_directories(keys: Keys, selection: Selection | None = None) -> DirectoryScan:
+    """The directories that an order and a filter take. Under a filter sets tell where rows are; sizes only count all issues."""
+    families = sorted(selection.families()) if selection is not None else ()
+    of_order = tuple(dict.fromkeys((NUMBERS, family_of(keys))))
+    wanted = tuple(dict.fromkeys((*of_order, *families)))
+    counted = of_order if selection is None else (NUMBERS,)
+    return DirectoryScan(families=wanted, counted=counted, estimate=Estimate(len(wanted) * prices.ITEM))
 
 
 def plain_page(page: GridPage, snapshot: Snapshot | None) -> IndexScan | NumberScan | PageByBlocks:
@@ -237,6 +240,11 @@ def rest_behind(page: GridPage, directories: DirectoryScan, order: BucketOrder) 
 def epoch_read() -> EpochRead:
     """The project's epoch, read beside anything."""
     return EpochRead(estimate=Estimate(1.0))
+
+
+def overlay_read(issues: int) -> OverlayRead:
+    """The documents and ledgers of the issues that were just written, read beside anything."""
+    return OverlayRead(issues=issues, estimate=Estimate(issues * 2.0))
 
 
 def freshness() -> Freshness:
@@ -480,14 +488,13 @@ def too_many_ties(catalog: Catalog, order: Keys, count: int) -> RequestError:
 def plan_row_number(catalog: Catalog, num: int, query: PositionQuery) -> RowNumber:
     """The plan of a row number, from the request alone."""
     selection = Selection(query.filter, catalog) if query.filter is not None else None
-    families = selection.families() if selection is not None else ()
     return RowNumber(
         question="Count the rows before the issue in the way that the blocks of the order and of the filter allow",
         num=num,
         keys=query.keys,
         only=query.filter,
         selection=selection,
-        directories=read_directories(query.keys, families),
+        directories=read_directories(query.keys, selection),
         estimate=Estimate(prices.ITEM * 3),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from gridview.dynamodb.expressions import Bound, Condition, Item
+from gridview.dynamodb.expressions import Bound, Item
 from gridview.index.block_reads import Want
 from gridview.index.blocks import Block, Entry
 from gridview.index.directory import Directory, Range
@@ -28,9 +28,13 @@ class Snapshot(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadDirectories:
-    """The directories of these families. The answer: the Snapshot."""
+    """The directories of these families. The answer: the Snapshot.
+
+    `counted`: those whose sizes are exact, since they are answered or tell where a row is. Those of others only help to choose.
+    """
 
     families: tuple[str, ...]
+    counted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +72,17 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadRange:
-    """One Query of GSI1: the sort entries of a family, or the documents in number order (`family` None). The answer: Listed."""
+    """One Query of GSI1: the sort entries of a family, or the documents in number order (`family` None). The answer: Listed.
+
+    `lacking`: the path of a field that those documents lack that are passed on.
+    """
 
     family: str | None
     bound: Bound | None
     forward: bool
     limit: int
     paths: Paths
-    only: Condition | None = None
+    lacking: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,14 @@ class ReadLedger:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadRecent:
+    """The documents and ledgers of the issues that were just written, strongly consistent. The answer: the Overlay.
+
+    From then on all answers are as if the index held these documents, those of the same round too.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class ReadEpoch:
     """The project's epoch, strongly consistent. The answer: nothing. It raises StaleDefinitions."""
 
@@ -118,6 +133,7 @@ Read = (
     | ReadRanges
     | ReadIssue
     | ReadLedger
+    | ReadRecent
     | ReadEpoch
     | ReadFreshness
 )

@@ -14,6 +14,7 @@ from pyroaring import BitMap
 
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import Recent
 from gridview.encoding.sort_strings import body_of
 from gridview.index.block_cache import BlockCache
 from gridview.index.families import NUMBERS
@@ -33,14 +34,13 @@ from gridview.query.plan import BucketCount, FullScan, Node, RowNumber, TopN
 from gridview.query.reads import (
     Documents,
     ReadBlocks,
-    ReadDirectories,
     ReadDocuments,
     ReadIssue,
     ReadLedger,
     Snapshot,
 )
 from gridview.query.sort_order import Spot, in_order, place_of, rows_before
-from gridview.query.steps import Ask, Steps, ask, side_by_side, tell
+from gridview.query.steps import Ask, Steps, ask, ask_directories, side_by_side, tell
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 
@@ -52,16 +52,24 @@ def position(
     query: PositionQuery,
     cache: BlockCache | None = None,
     epoch: EpochCheck = CONFIRMED,
+    recent: Recent = (),
 ) -> dict[str, Any]:
     """`position`: how many rows come before an issue in an order, null when it does not match the filter; `explain` if asked for.
 
     The issue itself is read strongly consistent, all others as of the index; NotFound. Read units: half of one for the block in
     which the issue stands, and under a filter for all blocks before it (or behind it, where these are fewer) and the filter's sets.
-    `epoch`: what finds out whether the catalog is current; StaleDefinitions.
+    `epoch`: what finds out whether the catalog is current; StaleDefinitions. `recent`: writes that the index is to hold.
     """
     plan = planner.plan_row_number(catalog, num, query)
     found, explained = carried_out(
-        plan, count_rows(plan, catalog), table, catalog, cache, epoch=epoch, explain=query.explain
+        plan,
+        count_rows(plan, catalog),
+        table,
+        catalog,
+        cache,
+        epoch=epoch,
+        recent=recent,
+        explain=query.explain,
     )
     return {"position": found, **explained}
 
@@ -102,7 +110,7 @@ def count_rows(plan: RowNumber, catalog: Catalog) -> Steps[int | None]:
     document: Item
     ledger: Ledger
     snapshot, document, ledger = yield from side_by_side(
-        ask(plan.directories, ReadDirectories(plan.directories.families)),
+        ask_directories(plan.directories),
         ask(plan, ReadIssue(plan.num)),
         ask(plan, ReadLedger(plan.num)),
     )

@@ -4,7 +4,7 @@ Steps are a generator. What it yields together is read in one round; what it ret
 needs next, and nothing of how that is read:
 
     def run(node):
-        snapshot = yield from ask(node, ReadDirectories(node.families))
+        snapshot = yield from ask_directories(node)
         ...
         return rows
 """
@@ -13,8 +13,8 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from gridview.query.plan import Node
-from gridview.query.reads import Read
+from gridview.query.plan import DirectoryScan, Node
+from gridview.query.reads import Read, ReadDirectories, Snapshot
 
 Result = TypeVar("Result")
 
@@ -58,6 +58,17 @@ def ask(node: Node, read: Read) -> Steps[Any]:
     """One read; returns its answer."""
     (answer,) = yield [Ask(node, read)]
     return answer
+
+
+def to_read(scan: DirectoryScan) -> ReadDirectories:
+    """What a scan of directories asks for."""
+    return ReadDirectories(scan.families, scan.counted)
+
+
+def ask_directories(scan: DirectoryScan) -> Steps[Snapshot]:
+    """The directories of a scan."""
+    snapshot: Snapshot = yield from ask(scan, to_read(scan))
+    return snapshot
 
 
 def ask_all(asks: Iterable[Ask]) -> Steps[list[Any]]:

@@ -24,8 +24,8 @@ from gridview.query.document_scan import in_ranges, one_by_one
 from gridview.query.group_blocks import is_plain, keys_of
 from gridview.query.page import projection
 from gridview.query.plan import Choice, DirectoryScan, Said
-from gridview.query.reads import ReadBlocks, ReadDirectories, ReadDocuments, ReadRange, Snapshot
-from gridview.query.steps import Ask, Steps, ask, ask_all, tell
+from gridview.query.reads import ReadBlocks, ReadDocuments, ReadRange, Snapshot
+from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, tell
 from gridview.query.summary_columns import (
     Column,
     ColumnValues,
@@ -127,7 +127,7 @@ def run(plan: Summarize) -> Steps[Summary]:
     """The summary; what passes its budgets is refused by the rule."""
     query = plan.query
     indexed = [one for one in query.summaries if is_told_by_blocks(one)]
-    snapshot: Snapshot = yield from ask(plan.directories, ReadDirectories(plan.directories.families))
+    snapshot = yield from ask_directories(plan.directories)
     directories = {family: snapshot.directory(family) for family in plan.directories.families}
     columns = [Column(one, directories) for one in indexed]
     known = _known(plan, directories, columns)

@@ -1,0 +1,78 @@
+"""The questions put with the tokens of all writes since the index was whole: answers are right, however late the index is.
+
+Issues are edited, made and deleted, while consumers take in some of it: none where the stream is paused, and parts of batches where
+they are killed or at work. GSI1 and reads that are not consistent are behind. Then the question is put with the token of every
+write. Each answer has to be what SQLite says of the issues as they are: every row, order, page, count, group, figure and place, in
+both directions, and pages behind a cursor, which carries the tokens of its page.
+
+While the question is answered, consumers and GSI1 go on between any two of its calls. Consumers only if no issue has two versions
+on their way: what a reader knows of such an issue is older than the directories where a whole batch is taken in within one round.
+"""
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+from devtools.proof.faults.virtual import Clock, virtual
+from devtools.proof.oracle import compare, world
+from devtools.proof.oracle.compare import Asked
+from devtools.proof.oracle.limits import LIMITS, held_to
+from devtools.proof.oracle.scene import PROJECT, Scene
+from devtools.proof.oracle.sql import Oracle
+from devtools.proof.oracle.world import Project
+from gridview.encoding.consistency import DELETED, RecentWrites
+from gridview.index.ledger import SHOWN_SECONDS
+
+_SIZES = (15, 30, 60)
+_FOREVER = 2**32 - 1
+
+
+def play(seed: int) -> tuple[Asked, Counter[str]]:
+    """Play the scenario of this number; Difference."""
+    random = Random(f"tokens {seed}")  # noqa: S311  (the same one each time)
+    project = world.make(random, tuple(LIMITS), _SIZES)
+    clock = Clock()
+    with virtual(clock, seed), held_to(project.limits):
+        return _Scenario(random, clock, project).play()
+
+
+class _Scenario(Scene):
+    def __init__(self, random: Random, clock: Clock, project: Project) -> None:
+        super().__init__(random, clock, project)
+        self._is_paused = random.random() < 0.3
+
+    def play(self) -> tuple[Asked, Counter[str]]:
+        """Let things happen, and put the question with the tokens of all of it."""
+        for _ in range(self._random.choice((5, 20, 80, 200))):
+            self._happen()
+            if self._random.random() < 0.02:
+                self._time_passes()
+        self._edits = 0
+        self._is_paused |= self._has_several_on_their_way()
+        project = self._history.present()
+        loaded = replace(
+            self._loaded, project=project, oracle=Oracle(project), recent=(self._written_so_far(),)
+        )
+        question = world.question(self._random, project)
+        asked: Asked = self._meanwhile(lambda table: compare.put(replace(loaded, table=table), question))
+        return asked, self.happened
+
+    def _time_passes(self) -> None:
+        """So much that everything is shown."""
+        self._memory.catch_up_with_all()
+        self._unseen.clear()
+        self._written.clear()
+        self._world.clock.seconds += SHOWN_SECONDS + 1
+        self.happened["times that everything was shown"] += 1
+
+    def _written_so_far(self) -> RecentWrites:
+        living = {*self._history.living}
+        versions = {
+            num: self._history.latest(num).number if num in living else DELETED
+            for num in self._history.last_unsettled
+        }
+        self.happened["issues named by tokens"] += len(versions)
+        return RecentWrites(PROJECT, _FOREVER, versions)
+
+    def _has_several_on_their_way(self) -> bool:
+        return any(count > 1 for count in self._waiting().values())

@@ -1,0 +1,220 @@
+"""Recent changes of issues, laid over what was read of the index: answers are as if the index held them. Pure.
+
+    read of the index           laid over
+    a block, sort entries       the issues are taken out of it, and put in where they belong
+    sizes in a directory        the same, by the blocks in which an issue may be counted (`unsettled`), which have to be read
+    documents                   those of the issues stand in for what was read of them; a deleted one is gone
+
+All of this is by state: an issue is taken out and put in whether the index has it there already or not. So it does not matter how
+much of a change the index shows, nor whether parts of it are of other moments, and nothing is counted twice or lost.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from pyroaring import BitMap
+
+from gridview.dynamodb.expressions import Bound, Item
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import body_of, number_of
+from gridview.index.blocks import Block, Entry, entry_of, touched
+from gridview.index.directory import Directory, Range, range_of
+from gridview.index.families import keys_of
+from gridview.index.ledger import Ledger
+from gridview.index.moves import Move
+from gridview.query.reads import (
+    Documents,
+    Listed,
+    Read,
+    ReadDocuments,
+    ReadLedger,
+    ReadRange,
+    ReadRanges,
+)
+
+
+class FamilyOverlay:
+    """The recent changes in one family. `issues`: whose; `puts`: the keys that they have; `may_have`: or are shown with."""
+
+    def __init__(self, family: str, moves: Iterable[Move]) -> None:
+        self.issues = BitMap()
+        puts: list[str] = []
+        may_have: set[str] = set()
+        for move in moves:
+            if family in move.families:
+                leaves, takes = move.families[family]
+                self.issues.add(move.num)
+                puts += keys_of(family, takes) if takes is not None else ()
+                for one in leaves:
+                    may_have |= keys_of(family, one)
+        self.puts = sorted(puts)
+        self.may_have = frozenset((*puts, *may_have))
+
+    def inside(self, between: Range) -> Sequence[str]:
+        """The keys that belong in a range, in order."""
+        end = len(self.puts) if between.upper is None else bisect_left(self.puts, between.upper)
+        return self.puts[bisect_left(self.puts, between.lower) : end]
+
+    def block(self, block: Block) -> Block:
+        """The block, in its own form, with the issues where they belong."""
+        puts = self.inside(Range(block.lower, block.upper))
+        if not self.issues or (not puts and not self.issues.intersect(block.members)):
+            return block
+        if block.sets is None:
+            return replace(block, rest=(block.rest or BitMap()) - self.issues | BitMap(map(number_of, puts)))
+        sets = {body: numbers - self.issues for body, numbers in block.sets.items()}
+        for key in puts:
+            sets[body_of(key)] = sets.get(body_of(key), BitMap()) | BitMap((number_of(key),))
+        return replace(block, sets={body: numbers for body, numbers in sorted(sets.items()) if numbers})
+
+    def keys(self, found: Sequence[str], between: Range) -> list[str]:
+        """The keys that were found in a range, with those of the issues where they belong."""
+        if not self.issues:
+            return list(found)
+        kept = (key for key in found if number_of(key) not in self.issues)
+        return sorted([*kept, *self.inside(between)])
+
+
+class Overlay:
+    """The recent changes that one request is to see."""
+
+    def __init__(self, moves: Iterable[Move] = ()) -> None:
+        self._moves = {move.num: move for move in moves}
+        self._families: dict[str, FamilyOverlay] = {}
+
+    @cached_property
+    def documents(self) -> Mapping[int, Item | None]:
+        """The documents of all its issues; None for a deleted one."""
+        return {num: move.document for num, move in self._moves.items()}
+
+    @property
+    def behind(self) -> int:
+        """How many of its issues the index may show elsewhere than they belong."""
+        return sum(bool(move.families) for move in self._moves.values())
+
+    def family(self, family: str) -> FamilyOverlay:
+        """The changes in a family."""
+        if family not in self._families:
+            self._families[family] = FamilyOverlay(family, self._moves.values())
+        return self._families[family]
+
+    # Of directories
+
+    def unsettled(self, directory: Directory) -> Iterator[Entry]:
+        """The blocks whose listed sizes may or may not count an issue as it belongs."""
+        places = {directory.index_of(key) for key in self.family(directory.family).may_have}
+        return (directory.entries[place] for place in sorted(places) if directory.entries)
+
+    def directory(self, directory: Directory, settled: Mapping[Entry, Block]) -> Directory:
+        """A directory, with the sizes of the blocks that were read to settle them.
+
+        Of other blocks that the issues belong in, the sizes are only great enough. Without blocks there is a first one, if an issue
+        belongs in it.
+        """
+        over = self.family(directory.family)
+        if not over.may_have:
+            return directory
+        if not directory.entries:
+            first = entry_of(over.block(touched(Block.head(directory.family))))
+            return replace(directory, entries=(first,) if first.size else ())
+        entries = list(directory.entries)
+        for place in {directory.index_of(key) for key in over.may_have}:
+            entry = entries[place]
+            block = settled.get(entry)
+            size = over.block(block).size if block else entry.size + len(over.inside(range_of(entry)))
+            entries[place] = entry._replace(size=size)
+        return replace(directory, entries=tuple(entries))
+
+    # Of documents and sort entries
+
+    def over(self, read: Read, answer: Any) -> Any:
+        """The answer to a read as if the index held the changes. Of directories and blocks the answer is a snapshot that does."""
+        match read:
+            case ReadDocuments():
+                return self.fetched(read, answer)
+            case ReadRange():
+                return self.listed(read, answer)
+            case ReadRanges():
+                return self.in_ranges(read, answer)
+            case ReadLedger(num):
+                return self.ledger(num, answer)
+        return answer
+
+    def fetched(self, read: ReadDocuments, answer: Documents) -> Documents:
+        """Documents by number."""
+        found = {num: document for num, document in answer.found.items() if num not in self._moves}
+        recent = ((num, self.documents[num]) for num in read.numbers if num in self._moves)
+        return answer._replace(found=found | {num: one for num, one in recent if one is not None})
+
+    def listed(self, read: ReadRange, answer: Listed) -> Listed:
+        """What one Query gave, of sort entries or documents: as many as were asked for at most."""
+        if read.family is None:
+            recent = [one for one in self._present if read.lacking is None or not _has(one, read.lacking)]
+            found = self._with_documents(answer, recent, read.bound, forward=read.forward)
+        else:
+            over = self.family(read.family)
+            kept = [one for one in answer.items if number_of(one[keys.SORT]) not in over.issues]
+            puts = ({keys.SORT: key} for key in over.puts)
+            found = _merged(answer, kept, puts, read.bound, forward=read.forward)
+        if len(found.items) <= read.limit:
+            return found
+        items = found.items[: read.limit]
+        return Listed(items, _sort(items[-1]))
+
+    def in_ranges(self, read: ReadRanges, answer: Sequence[Listed]) -> list[Listed]:
+        """What Queries of ranges gave, of documents."""
+        return [
+            self._with_documents(one, self._present, bound, forward=True)
+            for bound, one in zip(read.bounds, answer, strict=True)
+        ]
+
+    def _with_documents(
+        self, answer: Listed, recent: Iterable[Item], bound: Bound | None, *, forward: bool
+    ) -> Listed:
+        kept = [one for one in answer.items if one["num"] not in self._moves]
+        return _merged(answer, kept, recent, bound, forward=forward)
+
+    def ledger(self, num: int, ledger: Ledger) -> Ledger:
+        """What the index has of an issue."""
+        move = self._moves.get(num)
+        if move is None:
+            return ledger
+        applied = {**ledger.applied, **{family: one.takes for family, one in move.families.items()}}
+        return Ledger(applied={family: sort for family, sort in applied.items() if sort is not None})
+
+    @cached_property
+    def _present(self) -> list[Item]:
+        return [one for one in self.documents.values() if one is not None]
+
+
+NOTHING = Overlay()
+
+
+def _merged(
+    answer: Listed, kept: list[Item], recent: Iterable[Item], bound: Bound | None, *, forward: bool
+) -> Listed:
+    """A part of an order, as far as it was read: what is kept of it, and what belongs there."""
+
+    def was_read(sort: str) -> bool:
+        if bound is not None and not bound.keeps(sort):
+            return False
+        return answer.last is None or (sort <= answer.last if forward else sort >= answer.last)
+
+    together = [*kept, *(one for one in recent if was_read(one[keys.SORT]))]
+    return answer._replace(items=sorted(together, key=_sort, reverse=not forward))
+
+
+def _sort(item: Item) -> str:
+    return str(item[keys.SORT])
+
+
+def _has(document: Item, path: Sequence[str]) -> bool:
+    found: object = document
+    for name in path:
+        if not isinstance(found, dict) or name not in found:
+            return False
+        found = found[name]
+    return True

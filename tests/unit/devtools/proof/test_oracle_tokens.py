@@ -1,0 +1,75 @@
+"""The differential test after writes that the index has not taken in; `devtools.proof.oracle.tokens` states what has to hold."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from devtools.cli import main
+from devtools.proof.oracle import tokens
+from devtools.proof.oracle.compare import Difference
+from gridview.index.blocks import Block
+from gridview.index.directory import Range
+from gridview.index.ledger import Ledger
+from gridview.query import counting, grid
+from gridview.query.overlay import FamilyOverlay, Overlay
+
+SCENARIOS = 12
+"""`./dev prove` plays 1,000."""
+
+
+def test_answers_hold_every_write_that_a_token_names() -> None:
+    happened: Counter[str] = Counter()
+    for seed in range(SCENARIOS):
+        asked, some = tokens.play(seed)
+        happened += some
+        happened["rows"] += asked.rows
+    assert happened["issues named by tokens"] > SCENARIOS
+    assert happened["calls of consumers"] > SCENARIOS
+    assert happened["rows"] > SCENARIOS
+
+
+def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["oracle", "--tokens", "--queries", "2", "--jobs", "1"]) == 0
+    assert "no difference" in capsys.readouterr().out
+
+
+put_in, keys_laid, settled = FamilyOverlay.block, FamilyOverlay.keys, Overlay.directory
+
+
+def not_put_in(self: FamilyOverlay, block: Block) -> Block:
+    nowhere = FamilyOverlay(block.family, ())
+    nowhere.issues = self.issues
+    return put_in(nowhere, block)
+
+
+def by_difference(self: FamilyOverlay, block: Block) -> Block:
+    """Only what the block does not show yet is changed."""
+    shown = {key for key in self.inside(Range(block.lower, block.upper)) if int(key[-8:]) in block.members}
+    return block if shown else put_in(self, block)
+
+
+SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
+    "documents alone are laid over": (1, [(FamilyOverlay, "block", not_put_in)]),
+    "blocks are corrected by difference": (14, [(FamilyOverlay, "block", by_difference)]),
+    "sizes are not settled": (1, [(Overlay, "unsettled", lambda *_: iter(()))]),
+    "sizes are corrected by difference": (
+        1,
+        [(Overlay, "directory", lambda self, directory, _: settled(self, directory, {}))],
+    ),
+    "what was left is forgotten": (11, [(Ledger, "left_by", lambda *_: {})]),
+    "a cursor forgets what its page held": (11, [(grid, "to_texts", lambda _: [])]),
+    "a cursor of groups forgets it": (228, [(counting, "to_texts", lambda _: [])]),
+    "sort entries are not laid over": (59, [(FamilyOverlay, "keys", lambda _, found, __: list(found))]),
+    "documents are not laid over": (0, [(Overlay, "fetched", lambda _, __, answer: answer)]),
+}
+"""What is done wrong, and a scenario that shows it."""
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_what_is_done_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    seed, replaced = SPOILT[what]
+    for owner, name, spoilt in replaced:
+        monkeypatch.setattr(owner, name, spoilt)
+    with pytest.raises(Difference):
+        tokens.play(seed)

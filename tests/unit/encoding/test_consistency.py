@@ -1,0 +1,103 @@
+"""Consistency tokens: small, of one tenant, unchanged, and good for a minute."""
+
+import pytest
+
+from gridview.encoding.consistency import (
+    DELETED,
+    MAX_ISSUES,
+    SECONDS,
+    ConsistencyTokens,
+    RecentWrites,
+    from_texts,
+    issues_in,
+    still_good,
+    to_texts,
+    with_those_of_a_cursor,
+)
+from gridview.support.errors import InvalidRequest
+
+NOW = 1_800_000_000.5
+TOKENS = ConsistencyTokens([b"a secret"])
+WRITES = {7: 1, 8: 1, 300: 12_345, 99_999_999: DELETED}
+
+
+def refused(text: str, tenant: str = "acme") -> bool:
+    try:
+        TOKENS.opened(text, tenant)
+    except InvalidRequest as error:
+        return [one.field for one in error.errors] == ["X-Consistency-Token"]
+    return False
+
+
+def test_a_token_opens_to_the_writes_that_it_was_given_for() -> None:
+    token = TOKENS.token("acme", "bridge", WRITES, NOW)
+    assert TOKENS.opened(token, "acme") == (RecentWrites("bridge", int(NOW) + SECONDS, WRITES),)
+    assert TOKENS.opened(None, "acme") == ()
+
+
+def test_tokens_are_joined_by_commas() -> None:
+    one, other = (TOKENS.token("acme", "bridge", {num: 1}, NOW) for num in (1, 2))
+    for joined in (f"{one},{other}", f"{one}, {other}", f" {one} ,\t{other} "):
+        assert issues_in(TOKENS.opened(joined, "acme")) == {1, 2}
+
+
+def test_a_token_is_of_one_tenant_and_secret() -> None:
+    token = TOKENS.token("acme", "bridge", WRITES, NOW)
+    assert refused(token, "other")
+    assert refused(ConsistencyTokens([b"another secret"]).token("acme", "bridge", WRITES, NOW))
+    assert ConsistencyTokens([b"a new secret", b"a secret"]).opened(token, "acme")
+
+
+@pytest.mark.parametrize("text", ["", ",", "A", "\u00e4", "A" * 9000, "AAAAAAAA"])
+def test_what_never_was_a_token_is_refused(text: str) -> None:
+    assert refused(text)
+
+
+def test_a_change_of_any_character_is_noticed() -> None:
+    token = TOKENS.token("acme", "bridge", {7: 1}, NOW)
+    for place, there in enumerate(token):
+        for other in {"A", "z", "-", "="} - {there}:
+            assert refused(token[:place] + other + token[place + 1 :])
+
+
+def test_tokens_are_small() -> None:
+    one = TOKENS.token("acme", "bridge", {123_456: 7}, NOW)
+    created = TOKENS.token("acme", "bridge", {999_000 + at: 1 for at in range(MAX_ISSUES)}, NOW)
+    scattered = TOKENS.token("acme", "bridge", {2_000 * at: 100 for at in range(1, MAX_ISSUES + 1)}, NOW)
+    assert (len(one), len(created), len(scattered)) < (64, 1_400, 2_100)
+
+
+def test_what_has_expired_or_is_of_another_project_is_left_out_and_nothing_stands_twice() -> None:
+    good = RecentWrites("bridge", int(NOW) + 1, {1: 1})
+    late = RecentWrites("bridge", int(NOW) - 1, {2: 1})
+    other = RecentWrites("tay", int(NOW) + 1, {3: 1})
+    assert still_good((good, late, other, good._replace(versions={1: 1})), "bridge", NOW) == (good,)
+
+
+def test_issues_are_counted_once_whatever_names_them() -> None:
+    until = int(NOW) + 1
+    many = RecentWrites("bridge", until, dict.fromkeys(range(1, MAX_ISSUES + 1), 1))
+    again = RecentWrites("bridge", until, {1: 2})
+    assert len(issues_in(still_good((many, again), "bridge", NOW))) == MAX_ISSUES
+    with pytest.raises(InvalidRequest):
+        still_good((many, RecentWrites("bridge", until, {MAX_ISSUES + 1: 1})), "bridge", NOW)
+
+
+def test_of_what_a_cursor_carries_the_newest_is_kept_as_far_as_500_issues_go() -> None:
+    first = int(NOW) + 1
+
+    def writes(until: int, numbers: range) -> RecentWrites:
+        return RecentWrites("bridge", until, dict.fromkeys(numbers, 1))
+
+    sent = (writes(first + 9, range(1, 301)),)
+    older, newer = writes(first, range(301, 401)), writes(first + 1, range(401, 551))
+    gone = writes(first - 2, range(301, 302))
+    assert with_those_of_a_cursor(sent, (older, newer, gone), "bridge", NOW) == (*sent, newer)
+    assert with_those_of_a_cursor(sent, (older, sent[0]), "bridge", NOW) == (*sent, older)
+    assert with_those_of_a_cursor((), (older, newer), "bridge", NOW) == (newer, older)
+
+
+def test_a_cursor_carries_them() -> None:
+    writes = (RecentWrites("bridge", int(NOW) + 1, WRITES), RecentWrites("bridge", int(NOW) + 2, {1: 2}))
+    assert from_texts(to_texts(writes)) == writes
+    assert to_texts(()) == []

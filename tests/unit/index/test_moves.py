@@ -1,0 +1,131 @@
+"""Moves: where an issue belongs by its document, and where the index may show it by its ledger."""
+
+from dataclasses import replace
+
+import pytest
+
+from gridview.dynamodb.expressions import Item
+from gridview.index.families import NUMBERS, derived_strings
+from gridview.index.ledger import EVERY_FAMILY, SHOWN_SECONDS, ImageVersion, Intent, Ledger, plan
+from gridview.index.moves import FamilyMove, Move, move_of
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
+from tests.unit.query.test_grid import PROJECT, TENANT, Grid
+
+NOW = 1_000_000
+"""Any moment."""
+
+
+@pytest.fixture(scope="module")
+def grid() -> Grid:
+    return Grid()
+
+
+@pytest.fixture
+def catalog(grid: Grid) -> Catalog:
+    return Catalogs().get(grid.table, TENANT, PROJECT)
+
+
+@pytest.fixture
+def day(catalog: Catalog) -> str:
+    """The family of the days."""
+    (field,) = [one for one in catalog.attributes if one.id == "day"]
+    assert field.served is not None
+    return field.served.order_id
+
+
+def finished(catalog: Catalog, document: Item, **changed: object) -> Ledger:
+    """The ledger of an issue that was derived long ago."""
+    applied = derived_strings(catalog, document)
+    return replace(Ledger(document["version"], False, catalog.epoch, 3, applied), **changed)  # type: ignore[arg-type]
+
+
+def test_what_the_index_shows_right_is_no_move(grid: Grid, catalog: Catalog) -> None:
+    one = grid.document(7, day="2026-01-01")
+    assert move_of(catalog, 7, one, finished(catalog, one), NOW) == Move(7, {}, one)
+
+
+def test_an_edit_moves_in_the_families_that_it_changes(grid: Grid, catalog: Catalog, day: str) -> None:
+    old, new = grid.document(7, day="2026-01-01"), grid.document(7, version=2, day="2026-01-02")
+    move = move_of(catalog, 7, new, finished(catalog, old), NOW)
+    assert move is not None
+    target = derived_strings(catalog, new)[day]
+    assert move.families == {day: FamilyMove((derived_strings(catalog, old)[day],), target)}
+
+
+def test_a_new_issue_may_be_shown_nowhere_and_belongs_everywhere(grid: Grid, catalog: Catalog) -> None:
+    one = grid.document(7, day="2026-01-01")
+    move = move_of(catalog, 7, one, Ledger(), NOW)
+    assert move is not None
+    assert move.families == {
+        family: FamilyMove((), string) for family, string in derived_strings(catalog, one).items()
+    }
+
+
+def test_a_deleted_issue_belongs_nowhere(grid: Grid, catalog: Catalog) -> None:
+    one = grid.document(7, day="2026-01-01")
+    move = move_of(catalog, 7, None, finished(catalog, one), NOW)
+    assert move is not None
+    assert move.document is None
+    assert move.families[NUMBERS] == FamilyMove((derived_strings(catalog, one)[NUMBERS],), None)
+    assert {one.takes for one in move.families.values()} == {None}
+
+
+def test_what_was_left_a_moment_ago_may_still_be_shown(grid: Grid, catalog: Catalog, day: str) -> None:
+    old, new = grid.document(7, day="2026-01-01"), grid.document(7, version=2, day="2026-01-02")
+    before, target = derived_strings(catalog, old)[day], derived_strings(catalog, new)
+    planned = plan(finished(catalog, old), ImageVersion(2, False), target, catalog.epoch, now=NOW)
+    assert planned is not None
+    soon = move_of(catalog, 7, new, planned.done, NOW + SHOWN_SECONDS)
+    assert soon == Move(7, {day: FamilyMove((before, target[day]), target[day])}, new)
+    late = move_of(catalog, 7, new, planned.done, NOW + SHOWN_SECONDS + 1)
+    assert late == Move(7, {}, new)
+
+
+def test_of_a_first_value_that_was_given_a_moment_ago_nothing_is_sure(
+    grid: Grid, catalog: Catalog, day: str
+) -> None:
+    """The ledger is finished, and GSI1 may still list a block that does not count the issue."""
+    one = grid.document(7, day="2026-01-01")
+    target = derived_strings(catalog, one)[day]
+    move = move_of(catalog, 7, one, finished(catalog, one, left={day: ()}, at=NOW), NOW)
+    assert move == Move(7, {day: FamilyMove((target,), target)}, one)
+
+
+def test_what_an_intent_puts_for_the_first_time_may_be_shown_nowhere(
+    grid: Grid, catalog: Catalog, day: str
+) -> None:
+    one = grid.document(7, day="2026-01-01")
+    known = finished(catalog, one)
+    target = known.applied[day]
+    begun = replace(
+        known,
+        applied={family: sort for family, sort in known.applied.items() if family != day},
+        intent={day: Intent(target)},
+    )
+    assert move_of(catalog, 7, one, begun, NOW) == Move(7, {day: FamilyMove((target,), target)}, one)
+
+
+def test_of_an_issue_made_a_moment_ago_no_family_is_sure(grid: Grid, catalog: Catalog) -> None:
+    one = grid.document(7, day="2026-01-01")
+    known = finished(catalog, one, left={EVERY_FAMILY: ()}, at=NOW)
+    move = move_of(catalog, 7, one, known, NOW)
+    assert move is not None
+    assert move.families.keys() == derived_strings(catalog, one).keys()
+
+
+def test_everything_that_an_unfinished_intent_names_may_be_shown(
+    grid: Grid, catalog: Catalog, day: str
+) -> None:
+    one = grid.document(7, day="2026-01-01")
+    target = derived_strings(catalog, one)[day]
+    torn = {day: Intent("2026-01-03\x0100000007", ("2026-01-02\x0100000007",))}
+    move = move_of(catalog, 7, one, finished(catalog, one, intent=torn), NOW)
+    leaves = (target, "2026-01-02\x0100000007", "2026-01-03\x0100000007")
+    assert move == Move(7, {day: FamilyMove(leaves, target)}, one)
+
+
+def test_an_issue_from_which_nothing_can_be_derived_does_not_move(grid: Grid, catalog: Catalog) -> None:
+    good = grid.document(7, day="2026-01-01")
+    assert move_of(catalog, 7, {**good, "created": 42}, finished(catalog, good), NOW) is None
+    assert move_of(catalog, 7, {**good, "version": "x"}, finished(catalog, good), NOW) is None
