@@ -2,6 +2,10 @@
 import type { paths } from './schema';
 import { formatJson, parseJson } from './json';
 import { ApiError, OfflineError, problemOf } from './problem';
+import { RecentWrites } from './recent';
+
+/** Which issues a write has written: its reads answer as if the index held that already. */
+const TOKEN = 'X-Consistency-Token';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -50,6 +54,7 @@ export class Api {
   constructor(
     private readonly session: Signer,
     private readonly fetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request),
+    private readonly recent = new RecentWrites(),
   ) {}
 
   /** Send a request. Throws ApiError for a refusal, AbortError where its signal has aborted it, and OfflineError where no answer came otherwise. */
@@ -68,6 +73,8 @@ export class Api {
     if (!address.startsWith('/v1/')) throw new Error(`${address} is not of the API.`);
     const headers = new Headers(given);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
+    const recent = this.recent.headerOf(address);
+    if (recent !== null) headers.set(TOKEN, recent);
     await this.session.sign(headers);
     const [response, text] = await this.send(address, {
       method,
@@ -82,6 +89,8 @@ export class Api {
         secondsIn(response.headers.get('Retry-After')),
       );
     }
+    const token = response.headers.get(TOKEN);
+    if (token !== null) this.recent.keep(address, token, issuesIn(body));
     return { body: (text ? parseJson(text) : undefined) as T, headers: response.headers };
   }
 
@@ -113,6 +122,11 @@ function addressOf(template: string, inPath: Loose['path'], query: Loose['query'
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
   const parameters = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
   return given.length ? `${path}?${parameters.toString()}` : path;
+}
+
+/** How many issues a write may have written: the operations of a batch, or one. */
+function issuesIn(body: unknown): number {
+  return body instanceof Object && 'operations' in body && Array.isArray(body.operations) ? body.operations.length : 1;
 }
 
 function refusalIn(response: Response, text: string): unknown {

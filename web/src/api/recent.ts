@@ -1,0 +1,57 @@
+/** The consistency tokens of the page's own writes. Its reads of the index carry them, so that they show these writes at once. */
+
+const LIFETIME_MS = 60_000;
+
+/** Issues that the tokens of one request may name. */
+const MAX_ISSUES = 500;
+
+/** API Gateway takes 10,240 bytes of headers, and the session's token is one of them. */
+const MAX_CHARACTERS = 5_000;
+
+interface Write {
+  readonly project: string;
+  readonly token: string;
+  /** How many issues the token names, at most. */
+  readonly issues: number;
+  readonly until: number;
+}
+
+export class RecentWrites {
+  private writes: readonly Write[] = [];
+
+  constructor(private readonly now: () => number = () => Date.now()) {}
+
+  /** Keep the token that a write to this address has answered. */
+  keep(address: string, token: string, issues: number): void {
+    const project = projectOf(address);
+    if (project === null) return;
+    const now = this.now();
+    const alive = this.writes.filter(({ until }) => until > now);
+    this.writes = [{ project, token, issues, until: now + LIFETIME_MS }, ...alive];
+  }
+
+  /** The header of a read: the newest tokens of its project that are good and fit; null where there are none, or it is no such read. */
+  headerOf(address: string): string | null {
+    if (!READS.test(address)) return null;
+    const project = projectOf(address);
+    const now = this.now();
+    const tokens: string[] = [];
+    let issues = 0;
+    let characters = 0;
+    for (const write of this.writes) {
+      if (write.project !== project || write.until <= now) continue;
+      issues += write.issues;
+      characters += write.token.length + 1;
+      if (issues > MAX_ISSUES || characters > MAX_CHARACTERS) break;
+      tokens.push(write.token);
+    }
+    return tokens.length ? tokens.join(',') : null;
+  }
+}
+
+/** What the index answers: pages, groups, summaries and positions. */
+const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|issues\/\d+\/position)(\?|$)/;
+
+function projectOf(address: string): string | null {
+  return /^\/v1\/projects\/([^/?]+)\//.exec(address)?.[1] ?? null;
+}

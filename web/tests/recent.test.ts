@@ -1,0 +1,70 @@
+import { describe, expect, it, vi } from 'vitest';
+import { Api } from '../src/api/client';
+import { RecentWrites } from '../src/api/recent';
+
+const GRID = '/v1/projects/p/grid';
+
+function recent() {
+  const time = { now: 0 };
+  return { time, writes: new RecentWrites(() => time.now) };
+}
+
+describe('tokens of writes', () => {
+  it('go with every read of the index of their project, the newest first', () => {
+    const { writes } = recent();
+    writes.keep('/v1/projects/p/issues/7', 'one', 1);
+    writes.keep('/v1/projects/p/issues/batch', 'two', 20);
+    writes.keep('/v1/projects/q/issues', 'other', 1);
+    for (const path of ['grid', 'grid?sort=-num', 'groups', 'summary', 'issues/7/position?sort=name'])
+      expect(writes.headerOf(`/v1/projects/p/${path}`)).toBe('two,one');
+    expect(writes.headerOf('/v1/projects/q/grid')).toBe('other');
+  });
+
+  it('go with nothing else', () => {
+    const { writes } = recent();
+    writes.keep('/v1/projects/p/issues/7', 'one', 1);
+    for (const address of ['/v1/projects', '/v1/projects/p', '/v1/projects/p/issues/7', '/v1/projects/p/issues/batch', '/v1/users'])
+      expect(writes.headerOf(address)).toBeNull();
+  });
+
+  it('are good for a minute', () => {
+    const { writes, time } = recent();
+    writes.keep('/v1/projects/p/issues/7', 'one', 1);
+    time.now = 59_999;
+    writes.keep('/v1/projects/p/issues/8', 'two', 1);
+    expect(writes.headerOf(GRID)).toBe('two,one');
+    time.now = 60_000;
+    expect(writes.headerOf(GRID)).toBe('two');
+    time.now = 119_999;
+    expect(writes.headerOf(GRID)).toBeNull();
+  });
+
+  it('name 500 issues at most, the last that were written', () => {
+    const { writes } = recent();
+    writes.keep('/v1/projects/p/issues/7', 'old', 1);
+    writes.keep('/v1/projects/p/issues/batch', 'paste', 499);
+    writes.keep('/v1/projects/p/issues/8', 'new', 1);
+    expect(writes.headerOf(GRID)).toBe('new,paste');
+  });
+
+  it('fit into the headers of a request', () => {
+    const { writes } = recent();
+    for (let num = 1; num <= 200; num += 1) writes.keep(`/v1/projects/p/issues/${num}`, 'x'.repeat(60), 1);
+    expect((writes.headerOf(GRID) ?? '').length).toBeLessThanOrEqual(5_000);
+    expect((writes.headerOf(GRID) ?? '').split(',').length).toBeGreaterThan(70);
+  });
+});
+
+describe('the client', () => {
+  it('keeps the token that a write answers, and sends it with the next read', async () => {
+    const fetch = vi.fn<typeof globalThis.fetch>(() =>
+      Promise.resolve(new Response('{}', { headers: { 'X-Consistency-Token': 'token' } })),
+    );
+    const api = new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch);
+    const sent = (call: number) => new Headers(fetch.mock.calls[call]?.[1]?.headers).get('X-Consistency-Token');
+    await api.request('PATCH', '/v1/projects/p/issues/7', { body: { name: 'x' } });
+    await api.request('POST', GRID, { body: {} });
+    await api.request('GET', '/v1/projects/p', {});
+    expect([sent(0), sent(1), sent(2)]).toEqual([null, 'token', null]);
+  });
+});
