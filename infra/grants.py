@@ -67,6 +67,7 @@ _REQUESTS: Final = f"{keys.REQUEST_PREFIX}*"
 _USERS: Final = f"{keys.USER_PREFIX}*"
 _RATES: Final = f"{keys.RATE_PREFIX}*"
 _NOTES: Final = f"{keys.LAG_PREFIX}*"
+_JOURNALS: Final = f"{keys.JOURNAL_PREFIX}*"
 
 DOCUMENT: Final = "fields"
 """The attribute that every issue document has, and no item that is derived from one."""
@@ -86,7 +87,8 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "command": (*_READS, *_commands(_PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES)),
     "maintain": (
         *_READS,
-        _within(("PutItem",), (_ISSUES, _BLOCKS, _NOTES)),
+        _within(("PutItem",), (_ISSUES, _BLOCKS, _NOTES, _JOURNALS)),
+        _within(("UpdateItem",), (_JOURNALS,)),
         _within(("DeleteItem",), (_BLOCKS,)),
         # A document and what is derived from it share a partition key.
         _never_written(("PutItem",), (DOCUMENT,)),
@@ -94,9 +96,9 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "upkeep": (
         *_READS,
         _allow("Scan"),
-        _within(("PutItem", "DeleteItem"), (_PROJECTS, _ISSUES, _BLOCKS, keys.CHECK)),
+        _within(("PutItem", "DeleteItem"), (_PROJECTS, _ISSUES, _BLOCKS, _JOURNALS, keys.CHECK)),
         # Values of deleted attributes are taken out of documents in place. No document is ever put.
-        _within(("UpdateItem",), (_ISSUES,)),
+        _within(("UpdateItem",), (_ISSUES, _JOURNALS)),
         _never_written(("PutItem",), (DOCUMENT,)),
     ),
 }

@@ -38,7 +38,8 @@ EXPECTED = {
     | TRACING
     | READING
     | {
-        ("dynamodb:PutItem", "table", "block-*", "issue-*", "lag-*"),
+        ("dynamodb:PutItem", "table", "block-*", "issue-*", "journal-*", "lag-*"),
+        ("dynamodb:UpdateItem", "table", "journal-*"),
         ("dynamodb:DeleteItem", "table", "block-*"),
         ("not dynamodb:PutItem", "table", "fields"),
         ("dynamodb:DescribeStream", "stream"),
@@ -54,9 +55,9 @@ EXPECTED = {
     | READING
     | {
         ("dynamodb:Scan", "table"),
-        ("dynamodb:PutItem", "table", "block-*", "fsck", "issue-*", "project-*"),
-        ("dynamodb:UpdateItem", "table", "issue-*"),
-        ("dynamodb:DeleteItem", "table", "block-*", "fsck", "issue-*", "project-*"),
+        ("dynamodb:PutItem", "table", "block-*", "fsck", "issue-*", "journal-*", "project-*"),
+        ("dynamodb:UpdateItem", "table", "issue-*", "journal-*"),
+        ("dynamodb:DeleteItem", "table", "block-*", "fsck", "issue-*", "journal-*", "project-*"),
         ("not dynamodb:PutItem", "table", "fields"),
         ("sqs:SendMessage", "dead letters"),
         ("sqs:SendMessage", "jobs"),
@@ -314,7 +315,7 @@ def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
         for name, make in vars(keys).items()
         if isfunction(make) and next(iter(signature(make).parameters), "") == "tenant_id"
     }
-    assert makers.keys() == KEYS.keys() | SORT_KEYS
+    assert makers.keys() == KEYS.keys() | SORT_KEYS | {"journal"}
     for name, rest in KEYS.items():
         mine, other = (makers[name](tenant, *rest) for tenant in ("0807", "08070"))
         reached = {
@@ -331,8 +332,10 @@ def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
 def test_nothing_of_the_background_is_within_a_session() -> None:
     for function in SESSION_GRANTS:
         for operation in (*READS, *WRITES):
-            assert not _in_session(function, ask(operation, [keys.CHECK]))
-            assert not _in_session(function, ask(operation, [keys.JOB], resource=INDEX))
+            for partition in (keys.CHECK, keys.journal("0807", "35e9")):
+                assert not _in_session(function, ask(operation, [partition]))
+            for listing in (keys.JOB, keys.FOLD):
+                assert not _in_session(function, ask(operation, [listing], resource=INDEX))
 
 
 def _in_session(function: str, asked: Asked) -> bool:

@@ -24,7 +24,13 @@ _FORMER = re.compile(keys.former_request("[0-9a-f]{64}"))
 """A key in which no tenant is named: of the records that older versions have left."""
 
 _WRITTEN = {"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem"}
-_OPERATIONS = {"put": "PutItem", "delete": "DeleteItem", "add": "UpdateItem", "remove": "UpdateItem"}
+_OPERATIONS = {
+    "put": "PutItem",
+    "delete": "DeleteItem",
+    "add": "UpdateItem",
+    "update": "UpdateItem",
+    "remove": "UpdateItem",
+}
 
 
 def statements(grants: Iterable[Grant]) -> tuple[Statement, ...]:

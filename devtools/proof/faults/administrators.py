@@ -6,6 +6,7 @@ from typing import Any
 from devtools.proof.faults.lambdas import Functions
 from devtools.proof.faults.world import SETTLING, Run, World
 from gridview.commands import attributes
+from gridview.commands.journals import begin_journal
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog, Field
@@ -136,7 +137,12 @@ def upkeep(world: World, catalogs: Catalogs) -> Run:
     )
 
 
-def job_is_left(world: World) -> bool:
+def work_is_left(world: World) -> bool:
     """Whether background work is still to be done."""
     partition = keys.project(world.tenant, world.project)
-    return world.engine.get(partition, keys.JOB, consistent=True) is not None
+    return world.fold_is_due or world.engine.get(partition, keys.JOB, consistent=True) is not None
+
+
+def journal(world: World) -> Run:
+    """The project comes to be journalled."""
+    return world.command("begin the journal", lambda table: begin_journal(table, world.tenant, world.project))

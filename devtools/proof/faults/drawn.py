@@ -134,6 +134,12 @@ class Drawn:
             yield self.define, 4
             yield self.upkeep, 6
             yield self.wait_long, 2
+        if self.world.with_journal or self.world.migrates:
+            yield self.fold, 6
+            yield self.upkeep, 4
+            yield self.wait_long, 1
+        if self.world.migrates:
+            yield self.begin_journal, 1
         if self.weather.project_goes:
             yield self.delete_project, 0.7
             yield self.upkeep, 4
@@ -293,6 +299,18 @@ class Drawn:
         if sum(run.kind == "upkeep" for run in self.world.runs) < 2:
             administrators.upkeep(self.world, self.random.choice(self.upkeep_containers))
 
+    def begin_journal(self) -> None:
+        """An operator lets a project be journalled."""
+        world = self._somewhere()
+        if not world.journalled and self.catalog(world) is not None:
+            administrators.journal(world)
+
+    def fold(self) -> None:
+        """Somebody folds, lease or not."""
+        world = self._somewhere()
+        if world.journalled and sum(run.kind == "fold" for run in self.world.runs) < 3:
+            world.fold(self.random.choice(self.upkeep_containers))
+
     def wait_long(self) -> None:
         """Until a job is due, or the lease of a killed one runs out."""
         self.world.pass_time(self.random.choice([20.0, SETTLING, 130.0]))
@@ -302,7 +320,7 @@ class Drawn:
         world = self.world
         for _ in range(12):
             self.catch_up_with_all()
-            if not any(map(administrators.job_is_left, self.worlds)):
+            if not any(map(administrators.work_is_left, self.worlds)):
                 return
             self.walk()
             world.pass_time(130.0)
@@ -335,6 +353,7 @@ class Drawn:
             for here in self.worlds:
                 for key, version, _ in self._letters(here):
                     world.finish(people.repair(here, key, Catalogs(), version))
+                here.fold_all()
             self.catch_up_with_all()
             self.judge()
         self.walk()
@@ -432,7 +451,7 @@ class Drawn:
     def _walk(self, world: World, catalog: Catalog | None = None) -> None:
         """Walk under the present definitions or older ones."""
         catalog = catalog or self.catalog(world)
-        if catalog is None or not self._is_shown(world):
+        if catalog is None or not self._is_shown(world) or world.fold_is_due:  # blocks know nothing of it yet
             return
         names = [name for name in truth.sortable(catalog) if not self._moved_since(world, catalog, name)]
         for name in self.random.sample(names, min(3, len(names))):

@@ -9,7 +9,7 @@ from gridview.dynamodb.expressions import Key
 Home = tuple[str, str]
 """A tenant and a project."""
 
-_KINDS = frozenset({"issue", "project", "xvalue", "block", "blocks", "xattrib", "xsorted"})
+_KINDS = frozenset({"issue", "project", "xvalue", "block", "blocks", "xattrib", "xsorted", "journal"})
 """What a key of an item of a project begins with."""
 
 _TENANTS = "tenant"

@@ -427,6 +427,26 @@ class MemoryTable(Table):
         return total
 
     @override
+    def update(
+        self,
+        pk: str,
+        sk: str,
+        condition: Condition,
+        *,
+        add: Mapping[str, int] | None = None,
+        assign: Mapping[str, Any] | None = None,
+        default: Mapping[str, Any] | None = None,
+        drop: Sequence[str] = (),
+    ) -> Item:
+        with self._store.lock:
+            found = self._stored((pk, sk)) or {keys.PK: pk, keys.SK: sk}
+            raised = {name: int(found.get(name, 0)) + amount for name, amount in (add or {}).items()}
+            changed = {**(default or {}), **found, **(assign or {}), **raised}
+            left = {name: value for name, value in changed.items() if name not in drop}
+            self._write((pk, sk), item_to_wire(left), condition, "update_item")
+        return left
+
+    @override
     def remove(self, pk: str, sk: str, paths: Sequence[Sequence[str]]) -> None:
         with self._store.lock:
             self._count("update_item", "table", 0)

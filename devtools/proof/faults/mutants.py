@@ -36,6 +36,15 @@ FIRST = {
         "definitions",
         "stream",
     ),
+    "journals": (
+        "journal: kill points",
+        "journal: job kill points",
+        "journal: stream",
+        "journal: blocks",
+        "journal: crowd",
+        "journal: storm",
+        "journal: definitions",
+    ),
     "questions": ("readers", "definitions", "stream", "blocks"),
 }
 """The families of scenarios that are played first."""

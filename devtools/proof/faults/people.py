@@ -14,8 +14,8 @@ from gridview.dynamodb.expressions import ABSENT
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.repair import mend
+from gridview.index.committer import Superseded
 from gridview.index.images import Underivable
-from gridview.index.maintainer import Superseded
 from gridview.schema.catalog import Catalog, Field, FieldType
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, RequestError

@@ -228,11 +228,13 @@ class KillPoint:
                 world.land(late)
         world.drain(Catalogs())
         for here in homes:
+            here.fold_all()
             truth.assert_derived(here)
         # Lambda may deliver any record once more.
         for record in shard.records:
             world.finish(world.deliver_beside([record], Catalogs()))
             for here in homes:
+                here.fold_all()
                 truth.assert_derived(here)
         for here in homes:
             truth.assert_walk(here, "start", descending=False, nulls_first=False, limit=1)
@@ -317,14 +319,14 @@ def do(world: World, word: str, num: int) -> None:
 
 
 @cache
-def kill_points() -> tuple[int, ...]:
+def kill_points(*, journal: bool = False) -> tuple[int, ...]:
     """The seeds of every kill point there is: each write of each script's invocation, with each fate."""
     found = []
     for place, script in enumerate(_SCRIPTS):
         clock = Clock()
         with virtual(clock, 0, SMALL[script.size]):
             table, tenant = in_memory(0)
-            world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
+            world = World(Random(0), clock, table, tenant, PROJECT, with_journal=journal)  # noqa: S311
             shard = _written(_homes(world, script), script)
             run = _killed_over(world, shard, script)
             writes = _writes_of(world, run)
@@ -440,6 +442,7 @@ _JOB_SCRIPTS = (
     JobScript("an index is switched on, in slices", (patched("note", indexed=True),), sliced=True),
     JobScript("indexes are rebuilt, in slices", (rebuilt,), size=1, sliced=True),
     JobScript("the project is deleted, in slices", (project_deleted,), size=2, sliced=True),
+    *(JobScript(f"only the fold is due, blocks of size {size}", (), size=size) for size in range(len(SMALL))),
 )
 
 
@@ -501,14 +504,14 @@ def _defined(world: World, script: JobScript) -> Drawn:
 
 
 @cache
-def job_points() -> tuple[int, ...]:
+def job_points(*, journal: bool = False) -> tuple[int, ...]:
     """The seeds of every kill point of a job that there is."""
     found = []
     for place, script in enumerate(_JOB_SCRIPTS):
         clock = Clock()
         with virtual(clock, 0, script.constants):
             table, tenant = in_memory(0)
-            world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
+            world = World(Random(0), clock, table, tenant, PROJECT, with_journal=journal)  # noqa: S311
             _defined(world, script)
             writes = _writes_of(world, administrators.upkeep(world, Catalogs()))
             found += [

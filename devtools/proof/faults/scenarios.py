@@ -5,7 +5,7 @@ which something happens (`races`). From `RANDOM` on everything is drawn from the
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
 from typing import NamedTuple
@@ -19,6 +19,12 @@ from devtools.proof.faults.world import Difference, World
 
 RANDOM = 1_000_000
 """The first seed of a scenario that is drawn."""
+
+JOURNALLED = 2_000_000
+"""Added to the seed of a scenario, it gives one that is alike in projects that are journalled."""
+
+MIGRATED_EVERY = 3
+"""Of so many drawn scenarios with journals, the projects of one come to be journalled while people work in them."""
 
 NEIGHBOURS_EVERY = 3
 """Of so many drawn scenarios of each family, one has several projects, and two tenants."""
@@ -46,7 +52,10 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
         try:
             table, tenant = engine.table(seed)
             clock.seconds += 60
-            world = World(random, clock, table, tenant, PROJECT, seed=seed, log=log)
+            migrates = seed >= JOURNALLED and _migrates(seed)
+            journal = seed >= JOURNALLED and not migrates
+            world = World(random, clock, table, tenant, PROJECT, seed=seed, log=log, with_journal=journal)
+            world.migrates = migrates
             world.watch, world.watch_blocks = truth.watch, chains_truth.watch_blocks
             family.play(world, seed)
         except Exception as error:
@@ -61,7 +70,15 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
     return Played(seed, family.name, totals, difference, log or [])
 
 
+def _migrates(seed: int) -> bool:
+    """Whether projects come to be journalled in the course of a scenario."""
+    drawn = seed - JOURNALLED - RANDOM
+    return drawn >= 0 and drawn // len(WEATHERS) % MIGRATED_EVERY == 0
+
+
 def _constants_of(seed: int) -> Constants:
+    if seed >= JOURNALLED:
+        return {"index.fold.MOST": 1 + seed % 7, **_constants_of(seed - JOURNALLED)}
     if seed >= RANDOM:
         return {
             "maintenance.job_worker.BATCH": 1 + seed % 3,
@@ -103,6 +120,9 @@ _FAMILIES = tuple(map(_drawn, WEATHERS))
 
 def family_of(seed: int) -> Family:
     """The family that a seed belongs to."""
+    if seed >= JOURNALLED:
+        alike = family_of(seed - JOURNALLED)
+        return Family(f"journal: {alike.name}", lambda world, _: alike.play(world, seed - JOURNALLED))
     if seed >= RANDOM:
         return _FAMILIES[seed % len(_FAMILIES)]
     if seed >= races.RACES:
@@ -113,7 +133,17 @@ def family_of(seed: int) -> Family:
 
 
 def seeds(count: int) -> Iterator[int]:
-    """The seeds of so many scenarios: every point that is enumerated, and drawn ones as many as are left."""
-    points = (kill_points() + job_points() + races.race_points())[:count]
+    """The seeds of so many scenarios: every point that is enumerated, and drawn ones as many as are left; a third with journals."""
+    with_journals = count // 3
+    points = (kill_points() + job_points() + races.race_points())[: count - with_journals]
     yield from points
-    yield from range(RANDOM, RANDOM + count - len(points))
+    yield from range(RANDOM, RANDOM + count - with_journals - len(points))
+    alike = spread((kill_points(journal=True), job_points(journal=True)), with_journals)
+    yield from (JOURNALLED + seed for seed in alike)
+
+
+def spread(kinds: Sequence[Sequence[int]], count: int) -> list[int]:
+    """So many seeds: half of them points of each of these kinds, evenly spread; the others drawn."""
+    most = count // (2 * len(kinds))
+    points = [seed for kind in kinds for seed in kind[:: -(-len(kind) // most)]] if most else []
+    return [*points, *range(RANDOM, RANDOM + count - len(points))]

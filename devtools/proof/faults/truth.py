@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from devtools.proof.faults import chains_truth
+from devtools.proof.faults import chains_truth, journal_truth
 from devtools.proof.faults.lambdas import Used, read_json
 from devtools.proof.faults.world import Difference, World, is_document
 from gridview.dynamodb.expressions import Item
@@ -114,10 +114,12 @@ def watch(world: World, before: Item | None, item: Mapping[str, Any]) -> None:
 def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> None:
     """Every derived item of every issue that ever was is what its document gives. `but_for`: issues that cannot be derived."""
     catalog = world.catalog()
+    head = world.head if world.journalled else None
+    journal_truth.assert_folded(world)
     for key in sorted({*world.history, *world.orders} - but_for):
         document = world.documents.get(key)
         items = {item[keys.SK]: item for item in world.engine.query_all(key, consistent=True)}
-        found = differences(key, items.values(), catalog)
+        found = differences(key, items.values(), catalog, head=head)
         stored = items.pop(keys.project(world.tenant, world.project), None)
         if stored != document:
             raise Difference(f"{key}: the document is not the one that was written last")
@@ -148,16 +150,18 @@ def assert_found_and_mended(world: World) -> None:
         world.engine.delete(key, item[keys.SK])
     else:
         world.engine.put(spoilt)
-    if not differences(key, world.engine.query_all(key, consistent=True), catalog):
+    head = world.head if world.journalled else None
+    if not differences(key, world.engine.query_all(key, consistent=True), catalog, head=head):
         raise Difference(f"{key}: the check does not find what was done to {item[keys.SK]}")
     mend(world.table, Catalogs(), key)
+    world.fold_all()
     world.totals["spoilt by hand"] += 1
 
 
 def _assert_issue(world: World, key: str, items: dict[str, Item], expected: dict[str, str]) -> None:
     version, removed = world.orders[key]
     found_ledger = items.pop(keys.LEDGER, None)
-    ledger = Ledger.from_item(found_ledger)
+    ledger = journal_truth.finished(world, Ledger.from_item(found_ledger))
     prefix = keys.order(world.tenant, world.project, "")
     unknown = [sk for sk in items if not sk.startswith(prefix)]
     if unknown:
@@ -218,6 +222,9 @@ def assert_removed(world: World) -> None:
     for item in world.engine.query_all(partition, consistent=True):
         if keys.TTL_ATTRIBUTE not in item or keys.SORT in item:
             raise Difference(f"of a deleted project there is left {item[keys.SK]}")
+    for item in world.engine.query_all(keys.journal(*world.home), consistent=True):
+        if keys.TTL_ATTRIBUTE not in item:
+            raise Difference(f"of a deleted project's journal there is left {item[keys.SK]}")
 
 
 def assert_walk(
@@ -273,7 +280,8 @@ def _underway(world: World, field: Field) -> set[int]:
     served = field.served
     found = set()
     for document in world.documents.values():
-        ledger = Ledger.from_item(world.engine.get(document[keys.PK], keys.LEDGER, consistent=True))
+        stored = world.engine.get(document[keys.PK], keys.LEDGER, consistent=True)
+        ledger = journal_truth.finished(world, Ledger.from_item(stored))
         if served is not None and served.order_id in (ledger.intent or {}):
             found.add(document["num"])
     return found

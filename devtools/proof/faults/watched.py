@@ -10,7 +10,7 @@ from gridview.dynamodb.table import Fetched, Page, Scanned, Table, Together
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
 
-WRITES = frozenset({"put", "delete", "add", "remove", "transact", "batch_put"})
+WRITES = frozenset({"put", "delete", "add", "update", "remove", "transact", "batch_put"})
 
 
 class Attempted(NamedTuple):
@@ -197,6 +197,26 @@ class Watched(Table):
             lambda: self.beneath.add(pk, sk, attribute, amount, condition, expires=expires),
         )
         return total
+
+    @override
+    def update(
+        self,
+        pk: str,
+        sk: str,
+        condition: Condition,
+        *,
+        add: Mapping[str, int] | None = None,
+        assign: Mapping[str, Any] | None = None,
+        default: Mapping[str, Any] | None = None,
+        drop: Sequence[str] = (),
+    ) -> Item:
+        changed: Item = self._around(
+            Attempted("update", ((pk, sk),), condition=condition),
+            lambda: self.beneath.update(
+                pk, sk, condition, add=add, assign=assign, default=default, drop=drop
+            ),
+        )
+        return changed
 
     @override
     def remove(self, pk: str, sk: str, paths: Sequence[Sequence[str]]) -> None:

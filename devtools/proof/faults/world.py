@@ -18,18 +18,25 @@ from devtools.proof.faults.stream import Shard, Stream, key_of, told
 from devtools.proof.faults.virtual import Clock
 from devtools.proof.faults.watched import Around, Attempted, Watched, everything
 from gridview.commands.actor import Actor, Role
+from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
+from gridview.index import journal
 from gridview.index.blocks import Block
 from gridview.index.fence_cache import Fences
+from gridview.index.fold import fold
 from gridview.index.images import Poison
+from gridview.index.journal import PATIENCE, Head
+from gridview.index.journal_log import Log
 from gridview.index.ledger import ImageVersion
+from gridview.index.maintainer import current_catalog
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.store import Catalogs, read
-from gridview.support.errors import RequestError
+from gridview.support.clock import now
+from gridview.support.errors import Overloaded, RequestError
 
 TIMEOUT = 60.0
 """Seconds after which Lambda ends the longest of the functions."""
@@ -87,7 +94,9 @@ class World:
         seed: int = 0,
         shards: int = 1,
         log: list[str] | None = None,
+        with_journal: bool = False,
     ) -> None:
+        """`with_journal`: every project is journalled from its beginning."""
         self.random = random
         self.turns = Random(f"turns {seed}")  # noqa: S311 - the same seed is the same scenario
         """Says which of several pending calls of an invocation is next: its own, so that it leaves everything else as it is."""
@@ -117,6 +126,9 @@ class World:
         self.expiring = False
         self._log = log
         self._names: Counter[str] = Counter()
+        self.with_journal = with_journal
+        self.migrates = False
+        """Whether projects come to be journalled while people work in them."""
         self._homes: dict[Home, World] = {}
         """The same world, as it is seen from each of its projects."""
         self._live_in(tenant, project)
@@ -136,7 +148,11 @@ class World:
         """The newest image of each issue that ever was: its version, and whether that was removed."""
         self.blocks: dict[str, Chain] = defaultdict(dict)
         """The blocks that stand in the table, by family and id."""
+        self.journal: dict[int, journal.JournalItem] = {}
+        """What has been decided of each number of the project's journal."""
         self._homes[self.home] = self
+        if self.with_journal:
+            begin_journal(self.engine, tenant, project)
 
     def beside(self, tenant: str, project: str) -> "World":
         """This world, as those see it who work in another project, of the same tenant or of another."""
@@ -166,6 +182,8 @@ class World:
         """Done right above the table: a change of a document is in the stream at once."""
         if not attempted.writes:
             return perform()
+        if any(map(is_journal_item, attempted.keys)):
+            return self._home_of(attempted.keys)._writing_journal(attempted.key, perform)
         if any(map(is_block, attempted.keys)):
             here = self._home_of(attempted.keys)
             return here._writing_blocks([key for key in attempted.keys if is_block(key)], perform)
@@ -215,6 +233,17 @@ class World:
             self.watch_blocks(self, family, before)
         except Difference as difference:
             self.differences.append(difference)
+        return answer
+
+    def _writing_journal(self, key: Key, perform: Callable[[], Any]) -> Any:
+        """Done, and looked at: the item of a number, which never changes."""
+        answer = perform()
+        stored = self.engine.get(*key, consistent=True)
+        if stored is not None:
+            record = journal.JournalItem.from_item(stored)
+            if self.journal.setdefault(record.number, record) != record:
+                self.differences.append(Difference(f"the journal's item {record.number} has changed"))
+            self.totals["empty journal items" if not record.changes else "journal items"] += 1
         return answer
 
     def _changed(self, key: str, old: Item | None, new: Item | None) -> None:
@@ -475,6 +504,53 @@ class World:
             return
         self._failed(run)
 
+    # The journal
+
+    @property
+    def journalled(self) -> bool:
+        """Whether the project has a journal."""
+        return self._head is not None
+
+    @property
+    def head(self) -> Head:
+        """The head of the project's journal."""
+        return Log(self.engine, *self.home).head()
+
+    @property
+    def fold_is_due(self) -> bool:
+        """Whether something waits to be folded."""
+        return self._head is not None and keys.SORT in self._head
+
+    @property
+    def _head(self) -> Item | None:
+        return self.engine.get(keys.journal(*self.home), keys.FOLD, consistent=True)
+
+    def fold(self, catalogs: Catalogs) -> Run:
+        """An invocation that folds, whoever else does."""
+
+        def work(table: Table) -> int:
+            def current() -> Catalog | None:
+                return current_catalog(table, catalogs, *self.home)
+
+            return fold(Log(table, *self.home), self.fences_of(catalogs), current)
+
+        return self.start("fold", work, self.check_fold)
+
+    def check_fold(self, run: Run) -> None:
+        """A fold has ended, which may have found the table busy."""
+        if not isinstance(run.invocation.raised, Overloaded):
+            self.check(run)
+
+    def fold_all(self) -> None:
+        """Fold everything, undisturbed."""
+        for _ in range(20):
+            if self._head is None or self._head["folded"] == self._head["last"]:
+                return
+            self.finish(self.fold(Catalogs()))
+            Log(self.engine, *self.home).rest(now())
+            self.clock.seconds += PATIENCE
+        raise Difference("the fold does not come to an end")
+
     # The end
 
     def over(self) -> None:
@@ -549,6 +625,11 @@ def is_document(key: Key) -> bool:
 def is_block(key: Key) -> bool:
     """Whether an item is a block."""
     return key[1].startswith(keys.DIRECTORY_PREFIX)
+
+
+def is_journal_item(key: Key) -> bool:
+    """Whether an item is one of a journal, and neither its head nor a mark."""
+    return keys.is_journal(key[0]) and key[1] != keys.FOLD and not keys.is_journal_mark(key[1])
 
 
 def _begins_an_issue(call: Attempted) -> bool:

@@ -18,7 +18,6 @@ from devtools.proof.faults.command import replay as replay_scenario
 from devtools.proof.faults.command import results
 from devtools.proof.faults.points import job_points, kill_points
 from devtools.proof.faults.project import MEMORY, Engine
-from devtools.proof.faults.scenarios import RANDOM
 from devtools.proof.oracle import command as oracle
 from devtools.proof.oracle.real import TITANIUM
 
@@ -78,10 +77,7 @@ def play_over_the_engine(count: int, jobs: int) -> Proven:
 
 def sample(count: int) -> list[int]:
     """So many seeds: half of them enumerated points of all kinds, evenly spread; the others drawn."""
-    kinds = (kill_points(), job_points(), races.race_points())
-    most = count // (2 * len(kinds))
-    points = [seed for kind in kinds for seed in kind[:: -(-len(kind) // most)]] if most else []
-    return [*points, *range(RANDOM, RANDOM + count - len(points))]
+    return scenarios.spread((kill_points(), job_points(), races.race_points()), count)
 
 
 def judge(jobs: int) -> Proven:

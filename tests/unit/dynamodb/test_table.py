@@ -144,6 +144,23 @@ def test_adding_makes_an_item_that_expires(table: Table) -> None:
     assert table.get("a", "counter") == item("a", "counter", n=5, ttl=1_800_000_001)
 
 
+def test_an_update_changes_an_item_in_place_and_tells_it(table: Table) -> None:
+    with pytest.raises(ConditionFailed):
+        table.update("a", "head", PRESENT, add={"last": 1})
+    table.put(item("a", "head", last=5, gone="x", kept="y"))
+    told = table.update(
+        "a",
+        "head",
+        Condition("#last = :expected", {"#last": "last"}, {":expected": 5}),
+        add={"last": 2, "waiting": -3},
+        assign={"size": 1},
+        default={"kept": "z", "sort": "now"},
+        drop=["gone"],
+    )
+    assert told == item("a", "head", last=7, waiting=-3, size=1, kept="y", sort="now")
+    assert table.get("a", "head") == told
+
+
 def test_many_items_by_key_in_one_round_and_none_that_is_not_there(table: Table) -> None:
     table.batch_put([item(f"p{num}", "s", num=num, fields={"a1": num, "a2": num}) for num in range(230)])
     before = table.meter.rounds
@@ -675,6 +692,7 @@ def test_a_busy_table_is_overloaded_whatever_is_asked_of_it(error: Exception) ->
         lambda table: table.put(item("a", "s"), ABSENT),
         lambda table: table.delete("a", "s"),
         lambda table: table.add("a", "s", "n", 1, PRESENT),
+        lambda table: table.update("a", "s", PRESENT, add={"n": 1}),
         lambda table: table.transact([expressions.put(item("a", "s"))]),
         lambda table: table.batch_put([item("a", "s")]),
     ]

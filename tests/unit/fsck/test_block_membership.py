@@ -50,7 +50,7 @@ def table() -> MemoryTable:
 
 
 def membership(table: Table) -> BlockMembership:
-    return BlockMembership(table, Fences(), TENANT, PROJECT)
+    return BlockMembership(table, Fences(), TENANT, PROJECT, journalled=False)
 
 
 def misplaced(table: MemoryTable, *doubts: SuspectKey, through: Table | None = None) -> list[Misplaced]:

@@ -18,7 +18,7 @@ from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import chain_check, checker
-from gridview.fsck.block_membership import SuspectKey
+from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_visits import Visits
 from gridview.fsck.checker import Check
 from gridview.fsck.definitions import Definitions
@@ -279,7 +279,7 @@ def test_a_block_that_its_writer_splits_at_once_is_not_told_of(
 
 def test_what_a_repair_could_not_mend_is_told_as_that(table: MemoryTable, time: Time) -> None:
     class Idle(Repairs):
-        def amend(self, tenant: str, project: str, doubts: Sequence[SuspectKey]) -> None:
+        def amend(self, membership: BlockMembership, doubts: Sequence[SuspectKey]) -> None:
             """Nothing, as when others undo it."""
 
     next(one for one in PLANTED_IN_BLOCKS if one.found is DifferenceKind.STRAY).inflict(table)

@@ -20,9 +20,9 @@ from gridview.encoding import keys
 from gridview.fsck import repair
 from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.index import maintainer
+from gridview.index.committer import Superseded
 from gridview.index.images import Underivable
 from gridview.index.ledger import ImageVersion, Ledger
-from gridview.index.maintainer import Superseded
 from gridview.index.sort_entries import sort_strings_of
 from gridview.index.stream_consumer import consume
 from gridview.schema.store import Catalogs, DefinitionsMissing

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from gridview.commands.journals import begin_journal
 from gridview.dynamodb.sessions import acting_for
 from gridview.encoding import keys
 from infra.grants import GRANTS, PARTITIONS, SESSION_GRANTS, TENANT, within
@@ -44,6 +45,7 @@ def busy(shared_account: Cloud) -> Cloud:
     _read(api, path)
     _write(api, account, path)
     _grow_and_shrink(api, account)
+    _log_and_fold(api, account)
     assert api.delete(path, headers={"if-match": api.get(path).etag}).status == 204
     account.upkeep()
     account.modules["upkeep"].handler({"task": "check"}, Context())
@@ -97,6 +99,19 @@ def _grow_and_shrink(api: Client, account: Cloud) -> None:
     for first in range(1, MANY, 20):
         api.batch("many", *[{"delete": {"num": num}} for num in range(first, first + 20)])
     account.derive()
+
+
+def _log_and_fold(api: Client, account: Cloud) -> None:
+    """A journalled project, in which a pass finds something to change; then it is deleted."""
+    api.made("/v1/projects", {"id": "logged", "name": "Logged"})
+    path = "/v1/projects/logged"
+    begin_journal(account.table, "0807", "logged")
+    api.made(f"{path}/attributes", PLAIN)
+    api.made(f"{path}/issues", {"name": "one", "fields": {"plain": "a"}})
+    account.derive()
+    assert api.patch(f"{path}/attributes/plain", {"indexed": True}).status == 200
+    account.upkeep()
+    assert api.delete(path, headers={"if-match": api.get(path).etag}).status == 204
 
 
 @pytest.mark.parametrize("function", GRANTS)

@@ -13,8 +13,8 @@ from gridview.encoding import keys
 from gridview.encoding.fences import before
 from gridview.encoding.sort_strings import sort_string
 from gridview.index import block_writer
-from gridview.index.block_writer import BlockWriter, Impassable, KeyChange, Written, remove_family
-from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
+from gridview.index.block_writer import BlockWriter, Impassable, Written, remove_family
+from gridview.index.blocks import FIRST, HEAD, Block, KeyChange, Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.support import concurrency
 from gridview.support.errors import Overloaded

@@ -37,6 +37,8 @@ LAG = "lag"
 """Sort key of a lag note."""
 CHECK = "fsck"
 """Partition key of the whole-table check in progress; its sort key is `JOB`."""
+FOLD = "fold"
+"""Sort key of the head of a project's journal, and index partition of the heads of all journals that wait to be folded."""
 LEDGER = "xindex"
 """Sort key of an issue's ledger: what the stream consumer derived from the issue."""
 
@@ -87,6 +89,26 @@ def lag(tenant_id: str, project_id: str) -> str:
     the project's partition, so the consumer needs to write nothing there.
     """
     return f"{LAG_PREFIX}{tenant_id}.{project_id}"
+
+
+JOURNAL_PREFIX = "journal-"
+_JOURNAL_DIGITS = 12
+_MARK = "+"
+
+
+def journal(tenant_id: str, project_id: str) -> str:
+    """Partition key of a project's journal: `journal-0807.35e9`."""
+    return f"{JOURNAL_PREFIX}{tenant_id}.{project_id}"
+
+
+def journal_item(number: int) -> str:
+    """Sort key of the journal item of a number, zero padded so that string order is number order: `000000000057`."""
+    return f"{number:0{_JOURNAL_DIGITS}}"
+
+
+def journal_mark(number: int) -> str:
+    """Sort key of the mark that the sort entries of a journal item are there, right behind the item: `000000000057+`."""
+    return f"{journal_item(number)}{_MARK}"
 
 
 def job(part: int = 0) -> str:
@@ -182,6 +204,12 @@ def parse_project(partition_key: str) -> tuple[str, str]:
     return tenant_id, project_id
 
 
+def parse_journal(partition_key: str) -> tuple[str, str]:
+    """The tenant and project in a journal's partition key."""
+    tenant_id, project_id = partition_key.removeprefix(JOURNAL_PREFIX).split(".")
+    return tenant_id, project_id
+
+
 def parse_user(partition_key: str) -> str:
     """The user's id in the partition key of a user's item."""
     return partition_key.removeprefix(USER_PREFIX).partition(".")[2]
@@ -231,6 +259,21 @@ def is_project(key: str) -> bool:
 def is_block(partition_key: str) -> bool:
     """Whether this is a block's partition key, judged by its type alone."""
     return partition_key.startswith(BLOCK_PREFIX)
+
+
+def is_journal(partition_key: str) -> bool:
+    """Whether this is a journal's partition key, judged by its type alone."""
+    return partition_key.startswith(JOURNAL_PREFIX)
+
+
+def is_journal_mark(sort_key: str) -> bool:
+    """Whether this is the sort key of the mark of a journal item, and not of the item."""
+    return sort_key.endswith(_MARK)
+
+
+def parse_journal_number(sort_key: str) -> int:
+    """The number in the sort key of a journal item or its mark."""
+    return int(sort_key.removesuffix(_MARK))
 
 
 def is_attribute(sort_key: str) -> bool:

@@ -1,22 +1,26 @@
 """Checks that each issue is in exactly the blocks that its ledger names, and repairs those where it is not.
 
 A ledger that is finished before and after the read of a block determines the block's content. An issue that another writer is
-working on is left to that writer. The repair follows the protocol of every block writer (`block_writer`): read the blocks, then the
-ledgers, then write the blocks under the write ids that were read.
+working on is left to that writer; in a journalled project, one whose last change is behind the watermark is left to the fold. The
+repair follows the protocol of every block writer (`block_writer`): read the blocks, then the ledgers, then write the blocks under
+the write ids that were read.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
 from gridview.fsck.issue_diff import Collection, compared
-from gridview.index.block_writer import BlockWriter, KeyChange, still_at
-from gridview.index.blocks import Block
+from gridview.index.block_writer import BlockWriter, still_at
+from gridview.index.blocks import Block, KeyChange
 from gridview.index.families import is_key, keys_of
 from gridview.index.fence_cache import Fences
+from gridview.index.journal import Head
+from gridview.index.journal_log import Log
 from gridview.index.ledger import Ledger
 from gridview.schema.catalog import Catalog
 from gridview.support.concurrency import chunked, in_threads
@@ -56,6 +60,7 @@ class BlockMembership:
     fences: Fences
     tenant: str
     project: str
+    journalled: bool
 
     def misplaced(self, doubts: Iterable[SuspectKey], catalog: Catalog) -> Iterator[Misplaced]:
         """The doubts that are true, limited to issues that nobody is working on and with which nothing else is wrong.
@@ -104,21 +109,25 @@ class BlockMembership:
     def _examine(
         self, doubts: Sequence[SuspectKey]
     ) -> tuple[BlockWriter, list[Misplaced], Mapping[int, Ledger]]:
+        head = self._head()  # before the blocks: what is folded by now is in them
         chains = BlockWriter(self.table, self.tenant, self.project, self.fences)
         self._read(chains, doubts)
-        ledgers = self._finished({one.num for one in doubts})
+        ledgers = self._finished({one.num for one in doubts}, head)
         return chains, list(_wrong(chains, doubts, ledgers)), ledgers
 
     def _read(self, chains: BlockWriter, doubts: Iterable[SuspectKey]) -> None:
         places = (KeyChange(self._issue(one.num), one.family, one.key, present=True) for one in doubts)
         _raise_first(chains.read(places))
 
-    def _finished(self, numbers: Iterable[int]) -> dict[int, Ledger]:
+    def _head(self) -> Head | None:
+        return Log(self.table, self.tenant, self.project).head() if self.journalled else None
+
+    def _finished(self, numbers: Iterable[int], head: Head | None) -> dict[int, Ledger]:
         """The intact, finished ledgers; the empty ledger for an issue that has none."""
         wanted = {num: (self._issue(num), keys.LEDGER) for num in sorted(numbers)}
         found = self.table.batch_get(list(wanted.values()), consistent=True).items
         read = {
-            num: Collection.of(key[0], [found[key]] if key in found else []).read_ledger()
+            num: self._collection(key[0], [found[key]] if key in found else [], head).read_ledger()
             for num, key in wanted.items()
         }
         return {num: ledger for num, ledger in read.items() if ledger is not None and ledger.intent is None}
@@ -126,13 +135,20 @@ class BlockMembership:
     def _sound(self, numbers: Iterable[int], ledgers: Mapping[int, Ledger], catalog: Catalog) -> set[int]:
         """The issues whose own items are right, and whose ledgers are unchanged."""
 
+        head = self._head()
+
         def judge(num: int) -> bool:
             key = self._issue(num)
-            collection = Collection.of(key, self.table.query_all(key, consistent=True))
+            collection = self._collection(key, self.table.query_all(key, consistent=True), head)
             return collection.read_ledger() == ledgers[num] and not compared(collection, catalog)
 
         chosen = sorted(numbers)
         return {num for num, sound in zip(chosen, in_threads(judge, chosen), strict=True) if sound}
+
+    def _collection(self, key: str, items: Iterable[Item], head: Head | None) -> Collection:
+        collection = Collection.of(key, items)
+        collection.look_up(head)
+        return collection
 
     def _issue(self, num: int) -> str:
         return keys.issue(self.tenant, self.project, num)

@@ -139,7 +139,8 @@ class Visits:
         return Visited(doubtful.findings, further)
 
     def _doubtful(self, visit: Visit, catalog: Catalog) -> "_Doubtful":
-        membership = BlockMembership(self._table, self._fences, visit.tenant, visit.project)
+        own = visit.tenant, visit.project
+        membership = BlockMembership(self._table, self._fences, *own, catalog.journalled)
         return _Doubtful(membership, catalog, self._repair)
 
 
@@ -170,7 +171,7 @@ class _Doubtful:
         for at in range(0, len(doubts), TOGETHER):
             some = doubts[at : at + TOGETHER]
             self._keep(self.found, family, membership.misplaced(some, self._catalog))
-            self._repair.amend(membership.tenant, membership.project, some)
+            self._repair.amend(membership, some)
             self._keep(self.left, family, membership.misplaced(some, self._catalog))
 
     def _keep(self, kept: dict[str, list[Difference]], family: str, misplaced: Iterable[Misplaced]) -> None:

@@ -22,8 +22,8 @@ from gridview.fsck.progress import RESTLESS, Finding, Suspect, Tally, Visit
 from gridview.fsck.repairs import TOGETHER, Repairs
 from gridview.fsck.walks import IssueWalk, WalkStep, collections
 from gridview.index.blocks import Unreadable
+from gridview.index.committer import Superseded
 from gridview.index.images import Underivable
-from gridview.index.maintainer import Superseded
 from gridview.schema.store import DefinitionsMissing
 from gridview.support import clock
 from gridview.support.errors import Overloaded
@@ -153,9 +153,11 @@ class Check:
             return "", [Difference(key, DifferenceKind.UNKNOWN, keys.PK)]
         project = collection.issue.tenant, collection.issue.project
         defined = self._definitions.of(*project)
+        collection.look_up(defined.head)
         found = compared(collection, defined.catalog, removing=defined.removing)
         if found and refresh and defined.as_of < clock.after(-_OLD_DEFINITIONS):
             defined = self._definitions.reload(*project)
+            collection.look_up(defined.head)
             found = compared(collection, defined.catalog, removing=defined.removing)
         return (collection.fingerprint if found else ""), found
 

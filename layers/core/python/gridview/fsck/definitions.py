@@ -7,6 +7,8 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import chain_check
 from gridview.index.families import families_of
+from gridview.index.journal import Head
+from gridview.index.journal_log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
 from gridview.schema.store import DefinitionsMissing, read
@@ -25,6 +27,8 @@ class Defined(NamedTuple):
     as_of: str
     families: frozenset[str] = frozenset()
     """The families that may have blocks, including those being removed."""
+    head: Head | None = None
+    """The head of the project's journal, if it has one."""
 
     def lacks(self, family: str) -> bool:
         """Whether a family is surely not one of the project's. A project has none once its deletion is complete."""
@@ -52,7 +56,8 @@ class Definitions:
         try:
             catalog = to_catalog(tenant, project, read(self._table, tenant, project))
             families = frozenset((*families_of(catalog), *chain_check.left(catalog)))
-            defined = Defined(catalog, False, as_of, families)
+            head = Log(self._table, tenant, project).head() if catalog.journalled else None
+            defined = Defined(catalog, False, as_of, families, head)
         except (KeyError, DefinitionsMissing, NotFound):
             job = self._table.get(keys.project(tenant, project), keys.JOB, consistent=True)
             defined = Defined(None, job is not None, as_of)

@@ -16,6 +16,7 @@ from gridview.encoding.keys import IssueKey
 from gridview.encoding.sort_strings import issue_number
 from gridview.index.families import TOKENS_SUFFIX, has_entries, tokens_family
 from gridview.index.images import Image, Underivable, target_of
+from gridview.index.journal import Head
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import UnknownSpec, present_sort_strings
 from gridview.schema.catalog import Catalog, Order
@@ -80,6 +81,8 @@ class Collection:
     ledger: Item | None = None
     entries: dict[str, Item] = field(default_factory=dict)
     strangers: list[Item] = field(default_factory=list)
+    committed: bool = False
+    """Whether the journal's item of the number that the ledger names is there, and not empty."""
 
     @classmethod
     def of(cls, key: str, items: Iterable[Item]) -> Self:
@@ -133,7 +136,10 @@ class Collection:
         return image
 
     def read_ledger(self) -> Ledger | None:
-        """The ledger, or the empty one if there is none; None if the stored item is not a ledger."""
+        """The ledger, or the empty one if there is none; None if the stored item is not a ledger.
+
+        One that names a number of the journal is unfinished unless that is `committed`.
+        """
         try:
             ledger = Ledger.from_item(self.ledger)
             _ = ledger.present
@@ -146,7 +152,13 @@ class Collection:
             or (self.ledger is not None and ledger.revision < 1)
         ):
             return None
-        return ledger
+        return ledger.committed() if ledger.number and self.committed else ledger
+
+    def look_up(self, head: Head | None) -> None:
+        """See in the head of the journal, if there is one, whether the ledger is finished; behind the watermark it is not."""
+        ledger = self.read_ledger()
+        if ledger is not None and ledger.number and head is not None:
+            self.committed = bool(head.committed(ledger.number))
 
     @property
     def fingerprint(self) -> str:
@@ -175,16 +187,23 @@ def _highest(entries: Mapping[str, Item], attribute: str) -> int:
 
 
 def differences(
-    key: str, items: Iterable[Item], catalog: Catalog | None, *, removing: bool = False
+    key: str,
+    items: Iterable[Item],
+    catalog: Catalog | None,
+    *,
+    removing: bool = False,
+    head: Head | None = None,
 ) -> list[Difference]:
     """The faults in one issue's items under the definitions of `catalog`; empty if all is right. UnknownSpec.
 
-    Without a catalog (the project is deleted) no derived item may exist, unless its removal is in progress (`removing`).
+    Without a catalog (the project is deleted) no derived item may exist, unless its removal is in progress (`removing`). `head`:
+    that of the journal, if the project has one.
     """
     try:
         collection = Collection.of(key, items)
     except ValueError:
         return [Difference(key, DifferenceKind.UNKNOWN, keys.PK)]
+    collection.look_up(head)
     return compared(collection, catalog, removing=removing)
 
 

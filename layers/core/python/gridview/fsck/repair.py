@@ -12,11 +12,13 @@ from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import Collection, DifferenceKind, compared, is_entry
+from gridview.index.committer import Superseded, settled
 from gridview.index.families import has_entries
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Underivable, target_of
+from gridview.index.journal_log import Log
 from gridview.index.ledger import ImageVersion, Intent, Ledger, Plan
-from gridview.index.maintainer import Superseded, Work, carry_out, current_catalog
+from gridview.index.maintainer import Work, carry_out, current_catalog
 from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs, DefinitionsMissing, require_deleted
@@ -118,7 +120,7 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
     catalog = current_catalog(table, catalogs, issue.tenant, issue.project)
     if catalog is None and collection.document is not None:
         require_deleted(table, issue.tenant, issue.project)
-    ledger = collection.read_ledger()
+    ledger = _look_up(table, collection, catalog)
     malformed = [keys.order(issue.tenant, issue.project, order_id) for order_id in collection.malformed]
     if ledger is None:
         malformed.append(keys.LEDGER)
@@ -129,6 +131,15 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
     planned = _plan(collection, ledger, catalog, hint)
     work = None if planned is None else Work(catalog, key, ledger, planned, thorough=True)
     return _Prepared(work, stale, bool(foreign))
+
+
+def _look_up(table: Table, collection: Collection, catalog: Catalog | None) -> Ledger | None:
+    """The ledger, after its project's journal was asked whether it is finished; None if it is malformed."""
+    ledger = collection.read_ledger()
+    if ledger is not None and ledger.number and catalog is not None and catalog.journalled:
+        told = settled(Log(table, catalog.tenant, catalog.project), (ledger.number,))
+        collection.committed = told[ledger.number]
+    return collection.read_ledger()
 
 
 def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint: int) -> Plan | None:

@@ -1,6 +1,7 @@
 """Repairs the issues and blocks that a check found wrong, in an order in which each repair can succeed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from threading import Lock
 
 from gridview.dynamodb.table import Table
@@ -38,9 +39,9 @@ class Repairs:
         """Make a chain passable."""
         straighten(Chain(self._table, tenant, project, family), self._fences)
 
-    def amend(self, tenant: str, project: str, doubts: Sequence[SuspectKey]) -> None:
+    def amend(self, membership: BlockMembership, doubts: Sequence[SuspectKey]) -> None:
         """Add issues to the blocks from which they are missing, and remove them from those in which they are stray."""
-        BlockMembership(self._table, self._fences, tenant, project).amend(doubts)
+        replace(membership, fences=self._fences).amend(doubts)
 
     def remove(self, tenant: str, project: str, family: str) -> None:
         """Remove the blocks of a family that nobody writes."""

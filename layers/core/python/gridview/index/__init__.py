@@ -1,4 +1,4 @@
 """The data derived from issues, and the code that keeps it right: sort entries, ledgers, blocks, the stream consumer.
 
-I/O: block_reader, block_writer, dead_letters, freshness, issue_count, maintainer, stream_consumer.
+I/O: block_reader, block_writer, committer, dead_letters, fold, freshness, issue_count, journal_log, maintainer, stream_consumer.
 """

@@ -10,10 +10,14 @@ invocation from spoiling a block:
 An invocation that supersedes an intent first writes its own, and then all blocks that either intent names. A write of the
 superseded invocation either comes before those, which correct it, or was prepared from outdated blocks, and fails.
 
+In a journalled project the fold writes blocks, with a `Replay`: steps 2 and 3 then are that a block which was read is written by
+what the journal says above its position.
+
 All issues of a batch with keys in one block share one write of it. Splits and merges follow and change no membership: if one is
 lost, the next writer of the block makes it.
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -24,9 +28,9 @@ from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, delete
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index import blocks
-from gridview.index.blocks import HEAD, Block, Change, Unreadable
+from gridview.index.blocks import HEAD, Block, Change, KeyChange, Unreadable
 from gridview.index.fence_cache import Fences
-from gridview.index.ledger import STANDING, paths_of, stands_at, strings_in
+from gridview.index.ledger import NUMBER, STANDING, paths_of, stands_at, strings_in
 from gridview.support import backoff
 from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import Overloaded
@@ -50,13 +54,14 @@ class Impassable(Overloaded):
     """No block covers a key: other writers keep changing the chain, or it is broken."""
 
 
-class KeyChange(NamedTuple):
-    """A key that an issue is to have, or not to have, in a family."""
+class Replay(NamedTuple):
+    """What a fold knows besides its changes, which are all that the journal changes up to `position` in one family.
 
-    issue: str
-    family: str
-    key: str
-    present: bool
+    `keys_at` returns the keys of a plain block's members as of the block's position.
+    """
+
+    position: int
+    keys_at: Callable[[Block], Iterable[str]]
 
 
 class Written(NamedTuple):
@@ -69,11 +74,16 @@ class Written(NamedTuple):
 class BlockWriter:
     """The chains of one project, for one batch: `read`, then `write`, possibly several times."""
 
-    def __init__(self, table: Table, tenant: str, project: str, fences: Fences) -> None:
+    def __init__(
+        self, table: Table, tenant: str, project: str, fences: Fences, replay: Replay | None = None
+    ) -> None:
         self._table = table
         self._tenant = tenant
         self._project = project
         self._fences = fences
+        self._replay = replay
+        self._sorted: Sequence[KeyChange] = ()
+        """The changes of a replay, in the order of their keys."""
         self._blocks: dict[BlockAddress, Block] = {}
         self._located: dict[tuple[str, str], BlockAddress] = {}
         """The block that covers a key, by family and key."""
@@ -139,6 +149,7 @@ class BlockWriter:
         failed: dict[str, Exception] = {}
         written: dict[BlockAddress, Block] = {}
         remaining = list(places)
+        self._sorted = sorted(places, key=_key) if self._replay is not None else ()
         for attempt in range(backoff.ATTEMPTS):
             done = self._put(remaining)
             written |= done
@@ -242,11 +253,17 @@ class BlockWriter:
 
         def bring(block_key: BlockAddress) -> Block | None:
             here, read = wanted[block_key], self._blocks[block_key]
+            position = 0
+            if self._replay is not None:
+                # All that waits between its fences, wherever the keys were looked for: the position says that nothing is left out.
+                here, position = self._waiting(read), self._replay.position
+                if not here:
+                    return read  # another fold has been here
             change = Change(
                 frozenset(place.key for place in here if place.present),
                 frozenset(place.key for place in here if not place.present),
             )
-            after = blocks.changed(read, change)
+            after = blocks.changed(read, change, position)
             item = after.to_item(self._tenant, self._project)
             try:
                 self._table.put(item, unchanged(read))
@@ -275,6 +292,8 @@ class BlockWriter:
 
     def _split(self, block: Block) -> None:
         found = self._keys_of_members(block) if blocks.needs_keys(block) else ()
+        if found is None:
+            return
         first, *others = blocks.split(block, found)
         if not others:
             return
@@ -286,23 +305,30 @@ class BlockWriter:
         )
         self._fences.learn(self._directory(block.family), [(other.lower, other.id) for other in others])
 
-    def _keys_of_members(self, block: Block) -> Iterator[str]:
+    def _keys_of_members(self, block: Block) -> Iterable[str] | None:
         """The keys of a plain block's members, by their ledgers: a read unit for each.
 
-        The ledgers are read after the block, so whoever changes one meanwhile will find the block written.
+        The ledgers are read after the block, so whoever changes one meanwhile will find the block written. None if a ledger is
+        journalled: it may be ahead of the block, so the split is left to the fold.
         """
+        if self._replay is not None:
+            return self._replay.keys_at(block)
         wanted = [(keys.issue(self._tenant, self._project, num), keys.LEDGER) for num in block.members]
-        ledgers = self._table.batch_get(wanted, consistent=True, paths=paths_of(block.family)).items
-        for ledger in ledgers.values():
-            yield from _key_within(block, ledger)
+        paths = *paths_of(block.family), (NUMBER,)
+        ledgers = self._table.batch_get(wanted, consistent=True, paths=paths).items.values()
+        if any(NUMBER in ledger for ledger in ledgers):
+            return None
+        return [key for ledger in ledgers for key in _key_within(block, ledger)]
 
     def _merge(self, block: Block) -> None:
         if block.next is None:
             return
         self._fetch([(block.family, block.next)])
         following = self._blocks.get((block.family, block.next))
-        whole = None if following is None else blocks.merged(block, following)
-        if whole is None or following is None:
+        if following is None or not self._alike(block, following):
+            return
+        whole = blocks.merged(block, following)
+        if whole is None:
             return
         directory = self._directory(block.family)
         gone = keys.block(self._tenant, self._project, block.family, following.id)
@@ -313,6 +339,24 @@ class BlockWriter:
             ]
         )
         self._fences.forget(directory, following.id)
+
+    def _alike(self, block: Block, following: Block) -> bool:
+        """Whether two blocks hold what the journal says up to the higher of their positions, so that one may stand for both."""
+        if block.position == following.position:
+            return True
+        if self._replay is None or max(block.position, following.position) > self._replay.position:
+            return False
+        return not self._waiting(block) and not self._waiting(following)
+
+    def _waiting(self, block: Block) -> list[KeyChange]:
+        """The changes of a replay that are not folded into the block which covers their keys."""
+        begin = bisect_left(self._sorted, block.lower, key=_key)
+        end = None if block.upper is None else bisect_left(self._sorted, block.upper, key=_key)
+        return [place for place in self._sorted[begin:end] if place.number > block.position]
+
+
+def _key(place: KeyChange) -> str:
+    return place.key
 
 
 def remove_family(

@@ -94,6 +94,11 @@ class Block:
         """Whether it has a bitmap for each body."""
         return self.sets is not None
 
+    @property
+    def position(self) -> int:
+        """The number up to which the journal is folded into it; 0 if its project has none."""
+        return position_in(self.write_id)
+
     @cached_property
     def members(self) -> BitMap:
         """The numbers of all issues with keys in it."""
@@ -165,6 +170,11 @@ class Entry(NamedTuple):
         return self.write_id.startswith("d")
 
     @property
+    def position(self) -> int:
+        """The number up to which the journal is folded into the block; 0 if its project has none."""
+        return position_in(self.write_id)
+
+    @property
     def body(self) -> str | None:
         """The body of every key in it, if its fences allow only one."""
         return body_between(self.lower, self.upper)
@@ -187,6 +197,16 @@ def entry_of(block: Block) -> Entry:
     return Entry(block.id, block.lower, block.upper, block.next, block.write_id, block.size)
 
 
+class KeyChange(NamedTuple):
+    """A key that an issue is to have, or not to have, in a family. `number`: that of the journal item that says so."""
+
+    issue: str
+    family: str
+    key: str
+    present: bool
+    number: int = 0
+
+
 class Change(NamedTuple):
     """Keys to add to a block and keys to remove from it; the two are disjoint."""
 
@@ -194,16 +214,17 @@ class Change(NamedTuple):
     remove: frozenset[str] = frozenset()
 
 
-def changed(block: Block, change: Change) -> Block:
-    """The block with keys between its fences added and removed, under a new write id.
+def changed(block: Block, change: Change, position: int = 0) -> Block:
+    """The block with keys between its fences added and removed, under a new write id, at this position if its own is not higher.
 
     An added issue stays even if another of its keys is removed: a plain block does not tell its keys apart.
     """
+    position = max(position, block.position)
     if block.sets is None:
         rest = BitMap(block.rest)
         rest -= BitMap(number_of(key) for key in change.remove)
         rest |= BitMap(number_of(key) for key in change.add)
-        return _rewritten(block, None, rest)
+        return _rewritten(block, None, rest, position)
     sets = dict(block.sets)
     for key in change.remove:
         body, num = body_of(key), number_of(key)
@@ -213,20 +234,26 @@ def changed(block: Block, change: Change) -> Block:
         body = body_of(key)
         sets[body] = sets.get(body, BitMap()) | BitMap((number_of(key),))
     sets = {body: numbers for body, numbers in sorted(sets.items()) if numbers}
-    return _rewritten(block, *_representation(block.family, sets))
+    return _rewritten(block, *_representation(block.family, sets), position)
 
 
-def _rewritten(block: Block, sets: Sets | None, rest: BitMap | None) -> Block:
-    return replace(block, sets=sets, rest=rest, write_id=_write_id(detailed=sets is not None))
+def _rewritten(block: Block, sets: Sets | None, rest: BitMap | None, position: int) -> Block:
+    return replace(block, sets=sets, rest=rest, write_id=_write_id(sets is not None, position))
 
 
 def touched(block: Block) -> Block:
     """The same block under a new write id."""
-    return replace(block, write_id=_write_id(detailed=block.detailed))
+    return replace(block, write_id=_write_id(block.detailed, block.position))
 
 
-def _write_id(*, detailed: bool) -> str:
-    return ("d" if detailed else "p") + secrets.token_hex(6)
+def _write_id(detailed: bool, position: int) -> str:
+    """A new one. It tells the directory the kind of the block and, in a journalled project, its position: `d7f3a01c04b2e@57`."""
+    return ("d" if detailed else "p") + secrets.token_hex(6) + (f"@{position}" if position else "")
+
+
+def position_in(write_id: str) -> int:
+    """The position that a write id tells."""
+    return int(write_id.partition("@")[2] or 0)
 
 
 def _representation(family: str, sets: Sets) -> tuple[Sets | None, BitMap | None]:
@@ -265,7 +292,8 @@ def fitted(block: Block, upper: str | None, following: str | None) -> Block:
         body: BitMap(num for num in numbers if fitting.covers(sort_string(body, num)))
         for body, numbers in fitting.sets.items()
     }
-    return _rewritten(fitting, {body: numbers for body, numbers in sets.items() if numbers}, None)
+    kept = {body: numbers for body, numbers in sets.items() if numbers}
+    return _rewritten(fitting, kept, None, block.position)
 
 
 def oversize(block: Block) -> bool:
@@ -326,7 +354,7 @@ def wants_merge(block: Block) -> bool:
 
 
 def merged(block: Block, following: Block) -> Block | None:
-    """One block in place of two neighbours; None if they should stay two."""
+    """One block in place of two neighbours, at the higher of their positions; None if they should stay two."""
     if _own(following):
         return None
     if block.sets is not None and following.sets is not None:
@@ -336,7 +364,9 @@ def merged(block: Block, following: Block) -> Block | None:
         representation = _representation(block.family, sets)
     else:
         representation = None, block.members | following.members
-    whole = replace(_rewritten(block, *representation), upper=following.upper, next=following.next)
+    position = max(block.position, following.position)
+    rewritten = _rewritten(block, *representation, position)
+    whole = replace(rewritten, upper=following.upper, next=following.next)
     fits = len(whole.encoded) <= ROOMY and not (needs_keys(whole) and whole.size > _ROOMY_KEYS)
     return whole if fits else None
 
@@ -425,7 +455,7 @@ def _chained(block: Block, pieces: Iterable[_Piece]) -> list[Block]:
     chain = []
     for piece, block_id, upper, next_id in zip(found, ids, uppers, following, strict=True):
         sets, rest = _representation(block.family, piece.sets)
-        write_id = _write_id(detailed=sets is not None)
+        write_id = _write_id(sets is not None, block.position)
         chain.append(Block(block.family, block_id, piece.lower, upper, next_id, write_id, sets, rest))
     return chain
 

@@ -56,7 +56,7 @@ class Ledger:
     `version` and `removed` name the image that `applied` (family -> sort string) was derived from, or with `intent` is being
     derived from. `epoch` is the catalog's. Every intent raises `revision`. An issue from which nothing was derived has
     `Ledger.EMPTY`. `left`: the families changed shortly before `at` (seconds since 1970), each with the strings that the issue had
-    there, or EVERY_FAMILY.
+    there, or EVERY_FAMILY. `number`: that of the journal item that decides whether the intent was carried out; 0 without a journal.
     """
 
     version: int = 0
@@ -67,6 +67,7 @@ class Ledger:
     intent: Mapping[str, Intent] | None = None
     left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     at: int = 0
+    number: int = 0
 
     def left_by(self, now: int) -> Mapping[str, tuple[str, ...]]:
         """What it left, as far as somebody may still be shown it."""
@@ -100,6 +101,10 @@ class Ledger:
                 reached[family] = intent.to
         return reached
 
+    def committed(self) -> Self:
+        """This ledger once the journal item of its number is there: what was intended is applied."""
+        return replace(self, applied=self.target(), intent=None)
+
     def to_item(self, partition_key: str, *, expires: int | None = None) -> dict[str, Any]:
         """Encode as the stored item. `expires` (seconds since 1970) makes it a tombstone that the table deletes."""
         item: dict[str, Any] = {
@@ -116,13 +121,15 @@ class Ledger:
             item["intent"] = {family: intent.to_item() for family, intent in self.intent.items()}
         if self.left:
             item |= {"left": {family: list(strings) for family, strings in self.left.items()}, "at": self.at}
+        if self.number:
+            item[NUMBER] = self.number
         if expires is not None:
             item[keys.TTL_ATTRIBUTE] = expires
         return item
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any] | None) -> Self:
-        """Decode the stored item; the empty ledger if there is none."""
+        """Decode the stored item; the empty ledger if there is none. One that names a number counts as unfinished."""
         if item is None:
             return cls()
         intent = item.get("intent")
@@ -135,8 +142,12 @@ class Ledger:
             intent=None if intent is None else {name: Intent.from_item(one) for name, one in intent.items()},
             left={family: tuple(strings) for family, strings in item.get("left", {}).items()},
             at=item.get("at", 0),
+            number=item.get(NUMBER, 0),
         )
 
+
+NUMBER = "journal"
+"""The attribute of a stored ledger that holds the journal's number."""
 
 STANDING = (("revision",), ("intent",))
 """The paths of a stored ledger that `stands_at` looks at."""
@@ -164,6 +175,18 @@ def strings_in(item: Mapping[str, Any], family: str) -> tuple[str, ...]:
         intent = Intent.from_item(intended)
         found = [intent.to, applied, *intent.left]
     return tuple(one for one in found if one is not None)
+
+
+def finished_in(item: Mapping[str, Any], family: str, *, committed: bool) -> str | None:
+    """The string that an issue has in a family by its stored ledger, which names a journal's number; None if it has none.
+
+    `committed`: whether the item of that number is there, so that what was intended counts.
+    """
+    intended = item.get("intent", {}).get(family)
+    if committed and intended is not None:
+        return Intent.from_item(intended).to
+    applied: str | None = item.get("applied", {}).get(family)
+    return applied
 
 
 @dataclass(frozen=True, slots=True)

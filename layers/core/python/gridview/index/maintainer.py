@@ -6,34 +6,31 @@ wrong. They may meet at an issue: each write carries a condition that a newer wr
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
 from gridview.dynamodb.expressions import ABSENT, Condition, Item, revision_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.block_writer import BlockWriter, KeyChange, still_at
+from gridview.index.block_writer import BlockWriter, still_at
+from gridview.index.blocks import KeyChange
+from gridview.index.committer import Pending, Superseded, commit, settled
 from gridview.index.families import FamilyKind, families_of, has_entries, is_key, keys_of, kind_of
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Underivable, target_of
+from gridview.index.journal import FamilyChange, IssueChange
+from gridview.index.journal_log import Log
 from gridview.index.ledger import Ledger, Plan, plan
-from gridview.index.sort_entries import sort_entry, tombstone
+from gridview.index.sort_entries import ENTRY_TOMBSTONE_DAYS, not_overtaken, sort_entry, tombstone
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs, DefinitionsMissing
 from gridview.support import backoff, clock
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import NotFound, Overloaded
 
-ENTRY_TOMBSTONE_DAYS = 7
-"""A cleared entry's tombstone outlives every write that may still be in flight."""
-
 LEDGER_TOMBSTONE_DAYS = 30
 """A removed issue's ledger outlives the stream's records (1 day) and the dead letters (14 days)."""
-
-
-class Superseded(Exception):
-    """Another invocation or a newer catalog was faster. Read the ledger again and make a new plan."""
 
 
 def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str) -> Catalog | None:
@@ -66,6 +63,11 @@ class Work:
         return not self.planned.put and not self.planned.clear
 
     @property
+    def journalled(self) -> bool:
+        """Whether it is committed to a journal."""
+        return self.catalog is not None and self.catalog.journalled
+
+    @property
     def project(self) -> tuple[str, str]:
         """Tenant and project."""
         issue = keys.parse_issue(self.key)
@@ -94,6 +96,12 @@ class Subject(NamedTuple):
     image: Image
     ledger: Ledger
 
+    @property
+    def is_news(self) -> bool:
+        """Whether a journal has to name the image, even if nothing that is indexed differs."""
+        journalled = self.catalog is not None and self.catalog.journalled
+        return journalled and self.image.order > self.ledger.order
+
 
 def derive(
     table: Table,
@@ -111,8 +119,8 @@ def derive(
     """
     failed: dict[str, Exception] = {}
     for attempt in range(backoff.ATTEMPTS):
-        works, superseded = [], set()
-        for subject in read(issues):
+        works, superseded, seen = [], set(), []
+        for subject in _settled(table, read(issues)):
             key = subject.image.key
             try:
                 work = work_on(*subject, touch=touch)
@@ -122,7 +130,9 @@ def derive(
                 failed[key] = error
             else:
                 works += [work] if work is not None else []
-        for key, trouble in carry_out(table, fences, works).items():
+                if work is None and touch and subject.is_news:
+                    seen.append(subject.image)
+        for key, trouble in carry_out(table, fences, works, seen).items():
             if isinstance(trouble, Superseded):
                 superseded.add(key)
             else:
@@ -134,14 +144,33 @@ def derive(
     return failed | {key: Superseded() for key in issues}
 
 
-def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, Exception]:
+def _settled(table: Table, subjects: Iterable[Subject]) -> Iterator[Subject]:
+    """The subjects, with ledgers of which the journal has told whether they are finished (`committer.settled`)."""
+    named: dict[tuple[str, str], list[Subject]] = defaultdict(list)
+    for subject in subjects:
+        if subject.catalog is not None and subject.catalog.journalled and subject.ledger.number:
+            named[subject.image.project].append(subject)
+        else:
+            yield subject
+    for project, some in named.items():
+        committed = settled(Log(table, *project), (subject.ledger.number for subject in some))
+        for subject in some:
+            ledger = subject.ledger
+            yield subject._replace(ledger=ledger.committed() if committed[ledger.number] else ledger)
+
+
+def carry_out(
+    table: Table, fences: Fences, works: Sequence[Work], seen: Sequence[Image] = ()
+) -> dict[str, Exception]:
     """Write the work planned for issues, none of them twice; returns the errors that prevented it, by issue.
 
-    Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table. Unreadable: one of its
-    blocks. With n entries to change: 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks, which
-    all issues share (`block_writer`).
+    `seen`: images of journalled projects in which nothing that is indexed differs. A project that is journalled goes by
+    `committer.commit`, which never writes a block; for others the following holds. Superseded: another invocation has written
+    meanwhile. Overloaded and ItemTooLarge: from the table. Unreadable: one of its blocks. With n entries to change: 2 writes of
+    the ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks, which all issues share (`block_writer`).
     """
-    failed: dict[str, Exception] = {}
+    failed = _commit(table, works, seen)
+    works = [work for work in works if not work.journalled]
 
     def all_do(step: Callable[[Work], None], chosen: Iterable[Work]) -> None:
         def attempt(work: Work) -> None:
@@ -185,23 +214,51 @@ def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, 
     return failed
 
 
+def _commit(table: Table, works: Iterable[Work], seen: Iterable[Image]) -> dict[str, Exception]:
+    """Commit the work on journalled projects to their journals."""
+    by_project: dict[tuple[str, str], list[Pending]] = defaultdict(list)
+    for work in works:
+        if work.journalled:
+            by_project[work.project].append(_pending(work))
+    for image in seen:
+        change = IssueChange(image.issue.num, *image.order, revision=0, moves={})
+        by_project[image.project].append(Pending(image.key, change))
+    failed: dict[str, Exception] = {}
+    for project, pending in by_project.items():
+        failed |= commit(Log(table, *project), pending)
+    return failed
+
+
+def _pending(work: Work) -> Pending:
+    """The planned change as the journal has it.
+
+    Of an unfinished intent, or in the course of a repair, nobody knows what it has left in blocks, so all of them are written.
+    """
+    intent, read = work.planned.intent, work.read
+    thorough = work.thorough or read.intent is not None
+    moves = {}
+    for family, one in (intent.intent or {}).items():
+        had = (read.applied[family],) if family in read.applied else ()
+        moves[family] = FamilyChange((*had, *one.left), one.to, thorough)
+    num = keys.parse_issue(work.key).num
+    change = IssueChange(num, intent.version, intent.removed, intent.revision, moves)
+    ledger = replace(intent, left=work.planned.done.left)  # it is not written again when it is finished
+    return Pending(work.key, change, ledger, _unchanged(read), _expires(work))
+
+
 def _begin(table: Table, work: Work) -> None:
     """Write the intent and the entries that it names."""
     planned, key = work.planned, work.key
     revision, version = planned.done.revision, planned.done.version
-    not_overtaken = Condition(
-        "attribute_not_exists(PK) OR revision <= :revision", values={":revision": revision}
-    )
+    condition = not_overtaken(revision)
     table.put(planned.intent.to_item(key, expires=_expires(work)), _unchanged(work.read))
     for family, sort in planned.put.items():
         if has_entries(family):
-            table.put(sort_entry(key, family, sort, version=version, revision=revision), not_overtaken)
+            table.put(sort_entry(key, family, sort, version=version, revision=revision), condition)
     for family in planned.clear:
         if has_entries(family):
             expires = clock.expiry(ENTRY_TOMBSTONE_DAYS)
-            table.put(
-                tombstone(key, family, version=version, revision=revision, expires=expires), not_overtaken
-            )
+            table.put(tombstone(key, family, version=version, revision=revision, expires=expires), condition)
 
 
 def _done_item(work: Work) -> Item:
@@ -246,9 +303,10 @@ def _unchanged(ledger: Ledger) -> Condition:
     """The condition that the ledger is as it was read. An intent and its completion share a revision, so both are checked.
 
     Otherwise, an invocation that mistook the intent for a dead one's could put a new intent over the finished ledger, and die with
-    nobody coming after.
+    nobody coming after. A ledger that names a journal's number keeps its intent for good.
     """
     if not ledger.revision:
         return ABSENT
-    unfinished = "attribute_not_exists" if ledger.intent is None else "attribute_exists"
-    return Condition(f"revision = :revision AND {unfinished}(intent)", values={":revision": ledger.revision})
+    unfinished = ledger.intent is not None or ledger.number
+    exists = "attribute_exists" if unfinished else "attribute_not_exists"
+    return Condition(f"revision = :revision AND {exists}(intent)", values={":revision": ledger.revision})

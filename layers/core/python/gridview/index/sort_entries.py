@@ -4,8 +4,12 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from gridview.dynamodb.expressions import Condition
 from gridview.encoding import keys, sort_strings
 from gridview.schema.catalog import Catalog, CompositeOrder, Field, FieldType, Order
+
+ENTRY_TOMBSTONE_DAYS = 7
+"""A cleared entry's tombstone outlives every write that may still be in flight."""
 
 Body = Callable[[Field, Any], str]
 
@@ -109,6 +113,11 @@ def tombstone(
         "revision": revision,
         keys.TTL_ATTRIBUTE: expires,
     }
+
+
+def not_overtaken(revision: int) -> Condition:
+    """The condition of every write of a sort entry or tombstone: none of a higher revision is there."""
+    return Condition("attribute_not_exists(PK) OR revision <= :revision", values={":revision": revision})
 
 
 def _order_key(partition_key: str, order_id: str) -> str:

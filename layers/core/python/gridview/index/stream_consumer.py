@@ -14,10 +14,11 @@ from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
 from gridview.index import maintainer
 from gridview.index.blocks import Unreadable
+from gridview.index.committer import Superseded
 from gridview.index.fence_cache import Fences
 from gridview.index.images import NOT_AN_ISSUE, Image, Poison, Underivable
 from gridview.index.ledger import ImageVersion, Ledger
-from gridview.index.maintainer import Subject, Superseded, current_catalog
+from gridview.index.maintainer import Subject, current_catalog
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs, DefinitionsMissing, require_deleted
 from gridview.support.errors import Overloaded

@@ -26,9 +26,18 @@ from gridview.index.blocks import Unreadable
 from gridview.index.families import NUMBERS, TOKENS_SUFFIX
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
+from gridview.maintenance.folding import Folder
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.schema.catalog import Catalog, Field
-from gridview.schema.items import ProjectItems, orders_in, raise_epoch, sort_key, to_catalog, to_item
+from gridview.schema.items import (
+    JOURNAL_MARK,
+    ProjectItems,
+    orders_in,
+    raise_epoch,
+    sort_key,
+    to_catalog,
+    to_item,
+)
 from gridview.schema.jobs import PARTS, Hint, Job, Turn, save, unchanged
 from gridview.schema.leases import LEASE, RETRY, checkpoint
 from gridview.schema.store import Catalogs, read, require_deleted
@@ -142,8 +151,14 @@ class Worker:
         def left() -> float:
             return self._remaining() - end_of_turn
 
+        if keys.is_journal(partition):
+            return self._folder(partition).take_turn(hint.due, left)
         if partition == keys.CHECK:
             return None if self._check is None else self._check(hint, left)
+        return self._take_turn(hint, left)
+
+    def _take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
+        partition = hint.partition
         stored = _stored(self._table, partition, hint.part)
         if stored is None or stored.due != hint.due or stored.due > clock.now() or self._remaining() <= 0:
             return None
@@ -166,6 +181,9 @@ class Worker:
         if job is not None:
             self._hints.append(_hint(partition, job))
         return Turn(self._issues - already, 0 if job is None else job.refusals, tuple(self._hints))
+
+    def _folder(self, partition: str) -> Folder:
+        return Folder(self._table, self._catalogs, self._fences, *keys.parse_journal(partition))
 
     def _step(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
         """One step of a job: its next state, or None if there is nothing more to do for now. `left`: seconds of the turn."""
@@ -249,8 +267,16 @@ class Worker:
 
     def _pass_over(self, partition: str, numbers: range) -> int:
         tenant, project = keys.parse_project(partition)
+        folder = self._folder(keys.journal(tenant, project))
         return pass_over(
-            self._table, self._catalogs, self._fences, tenant, project, numbers, self._send_poison
+            self._table,
+            self._catalogs,
+            self._fences,
+            tenant,
+            project,
+            numbers,
+            self._send_poison,
+            lambda: folder.relieve(self._remaining),
         )
 
     def _finish(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
@@ -261,6 +287,9 @@ class Worker:
         except NotFound:
             return self._finish_removal(partition, job, left)
         catalog = to_catalog(tenant, project, items)
+        if catalog.journalled and not self._folder(keys.journal(tenant, project)).fold_all(left):
+            self._wait_for_fold(partition, job)
+            return None
         leaving = [order_id for order_id, since in catalog.leaving.items() if since <= job.epoch]
         if not self._remove_blocks(tenant, project, _families(leaving), left):
             return self._keep_lease(partition, job)
@@ -275,6 +304,11 @@ class Worker:
         else:
             self._table.transact([delete(partition, keys.JOB, unchanged(job))])
         return None
+
+    def _wait_for_fold(self, partition: str, job: Job) -> None:
+        """Go on later: somebody is writing what the pass, or an edit before its end, has put into the journal."""
+        waiting = self._save(partition, job, replace(job, holder="", due=clock.after(RETRY)))
+        self._hints.append(_hint(partition, waiting))
 
     def _finish_removal(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
         """After the last issue of a deleted project: remove its definitions, and keep its id taken for a while."""
@@ -294,6 +328,8 @@ class Worker:
             self._table.transact([delete(partition, item[keys.SK]) for item in group])
         if not self._remove_blocks(tenant, project, [*_families(builtin), NUMBERS], left):
             return self._keep_lease(partition, job)
+        if any(JOURNAL_MARK in item for item in items):  # the items of the journal expire
+            self._table.delete(keys.journal(tenant, project), keys.FOLD)
         kept |= {item[keys.SK] for item in definitions}
         removed = [delete(partition, item[keys.SK]) for item in items if item[keys.SK] not in kept]
         for some in chunked(removed, _AT_ONCE):
@@ -343,14 +379,15 @@ class Worker:
 
 
 def due_jobs(table: Table) -> list[Hint]:
-    """A hint at each due job and each due part of one, as of the index, ordered by due time: a Query for each number of a part."""
+    """A hint at each due job, each due part of one and each due fold, as of the index, ordered by due time: six Query calls."""
     by_now = Bound("<=", clock.now())
 
-    def due(part: int) -> list[Hint]:
-        page = table.query(keys.job(part), index=True, bound=by_now, paths=((keys.SORT,),))
+    def due(listing: str, part: int = 0) -> list[Hint]:
+        page = table.query(listing, index=True, bound=by_now, paths=((keys.SORT,),))
         return [Hint(item[keys.PK], item[keys.SORT], part) for item in page.items]
 
-    found = in_threads(due, (0, *PARTS))
+    parts = (0, *PARTS)
+    found = in_threads(lambda one: due(*one), [(keys.FOLD, 0), *((keys.job(part), part) for part in parts)])
     return sorted((hint for some in found for hint in some), key=lambda hint: hint.due)
 
 

@@ -11,11 +11,12 @@ from gridview.fsck.block_membership import BlockMembership, SuspectKey
 from gridview.fsck.chain_repair import Chain, straighten
 from gridview.index import maintainer
 from gridview.index.blocks import Block, Unreadable
+from gridview.index.committer import Superseded
 from gridview.index.families import NUMBERS
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Poison, Underivable
 from gridview.index.ledger import Ledger
-from gridview.index.maintainer import Subject, Superseded, current_catalog
+from gridview.index.maintainer import Subject, current_catalog
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs, require_deleted
 from gridview.support.concurrency import in_threads
@@ -30,12 +31,14 @@ def pass_over(
     project: str,
     numbers: Sequence[int],
     send_poison: Callable[[Poison], None],
+    relieve: Callable[[], None] = lambda: None,
 ) -> int:
     """Re-derive the issues with these numbers, and remove values of deleted attributes from them; returns the number of issues.
 
     Issues of a deleted project are deleted instead; the stream consumer then removes what was derived from them. Safe to repeat. An
     issue costs strongly consistent reads of its document and its ledger, and, if something differs, the writes of
-    `maintainer.carry_out`. If the table refuses a call, Overloaded: assume that nothing was done.
+    `maintainer.carry_out`. If the table refuses a call, Overloaded: assume that nothing was done. In a journalled project
+    `relieve` is called at the end, so that not too much waits for the fold.
     """
     partition = keys.project(tenant, project)
     documents: dict[str, Item] = {}
@@ -68,26 +71,27 @@ def pass_over(
             send_poison(Poison(issue, int(documents[issue]["version"]), str(error)))
     if any(isinstance(error, Overloaded | Superseded) for error in failed.values()):
         raise Overloaded("Other requests keep changing an issue. Try again.")
-    _bring_numbers_right(table, catalogs, fences, tenant, project, numbers, documents)
+    after = current_catalog(table, catalogs, tenant, project)
+    _bring_numbers_right(table, after, fences, numbers, documents, relieve)
     return len(documents)
 
 
 def _bring_numbers_right(
     table: Table,
-    catalogs: Catalogs,
+    catalog: Catalog | None,
     fences: Fences,
-    tenant: str,
-    project: str,
     numbers: Sequence[int],
     present: Container[str],
+    relieve: Callable[[], None],
 ) -> None:
     """Correct the family of issue numbers. It has no generations to rebuild, so each pass checks it.
 
     A strongly consistent read of its block, and more only if it is wrong.
     """
-    if current_catalog(table, catalogs, tenant, project) is None:
+    if catalog is None:
         return
-    membership = BlockMembership(table, fences, tenant, project)
+    tenant, project = catalog.tenant, catalog.project
+    membership = BlockMembership(table, fences, tenant, project, catalog.journalled)
     expected = {_place(num): keys.issue(tenant, project, num) in present for num in numbers}
     if 1 in numbers:
         chain = Chain(table, tenant, project, NUMBERS)
@@ -101,6 +105,8 @@ def _bring_numbers_right(
             if num > int(counter.get("last", 0))
         }
     membership.amend(membership.doubtful(expected))
+    if catalog.journalled:
+        relieve()
 
 
 def _place(num: int) -> SuspectKey:

@@ -6,7 +6,7 @@ blocks of the order, undecided documents    3rd
 documents, where several keys need them     4th at most
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ from pyroaring import BitMap
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent
-from gridview.encoding.sort_strings import body_of
+from gridview.encoding.sort_strings import body_of, sort_string
 from gridview.index.block_cache import BlockCache
+from gridview.index.directory import Range
 from gridview.index.families import NUMBERS
 from gridview.index.ledger import Ledger
 from gridview.query import planner
@@ -146,13 +147,28 @@ def _among_all(issue: _Issue, ledger: Ledger) -> Steps[int]:
 def _counted_before(issue: _Issue, ledger: Ledger) -> int:
     """1 if the index has the issue itself, as it was, in a bucket before; else 0."""
     order = issue.order
-    if NUMBERS not in ledger.applied or order.by_number:
+    indexed = _indexed(issue, ledger)
+    if NUMBERS not in indexed or order.by_number:
         return 0
-    key = ledger.applied.get(order.directory.family)
+    key = indexed.get(order.directory.family)
     if key is None and order.nulls_at is None:
         return 0
     former = order.place(None if key is None else body_of(key), issue.plan.num)
     return int(order.at(Spot(former, after=False)) < issue.at)
+
+
+def _indexed(issue: _Issue, ledger: Ledger) -> Mapping[str, str]:
+    """The strings under which blocks have an issue: those that a journalled ledger intends once its number is folded into them."""
+    if not ledger.number:
+        return ledger.applied
+    order, new = issue.order.directory, ledger.committed().applied
+    moved = (ledger.intent or {}).keys()
+    if order.family in moved:
+        directory, key = order, new.get(order.family) or ledger.applied.get(order.family, "")
+    else:
+        directory, key = issue.known.snapshot.directory(NUMBERS), sort_string("", issue.plan.num)
+    position = max((entry.position for entry in directory.overlapping(Range(key, None))[:1]), default=0)
+    return new if position >= ledger.number else ledger.applied
 
 
 def _among_matching(issue: _Issue, selection: Selection) -> Steps[int]:

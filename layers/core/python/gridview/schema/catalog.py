@@ -410,8 +410,8 @@ class Catalog:
     """All fields of a project as of one epoch. `attributes` are in display order; the next one gets the key `a<next_key>`.
 
     `own_builtins` are the built-in fields whose index this project has changed. `deleting` are the deleted attributes that issues
-    may still hold values of. `composites` are in creation order and include those being removed. Compares by identity: `Catalogs`
-    keeps one instance per state.
+    may still hold values of. `composites` are in creation order and include those being removed. `journalled`: the consumer
+    commits to a journal, and the fold alone writes blocks. Compares by identity: `Catalogs` keeps one instance per state.
     """
 
     tenant: str
@@ -423,6 +423,7 @@ class Catalog:
     own_builtins: Mapping[str, Field] = field(default_factory=dict)
     deleting: tuple[Field, ...] = ()
     composites: tuple[Composite, ...] = ()
+    journalled: bool = False
 
     @cached_property
     def builtins(self) -> tuple[Field, ...]:

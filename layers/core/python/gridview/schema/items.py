@@ -9,6 +9,9 @@ from gridview.schema.catalog import BUILTINS, Catalog, Composite, Definition, Fi
 from gridview.schema.generations import Indexes
 from gridview.schema.jobs import Job
 
+JOURNAL_MARK = "journal"
+"""The attribute of a catalog item that says that the project is journalled."""
+
 
 class ProjectItems(NamedTuple):
     """A project as stored: its own item, its catalog item, its definitions in any order, its counter, and its job with slices."""
@@ -45,6 +48,7 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         own_builtins={key: field for key, field in by_key.items() if field.builtin},
         deleting=tuple(field for field in by_key.values() if field.deleted),
         composites=tuple(sorted(map(to_composite, items.composites), key=lambda one: int(one.key[1:]))),
+        journalled=items.catalog.get(JOURNAL_MARK, False),
     )
 
 
@@ -135,16 +139,19 @@ def raise_epoch(
     order: Sequence[str] | None = None,
     next_key: int | None = None,
     next_composite: int | None = None,
+    journalled: bool = False,
 ) -> Write:
     """The write that publishes a change of definitions; part of every transaction that makes one.
 
-    Its condition is the epoch that was read, so changes of one project are serialized.
+    Its condition is the epoch that was read, so changes of one project are serialized. `journalled`: from now on; for good.
     """
+    mark = {JOURNAL_MARK: True} if journalled else {}
     changed = {
         **items.catalog,
         "epoch": items.next_epoch,
         "order": list(items.catalog["order"] if order is None else order),
         "next_key": items.catalog["next_key"] if next_key is None else next_key,
         "next_composite": items.next_composite if next_composite is None else next_composite,
+        **mark,
     }
     return put(changed, Condition("epoch = :epoch", values={":epoch": items.catalog["epoch"]}))

@@ -104,11 +104,27 @@ def test_the_same_seed_is_the_same_scenario() -> None:
         assert play(seed).totals == first.totals
 
 
-def test_seeds_are_every_point_and_then_what_is_drawn() -> None:
+def test_seeds_are_every_point_and_then_what_is_drawn_and_a_third_has_journals() -> None:
     enumerated = len(points.kill_points()) + len(points.job_points()) + len(races.race_points())
-    assert len(set(scenarios.seeds(enumerated + 10))) == enumerated + 10
-    assert list(scenarios.seeds(enumerated + 10))[enumerated:] == list(range(RANDOM, RANDOM + 10))
+    count = (enumerated + 10) * 3 // 2
+    found = list(scenarios.seeds(count))
+    plain = [seed for seed in found if seed < scenarios.JOURNALLED]
+    assert len(set(found)) == len(found) == count
+    assert count - len(plain) == count // 3
+    assert plain[enumerated : enumerated + 10] == list(range(RANDOM, RANDOM + 10))
     assert len(list(scenarios.seeds(10))) == 10
+
+
+def test_scenarios_with_journals_commit_and_close_numbers_and_fold_side_by_side() -> None:
+    first = scenarios.JOURNALLED + RANDOM
+    seeds = (
+        *range(first, first + 40),
+        *map(scenarios.JOURNALLED.__add__, points.job_points(journal=True)[::40]),
+    )
+    assert_no_difference(seeds)
+    totals = sum((one.totals for one in played(seeds)), Counter())
+    for what in ("journal items", "empty journal items", "folds", "block splits", "block merges", "kills"):
+        assert totals[what] > 0, what
 
 
 def test_kill_points_are_every_write_with_every_fate() -> None:

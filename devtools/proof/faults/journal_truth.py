@@ -1,0 +1,69 @@
+"""What has to be true of a journalled project: each block is what the journal says up to its position, whenever it is written."""
+
+from collections.abc import Mapping
+
+from devtools.proof.faults.world import Difference, World
+from gridview.encoding.sort_strings import body_of
+from gridview.index.blocks import Block
+from gridview.index.families import is_key, keys_of
+from gridview.index.ledger import Ledger
+
+
+def assert_replayed(world: World, block: Block) -> None:
+    """A block holds each issue as the last journal item up to its position has it, in which the issue moves in the block's family.
+
+    Issues that no item names stood there before the project was journalled.
+    """
+    said = _said(world, block.family, block.position)
+    for num, keys_ in said.items():
+        there = _bodies(block, num)
+        wanted = {body_of(key) if block.detailed else None for key in keys_ if block.covers(key)}
+        if there != wanted:
+            raise Difference(
+                f"block {block.id} of {block.family} at {block.position} has {num} under {sorted(there, key=repr)}, "
+                f"the journal says {sorted(wanted, key=repr)}"
+            )
+    if world.with_journal and (strange := set(block.members) - said.keys()):
+        raise Difference(
+            f"block {block.id} of {block.family} has {sorted(strange)}, of which the journal knows nothing"
+        )
+
+
+def _said(world: World, family: str, position: int) -> Mapping[int, frozenset[str]]:
+    """Issue number -> its keys in a family, by the items up to a position."""
+    said: dict[int, frozenset[str]] = {}
+    for number in sorted(number for number in world.journal if number <= position):
+        for change in world.journal[number].changes:
+            if family in change.moves:
+                to = change.moves[family].to
+                said[change.num] = (
+                    keys_of(family, to) if to is not None and is_key(to, change.num) else frozenset()
+                )
+    return said
+
+
+def _bodies(block: Block, num: int) -> set[str | None]:
+    if block.sets is None:
+        return {None} if num in block.members else set()
+    return {body for body, numbers in block.sets.items() if num in numbers}
+
+
+def finished(world: World, ledger: Ledger) -> Ledger:
+    """A ledger, of which the journal tells whether what it intends counts."""
+    record = world.journal.get(ledger.number)
+    return ledger.committed() if record is not None and record.changes else ledger
+
+
+def assert_folded(world: World) -> None:
+    """Once all is quiet, nothing waits: every number up to the last is decided, and the watermark is there."""
+    if not world.journalled:
+        return
+    head = world.head
+    if head.folded != head.last or head.due is not None:
+        raise Difference(f"the fold has left something: {head}")
+    missing = [number for number in range(1, head.last + 1) if number not in world.journal]
+    emptied = {number for number, record in world.journal.items() if not record.changes}
+    if missing or emptied != set(head.emptied):
+        raise Difference(
+            f"the head says {sorted(head.emptied)} of the empty {sorted(emptied)}; missing: {missing}"
+        )

@@ -1,0 +1,21 @@
+"""Begins the journal of a project."""
+
+from gridview.dynamodb.expressions import ABSENT, put
+from gridview.dynamodb.table import Table
+from gridview.index.journal import new_head
+from gridview.schema.items import JOURNAL_MARK, raise_epoch
+from gridview.schema.store import read, retry_lost_races
+
+
+def begin_journal(table: Table, tenant: str, project: str) -> None:
+    """Let a project be journalled from its next epoch on: one transaction of two items. Nothing changes if it is. NotFound.
+
+    Every function must know both forms by then: one that knows only the old form would write blocks that have lost their positions.
+    """
+
+    def change() -> None:
+        items = read(table, tenant, project)
+        if not items.catalog.get(JOURNAL_MARK):
+            table.transact([put(new_head(tenant, project), ABSENT), raise_epoch(items, journalled=True)])
+
+    retry_lost_races(change)

@@ -1,0 +1,157 @@
+"""Writes what a batch changes in a journalled project: ledgers, then the journal item that makes them count, then sort entries.
+
+The order is what makes it right:
+
+1. a number is reserved after the ledgers were read, so the numbers of an issue's changes rise as its revisions do;
+2. the ledgers are written, each on condition that it is as it was read, and name the number;
+3. the journal item is put where none is, with exactly the issues whose ledgers were written. This commits them;
+4. their sort entries are put, then the mark that they are there.
+
+Whoever dies leaves a number that somebody closes, or an item that somebody completes (`settled`, and the fold). If the fate of a
+ledger is not known, the item must not be put: it would leave out an issue whose ledger names it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
+from gridview.dynamodb.expressions import Condition, Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.families import has_entries
+from gridview.index.journal import IssueChange, JournalItem, cut, encoded_size
+from gridview.index.journal_log import Log
+from gridview.index.ledger import Ledger
+from gridview.index.sort_entries import ENTRY_TOMBSTONE_DAYS, not_overtaken, sort_entry, tombstone
+from gridview.support import clock
+from gridview.support.concurrency import in_threads
+from gridview.support.errors import Overloaded
+
+MAX_ITEM_BYTES = 390_000
+"""A single issue whose compressed changes are larger does not fit an item."""
+
+
+class Superseded(Exception):
+    """Another invocation or a newer catalog was faster. Read the ledger again and make a new plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The change of one issue: the ledger that intends it, written on a condition. None: nothing that is indexed changes."""
+
+    key: str
+    change: IssueChange
+    ledger: Ledger | None = None
+    unchanged: Condition | None = None
+    expires: int | None = None
+
+
+def commit(log: Log, pending: Sequence[Pending]) -> dict[str, Exception]:
+    """Commit changes of issues, none of them twice; returns the errors that prevented it, by issue.
+
+    Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table. For n issues with m sort
+    entries: n writes of ledgers, m of entries (1 write unit each, and 1 in GSI1 for an entry), and for all together 1 for the
+    number, 1 for the mark, and 1 for each KB of the item.
+    """
+    failed: dict[str, Exception] = {}
+    by_num = {one.change.num: one for one in pending}
+    for group in cut(one.change for one in pending):
+        chosen = [by_num[change.num] for change in group]
+        if len(chosen) == 1 and encoded_size(group) > MAX_ITEM_BYTES:
+            failed[chosen[0].key] = ItemTooLarge("The journal's item would be larger than 400 KB.")
+            continue
+        try:
+            failed |= _commit_item(log, chosen)
+        except Overloaded as error:
+            failed |= {one.key: error for one in chosen}
+    return failed
+
+
+def _commit_item(log: Log, chosen: Sequence[Pending]) -> dict[str, Exception]:
+    """Commit the changes of one item. Overloaded: it is not known what has become of it."""
+    number = log.reserve(len(chosen))
+    failed = _write_ledgers(log.table, number, chosen)
+    written = [one for one in chosen if one.key not in failed]
+    unknown = any(isinstance(error, Overloaded) for error in failed.values())
+    if unknown or not written:
+        log.close(number)
+        busy = Overloaded("The table is busy; try again.")
+        return {**{one.key: busy for one in written}, **failed}
+    record = log.put(number, (one.change for one in written))
+    if record is None:
+        return {**{one.key: Superseded() for one in written}, **failed}
+    complete(log, record)
+    return failed
+
+
+def _write_ledgers(table: Table, number: int, chosen: Iterable[Pending]) -> dict[str, Exception]:
+    """Write the ledgers that name the number; returns the errors by issue. Overloaded: whether it was written is not known."""
+    failed: dict[str, Exception] = {}
+
+    def write(one: Pending) -> None:
+        if one.ledger is None:
+            return
+        item = replace(one.ledger, number=number).to_item(one.key, expires=one.expires)
+        try:
+            table.put(item, one.unchanged)
+        except ConditionFailed as error:
+            if not error.is_repeat_of(item):
+                failed[one.key] = Superseded()
+        except (Overloaded, ItemTooLarge) as error:
+            failed[one.key] = error
+
+    in_threads(write, chosen)
+    return failed
+
+
+def complete(log: Log, record: JournalItem) -> None:
+    """Put the sort entries of a journal item, and the mark that they are there. Whoever does it again does no harm."""
+    if not record.needs_mark:
+        return
+    entries = [entry for change in record.changes for entry in _entries(log, change)]
+    in_threads(lambda entry: put_entry(log.table, entry), entries)
+    log.mark(record.number)
+
+
+def _entries(log: Log, change: IssueChange) -> Iterator[Item]:
+    """The sort entries of an issue's moves, and tombstones of those that it has no more."""
+    key = keys.issue(log.tenant, log.project, change.num)
+    told = {"version": change.version, "revision": change.revision}
+    for family, move in change.moves.items():
+        if not has_entries(family):
+            continue
+        if move.to is not None:
+            yield sort_entry(key, family, move.to, **told)
+        else:
+            yield tombstone(key, family, **told, expires=clock.expiry(ENTRY_TOMBSTONE_DAYS))
+
+
+def put_entry(table: Table, entry: Item) -> None:
+    """Put a sort entry or a tombstone, unless one of a higher revision is there."""
+    try:
+        table.put(entry, not_overtaken(entry["revision"]))
+    except ConditionFailed:
+        return
+
+
+def settled(log: Log, numbers: Iterable[int]) -> Mapping[int, bool]:
+    """Whether the items of numbers that ledgers name are there and not empty, for good: a number without an item gets an empty one.
+
+    The ledgers have been read before. The sort entries of the items are there afterwards. Costs a read unit for the head, one for
+    each number behind the watermark, and what an item without a mark needs. Overloaded.
+    """
+    wanted = sorted(set(numbers))
+    if not wanted:
+        return {}
+    head = log.head()
+    known = {number: head.committed(number) for number in wanted}
+    told = {number: committed for number, committed in known.items() if committed is not None}
+    unknown = [number for number in wanted if number not in told]
+    marked = log.marked(unknown) if unknown else frozenset[int]()
+    told |= dict.fromkeys(marked, True)
+    for number in unknown:
+        if number not in marked:
+            record = log.standing(number) or log.close(number)
+            complete(log, record)
+            told[number] = bool(record.changes)
+    return told

@@ -1,0 +1,84 @@
+"""The fold: writes a project's blocks by its journal, in the journal's order, many batches at a time.
+
+It passes no number without an item and no item without its mark: it waits for whoever is at it, and then does it himself. It asks
+no ledger what a block is to hold. Nothing up to a block's position is applied to the block again, so folds may overlap, repeat and
+die at any point. The watermark follows when every block is written.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from gridview.encoding import keys
+from gridview.index.block_writer import BlockWriter, Replay
+from gridview.index.blocks import Block, KeyChange
+from gridview.index.committer import complete
+from gridview.index.families import families_of
+from gridview.index.fence_cache import Fences
+from gridview.index.journal import Head, JournalItem
+from gridview.index.journal_log import Log
+from gridview.index.ledger import NUMBER, paths_of
+from gridview.index.replay import Next, keys_at, last_words, next_step
+from gridview.schema.catalog import Catalog
+from gridview.support import clock
+
+MOST = 4_000
+"""Changes of issues that are folded together at most: of a million issues they touch most blocks, so more would save little."""
+
+
+def fold(log: Log, fences: Fences, current_catalog: Callable[[], Catalog | None]) -> int:
+    """Fold what stands behind the watermark, as far as it goes; returns how many numbers were passed.
+
+    `current_catalog` reads the present definitions, None if the project is deleted. Costs a strongly consistent read of the
+    journal behind the watermark and of each block that changes, a write of each such block, and 1 write unit. Overloaded,
+    Unreadable: the watermark stays, and what has been written is not written again.
+    """
+    head = log.head()
+    passed = _passable(log, head)
+    if not passed:
+        return 0
+    # Read after the items: whoever put one knew no younger definitions.
+    catalog = current_catalog()
+    if catalog is not None:
+        replay = Replay(passed[-1].number, partial(_keys_at, log, head, passed))
+        for changes in last_words(log.partition, passed, frozenset(families_of(catalog))).values():
+            _write(log, fences, replay, changes)
+    log.advance(head, passed)
+    return len(passed)
+
+
+def _passable(log: Log, head: Head) -> list[JournalItem]:
+    """The items behind the watermark, in order, up to the first that has to be waited for."""
+    listed = log.behind(head.folded)
+    records = {record.number: record for record in listed.records}
+    end = max(records, default=head.folded) if listed.more else head.last
+    passed: list[JournalItem] = []
+    changes = 0
+    for number in range(head.folded + 1, end + 1):
+        step = next_step(number, head, records, listed.marked, clock.seconds())
+        if step is Next.WAIT or changes >= MOST:
+            break
+        if step is Next.CLOSE:
+            records[number] = log.close(number)
+        if step is not Next.PASS:
+            complete(log, records[number])
+        passed.append(records[number])
+        changes += len(records[number].changes)
+    return passed
+
+
+def _write(log: Log, fences: Fences, replay: Replay, places: Sequence[KeyChange]) -> None:
+    """Write the blocks of one family."""
+    chains = BlockWriter(log.table, log.tenant, log.project, fences, replay)
+    for error in chains.read(places).values():
+        raise error
+    for error in chains.write(places, lambda issues: issues).failed.values():
+        raise error
+
+
+def _keys_at(log: Log, head: Head, passed: Sequence[JournalItem], block: Block) -> Iterable[str]:
+    """The keys of a plain block's members as of its position: a read unit for each ledger, and the journal behind `passed`."""
+    wanted = {(keys.issue(log.tenant, log.project, num), keys.LEDGER): num for num in block.members}
+    paths = *paths_of(block.family), (NUMBER,)
+    stored = log.table.batch_get(list(wanted), consistent=True, paths=paths).items
+    ledgers = {wanted[key]: ledger for key, ledger in stored.items()}
+    return keys_at(block, ledgers, [*passed, *log.all_behind(passed[-1].number)], head)

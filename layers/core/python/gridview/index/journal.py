@@ -1,0 +1,172 @@
+"""The journal of a project: numbered items, each with what one batch changed in the index. Blocks replay them in order. Pure.
+
+    number    57                                                 58              59
+    item      issue 1: a1.1 leaves "2023-05-01" for "2023-05-03"  empty           issue 7: gone
+              issue 4: new
+    mark      its sort entries are there                          it needs none   not yet
+
+The item of a number is put once and never changes. It is *empty* if the batch came to nothing: then none of the ledgers that name
+the number counts. `Head` says up to which number all is known, folded and marked.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import orjson
+from pyroaring import BitMap
+
+from gridview.encoding import keys
+from gridview.index.families import has_entries
+
+EXPIRES_DAYS = 30
+"""An item outlives what may still ask for it: the ledgers that name it are known to be finished once it is folded."""
+
+MAX_BYTES = 200_000
+"""Limit of an item's changes before compression. A single issue may have more, as long as the item has room for it."""
+
+
+PATIENCE = 5.0
+"""Seconds for which the fold waits for whoever has taken a number, or has put an item and is writing its sort entries."""
+
+
+class FamilyChange(NamedTuple):
+    """What an issue does in one family: the derived strings that it leaves, and the one that it takes (None: it takes none).
+
+    `thorough`: somebody may have written others of these strings into blocks, so that all are written, changed or not.
+    """
+
+    left: tuple[str, ...]
+    to: str | None
+    thorough: bool = False
+
+
+class IssueChange(NamedTuple):
+    """A new version of an issue, and its moves by family. `revision` is its ledger's, 0 if nothing that is indexed changed."""
+
+    num: int
+    version: int
+    removed: bool
+    revision: int
+    moves: Mapping[str, FamilyChange]
+
+    @property
+    def size(self) -> int:
+        """About the bytes that it takes in an item before compression."""
+        return 40 + sum(
+            len(family) + 20 + sum(len(one.encode()) for one in (*move.left, move.to or ""))
+            for family, move in self.moves.items()
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JournalItem:
+    """The journal item of a number, put at the instant `made` (seconds since 1970). Without changes it is empty."""
+
+    number: int
+    made: float
+    changes: tuple[IssueChange, ...] = ()
+
+    @property
+    def needs_mark(self) -> bool:
+        """Whether it has sort entries, so that a mark says when they are there."""
+        return any(has_entries(family) for change in self.changes for family in change.moves)
+
+    def to_item(self, tenant: str, project: str) -> dict[str, Any]:
+        """Encode as the stored item."""
+        item: dict[str, Any] = {
+            keys.PK: keys.journal(tenant, project),
+            keys.SK: keys.journal_item(self.number),
+            "made": round(self.made * 1_000),
+            keys.TTL_ATTRIBUTE: int(self.made) + EXPIRES_DAYS * 86_400,
+        }
+        return {**item, "changes": _encoded(self.changes)} if self.changes else item
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the stored item."""
+        changes = item.get("changes")
+        return cls(
+            int(item[keys.SK]), item["made"] / 1_000, () if changes is None else tuple(_decoded(changes))
+        )
+
+
+def _encoded(changes: Iterable[IssueChange]) -> bytes:
+    """Compressed JSON. Strings of one family are much alike, so it takes a quarter of the room, and of the write units."""
+    told = [[*change[:-1], {family: [*move] for family, move in change.moves.items()}] for change in changes]
+    return zlib.compress(orjson.dumps(told))
+
+
+def _decoded(stored: bytes) -> Iterator[IssueChange]:
+    for num, version, removed, revision, moves in orjson.loads(zlib.decompress(stored)):
+        moved = {
+            family: FamilyChange(tuple(left), to, thorough) for family, (left, to, thorough) in moves.items()
+        }
+        yield IssueChange(num, version, removed, revision, moved)
+
+
+def encoded_size(changes: Iterable[IssueChange]) -> int:
+    """The bytes that changes take in an item."""
+    return len(_encoded(changes))
+
+
+def cut(changes: Iterable[IssueChange], limit: int = MAX_BYTES) -> Iterator[list[IssueChange]]:
+    """The changes in groups for an item each. The cut comes before any ledger names an item."""
+    group: list[IssueChange] = []
+    size = 0
+    for change in changes:
+        if group and size + change.size > limit:
+            yield group
+            group, size = [], 0
+        group.append(change)
+        size += change.size
+    if group:
+        yield group
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is known of a whole journal: the `last` number given out, and the watermark `folded`.
+
+    No number up to the watermark is missing; each is folded, and its sort entries are there. `emptied` are the empty ones among
+    them. `waiting` is about how many changes of issues are not folded yet. `due` (a stored instant) is when the fold is to look
+    next; None if nothing waits. When it looked before (`seen_at`, seconds since 1970), `seen` was the last number.
+    """
+
+    last: int = 0
+    folded: int = 0
+    waiting: int = 0
+    emptied: BitMap = field(default_factory=BitMap)
+    due: str | None = None
+    seen: int = 0
+    seen_at: float = 0.0
+
+    def committed(self, number: int) -> bool | None:
+        """Whether the item of a number is there and not empty; None behind the watermark, where the items have to tell."""
+        return number not in self.emptied if number <= self.folded else None
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the stored item."""
+        return cls(
+            item["last"],
+            item["folded"],
+            item["waiting"],
+            BitMap.deserialize(item["emptied"]),
+            item.get(keys.SORT),
+            item.get("seen", 0),
+            item.get("seen_at", 0) / 1_000,
+        )
+
+
+def new_head(tenant: str, project: str) -> dict[str, Any]:
+    """The stored head of a journal in which nothing stands yet."""
+    return {
+        keys.PK: keys.journal(tenant, project),
+        keys.SK: keys.FOLD,
+        "last": 0,
+        "folded": 0,
+        "waiting": 0,
+        "emptied": BitMap().serialize(),
+    }

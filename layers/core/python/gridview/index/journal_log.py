@@ -1,0 +1,166 @@
+"""Reads and writes the journal of a project."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pyroaring import BitMap
+
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.journal import EXPIRES_DAYS, PATIENCE, Head, IssueChange, JournalItem
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+
+_LAST = keys.journal_mark(10**12 - 1)
+"""The last sort key that an item or a mark can have."""
+
+
+class Tail(NamedTuple):
+    """A part of a journal: items in order, the numbers that have a mark, and whether the journal may go on behind them."""
+
+    records: tuple[JournalItem, ...]
+    marked: frozenset[int]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The journal of one project."""
+
+    table: Table
+    tenant: str
+    project: str
+
+    @property
+    def partition(self) -> str:
+        """Its partition key."""
+        return keys.journal(self.tenant, self.project)
+
+    def head(self) -> Head:
+        """The head now: 1 read unit. Overloaded if there is none: the project is just being removed."""
+        item = self.table.get(self.partition, keys.FOLD, consistent=True)
+        if item is None:
+            raise Overloaded(f"{self.partition} has no head; try again.")
+        return Head.from_item(item)
+
+    # Writing
+
+    def reserve(self, changes: int) -> int:
+        """A number for an item with about so many changes of issues, and the fold is due from now on: 1 write unit.
+
+        Overloaded as for `head`.
+        """
+        try:
+            item = self.table.update(
+                self.partition,
+                keys.FOLD,
+                PRESENT,
+                add={"last": 1, "waiting": changes},
+                default={keys.SORT: clock.now()},
+            )
+        except ConditionFailed as error:
+            raise Overloaded(f"{self.partition} has no head; try again.") from error
+        return Head.from_item(item).last
+
+    def put(self, number: int, changes: Iterable[IssueChange]) -> JournalItem | None:
+        """Put the item of a number: a write unit for each KB. None if somebody has put an empty one before."""
+        record = JournalItem(number, clock.seconds(), tuple(changes))
+        item = record.to_item(self.tenant, self.project)
+        try:
+            self.table.put(item, ABSENT)
+        except ConditionFailed as error:
+            if not error.is_repeat_of(item):
+                return None
+        return record
+
+    def close(self, number: int) -> JournalItem:
+        """Put an empty item, unless one is there; returns the item that decides the number. 1 write unit."""
+        record = JournalItem(number, clock.seconds())
+        try:
+            self.table.put(record.to_item(self.tenant, self.project), ABSENT)
+        except ConditionFailed:
+            return self.standing(number) or record
+        return record
+
+    def mark(self, number: int) -> None:
+        """Say that the sort entries of an item are there: 1 write unit."""
+        expires = {keys.TTL_ATTRIBUTE: clock.expiry(EXPIRES_DAYS)}
+        self.table.put({keys.PK: self.partition, keys.SK: keys.journal_mark(number), **expires})
+
+    # Reading
+
+    def standing(self, number: int) -> JournalItem | None:
+        """The item of a number; None if there is none: a read unit for each 4 KB."""
+        item = self.table.get(self.partition, keys.journal_item(number), consistent=True)
+        return None if item is None else JournalItem.from_item(item)
+
+    def marked(self, numbers: Iterable[int]) -> frozenset[int]:
+        """Those of these numbers whose sort entries are there: a read unit each."""
+        wanted = {(self.partition, keys.journal_mark(number)): number for number in numbers}
+        found = self.table.batch_get(list(wanted), consistent=True, paths=()).items
+        return frozenset(wanted[key] for key in found)
+
+    def behind(self, number: int) -> Tail:
+        """The first MB of items and marks behind a number, strongly consistent: a read unit for each 4 KB."""
+        bound = Bound("between", keys.journal_item(number + 1), _LAST)
+        page = self.table.query(self.partition, bound=bound, consistent=True)
+        records = [item for item in page.items if not keys.is_journal_mark(item[keys.SK])]
+        marks = [item[keys.SK] for item in page.items if keys.is_journal_mark(item[keys.SK])]
+        return Tail(
+            tuple(map(JournalItem.from_item, records)),
+            frozenset(map(keys.parse_journal_number, marks)),
+            page.last is not None,
+        )
+
+    def all_behind(self, number: int) -> list[JournalItem]:
+        """All items behind a number, page after page."""
+        records: list[JournalItem] = []
+        while True:
+            listed = self.behind(number)
+            records += listed.records
+            if not listed.more:
+                return records
+            number = max((record.number for record in listed.records), default=number)
+
+    # Folding
+
+    def claim(self, due: str, until: str) -> bool:
+        """Take the fold that is due at an instant, until another: nobody else is to look before. 1 write unit, and 2 in GSI1."""
+        at = Condition("#due = :due", {"#due": keys.SORT}, {":due": due})
+        try:
+            self.table.update(self.partition, keys.FOLD, at, assign={keys.SORT: until})
+        except ConditionFailed as error:
+            return error.item is not None and error.item.get(keys.SORT) == until
+        return True
+
+    def advance(self, head: Head, passed: Sequence[JournalItem]) -> Head | None:
+        """FamilyChange the watermark from where it was read over these items; None if another fold has moved it: 1 write unit."""
+        emptied = head.emptied | BitMap(record.number for record in passed if not record.changes)
+        changes = sum(len(record.changes) for record in passed)
+        moved = {"folded": passed[-1].number, "emptied": emptied.serialize()}
+        at = Condition("folded = :folded", values={":folded": head.folded})
+        try:
+            item = self.table.update(self.partition, keys.FOLD, at, assign=moved, add={"waiting": -changes})
+        except ConditionFailed:
+            return None
+        return Head.from_item(item)
+
+    def rest(self, due: str) -> str | None:
+        """Say that nothing waits, or else that the fold is due again at an instant, and return that: 1 write unit, and 2 in GSI1.
+
+        What was given out by now is remembered for so long that a number among it that is missing then has had its time.
+        """
+        head, now = self.head(), clock.seconds()
+        all_folded = Condition("#last = :last AND folded = :last", {"#last": "last"}, {":last": head.folded})
+        try:
+            self.table.update(self.partition, keys.FOLD, all_folded, assign={"waiting": 0}, drop=[keys.SORT])
+        except ConditionFailed:
+            again: dict[str, Any] = {keys.SORT: due}
+            if now - head.seen_at >= PATIENCE:
+                again |= {"seen": head.last, "seen_at": round(now * 1_000)}
+            self.table.update(self.partition, keys.FOLD, PRESENT, assign=again)
+            return due
+        return None

@@ -1,0 +1,33 @@
+"""A project comes to be journalled in one step, and only once."""
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.commands.journals import begin_journal
+from gridview.support.errors import NotFound
+from tests.support.journalled import PROJECT, TENANT, catalog_of, log_of, make_project
+
+
+def test_a_project_is_journalled_from_its_next_epoch_on() -> None:
+    table = MemoryTable()
+    make_project(table, journal=False)
+    before = catalog_of(table)
+    begin_journal(table, TENANT, PROJECT)
+    after = catalog_of(table)
+    assert (before.journalled, after.journalled) == (False, True)
+    assert after.epoch == before.epoch + 1
+    assert log_of(table).head().last == 0
+
+
+def test_what_is_journalled_stays_as_it_is() -> None:
+    table = MemoryTable()
+    make_project(table)
+    log_of(table).reserve(1)
+    stored = table.items
+    begin_journal(table, TENANT, PROJECT)
+    assert table.items == stored
+
+
+def test_a_project_that_is_not_there_is_not_found() -> None:
+    with pytest.raises(NotFound):
+        begin_journal(MemoryTable(), TENANT, PROJECT)

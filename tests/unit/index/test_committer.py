@@ -1,0 +1,242 @@
+"""A batch of a journalled project: what is written in which order, and who is left out of its journal item."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from devtools.proof.faults.adversary import record
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.committer import complete, put_entry, settled
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
+from gridview.index.journal import JournalItem
+from gridview.index.ledger import Ledger
+from gridview.index.sort_entries import sort_entry
+from gridview.index.stream_consumer import consume
+from gridview.schema import documents
+from gridview.schema.documents import Changes
+from gridview.schema.store import Catalogs
+from gridview.support.errors import Overloaded
+from tests.support.journalled import (
+    PROJECT,
+    TENANT,
+    before,
+    catalog_of,
+    log_of,
+    make_project,
+    puts,
+    puts_journal_item,
+)
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    table = MemoryTable()
+    make_project(table)
+    return table
+
+
+def issue(num: int) -> str:
+    return keys.issue(TENANT, PROJECT, num)
+
+
+def document(table: Table, num: int, version: int = 1, start: str = "2023-05-01", **more: Any) -> Item:
+    catalog = catalog_of(table)
+    (key,) = (field.key for field in catalog.attributes if field.id == "start")
+    made = documents.new_document(
+        catalog, num, Changes({"name": "n"}, {key: start}), user="ann", now="2024-01-01T00:00:00.000000Z"
+    )
+    return made | {"version": version, "updated": f"2024-01-01T00:00:00.{version:06d}Z"} | more
+
+
+def given(table: Table, *made: Item) -> str | None:
+    """What the consumer answers to these images; nothing of it is poison."""
+    poison: list[Poison] = []
+    records = [record(at, None if one["version"] == 1 else one, one) for at, one in enumerate(made, 1)]
+    answer = consume(table, Catalogs(), records, poison.append, Fences())
+    assert poison == []
+    return answer
+
+
+def ledger(table: MemoryTable, num: int) -> Ledger:
+    return Ledger.from_item(table.get(issue(num), keys.LEDGER))
+
+
+def record_of(table: MemoryTable, number: int) -> JournalItem | None:
+    return log_of(table).standing(number)
+
+
+def numbers_in(found: JournalItem | None) -> list[int]:
+    assert found is not None
+    return sorted(change.num for change in found.changes)
+
+
+def lost() -> Exception:
+    return Overloaded("The table is busy; try again.")
+
+
+def test_a_batch_is_one_item_that_names_what_its_issues_leave_and_take(table: MemoryTable) -> None:
+    one, two = document(table, 1), document(table, 2)
+    assert given(table, one, two) is None
+    found = record_of(table, 1)
+    assert numbers_in(found) == [1, 2]
+    assert found is not None
+    first = found.changes[0]
+    assert (first.version, first.revision) == (1, 1)
+    assert all(move.left == () and not move.thorough for move in first.moves.values())
+    assert first.moves["num"].to == "\x0100000001"
+    assert given(table, document(table, 1, version=2, start="2023-05-02")) is None
+    second = record_of(table, 2)
+    assert second is not None
+    moved = {family: (move.left, move.to) for family, move in second.changes[0].moves.items()}
+    assert moved["a1.1"] == (("2023-05-01\x0100000001",), "2023-05-02\x0100000001")
+    assert set(moved) == {"a1.1", "updated.1"}  # and no other family
+
+
+def test_the_writes_come_in_the_order_that_makes_them_right(table: MemoryTable) -> None:
+    written: list[str] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes:
+            partition, sort_key = attempted.key
+            written.append(partition.partition("-")[0] + " " + sort_key.partition("-")[0])
+        return perform()
+
+    assert given(table.seen_through(around), document(table, 1)) is None
+    entries = written[3:-1]
+    assert written[:3] == ["journal fold", "issue xindex", "journal 000000000001"]
+    assert set(entries) == {"issue xvalue"}
+    assert written[-1] == "journal 000000000001+"
+    assert not any(sort_key.startswith("block") for sort_key in written)
+
+
+def test_an_edit_that_changes_nothing_indexed_is_named_all_the_same(table: MemoryTable) -> None:
+    first = document(table, 1)
+    assert given(table, first) is None
+    assert given(table, {**first, "version": 2}) is None
+    found = record_of(table, 2)
+    assert found is not None
+    assert [(change.num, change.version, change.moves) for change in found.changes] == [(1, 2, {})]
+    assert ledger(table, 1).version == 1
+    assert given(table, first) is None  # once more, and it is no news
+    assert log_of(table).head().last == 2
+
+
+def test_who_loses_a_ledger_is_in_the_item_of_a_later_number(table: MemoryTable) -> None:
+    """Issue 1 is taken over by another invocation before its ledger is written."""
+    one, two = document(table, 1), document(table, 2)
+
+    def rival() -> None:
+        assert given(table, one) is None
+
+    watched = table.seen_through(before(puts(keys.LEDGER), rival))
+    assert given(watched, one, two) is None
+    first, second = (numbers_in(record_of(table, number)) for number in (1, 2))
+    assert (first, second) == ([2], [1])  # the number was taken first, and its item came last
+    assert ledger(table, 1).number == 2
+    assert ledger(table, 2).number == 1
+
+
+def test_if_the_fate_of_a_ledger_is_unknown_the_number_is_given_up(table: MemoryTable) -> None:
+    """The put arrives, and nobody hears of it: the item would leave out an issue whose ledger names it."""
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if puts(keys.LEDGER)(attempted) and attempted.key[0] == issue(1):
+            perform()
+            raise lost()
+        return perform()
+
+    one, two = document(table, 1), document(table, 2)
+    assert given(table.seen_through(around), one, two) is not None
+    assert numbers_in(record_of(table, 1)) == []
+    assert given(table, one, two) is None
+    assert numbers_in(record_of(table, log_of(table).head().last)) == [1, 2]
+
+
+def test_an_answer_that_the_sdk_missed_is_not_taken_for_a_lost_race(table: MemoryTable) -> None:
+    def twice(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if puts(keys.LEDGER)(attempted) or puts_journal_item(attempted):
+            perform()
+        return perform()
+
+    assert given(table.seen_through(twice), document(table, 1)) is None
+    assert log_of(table).head().last == 1
+    assert numbers_in(record_of(table, 1)) == [1]
+
+
+def test_an_item_that_comes_too_late_fails_and_the_batch_is_planned_anew(table: MemoryTable) -> None:
+    watched = table.seen_through(before(puts_journal_item, lambda: log_of(table).close(1)))
+    assert given(watched, document(table, 1)) is None
+    assert numbers_in(record_of(table, 1)) == []
+    assert numbers_in(record_of(table, 2)) == [1]
+    found = record_of(table, 2)
+    assert found is not None
+    assert all(move.thorough for move in found.changes[0].moves.values())
+
+
+def test_a_ledger_whose_number_has_no_item_is_unfinished_and_the_number_is_closed(table: MemoryTable) -> None:
+    """Its writer died before the item."""
+    one = document(table, 1)
+
+    def dies(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if puts_journal_item(attempted):
+            raise lost()
+        return perform()
+
+    assert given(table.seen_through(dies), one) is not None
+    assert record_of(table, 1) is None
+    assert ledger(table, 1).number == 1
+    assert given(table, one) is None
+    assert numbers_in(record_of(table, 1)) == []
+    assert numbers_in(record_of(table, 2)) == [1]
+
+
+def test_an_item_without_its_mark_is_completed_by_who_finds_it(table: MemoryTable) -> None:
+    one = document(table, 1)
+    assert given(table, one) is None
+    lost_entries = [(pk, sk) for pk, sk in table.items if keys.is_order(sk)]
+    for key in [*lost_entries, (keys.journal(TENANT, PROJECT), keys.journal_mark(1))]:
+        table.delete(*key)
+    assert given(table, {**one, "version": 2}) is None
+    assert [(pk, sk) for pk, sk in table.items if keys.is_order(sk)] == lost_entries
+    assert log_of(table).marked([1]) == {1}
+
+
+def test_completing_an_old_item_overtakes_nothing(table: MemoryTable) -> None:
+    one, two = document(table, 1), document(table, 1, version=2, start="2023-05-02")
+    assert given(table, one) is None
+    assert given(table, two) is None
+    before_that = table.items
+    old = record_of(table, 1)
+    assert old is not None
+    complete(log_of(table), old)
+    changed = {key for key in before_that if table.items[key] != before_that[key]}
+    assert {sk for _, sk in changed} <= {keys.journal_mark(1)}
+
+
+def test_an_entry_of_a_lower_revision_is_not_put(table: MemoryTable) -> None:
+    new, old = (
+        sort_entry(issue(1), "a1.1", sort, version=revision, revision=revision)
+        for sort, revision in (("new", 5), ("old", 4))
+    )
+    put_entry(table, new)
+    put_entry(table, old)
+    assert table.get(new[keys.PK], new[keys.SK]) == new
+
+
+def test_what_the_head_knows_is_read_nowhere_else(table: MemoryTable) -> None:
+    assert settled(log_of(table), []) == {}
+    log = log_of(table)
+    numbers = [log.reserve(1) for _ in range(2)]
+    head = log.head()
+    moved = log.advance(head, [log.close(number) for number in numbers])
+    assert moved is not None
+    assert settled(log, numbers) == {1: False, 2: False}
+    assert list(moved.emptied) == [1, 2]

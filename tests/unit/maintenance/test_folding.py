@@ -1,0 +1,147 @@
+"""Turns of the fold: when one is due, who has it, and what waits for it."""
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.commands import attributes, issues
+from gridview.encoding import keys
+from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
+from gridview.index.journal import IssueChange
+from gridview.maintenance import folding
+from gridview.maintenance.folding import Folder
+from gridview.maintenance.job_worker import Worker, due_jobs
+from gridview.schema.jobs import Turn
+from gridview.schema.leases import LEASE
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+from tests.support.block_truth import assert_chains
+from tests.support.journalled import ADMIN, PROJECT, TENANT, catalog_of, log_of, make_project
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    table = MemoryTable()
+    make_project(table)
+    return table
+
+
+def folder(table: MemoryTable) -> Folder:
+    return Folder(table, Catalogs(), Fences(), TENANT, PROJECT)
+
+
+def always() -> float:
+    return 60.0
+
+
+def seen(num: int) -> IssueChange:
+    return IssueChange(num, 1, removed=False, revision=0, moves={})
+
+
+def log(table: MemoryTable, count: int = 1) -> None:
+    own = log_of(table)
+    for num in range(1, count + 1):
+        assert own.put(own.reserve(1), [seen(num)]) is not None
+
+
+def due_of(table: MemoryTable) -> str:
+    due = log_of(table).head().due
+    assert due is not None
+    return due
+
+
+def test_a_journal_is_due_as_soon_as_a_number_is_taken_and_rests_when_all_is_folded(
+    table: MemoryTable,
+) -> None:
+    assert due_jobs(table) == []
+    log(table)
+    (hint,) = due_jobs(table)
+    assert (hint.partition, hint.due) == (keys.journal(TENANT, PROJECT), due_of(table))
+    assert folder(table).take_turn(hint.due, always) == Turn()
+    head = log_of(table).head()
+    assert (head.folded, head.due, head.waiting) == (1, None, 0)
+    assert due_jobs(table) == []
+
+
+def test_an_outdated_hint_is_ignored(table: MemoryTable) -> None:
+    log(table)
+    assert folder(table).take_turn(clock.after(-1), always) is None
+    assert folder(table).take_turn(clock.after(100), always) is None
+    assert log_of(table).head().folded == 0
+
+
+def test_who_has_the_fold_has_it_until_the_lease_runs_out(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log(table)
+    due = due_of(table)
+    assert log_of(table).claim(due, clock.after(LEASE))
+    assert folder(table).take_turn(due, always) is None
+    leased = due_of(table)
+    assert folder(table).take_turn(leased, always) is None
+    now = clock.after
+    monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + LEASE + 1))
+    assert folder(table).take_turn(leased, always) == Turn()
+
+
+def test_a_number_without_an_item_is_looked_at_again(table: MemoryTable) -> None:
+    log_of(table).reserve(1)
+    turn = folder(table).take_turn(due_of(table), always)
+    assert turn is not None
+    (hint,) = turn.hints
+    assert hint.due == due_of(table)
+    assert 0 < clock.until(hint.due) <= 5
+    assert log_of(table).head().seen == 1
+
+
+def test_all_is_folded_once_nobody_has_to_be_waited_for(table: MemoryTable) -> None:
+    log(table, 2)
+    assert folder(table).fold_all(always)
+    number = log_of(table).reserve(1)
+    assert not folder(table).fold_all(always)
+    assert log_of(table).put(number, [seen(1)]) is not None
+    assert not folder(table).fold_all(lambda: 0.0)
+    assert folder(table).fold_all(always)
+
+
+def test_a_pass_folds_when_much_waits_and_stops_when_others_cannot_keep_up(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folding, "MOST", 3)
+    monkeypatch.setattr(folding, "_TOO_MUCH", 5)
+    log(table, 2)
+    folder(table).relieve(always)
+    assert log_of(table).head().folded == 0
+    log(table, 2)
+    folder(table).relieve(always)
+    assert log_of(table).head().folded == 4
+    log(table, 4)
+    assert log_of(table).claim(due_of(table), clock.after(LEASE))
+    folder(table).relieve(always)
+    log(table, 1)
+    with pytest.raises(Overloaded):
+        folder(table).relieve(always)
+
+
+def test_a_new_index_is_served_when_what_its_pass_has_found_is_folded(table: MemoryTable) -> None:
+    for body in ({"name": "one", "fields": {"start": "2023-05-01"}}, {"name": "two"}):
+        issues.create_issue(table, catalog_of(table), ADMIN, body)
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, PROJECT, "start", {"indexed": False}, None, settling=0
+    )
+    attributes.update_attribute(
+        table, Catalogs(), ADMIN, PROJECT, "start", {"indexed": True}, None, settling=0
+    )
+    poison: list[Poison] = []
+    Worker(table, Catalogs(), always, poison.append, settling=0).work()
+    catalog = catalog_of(table)
+    assert not any(catalog.pending())
+    documents = [
+        item for (_, sort_key), item in table.items.items() if sort_key == keys.project(TENANT, PROJECT)
+    ]
+    assert len(documents) == 2
+    assert_chains(table, catalog, documents)
+    assert poison == []
