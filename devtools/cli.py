@@ -25,6 +25,7 @@ COMMANDS = {
     ),
     "oracle": ("devtools.proof.oracle", "compare answers to random queries with SQLite's"),
     "bench": ("devtools.bench", "measure pages and writes on projects of growing size"),
+    "screenshots": ("devtools.screenshots", "write images of the page into docs/images"),
     "fsck": ("devtools.operate.fsck", "compare the index with the issues and repair it"),
     "dlq": ("devtools.operate.dlq", "list, redrive and drop dead letters and failed batches"),
     "reindex": ("devtools.operate.reindex", "rebuild indexes in the background"),

@@ -17,6 +17,8 @@ they prove is how they change with the size of the project. All sizes are measur
 
 With --compare postgres, other queries are measured: filtered, sorted and grouped ones, on engines on disk that are loaded through
 their files, and in PostgreSQL. What was loaded is kept in .build/bench; a million issues take some 6 GB there, and minutes to load.
+
+With --page, the page is measured in a browser, with issues that are loaded in the same way, on a machine that does nothing else.
 """
 
 
@@ -43,6 +45,12 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "it, in an attribute-value and in a JSONB design; real cases besides generated issues, where they are at hand",
     )
     parser.add_argument(
+        "--page",
+        action="store_true",
+        help="instead of all that: measure the page in headless Chromium, before a local stack with --size issues "
+        "(default: 300000), and print the table beside NocoDB's figures",
+    )
+    parser.add_argument(
         "--repeat",
         metavar="N",
         type=count,
@@ -54,7 +62,9 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def _run(args: argparse.Namespace) -> int:
     # They start an engine and import the handlers: not for every ./dev command.
-    if args.compare:
+    if args.page:
+        from devtools.bench.page.command import run
+    elif args.compare:
         from devtools.bench.postgres.compare import run
     else:
         from devtools.bench.command import run

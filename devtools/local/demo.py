@@ -36,6 +36,14 @@ _EXAMPLE_TIME: Final = "2023-04-28T09:00:00.000000Z"
 _LOADER: Final = "gridview.demo"
 
 
+_Option = Mapping[str, str]
+
+
+def _colored(colors: Mapping[str, str]) -> list[_Option]:
+    """Options in this order, each with its color."""
+    return [{"value": value, "color": color} for value, color in colors.items()]
+
+
 class _Project(NamedTuple):
     tenant: str
     id: str
@@ -76,7 +84,7 @@ _DISCIPLINES: Final = (
     "Coating",
     "Access",
 )
-_PRIORITIES: Final = ("Low", "Medium", "High", "Critical")
+_PRIORITIES: Final = {"Low": "gray", "Medium": "blue", "High": "orange", "Critical": "red"}
 _CONTRACTORS: Final = (
     "Caledonian Steelworks",
     "Firth Rope Access",
@@ -101,7 +109,7 @@ _DEMO: Final = _Project(
     "Demo",
     (
         {"id": "discipline", "name": "Discipline", "type": "enum", "options": _DISCIPLINES},
-        {"id": "priority", "name": "Priority", "type": "enum", "options": _PRIORITIES},
+        {"id": "priority", "name": "Priority", "type": "enum", "options": _colored(_PRIORITIES)},
         {"id": "asset", "name": "Asset", "type": "text"},
         {"id": DATE_ATTRIBUTE, "name": "Due", "type": "date"},
         {"id": "started", "name": "Started", "type": "date"},
@@ -121,7 +129,16 @@ _DEMO: Final = _Project(
         {"id": "remarks", "name": "Remarks", "type": "text"},
     ),
 )
-_DEMO_STATES: Final = ("reported", "planned", "in progress", "on hold", "done", "rejected")
+_DEMO_STATES: Final = {
+    "reported": "blue",
+    "planned": "purple",
+    "in progress": "yellow",
+    "on hold": "orange",
+    "done": "green",
+    "rejected": "gray",
+}
+"""With their colors."""
+_FIRST_STATE: Final = next(iter(_DEMO_STATES))
 
 _WORK: Final = {
     "Structural": (
@@ -162,11 +179,11 @@ def load(table: Table) -> None:
     for project, bodies in ((_BRIDGE, _BRIDGE_ISSUES), (_NEWS, _NEWS_ISSUES)):
         catalog = _ensure(table, project)
         _load_issues(table, catalog, [_example(catalog, num, body) for num, body in enumerate(bodies, 1)])
-    catalog = _ensure(table, _DEMO, states=_DEMO_STATES)
+    catalog = _ensure(table, _DEMO, states=_colored(_DEMO_STATES))
     _load_issues(table, catalog, list(_generate(catalog)))
 
 
-def _ensure(table: Table, project: _Project, states: Sequence[str] = ("open", "closed")) -> Catalog:
+def _ensure(table: Table, project: _Project, states: Sequence[str | _Option] = ("open", "closed")) -> Catalog:
     """The project's catalog. Creates whatever is missing."""
     actor = Actor(project.tenant, _LOADER, Role.ADMIN)
     with contextlib.suppress(Conflict):  # an earlier load came this far
@@ -208,7 +225,7 @@ def _generate(catalog: Catalog) -> Iterator[Document]:
 
 def _issue(catalog: Catalog, random: Random, num: int, reported: datetime) -> Document:
     draft = _Draft(
-        state=random.choices(_DEMO_STATES, (25, 15, 12, 5, 38, 5))[0],
+        state=random.choices(tuple(_DEMO_STATES), (25, 15, 12, 5, 38, 5))[0],
         discipline=random.choices(_DISCIPLINES, (22, 10, 14, 8, 12, 26, 8))[0],
         severity=random.choices((1, 2, 3, 4, 5), (20, 35, 25, 15, 5))[0],
         place=f"{random.choice(_PLACES)}, {random.choice(('bay', 'span', 'panel'))} {random.randint(1, 24)}",
@@ -224,9 +241,9 @@ def _issue(catalog: Catalog, random: Random, num: int, reported: datetime) -> Do
         field: _as_json(value) for field, (filled, value) in drawn.items() if filled and value is not None
     }
     reporter, editor = random.sample(_PEOPLE, 2)
-    changes = documents.parse_create(catalog, {"name": name, "state": _DEMO_STATES[0], "fields": fields})
+    changes = documents.parse_create(catalog, {"name": name, "state": _FIRST_STATE, "fields": fields})
     document = documents.new_document(catalog, num, changes, user=reporter, now=_stored(reported))
-    if draft.state == _DEMO_STATES[0]:
+    if draft.state == _FIRST_STATE:
         return document
     moved = reported + timedelta(minutes=random.randint(30, 60 * 24 * 60))
     patch = documents.parse_patch(catalog, {"state": draft.state})
@@ -278,7 +295,7 @@ _VALUES: Final[Mapping[str, tuple[float, Callable[[Random, _Draft], Any]]]] = {
     "safety_critical": (0.8, lambda _, draft: draft.severity >= 4),
     "priority": (
         0.85,
-        lambda random, draft: _PRIORITIES[min(3, max(0, draft.severity - random.randint(1, 2)))],
+        lambda random, draft: tuple(_PRIORITIES)[min(3, max(0, draft.severity - random.randint(1, 2)))],
     ),
     "asset": (0.7, lambda _, draft: draft.place),
     "assignee": (0.7, lambda random, _: random.choice(_PEOPLE)),

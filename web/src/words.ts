@@ -318,15 +318,15 @@ export const words = {
       distinct: 'Distinct',
       sum: 'Sum',
       avg: 'Average',
-      min: 'Least',
-      max: 'Greatest',
+      min: 'Min',
+      max: 'Max',
     },
   },
   groups: {
     empty: '(Empty)',
     head: (field: string, value: string, count: number) => `${field}: ${value}, ${counted(count, 'issue', 'issues')}`,
     figure: (fn: string, field: string, value: string) =>
-      `${{ sum: 'Sum', avg: 'Average', min: 'Least', max: 'Greatest' }[fn] ?? fn} of ${field} ${value}`,
+      `${{ sum: 'Sum', avg: 'Average', min: 'Min', max: 'Max' }[fn] ?? fn} of ${field} ${value}`,
     more: 'More groups',
     noFigures: (why: string) => `The groups have no sums: ${why}`,
     close: 'Collapse all',

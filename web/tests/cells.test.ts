@@ -1,7 +1,8 @@
+import { LosslessNumber } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import { formatJson } from '../src/api/json';
 import type { FieldType } from '../src/api/types';
-import { formatValue } from '../src/cells/format';
+import { formatAverage, formatValue } from '../src/cells/format';
 import { parseText } from '../src/cells/parse';
 import { textOf } from '../src/cells/text';
 import { field } from './fields';
@@ -84,4 +85,14 @@ describe('the text of a value', () => {
   it('is empty for no value', () => {
     expect([textOf('number', null), formatValue('number', null)]).toEqual(['', '']);
   });
+});
+
+it('an average has as many digits as one reads, whatever its size', () => {
+  const long = new LosslessNumber('2.54009433962264150943396226415094339623');
+  expect([long, 7, new LosslessNumber('0.000012345678901234567'), new LosslessNumber('123456789012345678.123456')].map(formatAverage)).toEqual([
+    '2.54009',
+    '7',
+    '0.0000123457',
+    '123,456,789,012,345,678.1235',
+  ]);
 });

@@ -111,14 +111,20 @@ def is_loaded(dataset: Dataset) -> bool:
     return (_folder(dataset) / _LOADED).exists()
 
 
-@contextlib.contextmanager
-def loaded(dataset: Dataset) -> Iterator[Ours]:
-    """The project in a running engine. It is loaded when no earlier run has loaded the same, and kept."""
+def keep(dataset: Dataset) -> Path:
+    """The folder of an engine that holds the project. It is loaded when no earlier run has loaded the same, and kept."""
     folder = _folder(dataset)
     if not (folder / _LOADED).exists():
         for old in KEPT.glob(f"{dataset.project}-*"):
             shutil.rmtree(old)
         _load(folder, dataset)
+    return folder
+
+
+@contextlib.contextmanager
+def loaded(dataset: Dataset) -> Iterator[Ours]:
+    """The project in a running engine, loaded as `keep` does."""
+    folder = keep(dataset)
     told = json.loads((folder / _LOADED).read_text())
     with engine.running(in_memory=False, folder=folder) as running:
         table = bulk.table_at(running.endpoint, TABLE)

@@ -45,6 +45,14 @@ function partsOf(decimal: string): { readonly negative: boolean; readonly signif
   };
 }
 
+const averages = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4, maximumSignificantDigits: 6, roundingPriority: 'morePrecision' });
+
+/** An average, which may never end, with as many digits as one reads. */
+export function formatAverage(value: Exact): string {
+  // Intl takes decimals of any length as text.
+  return averages.format(String(value) as `${number}`);
+}
+
 export function formatDate(value: string): string {
   const day = new Date(`${value}T00:00:00Z`);
   return Number.isNaN(day.getTime()) ? value : date.format(day);

@@ -1,5 +1,6 @@
 /** Draws the summary below a column. */
-import { formatValue } from '../cells/format';
+import { isExact } from '../api/json';
+import { formatAverage, formatValue } from '../cells/format';
 import type { Field } from '../fields/fields';
 import type { Summary } from '../project/summaries';
 import { reasonOf } from '../ui/refusal';
@@ -22,5 +23,6 @@ function textOf(field: Field, fn: SummaryFunction, summary: Summary | undefined)
   if (!summary || summary.kind === 'loading') return '…';
   if (summary.kind === 'failed') return words.summary.refused;
   if (summary.value === null) return words.cell.empty;
+  if (fn === 'avg' && isExact(summary.value)) return formatAverage(summary.value);
   return formatValue(fn === 'min' || fn === 'max' ? field.type : 'number', summary.value);
 }

@@ -4,7 +4,8 @@ import type { Group } from '../rows/layout';
 import { icon } from '../ui/icons';
 import type { GroupKey } from '../view/view';
 import { words } from '../words';
-import { formatPeriod, formatValue } from '../cells/format';
+import { formatAverage, formatPeriod, formatValue } from '../cells/format';
+import { isExact } from '../api/json';
 import { pill } from '../cells/show';
 
 export interface GroupLook {
@@ -37,7 +38,8 @@ export function showGroup(element: HTMLElement, group: Group, { fields, unit, on
     part('group-count', words.count(group.count)),
     ...group.figures.flatMap(({ field: id, fn, value: figure }) => {
       const of = fields.find((one) => one.id === id);
-      return of && figure !== null ? [part('group-figure', words.groups.figure(fn, of.name, formatValue('number', figure)))] : [];
+      const text = fn === 'avg' && isExact(figure) ? formatAverage(figure) : formatValue('number', figure);
+      return of && figure !== null ? [part('group-figure', words.groups.figure(fn, of.name, text))] : [];
     }),
   );
 }

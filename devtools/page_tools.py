@@ -1,0 +1,68 @@
+"""Runs what drives the page and is no test: the files `web/e2e/*.tool.ts`, in Chromium before a local stack of their own."""
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from devtools import browser, paths
+from devtools.failure import Failure
+from devtools.local.folder import Folder
+
+_ADDRESS: Final = re.compile(r"http://\S+/#key=\S+")
+
+
+@contextlib.contextmanager
+def stack(data: Path, fill: Callable[[Folder], None] | None = None) -> Iterator[str]:
+    """A stack that is new; the address of its page, with a key. `fill` makes its tables; without it they are those of the demo."""
+    _dev("reset", data)
+    try:
+        if fill is not None:
+            folder = Folder(data)
+            folder.make()
+            fill(folder)
+        _dev("up", data, "--detach", "--port", "0")
+        address = _ADDRESS.search(_dev("up", data))
+        if address is None:
+            raise Failure("The page was not built; ./dev up says why.")
+        yield address[0]
+    finally:
+        _dev("reset", data)
+
+
+def run(tool: str, address: str, **told: str) -> None:
+    """Run a tool before a stack. It gets what it is told as `GRIDVIEW_…`. Failure when it fails."""
+    chromium, npm = browser.find(), shutil.which("npm")
+    if chromium is None:
+        raise Failure("Chromium was not found on the PATH.")
+    if npm is None:
+        raise Failure("npm was not found on the PATH (it comes with Node).")
+    env = {f"GRIDVIEW_{name.upper()}": value for name, value in told.items()}
+    done = subprocess.run(
+        [npm, "run", "--silent", "tool", "--workspace", "web", "--", tool],
+        cwd=paths.ROOT,
+        env=os.environ | env | {"GRIDVIEW_PAGE": address, "GRIDVIEW_CHROMIUM": chromium},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise Failure(f"web/e2e/{tool}.tool.ts failed:\n{done.stdout}")
+
+
+def _dev(command: str, data: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "devtools", command, "--data", str(data), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise Failure(f"./dev {command} failed: {done.stderr.strip()}")
+    return done.stdout

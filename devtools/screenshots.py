@@ -1,0 +1,28 @@
+"""`./dev screenshots`: the main states of the page as images, for README and docs/web.md."""
+
+import argparse
+
+from devtools import page_tools, paths
+
+_IMAGES = paths.ROOT / "docs" / "images"
+_DATA = paths.ROOT / ".build" / "screenshots"
+
+
+def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the subcommand `screenshots`."""
+    parser = subparsers.add_parser(
+        "screenshots",
+        help="write images of the page into docs/images",
+        description="Open the page of a new local stack with the demo in headless Chromium, and write its main states into "
+        "docs/images: light and dark, wide and on a telephone. A machine with the same fonts makes the same images.",
+    )
+    parser.set_defaults(func=_run)
+
+
+def _run(_: argparse.Namespace) -> int:
+    _IMAGES.mkdir(exist_ok=True)
+    with page_tools.stack(_DATA) as address:
+        page_tools.run("screenshots", address, output=str(_IMAGES))
+    for image in sorted(_IMAGES.glob("*.webp")):
+        print(f"{image.relative_to(paths.ROOT)}  {image.stat().st_size / 1000:.0f} KB")
+    return 0

@@ -1,0 +1,153 @@
+/** Measures what people wait for in the page; `./dev bench --page` calls it and shows what it writes. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { CDPSession, Page } from 'playwright-core';
+import { inject } from 'vitest';
+import type { AxeResults } from 'axe-core';
+import { Visit } from './browser';
+import { PATIENCE } from './patience';
+import { test } from './test';
+
+/** Visits, of which the median counts. */
+const VISITS = 5;
+/** Frames of the long scroll, and rows of each. */
+const FRAMES = 1000;
+const ROWS_A_FRAME = 10;
+const ROW_HEIGHT = 32;
+
+test('the page is measured', async ({ browser, stack }) => {
+  const cookies = await stack.cookiesOf({ tenant: inject('tenant'), user: 'ada', role: 'viewer' });
+  const address = `/projects/${inject('project')}`;
+  const cold: number[] = [];
+  const warm: number[] = [];
+  const ends: number[] = [];
+  let weight = { script: 0, requests: 0 };
+  for (let count = 0; count < VISITS; count += 1) {
+    // Each visit has a cache of its own, which is empty.
+    const { context, page } = await Visit.begin(browser, stack.origin, cookies);
+    await noteFirstRows(page);
+    await page.goto(address);
+    cold.push(await firstRows(page));
+    weight = await weightOf(page);
+    await page.goto('about:blank');
+    await page.goto(address);
+    warm.push(await firstRows(page));
+    await counted(page);
+    ends.push(await page.evaluate(jumpToTheEnd));
+    await context.close();
+  }
+  const { context, page } = await Visit.begin(browser, stack.origin, cookies);
+  await noteFirstRows(page);
+  await page.goto(address);
+  await firstRows(page);
+  await counted(page);
+  const frames = (await page.evaluate(scroll, { frames: FRAMES, pixels: ROWS_A_FRAME * ROW_HEIGHT })).sort((a, b) => a - b);
+  const heap = await heapOf(await context.newCDPSession(page));
+  const axe = await findings(page);
+  await context.close();
+  const figures = {
+    cold: median(cold),
+    warm: median(warm),
+    ...weight,
+    end: median(ends),
+    longest: frames.at(-1),
+    p99: frames[Math.floor(frames.length * 0.99)],
+    median: median(frames),
+    heap,
+    axe,
+  };
+  await writeFile(inject('output'), JSON.stringify(figures));
+});
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
+}
+
+/** Have the page note the frame in which its first row stands. */
+async function noteFirstRows(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const look = () => {
+      const [number] = document.querySelectorAll('[role="row"][aria-rowindex="2"] [role="gridcell"]');
+      if (number?.textContent) performance.mark('rows');
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+}
+
+/** Milliseconds from the navigation to that frame. */
+async function firstRows(page: Page): Promise<number> {
+  await page.waitForFunction(() => performance.getEntriesByName('rows').length > 0, null, { timeout: PATIENCE });
+  return page.evaluate(() => performance.getEntriesByName('rows')[0]?.startTime ?? NaN);
+}
+
+/** Until the count is there, the length of the grid is a guess. */
+async function counted(page: Page): Promise<void> {
+  await page.getByText(/^[\d,]+ issues$/).waitFor({ timeout: PATIENCE });
+}
+
+/** Bytes of JavaScript as they came, and how many requests there were until now. */
+function weightOf(page: Page): Promise<{ script: number; requests: number }> {
+  return page.evaluate(() => {
+    const asked = performance.getEntriesByType('resource') as PerformanceResourceTiming[];
+    const scripts = asked.filter(({ name }) => name.endsWith('.js'));
+    return { script: scripts.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0), requests: asked.length + 1 };
+  });
+}
+
+/** Runs in the page. The scroll bar goes to its end; milliseconds until the last row stands, and all others that are drawn. */
+function jumpToTheEnd(): Promise<number> {
+  const grid = document.querySelector('[role="grid"]');
+  const viewport = document.querySelector('.ag-grid-viewport');
+  // Below the last issue stands the row of summaries.
+  const last = Number(grid?.getAttribute('aria-rowcount')) - 1;
+  const stands = () => {
+    const rows = [...document.querySelectorAll('[role="row"][aria-rowindex]')].filter((row) => {
+      const index = Number(row.getAttribute('aria-rowindex'));
+      return index > 1 && index <= last;
+    });
+    const loading = rows.some((row) => row.querySelector('.cell-loading'));
+    return !loading && rows.some((row) => row.getAttribute('aria-rowindex') === String(last) && row.querySelector('[role="gridcell"]')?.textContent);
+  };
+  return new Promise((resolve) => {
+    const began = performance.now();
+    if (viewport) viewport.scrollTop = viewport.scrollHeight;
+    const look = () => {
+      if (stands()) resolve(performance.now() - began);
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+}
+
+/** Runs in the page. Scrolls by so many pixels in each frame; the milliseconds of each. */
+function scroll({ frames, pixels }: { readonly frames: number; readonly pixels: number }): Promise<number[]> {
+  const viewport = document.querySelector('.ag-grid-viewport');
+  return new Promise((resolve) => {
+    const taken: number[] = [];
+    let before: number | null = null;
+    const step = (now: number) => {
+      if (before !== null) taken.push(now - before);
+      before = now;
+      if (taken.length === frames) {
+        resolve(taken);
+        return;
+      }
+      viewport?.scrollBy(0, pixels);
+      requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  });
+}
+
+/** Bytes of objects that are in use. */
+async function heapOf(session: CDPSession): Promise<number> {
+  await session.send('HeapProfiler.collectGarbage');
+  return (await session.send('Runtime.getHeapUsage')).usedSize;
+}
+
+async function findings(page: Page): Promise<readonly { id: string; impact: string | null | undefined }[]> {
+  await page.evaluate(await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8'));
+  const { violations } = await page.evaluate(() => (window as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run());
+  return violations.map(({ id, impact }) => ({ id, impact }));
+}

@@ -1,0 +1,94 @@
+/** Writes the main states of the page as images; `./dev screenshots` calls it. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { inject } from 'vitest';
+import type { Look, Visit } from './browser';
+import { ProjectPage } from './project-page';
+import { ADMIN } from './stack';
+import { test } from './test';
+
+/** Of WebP: text stays sharp, and a wide page takes less than 100 KB. */
+const QUALITY = 80;
+
+const WIDE: Look = { width: 1280, height: 760 };
+const TELEPHONE: Look = { width: 360, height: 720 };
+const DARK = { scheme: 'dark' } as const;
+
+/** A view with a bit of everything. */
+const COLUMNS = 'columns=num:64!,name:310!,state:118,priority:110,due:130,assignee:124,cost:150';
+const VIEW = `sort=-due&color=priority&footers=cost:sum,due:max&${COLUMNS}`;
+const GROUPS = `group=state,priority&footers=severity:avg&${COLUMNS.replace('cost', 'severity')}`;
+
+type Begin = (user?: typeof ADMIN, look?: Look) => Promise<Visit>;
+
+test('the grid', async ({ visit }) => {
+  await demo(visit, WIDE, VIEW).then(shoot('grid'));
+  await demo(visit, { ...WIDE, ...DARK }, VIEW).then(shoot('grid-dark'));
+  await demo(visit, TELEPHONE, VIEW).then(shoot('telephone'));
+});
+
+test('groups', async ({ visit }) => {
+  for (const [look, name] of [
+    [WIDE, 'groups'],
+    [{ ...TELEPHONE, ...DARK }, 'telephone-groups-dark'],
+  ] as const) {
+    const shown = await demo(visit, look, GROUPS);
+    await shown.page.getByText(/^Average of Severity/).first().waitFor();
+    await shoot(name)(shown);
+  }
+});
+
+test('what opens beside and above the grid', async ({ visit }) => {
+  const shown = await demo(visit, WIDE, VIEW);
+  await shown.open('Filter');
+  await shoot('filter')(shown);
+  await shown.page.keyboard.press('Escape');
+  await (await shown.cell(3, 'Name')).click();
+  await shown.page.keyboard.press('Space');
+  await shown.page.getByRole('complementary').getByText('Remarks').waitFor();
+  await shoot('issue')(shown);
+  await shown.page.keyboard.press('Escape');
+  await shown.more('Project settings');
+  await shown.page.getByText('Composite indexes').waitFor();
+  await shoot('settings')(shown);
+});
+
+test('how a page was made', async ({ visit }) => {
+  const shown = await demo(visit, { ...WIDE, ...DARK }, VIEW);
+  await shown.more('How this page was made');
+  await shown.page.getByRole('heading', { name: 'The plan' }).waitFor();
+  await shoot('explain-dark')(shown);
+});
+
+test('an import', async ({ visit }) => {
+  const shown = await demo(visit, WIDE);
+  await shown.more('Import CSV');
+  const rows = ['Name,Priority,Due,Estimate (h),Ticket', 'Bolt missing at bay 7,High,2024-11-02,4,1041', 'Gully blocked,Low,2024-11-09,1.5,1042'];
+  await shown.page.getByLabel(/Choose a CSV file/).setInputFiles({ name: 'walkover.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) });
+  await shown.page.getByText('First rows').or(shown.page.getByRole('region', { name: 'First rows' })).first().waitFor();
+  await shoot('import')(shown);
+});
+
+test('nothing passes', async ({ visit }) => {
+  const { page } = await visit(ADMIN, { ...TELEPHONE });
+  await page.goto(`/projects/${inject('project')}?search=unheard`);
+  await page.getByText('No issue passes the filter').waitFor();
+  await shoot('empty')({ page });
+});
+
+async function demo(visit: Begin, look: Look, view = ''): Promise<ProjectPage> {
+  const shown = await ProjectPage.open(await visit(ADMIN, look), inject('project'), view);
+  await shown.counts('2,000 issues');
+  return shown;
+}
+
+/** Chromium writes WebP itself, but playwright does not ask it to. */
+function shoot(name: string): (shown: { readonly page: Page }) => Promise<void> {
+  return async ({ page }) => {
+    await page.mouse.move(0, 0);
+    const session = await page.context().newCDPSession(page);
+    const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+    await writeFile(join(inject('output'), `${name}.webp`), Buffer.from(data, 'base64'));
+  };
+}
