@@ -1,8 +1,7 @@
-"""The whole stack, deployed once into MiniStack, which enforces IAM; what cannot be shown there, EMULATORS.md says."""
+"""The whole stack, deployed once into MiniStack, which enforces IAM; docs/deploying.md says what only an account can show."""
 
-import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,11 +10,16 @@ from typing import Any
 import boto3
 import httpx
 import pytest
+from botocore.config import Config
 
 from devtools.deployed import ministack
-from tests.support.commands import cdk
+from tests.support.assembly import ARGUMENTS, SETTINGS
+from tests.support.commands import PLAIN, cdk, dev
 
 PASSWORD = "Correct-horse-battery-1"
+
+_PATIENT = Config(read_timeout=300)
+"""On a busy machine an invocation takes longer than a client waits by default."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -29,13 +33,19 @@ class Deployment:
 
     engine: ministack.Engine
     environment: dict[str, str]
-    outputs: dict[str, str]
+
+    @cached_property
+    def outputs(self) -> dict[str, str]:
+        """The outputs of the stack."""
+        (stack,) = self.client("cloudformation").describe_stacks(StackName=SETTINGS.stack_name)["Stacks"]
+        return {one["OutputKey"]: one["OutputValue"] for one in stack["Outputs"]}
 
     def client(self, service: str) -> Any:
         """A client of the account's root user."""
         make: Callable[..., Any] = boto3.client
         return make(
             service,
+            config=_PATIENT,
             endpoint_url=self.engine.url,
             region_name=ministack.REGION,
             aws_access_key_id="test",
@@ -55,13 +65,23 @@ class Deployment:
 
     def role(self, function: str) -> str:
         """The ARN of a function's role."""
-        return self._function(function)["Role"]
+        return str(self._function(function)["Role"])
+
+    def session_role(self, function: str) -> str:
+        """The ARN of the role that a function assumes for each tenant."""
+        return str(self._function(function)["Environment"]["Variables"]["SESSION_ROLE_ARN"])
 
     def name(self, function: str) -> str:
         """The name that CloudFormation has given a function."""
-        return self._function(function)["FunctionName"]
+        return str(self._function(function)["FunctionName"])
 
-    def _function(self, function: str) -> dict[str, str]:
+    def dev(self, *arguments: str, status: int = 0) -> str:
+        """What a subcommand of `./dev` says in this account."""
+        done = dev(*arguments, env={**self.environment, **PLAIN})
+        assert done.status == status, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def _function(self, function: str) -> dict[str, Any]:
         (found,) = (
             one
             for one in self.client("lambda").list_functions()["Functions"]
@@ -76,34 +96,42 @@ class Users:
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
+        self._emails: dict[tuple[str, str], str] = {}
         self._tokens: dict[tuple[str, str], dict[str, str]] = {}
+
+    def email(self, tenant: str, role: str) -> str:
+        """The address of a user, whose password is `PASSWORD`."""
+        if (tenant, role) not in self._emails:
+            self._emails[tenant, role] = self._make(tenant, role)
+        return self._emails[tenant, role]
 
     def tokens(self, tenant: str, role: str) -> dict[str, str]:
         """The IdToken, AccessToken and RefreshToken of a user who signed in."""
         if (tenant, role) not in self._tokens:
-            self._tokens[tenant, role] = self._sign_in(tenant, role)
+            self._tokens[tenant, role] = self._sign_in(self.email(tenant, role))
         return self._tokens[tenant, role]
 
     def api(self, tenant: str, role: str) -> httpx.Client:
         """The API as a user of this tenant and role sees it."""
         return self._deployment.api(self.tokens(tenant, role)["IdToken"])
 
-    def _sign_in(self, tenant: str, role: str) -> dict[str, str]:
-        cognito, outputs = self._deployment.client("cognito-idp"), self._deployment.outputs
-        email = f"user{len(self._tokens)}@example.org"
+    def _make(self, tenant: str, role: str) -> str:
+        cognito, pool = self._deployment.client("cognito-idp"), self._deployment.outputs["UserPoolId"]
+        email = f"user{len(self._emails)}@example.org"
         attributes = {"email": email, "custom:tenant": tenant, "custom:role": role}
         cognito.admin_create_user(
-            UserPoolId=outputs["UserPoolId"],
+            UserPoolId=pool,
             Username=email,
             TemporaryPassword=f"First-{PASSWORD}",
             MessageAction="SUPPRESS",
             UserAttributes=[{"Name": name, "Value": value} for name, value in attributes.items()],
         )
-        cognito.admin_set_user_password(
-            UserPoolId=outputs["UserPoolId"], Username=email, Password=PASSWORD, Permanent=True
-        )
-        answer = cognito.initiate_auth(
-            ClientId=outputs["UserPoolClientId"],
+        cognito.admin_set_user_password(UserPoolId=pool, Username=email, Password=PASSWORD, Permanent=True)
+        return email
+
+    def _sign_in(self, email: str) -> dict[str, str]:
+        answer = self._deployment.client("cognito-idp").initiate_auth(
+            ClientId=self._deployment.outputs["UserPoolClientId"],
             AuthFlow="USER_PASSWORD_AUTH",
             AuthParameters={"USERNAME": email, "PASSWORD": PASSWORD},
         )
@@ -112,25 +140,19 @@ class Users:
 
 
 @pytest.fixture(scope="session")
-def deployment(assembly: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    """The stack, bootstrapped and deployed."""
-    written = tmp_path_factory.mktemp("deployment") / "outputs.json"
+def deployment(assembly: Path) -> Iterator[Deployment]:
+    """The stack, bootstrapped, and deployed with its page."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "CDK_"))}
     with ministack.running() as engine:
         environment = {**kept, **engine.variables(), "CDK_APP": str(assembly)}
-        succeed("bootstrap", f"aws://{ministack.ACCOUNT}/{ministack.REGION}", env=environment)
-        succeed("deploy", "--require-approval", "never", "--outputs-file", str(written), env=environment)
-        outputs = json.loads(written.read_text("utf-8"))["Gridview"]
-        yield Deployment(engine, environment, outputs)
+        done = cdk("bootstrap", f"aws://{ministack.ACCOUNT}/{ministack.REGION}", env=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        deployed = Deployment(engine, environment)
+        deployed.dev("deploy", "--require-approval", "never", *ARGUMENTS)
+        yield deployed
 
 
 @pytest.fixture(scope="session")
 def users(deployment: Deployment) -> Users:
     """The people of the deployment's pool."""
     return Users(deployment)
-
-
-def succeed(*arguments: str, env: Mapping[str, str]) -> None:
-    """Run the CDK command line, which must not fail."""
-    done = cdk(*arguments, env=env)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,11 +1,12 @@
-"""`cdk destroy`, after all that the other tests have left in the stack. Runs last (see conftest)."""
+"""`./dev destroy`, after all that the other tests have left in the stack. Runs last (see conftest)."""
 
-from tests.deploy.conftest import Deployment, succeed
+from tests.deploy.conftest import Deployment
+from tests.support.assembly import ARGUMENTS
 
 
 def test_destroy_leaves_nothing_of_the_stack(deployment: Deployment) -> None:
     assert _left(deployment) != []
-    succeed("destroy", "--force", env=deployment.environment)
+    deployment.dev("destroy", "--force", *ARGUMENTS)
     assert _left(deployment) == []
 
 
@@ -13,6 +14,7 @@ def _left(deployment: Deployment) -> list[str]:
     """The names of everything in the account that is the stack's; what `cdk bootstrap` made stays."""
     client = deployment.client
     stacks = client("cloudformation").describe_stacks()["Stacks"]
+    distributions = client("cloudfront").list_distributions()["DistributionList"]
     names = [
         *(stack["StackName"] for stack in stacks if stack["StackStatus"] != "DELETE_COMPLETE"),
         *client("dynamodb").list_tables()["TableNames"],
@@ -20,6 +22,7 @@ def _left(deployment: Deployment) -> list[str]:
         *(one["LayerName"] for one in client("lambda").list_layers()["Layers"]),
         *(one["Name"] for one in client("apigatewayv2").get_apis()["Items"]),
         *(one["Name"] for one in client("cognito-idp").list_user_pools(MaxResults=60)["UserPools"]),
+        *(one["Comment"] for one in distributions.get("Items", ())),
         *client("sqs").list_queues().get("QueueUrls", []),
         *(one["Name"] for one in client("s3").list_buckets()["Buckets"]),
         *(one["Name"] for one in client("secretsmanager").list_secrets()["SecretList"]),

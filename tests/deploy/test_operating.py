@@ -11,7 +11,6 @@ from gridview.support import clock
 from tests.deploy.conftest import Deployment, Users
 from tests.deploy.waiting import until
 from tests.infra.test_alarms import EXPECTED
-from tests.support.commands import PLAIN, dev
 
 
 def test_a_check_begins_and_jobs_go_on_with_it(deployment: Deployment, users: Users) -> None:
@@ -178,9 +177,7 @@ def _set_kind(deployment: Deployment, tenant: str, option: str, *, version: int)
 
 def _dev(deployment: Deployment, *arguments: str, status: int = 0) -> str:
     """What a command of `./dev` says about the deployed stack."""
-    done = dev(*arguments, "--deployed", env={**deployment.environment, **PLAIN})
-    assert done.status == status, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    return deployment.dev(*arguments, "--deployed", status=status)
 
 
 def _work_now(deployment: Deployment, tenant: str, project: str) -> None:

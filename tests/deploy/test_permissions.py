@@ -1,4 +1,8 @@
-"""IAM, enforced: each function's role is lent to a probe, a function that makes the call it is told to make."""
+"""IAM, enforced: each function's role is lent to a probe, a function that makes the calls it is told to make.
+
+Query and command reach the table in sessions of a tenant. The engine knows their tags, but neither the keys that a request
+names nor variables in policies: which keys a session may name, an evaluator tells in the tests of the template.
+"""
 
 import io
 import json
@@ -8,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.deploy.conftest import Deployment
-from tests.support.assembly import CONTEXT
+from tests.deploy.conftest import Deployment, Users
+from tests.support.assembly import SETTINGS
 
 PROBE = """\
 import boto3
@@ -17,29 +21,38 @@ from botocore.exceptions import ClientError
 
 
 def handler(event, _):
-    client = boto3.client(event["service"])
-    try:
-        getattr(client, event["operation"])(**event["arguments"])
-    except ClientError as error:
-        return error.response["Error"]["Code"]
-    return "done"
+    keys = {}
+    if event["session"]:
+        begun = boto3.client("sts").assume_role(**event["session"])["Credentials"]
+        keys["aws_access_key_id"] = begun["AccessKeyId"]
+        keys["aws_secret_access_key"] = begun["SecretAccessKey"]
+        keys["aws_session_token"] = begun["SessionToken"]
+
+    def ended(service, operation, arguments):
+        try:
+            getattr(boto3.client(service, **keys), operation)(**arguments)
+        except ClientError as error:
+            return error.response["Error"]["Code"]
+        return "done"
+
+    return {name: ended(*call) for name, call in event["calls"].items()}
 """
 
 KEY = {"PK": {"S": "probe"}, "SK": {"S": "probe"}}
 READS = {"get_item", "batch_get_item", "query"}
 # The stream's reads are not here: the engine reads it by itself, and names it otherwise than the stack's policy does.
 ALLOWED = {
-    "Query": READS | {"query_index", "get_secret_value"},
-    "Command": READS
+    "Query": {"begin_session_of_query", "get_secret_value"},
+    "Command": {"begin_session_of_command", "get_secret_value"},
+    "Maintain": READS
     | {
         "query_index",
         "put_item",
         "update_item",
         "delete_item",
         "transact_write_items",
-        "get_secret_value",
+        "send_message",
     },
-    "Maintain": READS | {"query_index", "put_item", "delete_item", "transact_write_items", "send_message"},
     "Upkeep": READS
     | {
         "query_index",
@@ -51,11 +64,31 @@ ALLOWED = {
         "send_message",
     },
 }
+ALLOWED_IN_SESSION = {
+    "Query": READS | {"query_index"},
+    "Command": READS | {"query_index", "put_item", "update_item", "delete_item", "transact_write_items"},
+}
 
-Probe = Callable[[str, str, dict[str, Any]], str]
+Call = tuple[str, str, dict[str, Any]]
+"""Service, operation and arguments."""
+Calls = dict[str, Call]
+Probe = Callable[[Calls, dict[str, Any] | None], dict[str, str]]
 
 
-def _calls(deployment: Deployment) -> dict[str, tuple[str, str, dict[str, Any]]]:
+def _session(deployment: Deployment, function: str, **tags: str) -> dict[str, Any]:
+    """What a function gives STS to begin a session."""
+    return {
+        "RoleArn": deployment.session_role(function),
+        "RoleSessionName": "probe",
+        "Tags": [{"Key": name, "Value": value} for name, value in tags.items()],
+    }
+
+
+def _begin(deployment: Deployment, function: str, **tags: str) -> Call:
+    return "sts", "assume_role", _session(deployment, function, **tags)
+
+
+def _calls(deployment: Deployment) -> Calls:
     """Every call that some function makes, and some that none does."""
     table, queue = deployment.outputs["TableName"], deployment.outputs["DeadLetterQueueUrl"]
     (secret,) = deployment.client("secretsmanager").list_secrets()["SecretList"]
@@ -87,43 +120,96 @@ def _calls(deployment: Deployment) -> dict[str, tuple[str, str, dict[str, Any]]]
         "get_secret_value": ("secretsmanager", "get_secret_value", {"SecretId": secret["ARN"]}),
         "send_message": ("sqs", "send_message", {"QueueUrl": queue, "MessageBody": "probe"}),
         "receive_message": ("sqs", "receive_message", {"QueueUrl": queue}),
+        **{
+            f"begin_session_of_{name.lower()}": _begin(deployment, name, tenant="probe")
+            for name in ALLOWED_IN_SESSION
+        },
     }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def probe(deployment: Deployment, request: pytest.FixtureRequest) -> Iterator[Probe]:
-    """Makes one call with the role of the function that the test is for; tells how it ended."""
+    """Makes calls with the role of the function that the test is for, or in a session that this begins; tells how each ended."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("probe.py", PROBE)
     client, name = deployment.client("lambda"), f"probe-{request.param}"
     client.create_function(
         FunctionName=name,
-        Runtime=CONTEXT["runtime"],
+        Runtime=SETTINGS.runtime,
         Role=deployment.role(request.param),
         Handler="probe.handler",
         Code={"ZipFile": packed.getvalue()},
-        Timeout=20,
+        Timeout=300,
     )
     client.get_waiter("function_active_v2").wait(FunctionName=name)
 
-    def call(service: str, operation: str, arguments: dict[str, Any]) -> str:
-        event = {"service": service, "operation": operation, "arguments": arguments}
-        answer = client.invoke(FunctionName=name, Payload=json.dumps(event))
-        ended: str = json.loads(answer["Payload"].read())
+    def make(calls: Calls, session: dict[str, Any] | None) -> dict[str, str]:
+        answer = client.invoke(FunctionName=name, Payload=json.dumps({"calls": calls, "session": session}))
+        ended: dict[str, str] = json.loads(answer["Payload"].read())
         assert "FunctionError" not in answer, ended
+        assert all(one == "done" or one.startswith("AccessDenied") for one in ended.values()), ended
         return ended
 
-    yield call
+    yield make
     client.delete_function(FunctionName=name)
+
+
+def _done(ended: dict[str, str]) -> set[str]:
+    return {name for name, outcome in ended.items() if outcome == "done"}
 
 
 @pytest.mark.parametrize(("function", "probe"), [(name, name) for name in ALLOWED], indirect=["probe"])
 def test_a_function_is_refused_what_it_has_no_need_of(
     deployment: Deployment, function: str, probe: Probe
 ) -> None:
-    ended = {name: probe(*call) for name, call in _calls(deployment).items()}
-    done = {name for name, outcome in ended.items() if outcome == "done"}
-    refused = {name for name, outcome in ended.items() if outcome.startswith("AccessDenied")}
-    assert done | refused == set(ended), ended
-    assert done == ALLOWED[function]
+    calls = _calls(deployment)
+    assert _done(probe(calls, None)) == ALLOWED[function]
+    if function in ALLOWED_IN_SESSION:
+        session = _session(deployment, function, tenant="probe")
+        assert _done(probe(calls, session)) == ALLOWED_IN_SESSION[function]
+
+
+@pytest.mark.parametrize("probe", ["Query"], indirect=True)
+def test_no_session_begins_without_a_tenant_or_with_more_than_that(
+    deployment: Deployment, probe: Probe
+) -> None:
+    tagged: list[dict[str, str]] = [
+        {"tenant": "probe"},
+        {},
+        {"tenant": ""},
+        {"role": "admin"},
+        {"tenant": "probe", "role": "admin"},
+    ]
+    calls = {str(tags): _begin(deployment, "Query", **tags) for tags in tagged}
+    assert _done(probe(calls, None)) == {str(tagged[0])}
+
+
+def test_a_request_is_made_in_a_session_of_its_callers_tenant(deployment: Deployment, users: Users) -> None:
+    """What the session roles refuse to one tag, they refuse to the requests of one tenant."""
+    refusal = {
+        "Effect": "Deny",
+        "Action": "dynamodb:*",
+        "Resource": "*",
+        "Condition": {"StringEquals": {"aws:PrincipalTag/tenant": "barred"}},
+    }
+    iam = deployment.client("iam")
+    roles = [deployment.session_role(function).rpartition("/")[2] for function in ALLOWED_IN_SESSION]
+    project = {"id": "one", "name": "One"}
+    with users.api("barred", "admin") as barred, users.api("served", "admin") as served:
+        assert barred.get("/v1/projects").status_code == 200
+        for role in roles:
+            iam.put_role_policy(
+                RoleName=role,
+                PolicyName="one-tenant",
+                PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [refusal]}),
+            )
+        try:
+            assert served.post("/v1/projects", json=project).status_code == 201
+            assert served.get("/v1/projects/one").status_code == 200
+            assert barred.post("/v1/projects", json=project).status_code >= 500
+            assert barred.get("/v1/projects").status_code >= 500
+        finally:
+            for role in roles:
+                iam.delete_role_policy(RoleName=role, PolicyName="one-tenant")
+        assert barred.get("/v1/projects").json()["items"] == []

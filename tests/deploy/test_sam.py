@@ -175,7 +175,10 @@ def test_every_variable_is_set_whatever_the_persons_own_environment_holds(sam: S
         environment = function["environment"]
         assert [variable for variable, value in environment.items() if not value] == []
         assert "mine" not in environment.values()
-        expected = declared[name]["Environment"]["Variables"].keys() - {"CURSOR_SECRET_ARN"}
+        expected = declared[name]["Environment"]["Variables"].keys() - {
+            "CURSOR_SECRET_ARN",
+            "SESSION_ROLE_ARN",
+        }
         assert expected <= environment.keys()
         assert environment["AWS_ENDPOINT_URL_DYNAMODB"].startswith("http://127.0.0.1:")
 

@@ -19,18 +19,19 @@ SETTINGS = Settings(
     snap_start=False,
     protect=False,
     emulator=True,
-    # What is deployed here is the API; tests of the template look at the page.
-    page=False,
+    # One deployment shows both: without isolation the functions make the same calls, and tests of the template look at their roles.
+    isolate_sessions=True,
 )
 
-CONTEXT = {
+_CONTEXT = {
     "runtime": SETTINGS.runtime,
     "architecture": SETTINGS.architecture,
     "snap-start": "false",
     "protect": "false",
     "emulator": "true",
-    "page": "false",
+    "isolate-sessions": "true",
 }
+ARGUMENTS = tuple(chain.from_iterable(("-c", f"{name}={value}") for name, value in _CONTEXT.items()))
 """The same, as the command line takes it."""
 
 
@@ -43,11 +44,10 @@ def synthesize_by_command(folder: Path) -> Path:
     """Let the command line write the assembly on a machine without a network, an AWS account or Docker."""
     vendor()  # fetched while there is a network
     assembly = folder / "cdk.out"
-    context = chain.from_iterable(("-c", f"{name}={value}") for name, value in CONTEXT.items())
     done = cdk(
         "synth",
         "--quiet",
-        *context,
+        *ARGUMENTS,
         "--output",
         str(assembly),
         env=_bare_environment(),

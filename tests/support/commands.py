@@ -55,22 +55,20 @@ def cdk(
     )
 
 
-def node(script: str) -> str:
-    """What a script of JavaScript writes."""
-    program = shutil.which("node")
-    assert program is not None, "Node.js is missing"
-    return subprocess.run(  # noqa: S603
-        [program, "--eval", script], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True
-    ).stdout
+def node(script: str, *arguments: str, folder: Path = ROOT) -> str:
+    """What a script of JavaScript writes. It finds the packages of this folder."""
+    done = ran("node", "--input-type=module", "--eval", script, *arguments, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def ran(
-    program: str, *arguments: str, env: Mapping[str, str] | None = None
+    program: str, *arguments: str, env: Mapping[str, str] | None = None, folder: Path = ROOT
 ) -> "subprocess.CompletedProcess[str]":
-    """A program that was run in the repository, with these variables more."""
+    """A program that was run in the repository, or in one of its folders, with these variables more."""
     return subprocess.run(  # noqa: S603
         [shutil.which(program) or program, *arguments],
-        cwd=ROOT,
+        cwd=folder,
         env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,
         capture_output=True,
