@@ -12,7 +12,7 @@ import pytest
 
 from devtools.local import page_build
 from infra import page
-from tests.deploy.conftest import PASSWORD, Deployment, Users
+from tests.deploy.conftest import PASSWORD, PATIENCE, Deployment, Users
 from tests.support import page_sign_in
 from tests.support.page_sign_in import Loaded
 
@@ -37,7 +37,7 @@ def browser(deployment: Deployment) -> Iterator[httpx.Client]:
     """A browser on the page's origin."""
     _lead_to_the_api(deployment)
     with httpx.Client(
-        base_url=deployment.outputs["PageUrl"], transport=_ToEngine(deployment.engine.url), timeout=30
+        base_url=deployment.outputs["PageUrl"], transport=_ToEngine(deployment.engine.url), timeout=PATIENCE
     ) as client:
         yield client
 

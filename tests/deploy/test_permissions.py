@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.deploy.conftest import Deployment, Users
+from tests.deploy.conftest import PATIENCE, Deployment, Users
 from tests.support.assembly import SETTINGS
 
 PROBE = """\
@@ -140,7 +140,7 @@ def probe(deployment: Deployment, request: pytest.FixtureRequest) -> Iterator[Pr
         Role=deployment.role(request.param),
         Handler="probe.handler",
         Code={"ZipFile": packed.getvalue()},
-        Timeout=300,
+        Timeout=PATIENCE,
     )
     client.get_waiter("function_active_v2").wait(FunctionName=name)
 
