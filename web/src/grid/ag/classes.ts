@@ -2,8 +2,11 @@
 import type { GridOwner } from '../grid';
 
 export function setClasses(element: Element, names: readonly string[]): void {
-  for (const name of [...element.classList]) {
-    if (name.startsWith('is-') && !names.includes(name)) element.classList.remove(name);
+  // Hundreds of cells are drawn in a frame, and few of them have had any.
+  if (element.className.includes('is-')) {
+    for (const name of [...element.classList]) {
+      if (name.startsWith('is-') && !names.includes(name)) element.classList.remove(name);
+    }
   }
   if (names.length) element.classList.add(...names);
 }
@@ -14,7 +17,7 @@ export function paintCell(cell: HTMLElement, owner: GridOwner, index: number, fi
   const note = owner.note(index, field);
   if (cell.title !== note) cell.title = note;
   if (note) cell.setAttribute('aria-invalid', 'true');
-  else cell.removeAttribute('aria-invalid');
+  else if (cell.hasAttribute('aria-invalid')) cell.removeAttribute('aria-invalid');
 }
 
 /** Give all rows and cells that are drawn the classes that the owner now has for them. */
