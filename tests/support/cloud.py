@@ -32,7 +32,7 @@ from tests.support.iam import Asked
 from tests.support.reach import within_reach
 
 TABLE = "gridview"
-_ENVIRONMENT = {
+ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
     "AWS_DEFAULT_REGION": "eu-west-2",
@@ -150,7 +150,7 @@ def _modules() -> Mapping[str, ModuleType]:
 def running() -> Iterator[Cloud]:
     """The account, with an empty table. Other tests' modules of the same names stay as they were."""
     with pytest.MonkeyPatch.context() as patch, mock_aws():
-        for name, value in _ENVIRONMENT.items():
+        for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
         for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SQS"):
             patch.delenv(name, raising=False)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gridview.api.openapi import document
+from gridview.encoding.consistency import CONSISTENCY_TOKEN
 from gridview.schema.catalog import FieldType
 
 Schema = dict[str, Any]
@@ -35,7 +36,7 @@ _VALUES: dict[FieldType, Schema] = {
 
 
 class Project(NamedTuple):
-    """What a project has: the types of its fields, the values of those that have options, and parts of paths."""
+    """What a project has: the types of its fields, the values of those that have options, parts of paths, tokens of writes."""
 
     id: str
     fields: Mapping[str, FieldType]
@@ -43,6 +44,7 @@ class Project(NamedTuple):
     attributes: Sequence[str]
     issues: Sequence[int]
     indexes: Sequence[str]
+    tokens: Sequence[str]
 
     def of_type(self, *kinds: FieldType) -> Schema:
         """The schema of the ids of fields of these types."""
@@ -89,6 +91,8 @@ def told_of(project: Project) -> Schema:
     for parameter in _parameters(made):
         if parameter["name"] in patterns:
             parameter["schema"]["pattern"] = patterns[parameter["name"]]
+        if parameter["name"] == CONSISTENCY_TOKEN:
+            parameter["schema"]["enum"] = [*project.tokens]
     return made
 
 

@@ -22,9 +22,10 @@ from schemathesis.transport.wsgi import WSGI_TRANSPORT
 
 from gridview.api.routes import ROUTES
 from gridview.dynamodb.metering import Meter
+from gridview.encoding.consistency import DELETED, ConsistencyTokens
 from gridview.encoding.json_codec import loads
 from gridview.schema.catalog import FieldType
-from tests.support import local_api, nasty, project_schema
+from tests.support import cloud, local_api, nasty, project_schema
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Handler
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 SEED = 20230501
 EXAMPLES = one_of(2, thorough=10)
 """Random requests of each operation, besides those at the bounds of the schema."""
+
+_TOKENS = ConsistencyTokens([cloud.ENVIRONMENT["CURSOR_SECRET"].encode()])
+_NEVER = 2**32 - 61
+"""A moment after which tokens do not expire before the time of their form ends."""
 
 PROJECT = Project(
     id="nasty",
@@ -51,6 +56,7 @@ PROJECT = Project(
     attributes=[attribute["id"] for attribute in nasty.ATTRIBUTES],
     issues=[1, 2, 3, 4],
     indexes=["c1"],
+    tokens=[_TOKENS.token("0807", "nasty", versions, _NEVER) for versions in ({1: 1}, {2: 1, 99: DELETED})],
 )
 
 _CURSOR = r"400 cursor does not belong to this query"
