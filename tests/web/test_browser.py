@@ -23,8 +23,11 @@ ISSUES = 400
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
-    with running_stack(tmp_path_factory.mktemp("stack"), empty=False) as running:
-        yield running
+    """Its functions notice changes of definitions at once, so that nobody waits before an index is built."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SETTLE_SECONDS", "2")
+        with running_stack(tmp_path_factory.mktemp("stack"), empty=False) as running:
+            yield running
 
 
 def passes(stack: LocalStack, *arguments: str) -> None:

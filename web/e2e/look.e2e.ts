@@ -1,12 +1,14 @@
 import { describe, expect } from 'vitest';
+import type { Filter, SortKey } from '../src/api/types';
 import { ProjectPage } from './project-page';
+import { countOf } from './projects';
 import { test } from './test';
 import { showsWhatTheApiHas } from './truth';
 
-const DUE = { field: 'due', direction: 'desc', nulls: 'last' } as const;
+const by = (field: string, direction: SortKey['direction'] = 'asc', nulls: SortKey['nulls'] = 'last'): SortKey => ({ field, direction, nulls });
 
-describe('the grid', () => {
-  test('jumps anywhere with the scroll bar, and shows there what the API has', async ({ visit, api }) => {
+describe('the rows', () => {
+  test('jump anywhere with the scroll bar, and are those that the API has there', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo', 'sort=-due');
     await demo.counts('2,000 issues');
     for (const [part, first, last] of [
@@ -15,25 +17,158 @@ describe('the grid', () => {
       [1, 1970, 1999],
     ] as const) {
       if (part) await demo.dragScrollBar(part);
-      const [top] = await showsWhatTheApiHas(demo, api, { sort: [DUE] });
+      const [top] = await showsWhatTheApiHas(demo, api, { sort: [by('due', 'desc')] });
       expect(top?.at).toBeGreaterThanOrEqual(first);
       expect(top?.at).toBeLessThanOrEqual(last);
       // The columns at the right are drawn when they come into view.
       await demo.scrollSideways(9_999);
       await demo.head('Updated').waitFor();
-      await showsWhatTheApiHas(demo, api, { sort: [DUE] });
+      await showsWhatTheApiHas(demo, api, { sort: [by('due', 'desc')] });
       await demo.scrollSideways(-9_999);
       await demo.head('State').waitFor();
     }
     expect((await demo.rows()).at(-1)?.at).toBe(1_999);
   });
+
+  test('are sorted by a click on a header, turned by a second, and as they were after a third', async ({ visit, api }) => {
+    const demo = await ProjectPage.open(await visit(), 'demo');
+    for (const [direction, sort] of [
+      ['ascending', [by('priority')]],
+      ['descending', [by('priority', 'desc')]],
+      ['none', []],
+    ] as const) {
+      await demo.head('Priority').click();
+      await expect.poll(async () => (await demo.head('Priority').getAttribute('aria-sort')) ?? 'none').toBe(direction);
+      await showsWhatTheApiHas(demo, api, { sort: [...sort] });
+    }
+  });
+
+  test('begin with those that have no value, where the menu of the column says so', async ({ visit, api }) => {
+    const demo = await ProjectPage.open(await visit(), 'demo', 'sort=due');
+    await demo.columnMenu('Due', 'Empty values first');
+    await showsWhatTheApiHas(demo, api, { sort: [by('due', 'asc', 'first')] });
+    expect(new Set(await demo.column('Due'))).toEqual(new Set(['']));
+  });
+
+  test('are those whose names have the words that were searched for', async ({ visit }) => {
+    const demo = await ProjectPage.open(await visit(), 'demo');
+    await demo.toolbar.getByRole('searchbox').fill('loose');
+    await demo.page.keyboard.press('Enter');
+    await expect.poll(() => demo.column('Name')).toSatisfy((names: readonly string[]) => names.length > 3 && names.every((name) => /loose/i.test(name)));
+  });
 });
 
 describe('the filter', () => {
-  test('takes another condition', async ({ visit }) => {
+  const HIGH: Filter = { field: 'priority', op: 'eq', value: 'High' };
+  const DEAR: Filter = { field: 'cost', op: 'gt', value: 4000 };
+
+  test('is built of conditions, says how many pass, and leaves those', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo');
     const panel = await demo.open('Filter');
+    const fill = async (at: number, field: string, operator: string) => {
+      await panel.getByLabel('Field', { exact: true }).nth(at).selectOption(field);
+      await panel.getByLabel('Operator').nth(at).selectOption(operator);
+    };
+    await fill(0, 'Priority', 'is');
+    await panel.getByLabel('Value', { exact: true }).selectOption('High');
     await panel.getByRole('button', { name: 'Condition', exact: true }).click();
-    await expect.poll(() => panel.getByLabel('Field', { exact: true }).count()).toBe(2);
+    await fill(1, 'Cost', 'comes after');
+    await panel.getByLabel('Value', { exact: true }).nth(1).fill('4000');
+    const ways: readonly (readonly [string, Filter])[] = [
+      ['All of these', { and: [HIGH, DEAR] }],
+      ['Any of these', { or: [HIGH, DEAR] }],
+      ['None of these', { not: { or: [HIGH, DEAR] } }],
+    ];
+    for (const [join, filter] of ways) {
+      if (!(await panel.isVisible())) await demo.open('Filter');
+      await panel.getByLabel('How conditions are joined').selectOption(join);
+      await panel.getByRole('button', { name: 'Apply' }).click();
+      await showsWhatTheApiHas(demo, api, { filter });
+      const matched = await countOf(api, 'demo', filter);
+      expect(matched).toBeGreaterThan(0);
+      await demo.counts(`${matched.toLocaleString('en-US')} of 2,000 issues`);
+      expect(await demo.tool('Filter').textContent()).toMatch(/2$/);
+    }
+  });
+
+  test('that nothing passes says so, and leads back to all', async ({ visit }) => {
+    const demo = await ProjectPage.open(await visit(), 'demo');
+    await demo.columnMenu('Asset', 'Filter by this');
+    const panel = demo.panel('Filter');
+    await panel.getByLabel('Value', { exact: true }).fill('no such place');
+    await panel.getByRole('button', { name: 'Apply' }).click();
+    await demo.page.getByText('No issue passes the filter').waitFor();
+    await demo.page.getByRole('button', { name: 'Show all issues' }).click();
+    await demo.counts('2,000 issues');
+    expect((await demo.rows()).length).toBeGreaterThan(15);
+  });
+});
+
+describe('groups', () => {
+  test('have heads with counts, collapse, and stay so in the address', async ({ visit, api }) => {
+    const demo = await ProjectPage.open(await visit(), 'demo');
+    await demo.columnMenu('State', 'Group by this');
+    const { body } = await api.call('POST', '/v1/projects/{project}/groups', { path: { project: 'demo' }, body: { by: ['state'] } });
+    const [first, second] = body.groups.map(({ values, count }) => `State: ${String(values[0])}, ${count} issues`);
+    await demo.group(first ?? '').waitFor();
+    await showsWhatTheApiHas(demo, api, { filter: { field: 'state', op: 'eq', value: 'reported' } }, { from: 1 });
+    await demo.group(first ?? '').click();
+    await demo.group(second ?? '').waitFor();
+    await demo.page.reload();
+    await demo.group(second ?? '').waitFor();
+    expect(await demo.group(first ?? '').getAttribute('aria-expanded')).toBe('false');
+    await showsWhatTheApiHas(demo, api, { filter: { field: 'state', op: 'eq', value: 'planned' } }, { from: 2 });
+  });
+});
+
+describe('summaries', () => {
+  test('stand below the columns that have one, and follow the filter', async ({ visit, api }) => {
+    const demo = await ProjectPage.open(await visit(), 'demo', 'columns=num:72!,name:320!,cost:160,due:160');
+    for (const [column, name] of [
+      ['Cost', 'Sum'],
+      ['Due', 'Empty'],
+    ] as const) {
+      await (await demo.footer(column)).click();
+      await demo.page.getByRole('menu', { name: `Summary of ${column}` }).getByRole('menuitemcheckbox', { name }).click();
+    }
+    const said = async () => [await (await demo.footer('Cost')).innerText(), await (await demo.footer('Due')).innerText()].map((text) => text.replace(/\s+/, ' '));
+    const truth = async (filter: Filter | null) => {
+      const fields = [
+        { field: 'cost', functions: ['sum' as const] },
+        { field: 'due', functions: ['empty' as const] },
+      ];
+      const { body } = await api.call('POST', '/v1/projects/{project}/summary', { path: { project: 'demo' }, body: { fields, filter } });
+      const [cost, due] = body.summaries;
+      const shown = (value: unknown) => Number(value).toLocaleString('en-US', { maximumFractionDigits: 20 });
+      return [`Sum ${shown(cost?.sum)}`, `Empty ${shown(due?.empty)}`];
+    };
+    await expect.poll(said).toEqual(await truth(null));
+    await demo.columnMenu('Name', 'Filter by this');
+    const panel = demo.panel('Filter');
+    await panel.getByLabel('Field', { exact: true }).selectOption('State');
+    await panel.getByLabel('Operator').selectOption('is');
+    await panel.getByLabel('Value', { exact: true }).selectOption('done');
+    await panel.getByRole('button', { name: 'Apply' }).click();
+    await expect.poll(said).toEqual(await truth({ field: 'state', op: 'eq', value: 'done' }));
+  });
+});
+
+describe('the address', () => {
+  test('takes the back button through every view', async ({ visit, api }) => {
+    const demo = await ProjectPage.open(await visit(), 'demo');
+    await demo.head('Priority').click();
+    await showsWhatTheApiHas(demo, api, { sort: [by('priority')] });
+    await demo.head('Due').click({ modifiers: ['Shift'] });
+    await showsWhatTheApiHas(demo, api, { sort: [by('priority'), by('due')] });
+    await demo.columnMenu('State', 'Group by this');
+    await demo.group('State: reported, 467 issues').waitFor();
+    await demo.page.goBack();
+    await showsWhatTheApiHas(demo, api, { sort: [by('priority'), by('due')] });
+    await demo.page.goBack();
+    await showsWhatTheApiHas(demo, api, { sort: [by('priority')] });
+    await demo.page.goBack();
+    await showsWhatTheApiHas(demo, api, {});
+    await demo.page.goForward();
+    await showsWhatTheApiHas(demo, api, { sort: [by('priority')] });
   });
 });

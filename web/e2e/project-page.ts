@@ -48,6 +48,11 @@ export class ProjectPage {
     return this.row(row).locator(`[role="gridcell"][aria-colindex="${place}"]`);
   }
 
+  /** The button in the head of a group, which opens and closes it. */
+  group(label: string): Locator {
+    return this.grid.getByRole('button', { name: label, exact: true });
+  }
+
   /** The summary below a column. */
   async footer(column: string): Promise<Locator> {
     const last = Number(await this.grid.getAttribute('aria-rowcount'));

@@ -13,14 +13,23 @@ const BUILT_IN: readonly Column[] = [
   { id: 'updated', name: 'Updated', type: 'datetime' },
 ];
 
-/** Wait until the rows in view, in the columns that are drawn, are those that the API has at the same places. */
-export async function showsWhatTheApiHas(page: ProjectPage, api: Api, query: GridRequest): Promise<readonly ShownRow[]> {
+/**
+ * Wait until the rows in view, in the columns that are drawn, are those that the API has at the same places.
+ * `from` is the row of the screen at which the answer to the query begins; what stands before it is not looked at.
+ */
+export async function showsWhatTheApiHas(
+  page: ProjectPage,
+  api: Api,
+  query: GridRequest,
+  { from = 0 } = {},
+): Promise<readonly ShownRow[]> {
   const columns = await columnsOf(api, page.project);
   return vi.waitFor(async () => {
-    const rows = await page.rows();
-    const asked = { ...query, columns: columns.map(({ id }) => id), offset: rows[0]?.at ?? 0, limit: rows.length };
+    const rows = (await page.rows()).filter(({ at }) => at >= from);
+    const first = rows[0]?.at ?? from;
+    const asked = { ...query, columns: columns.map(({ id }) => id), offset: first - from, limit: rows.length };
     const { body } = await api.call('POST', '/v1/projects/{project}/grid', { path: { project: page.project }, body: asked });
-    const truth = body.rows.map((row, place) => ({ at: asked.offset + place, cells: cellsOf(row, columns, rows[place]) }));
+    const truth = body.rows.map((row, place) => ({ at: first + place, cells: cellsOf(row, columns, rows[place]) }));
     expect(rows).toEqual(truth);
     return rows;
   }, PATIENCE);

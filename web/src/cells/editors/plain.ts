@@ -21,9 +21,13 @@ export function textEditor(params: EditorParams): CellEditor {
   };
 }
 
-/** The browser's own picker. What it leaves as it was keeps all its digits. */
+/**
+ * The browser's own picker; a date that is typed has the editor of texts, since the first key cannot be handed on to the browser's.
+ * What it leaves as it was keeps all its digits.
+ */
 export function dateEditor(params: EditorParams): CellEditor {
-  const { field, value, typed } = params;
+  if (params.typed !== null) return textEditor(params);
+  const { field, value } = params;
   const input = inputIn(params, field.type === 'date' ? 'date' : 'datetime-local');
   const before = textOf(field.type, value).replace(' ', 'T').slice(0, field.type === 'date' ? 10 : 19);
   if (field.type === 'date') input.max = '9999-12-31';
@@ -34,7 +38,7 @@ export function dateEditor(params: EditorParams): CellEditor {
     element: input,
     open: () => {
       input.focus();
-      if (typed === null) pick(input);
+      pick(input);
     },
     result: () => (input.value === shown && !input.validity.badInput ? { value } : { text: input.validity.badInput ? '?' : input.value }),
     close: () => undefined,

@@ -100,7 +100,7 @@ function Value({ field, label, value, onChange }: ValueProps) {
         <input
           type="text"
           inputMode="decimal"
-          pattern="[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+          pattern="[\-+]?(\d+\.?\d*|\.\d+)([eE][\-+]?\d+)?"
           title={words.filter.number}
           aria-label={label}
           value={value}

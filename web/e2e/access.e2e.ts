@@ -1,0 +1,82 @@
+import { describe, expect } from 'vitest';
+import { ApiError } from '../src/api/problem';
+import { ProjectPage } from './project-page';
+import { makeProject, valuesOf } from './projects';
+import { ADMIN } from './stack';
+import { test } from './test';
+import { showsWhatTheApiHas } from './truth';
+
+const VIEWER = { ...ADMIN, user: 'vera', role: 'viewer' } as const;
+
+describe('a viewer', () => {
+  test('looks at everything and changes nothing, by no key and no menu', async ({ visit, api, stack }) => {
+    const id = await makeProject(api, { name: 'Looked at', issues: [{ name: 'Girder' }, { name: 'Rivet' }] });
+    const page = await ProjectPage.open(await visit(VIEWER), id);
+    for (const name of ['New row', 'Undo', 'Delete rows']) expect(await page.tool(name).count()).toBe(0);
+    const more = await page.open('More');
+    expect(await more.getByRole('button').allInnerTexts()).toEqual(['How this page was made', 'Export as CSV']);
+    await page.page.keyboard.press('Escape');
+    const cell = await page.cell(0, 'Name');
+    await cell.dblclick();
+    await page.page.keyboard.type('Mine');
+    await page.page.keyboard.press('Enter');
+    await page.page.evaluate(() => navigator.clipboard.writeText('Mine'));
+    await cell.click();
+    await page.page.keyboard.press('Control+v');
+    await page.page.keyboard.press('Delete');
+    expect(await page.page.getByRole('textbox').count()).toBe(0);
+    expect(await page.column('Name')).toEqual(['Girder', 'Rivet']);
+    expect(await valuesOf(api, id, 1)).toMatchObject({ name: 'Girder' });
+    // What the page does not offer, the API refuses.
+    const theirs = await stack.api(VIEWER);
+    const asked = theirs.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 1 }, body: { name: 'Mine' }, headers: { 'If-Match': '"1"' } });
+    await expect(asked).rejects.toThrow(ApiError);
+    await expect(asked).rejects.toMatchObject({ status: 403 });
+  });
+});
+
+describe('another tenant', () => {
+  test('sees nothing of a project, neither in the list nor by its address', async ({ visit }) => {
+    const { page } = await visit({ tenant: '3cc8', user: 'grace', role: 'admin' });
+    await page.goto('/');
+    await page.getByRole('link', { name: 'The Daily News' }).waitFor();
+    expect(await page.getByRole('main').getByRole('link').count()).toBe(1);
+    await page.goto('/projects/demo');
+    await page.getByRole('heading', { name: 'There is no such project' }).waitFor();
+    expect(await page.getByRole('grid').count()).toBe(0);
+    expect(await page.content()).not.toMatch(/Discipline|Forth Rail Bridge/);
+  });
+});
+
+describe('a refused plan', () => {
+  const issues = [3, 1, 2].map((weight) => ({ name: `Part ${weight}`, fields: { weight } }));
+  const fields = [{ id: 'weight', name: 'Weight', type: 'number', indexed: false }] as const;
+
+  test('offers an admin the index that it needs, and shows the rows when it is built', async ({ visit, api }) => {
+    const id = await makeProject(api, { name: 'Unindexed', fields: [...fields], issues });
+    const page = await ProjectPage.open(await visit(), id);
+    await page.head('Weight').click();
+    await page.page.getByRole('alert').getByRole('button', { name: 'Index Weight' }).click();
+    await showsWhatTheApiHas(page, api, { sort: [{ field: 'weight', direction: 'asc', nulls: 'last' }] });
+    expect(await page.column('Weight')).toEqual(['1', '2', '3']);
+  });
+
+  test('tells everybody else what an admin could do', async ({ visit, api }) => {
+    const id = await makeProject(api, { name: 'Unindexed', fields: [...fields], issues });
+    const page = await ProjectPage.open(await visit({ ...ADMIN, user: 'ed', role: 'editor' }), id);
+    await page.head('Weight').click();
+    const refusal = page.page.getByRole('alert').filter({ hasText: 'An admin can make this possible: Index Weight.' });
+    await refusal.waitFor();
+    expect(await refusal.getByRole('button').count()).toBe(0);
+  });
+});
+
+describe('the content security policy', () => {
+  test('is in force, and what breaks it does not go unnoticed', async ({ visit }) => {
+    const { page, faults } = await visit();
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Demo' }).waitFor();
+    await page.evaluate(() => document.body.setAttribute('style', 'color: red'));
+    await expect.poll(() => faults.splice(0).join()).toContain('The policy refused style-src-attr inline');
+  });
+});

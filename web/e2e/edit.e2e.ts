@@ -1,0 +1,98 @@
+import { describe, expect } from 'vitest';
+import type { Api } from '../src/api/client';
+import { ProjectPage } from './project-page';
+import { makeProject, PARTS, valuesOf } from './projects';
+import { ADMIN } from './stack';
+import { test } from './test';
+
+const bridge = (api: Api): Promise<string> =>
+  makeProject(api, {
+    name: 'Edits',
+    fields: PARTS,
+    issues: ['Girder', 'Rivet', 'Cable'].map((name, at) => ({ name, fields: { weight: 10 * (at + 1), kind: 'beam', note: 'as found' } })),
+  });
+
+/** Type a value into a cell, and take it. */
+async function type(page: ProjectPage, row: number, column: string, text: string): Promise<void> {
+  await (await page.cell(row, column)).click();
+  await page.page.keyboard.type(text);
+  await page.page.keyboard.press('Enter');
+}
+
+describe('an edit', () => {
+  test('is shown at once and written, whatever the type', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const page = await ProjectPage.open(await visit(), id);
+    await type(page, 0, 'Name', 'Girder of the north span');
+    await type(page, 0, 'Weight', '12345678901234567890.5');
+    await type(page, 0, 'Kind', 'pl');
+    await type(page, 1, 'Note', '=1+1, "quoted"');
+    await (await page.cell(1, 'Safe')).click();
+    await page.page.keyboard.press('Space');
+    await type(page, 2, 'Due', '2024-11-29');
+    const shown = (await page.rows()).map(({ cells }) => [cells['Name'], cells['Weight'], cells['Kind'], cells['Note'], cells['Safe'], cells['Due']]);
+    expect(shown).toEqual([
+      ['Girder of the north span', '12,345,678,901,234,567,890.5', 'plate', 'as found', '', ''],
+      ['Rivet', '20', 'beam', '=1+1, "quoted"', 'Yes', ''],
+      ['Cable', '30', 'beam', 'as found', '', 'Nov 29, 2024'],
+    ]);
+    await expect.poll(async () => String((await valuesOf(api, id, 1))['weight'])).toBe('12345678901234567890.5');
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ name: 'Girder of the north span', kind: 'plate' });
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: '=1+1, "quoted"', safe: true });
+    await expect.poll(() => valuesOf(api, id, 3)).toMatchObject({ due: '2024-11-29' });
+  });
+
+  test('that is no value of its field, or that the API refuses, leaves the cell as it was and says why', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const page = await ProjectPage.open(await visit(), id);
+    await type(page, 0, 'Weight', 'heavy');
+    const weight = await page.cell(0, 'Weight');
+    await weight.click();
+    await page.page.getByRole('alert').getByText('heavy: This is not a number.').waitFor();
+    expect(await weight.getAttribute('aria-invalid')).toBe('true');
+    expect(await weight.innerText()).toBe('10');
+
+    // The page does not know yet that nobody may choose this option any more.
+    const path = { project: id, attribute: 'kind' };
+    await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path, body: { options: ['beam', 'plate'] } });
+    await type(page, 1, 'Kind', 'bolt');
+    const kind = await page.cell(1, 'Kind');
+    await expect.poll(() => kind.getAttribute('aria-invalid')).toBe('true');
+    expect(await kind.innerText()).toBe('beam');
+    await page.page.getByText('2 cells were refused').waitFor();
+    expect(await valuesOf(api, id, 1)).toMatchObject({ weight: 10 });
+    expect(await valuesOf(api, id, 2)).toMatchObject({ kind: 'beam' });
+  });
+
+  test('of what somebody else has changed meanwhile asks whose value stays; other fields go together', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const ours = await ProjectPage.open(await visit(), id);
+    const theirs = await ProjectPage.open(await visit({ ...ADMIN, user: 'grace' }), id);
+    for (const [keep, kept] of [
+      ['Theirs', 'from grace'],
+      ['Yours', 'from ada'],
+    ] as const) {
+      await type(theirs, 0, 'Note', 'from grace');
+      await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'from grace' });
+      await type(ours, 0, 'Note', 'from ada');
+      const question = ours.page.getByRole('dialog', { name: 'Somebody changed this meanwhile' });
+      await question.getByText('grace has changed “Note” since you saw it.').waitFor();
+      expect(await question.getByRole('definition').allInnerTexts()).toEqual(['from ada', 'from grace']);
+      await question.getByRole('button', { name: `Keep ${keep}` }).click();
+      await question.waitFor({ state: 'hidden' });
+      await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: kept });
+      await expect.poll(async () => (await ours.cell(0, 'Note')).innerText()).toBe(kept);
+      await theirs.page.reload();
+      await theirs.rows();
+      await type(theirs, 0, 'Note', 'as it was');
+      await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'as it was' });
+      await ours.page.reload();
+      await ours.rows();
+    }
+    await type(theirs, 0, 'Kind', 'plate');
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ kind: 'plate' });
+    await type(ours, 0, 'Note', 'on top');
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ kind: 'plate', note: 'on top' });
+    await expect.poll(async () => (await ours.cell(0, 'Kind')).innerText()).toBe('plate');
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect } from 'vitest';
+import { ProjectPage } from './project-page';
+import { makeProject, valuesOf } from './projects';
+import { test } from './test';
+import { dropCsv, saved } from './transfer';
+
+const FILE = [
+  'Title,Weight,Found on,Kind,Safe',
+  '"Girder, north",12.5,2024-02-28,beam,yes',
+  '=SUM(A1),-3,2024-03-01,bolt,no',
+  ',4,2024-03-02,beam,no',
+  '"A ""quoted"" name",5,2024-03-03,bolt,yes',
+  ...Array.from({ length: 6 }, (_, at) => `Part ${at},${at},2024-04-0${at + 1},${at % 2 ? 'beam' : 'bolt'},no`),
+].join('\r\n');
+
+describe('a CSV file that is dropped', () => {
+  test('is looked at, written with the types of its values, and its refused rows can be had back', async ({ visit, api }) => {
+    const id = await makeProject(api, { name: 'Import' });
+    const { page } = await visit();
+    await page.goto(`/projects/${id}`);
+    await page.getByText('This project has no issues yet').waitFor();
+    await dropCsv(page, 'parts.csv', FILE);
+    const window = page.getByRole('dialog', { name: 'Import into Import' });
+    await window.getByText('parts.csv has 10 rows and 5 columns. Nothing has been written yet.').waitFor();
+    await window.getByLabel('Where Title goes').selectOption('Name');
+    const chosen = async (column: string) => window.getByLabel(`Where ${column} goes`).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
+    expect(await Promise.all(['Weight', 'Found on', 'Kind', 'Safe'].map(chosen))).toEqual(['New: Number', 'New: Date', 'New: One option', 'New: Check box']);
+    await window.getByRole('button', { name: 'Import 10 rows' }).click();
+    await window.getByText('Done: 9 issues created, 1 row refused.').waitFor();
+    await window.getByText('The index holds all of them.').waitFor();
+    const refused = await saved(page, () => window.getByRole('button', { name: 'Download 1 refused row' }).click());
+    expect(refused.text).toMatch(/^Title,Weight,Found on,Kind,Safe,Why it was refused\r?\n,4,2024-03-02,beam,no,.*name/);
+    await window.getByRole('button', { name: 'Close' }).click();
+    const project = new ProjectPage(page, id);
+    await expect.poll(() => project.column('Name')).toEqual(['Girder, north', '=SUM(A1)', 'A "quoted" name', ...Array.from({ length: 6 }, (_, at) => `Part ${at}`)]);
+    expect((await project.column('Found on')).slice(0, 3)).toEqual(['Feb 28, 2024', 'Mar 1, 2024', 'Mar 3, 2024']);
+    const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project: id } });
+    const ids = Object.fromEntries((body.attributes ?? []).map(({ id, name }) => [name, id]));
+    const first = await valuesOf(api, id, 1);
+    expect([first[ids['Weight'] ?? ''], first[ids['Kind'] ?? ''], first[ids['Safe'] ?? '']]).toEqual([12.5, 'beam', true]);
+  });
+});
+
+describe('an export', () => {
+  test('neutralises what a spreadsheet would take for a formula, unless raw values are chosen', async ({ visit, api }) => {
+    const names = ['=SUM(A1)', '@here', 'plain, with a comma'];
+    const id = await makeProject(api, { name: 'Export', issues: names.map((name) => ({ name })) });
+    const page = await ProjectPage.open(await visit(), id, 'columns=name:200');
+    for (const [raw, lines] of [
+      [false, ['Name', "'=SUM(A1)", "'@here", '"plain, with a comma"']],
+      [true, ['Name', '=SUM(A1)', '@here', '"plain, with a comma"']],
+    ] as const) {
+      await page.more('Export as CSV');
+      const window = page.page.getByRole('dialog', { name: 'Export as CSV' });
+      await window.getByText('3 rows of the present filter and order, with 1 column.').waitFor();
+      await window.getByLabel('Raw values').setChecked(raw);
+      const file = await saved(page.page, () => window.getByRole('button', { name: 'Export', exact: true }).click());
+      expect(file.text.trimEnd().split(/\r?\n/).map((line) => line.replace('\uFEFF', ''))).toEqual(lines);
+      await window.getByText('Done: 3 rows.').waitFor();
+      await window.getByRole('button', { name: 'Close' }).click();
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect } from 'vitest';
+import type { Page } from 'playwright-core';
+import { ProjectPage } from './project-page';
+import { makeProject, valuesOf } from './projects';
+import { test } from './test';
+
+/** Press Tab until the focus is on what a selector names. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  await expect
+    .poll(async () => {
+      await page.keyboard.press('Tab');
+      return page.evaluate((wanted) => document.activeElement?.matches(wanted), selector);
+    })
+    .toBe(true);
+}
+
+describe('the keyboard alone', () => {
+  test('opens a project, goes through the grid, edits, selects, copies, fills, sorts and undoes', async ({ visit, api }) => {
+    const names = Array.from({ length: 100 }, (_, at) => `Part ${String(at).padStart(2, '0')}`);
+    const fields = [{ id: 'note', name: 'Note', type: 'text' }] as const;
+    const id = await makeProject(api, { name: 'By keys', fields: [...fields], issues: names.map((name) => ({ name })) });
+    const { page } = await visit();
+    const keys = page.keyboard;
+    await page.goto('/');
+    await page.getByRole('link', { name: id }).waitFor();
+    await tabTo(page, `[href="/projects/${id}"]`);
+    await keys.press('Enter');
+    const project = new ProjectPage(page, id);
+    await project.rows();
+    await tabTo(page, '[role="gridcell"], [role="columnheader"]');
+
+    // Down from the head, and to the right.
+    await keys.press('ArrowDown');
+    await keys.press('ArrowRight');
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await expect.poll(focused).toBe('Part 00');
+    await keys.press('Control+End');
+    await expect.poll(() => project.column('Name')).toContain('Part 99');
+    await keys.press('Control+Home');
+    await keys.press('ArrowRight');
+    await expect.poll(focused).toBe('Part 00');
+
+    // Edit with F2 and leave, then edit by typing and take.
+    await keys.press('F2');
+    await keys.type('nonsense');
+    await keys.press('Escape');
+    await keys.type('First part');
+    await keys.press('Enter');
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ name: 'First part' });
+    await expect.poll(focused).toBe('Part 01');
+
+    // A range, filled down with its first row, and taken back.
+    const note = (await project.head('Note').getAttribute('aria-colindex')) ?? '';
+    while ((await page.evaluate(() => document.activeElement?.getAttribute('aria-colindex'))) !== note) await keys.press('ArrowRight');
+    await keys.type('same');
+    await keys.press('Enter');
+    await keys.press('ArrowUp');
+    for (let step = 0; step < 3; step += 1) await keys.press('Shift+ArrowDown');
+    await page.getByText('4 cells selected').waitFor();
+    await keys.press('Control+d');
+    await expect.poll(() => valuesOf(api, id, 5)).toMatchObject({ note: 'same' });
+    await keys.press('Control+c');
+    await page.getByText('Copied 4 rows.').waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('same\r\nsame\r\nsame\r\nsame');
+    await keys.press('Control+z');
+    await expect.poll(() => valuesOf(api, id, 5)).not.toHaveProperty('note');
+
+    // The menu of the column, and the help.
+    await keys.press('Alt+ArrowDown');
+    await page.getByRole('menu', { name: 'Menu of Note' }).waitFor();
+    await keys.press('ArrowDown');
+    await keys.press('Enter');
+    await expect.poll(() => project.view.get('sort')).toBe('-note');
+    await project.rows();
+    await tabTo(page, '[role="gridcell"]');
+    await keys.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await keys.press('Escape');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });
+  });
+});
