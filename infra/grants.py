@@ -115,6 +115,7 @@ _OWN_REQUESTS: Final = keys.request(TENANT, "*")
 _OWN_USERS: Final = keys.user(TENANT, "*")
 _OWN_RATE: Final = keys.rate(TENANT)
 _OWN_NOTES: Final = keys.lag(TENANT, "*")
+_OWN_JOURNALS: Final = keys.journal(TENANT, "*")
 _OWN_BLOCKS: Final = f"{keys.BLOCK_PREFIX}{TENANT}.*"
 _OWN_ORDERS: Final = keys.order(TENANT, "*", "*")
 _OWN_DIRECTORIES: Final = keys.directory(TENANT, "*", "*")
@@ -123,7 +124,10 @@ _FORMER_REQUESTS: Final = keys.former_request("?" * 64)
 
 SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "query": (
-        _within(("GetItem", "BatchGetItem", "Query"), (_OWN_PROJECTS, _OWN_ISSUES, _OWN_BLOCKS, _OWN_NOTES)),
+        _within(
+            ("GetItem", "BatchGetItem", "Query"),
+            (_OWN_PROJECTS, _OWN_ISSUES, _OWN_BLOCKS, _OWN_NOTES, _OWN_JOURNALS),
+        ),
         _within(
             ("Query",),
             (keys.tenant(TENANT), keys.users(TENANT), _OWN_PROJECTS, _OWN_ORDERS, _OWN_DIRECTORIES),

@@ -179,7 +179,15 @@ ISOLATED = {
         OWN_ROLE | {("secretsmanager:GetSecretValue", "secret")},
         {
             *(
-                (f"dynamodb:{read}", "table", READ[0], READ[1], f"lag-{OF_TENANT}.*", READ[2])
+                (
+                    f"dynamodb:{read}",
+                    "table",
+                    READ[0],
+                    READ[1],
+                    f"journal-{OF_TENANT}.*",
+                    f"lag-{OF_TENANT}.*",
+                    READ[2],
+                )
                 for read in ("GetItem", "BatchGetItem", "Query")
             ),
             (
@@ -294,6 +302,7 @@ def test_a_switch_of_isolation_takes_no_role_from_a_version_that_still_answers(
 KEYS: dict[str, tuple[Any, ...]] = {
     "project": ("35e9",),
     "lag": ("35e9",),
+    "journal": ("35e9",),
     "issue": ("35e9", 1),
     "block": ("35e9", "a1.1", "0"),
     "request": ("9f86d081",),
@@ -315,7 +324,7 @@ def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
         for name, make in vars(keys).items()
         if isfunction(make) and next(iter(signature(make).parameters), "") == "tenant_id"
     }
-    assert makers.keys() == KEYS.keys() | SORT_KEYS | {"journal"}
+    assert makers.keys() == KEYS.keys() | SORT_KEYS
     for name, rest in KEYS.items():
         mine, other = (makers[name](tenant, *rest) for tenant in ("0807", "08070"))
         reached = {
@@ -332,8 +341,7 @@ def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
 def test_nothing_of_the_background_is_within_a_session() -> None:
     for function in SESSION_GRANTS:
         for operation in (*READS, *WRITES):
-            for partition in (keys.CHECK, keys.journal("0807", "35e9")):
-                assert not _in_session(function, ask(operation, [partition]))
+            assert not _in_session(function, ask(operation, [keys.CHECK]))
             for listing in (keys.JOB, keys.FOLD):
                 assert not _in_session(function, ask(operation, [listing], resource=INDEX))
 

@@ -342,6 +342,7 @@ class Drawn:
         world = self.world
         world.note("-- it becomes quiet")
         self.settle()
+        self._ask_before_the_fold()
         self.work_off()
         self.judge()
         if self.weather.poison:
@@ -451,7 +452,7 @@ class Drawn:
     def _walk(self, world: World, catalog: Catalog | None = None) -> None:
         """Walk under the present definitions or older ones."""
         catalog = catalog or self.catalog(world)
-        if catalog is None or not self._is_shown(world) or world.fold_is_due:  # blocks know nothing of it yet
+        if catalog is None or not self._is_shown(world):
             return
         names = [name for name in truth.sortable(catalog) if not self._moved_since(world, catalog, name)]
         for name in self.random.sample(names, min(3, len(names))):
@@ -467,6 +468,17 @@ class Drawn:
     def _is_shown(self, world: World) -> bool:
         """The grid shows no page with a document that holds what nobody knows."""
         return not any(self._stuck(world)) and not any(map(is_spoilt, world.documents.values()))
+
+    def _ask_before_the_fold(self) -> None:
+        """What waits in journals is in every answer, before blocks know of it."""
+        weather = self.weather
+        if weather.definitions or weather.poison or weather.project_goes:
+            return  # with what answers are then to agree only judges can tell who know that all is done
+        for here in self.worlds:
+            if here.fold_is_due:
+                self.world.totals["asked before the fold"] += 1
+                self._walk(here)
+                self._ask(here)
 
     def _ask(self, world: World) -> None:
         """Ask what readers ask, now that there is one right answer."""

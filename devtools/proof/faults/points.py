@@ -228,6 +228,7 @@ class KillPoint:
                 world.land(late)
         world.drain(Catalogs())
         for here in homes:
+            truth.assert_walk(here, "start", descending=False, nulls_first=False, limit=1)
             here.fold_all()
             truth.assert_derived(here)
         # Lambda may deliver any record once more.

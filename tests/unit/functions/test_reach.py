@@ -109,6 +109,7 @@ def _log_and_fold(api: Client, account: Cloud) -> None:
     api.made(f"{path}/attributes", PLAIN)
     api.made(f"{path}/issues", {"name": "one", "fields": {"plain": "a"}})
     account.derive()
+    assert [row["num"] for row in api.post(f"{path}/grid", {"count": True}).body["rows"]] == [1]
     assert api.patch(f"{path}/attributes/plain", {"indexed": True}).status == 200
     account.upkeep()
     assert api.delete(path, headers={"if-match": api.get(path).etag}).status == 204

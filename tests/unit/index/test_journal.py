@@ -1,10 +1,14 @@
 """Journal items and heads: stored and read back, cut where a batch is large, and what a head tells of a number."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import pytest
 from pyroaring import BitMap
 
 from gridview.encoding import keys
 from gridview.index.journal import FamilyChange, Head, IssueChange, JournalItem, cut, encoded_size, new_head
+from gridview.index.ledger import SHOWN_SECONDS
 
 MOVES = {
     "a1.1": FamilyChange(("2023\x0100000007",), "2024\x0100000007"),
@@ -57,3 +61,16 @@ def test_a_head_tells_of_numbers_up_to_the_watermark(number: int, told: bool | N
 
 def test_a_new_head_knows_nothing_and_is_not_due() -> None:
     assert Head.from_item(new_head("acme", "bridge")) == Head()
+
+
+def test_what_is_shown_to_all_is_a_watermark_that_stood_long_enough() -> None:
+    head, told = Head(), []
+    for number, now in ((10, 100.0), (20, 110.0), (30, 120.0), (40, 135.0), (50, 200.0)):
+        head = replace(head, folded=number, trail=tuple(head_trail(head, number, now)))
+        told.append((head.shown(now), head.shown(now + SHOWN_SECONDS)))
+    assert told == [(0, 10), (0, 20), (0, 30), (10, 40), (40, 50)]
+    assert [number for number, _ in head.trail] == [40, 50]  # what nobody needs any more is forgotten
+
+
+def head_trail(head: Head, number: int, now: float) -> Iterator[tuple[int, float]]:
+    return ((one, at / 1_000) for one, at in head.trail_to(number, now))

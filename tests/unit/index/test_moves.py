@@ -6,8 +6,9 @@ import pytest
 
 from gridview.dynamodb.expressions import Item
 from gridview.index.families import NUMBERS, derived_strings
+from gridview.index.journal import FamilyChange, IssueChange, JournalItem
 from gridview.index.ledger import EVERY_FAMILY, SHOWN_SECONDS, ImageVersion, Intent, Ledger, plan
-from gridview.index.moves import FamilyMove, Move, move_of
+from gridview.index.moves import FamilyMove, Move, logged_moves, move_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from tests.unit.query.test_grid import PROJECT, TENANT, Grid
@@ -129,3 +130,31 @@ def test_an_issue_from_which_nothing_can_be_derived_does_not_move(grid: Grid, ca
     good = grid.document(7, day="2026-01-01")
     assert move_of(catalog, 7, {**good, "created": 42}, finished(catalog, good), NOW) is None
     assert move_of(catalog, 7, {**good, "version": "x"}, finished(catalog, good), NOW) is None
+
+
+def logged(number: int, family: str, left: str | None, to: str | None) -> JournalItem:
+    change = FamilyChange(() if left is None else (left,), to)
+    return JournalItem(number, 0.0, (IssueChange(7, number, False, number, {family: change}),))
+
+
+def test_the_journal_tells_where_an_issue_was_and_where_it_went_last() -> None:
+    one, two, three = (f"{body}\x0100000007" for body in "abc")
+    items = [logged(1, "a1.1", one, two), logged(2, "a2.1", None, one), logged(3, "a1.1", two, three)]
+    assert logged_moves(items) == {
+        7: {"a1.1": FamilyMove((one, two), three), "a2.1": FamilyMove((), one)},
+    }
+    assert logged_moves([logged(1, "a1.1", "edited by hand", None)]) == {7: {"a1.1": FamilyMove((), None)}}
+
+
+def test_what_the_journal_says_is_where_the_index_may_show_an_issue_too(
+    grid: Grid, catalog: Catalog, day: str
+) -> None:
+    """Blocks are behind the ledger by several changes."""
+    new = grid.document(7, version=3, day="2026-01-03")
+    target = derived_strings(catalog, new)[day]
+    had, then = (
+        derived_strings(catalog, grid.document(7, day=one))[day] for one in ("2026-01-01", "2026-01-02")
+    )
+    move = move_of(catalog, 7, new, finished(catalog, new), NOW, {day: FamilyMove((had,), then)})
+    assert move is not None
+    assert move.families == {day: FamilyMove((had, then, target), target)}

@@ -226,3 +226,17 @@ def test_a_ledger_says_what_the_index_is_taken_to_have() -> None:
     assert OVERLAY.over(ReadLedger(5), known).applied == {"other": "stays"}
     assert OVERLAY.over(ReadLedger(4), known) is known
     assert OVERLAY.over(ReadEpoch(), "whatever else") == "whatever else"
+
+
+def test_documents_that_the_journal_does_not_tell_stay_as_they_were_read() -> None:
+    overlay = Overlay([move(7, ["open"], "closed")._replace(known=False)])
+    seven = item(7)
+    read, fetched = ReadDocuments((7,), None), Documents({7: seven}, frozenset())
+    assert overlay.over(read, fetched) == fetched
+    listed = Listed([seven], None)
+    assert overlay.over(ReadRange(None, None, True, 10, None), listed) == listed
+    block = overlay.family(FAMILY).block(detailed({"open": [1, 7], "closed": [2]}))
+    assert {body: list(numbers) for body, numbers in (block.sets or {}).items()} == {
+        "open": [1],
+        "closed": [2, 7],
+    }

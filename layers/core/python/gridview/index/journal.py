@@ -19,6 +19,7 @@ from pyroaring import BitMap
 
 from gridview.encoding import keys
 from gridview.index.families import has_entries
+from gridview.index.ledger import SHOWN_SECONDS
 
 EXPIRES_DAYS = 30
 """An item outlives what may still ask for it: the ledgers that name it are known to be finished once it is folded."""
@@ -141,10 +142,21 @@ class Head:
     due: str | None = None
     seen: int = 0
     seen_at: float = 0.0
+    trail: tuple[tuple[int, float], ...] = ()
 
     def committed(self, number: int) -> bool | None:
         """Whether the item of a number is there and not empty; None behind the watermark, where the items have to tell."""
         return number not in self.emptied if number <= self.folded else None
+
+    def shown(self, now: float) -> int:
+        """The watermark that everybody is shown: GSI1 and directories that are kept may not know of a later one yet."""
+        return max((number for number, at in self.trail if at <= now - SHOWN_SECONDS), default=0)
+
+    def trail_to(self, number: int, now: float) -> list[list[int]]:
+        """The stored trail when the watermark comes to a number: as much of it as `shown` needs from now on."""
+        first = self.shown(now)
+        kept = [(one, at) for one, at in self.trail if one >= first]
+        return [[one, round(at * 1_000)] for one, at in (*kept, (number, now))]
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
@@ -157,6 +169,7 @@ class Head:
             item.get(keys.SORT),
             item.get("seen", 0),
             item.get("seen_at", 0) / 1_000,
+            tuple((number, at / 1_000) for number, at in item.get("trail", ())),
         )
 
 

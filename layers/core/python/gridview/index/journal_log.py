@@ -125,6 +125,10 @@ class Log:
                 return records
             number = max((record.number for record in listed.records), default=number)
 
+    def recent(self) -> list[JournalItem]:
+        """The items that somebody may not be shown yet: a read unit for the head, and one for each 4 KB."""
+        return self.all_behind(self.head().shown(clock.seconds()))
+
     # Folding
 
     def claim(self, due: str, until: str) -> bool:
@@ -140,7 +144,9 @@ class Log:
         """FamilyChange the watermark from where it was read over these items; None if another fold has moved it: 1 write unit."""
         emptied = head.emptied | BitMap(record.number for record in passed if not record.changes)
         changes = sum(len(record.changes) for record in passed)
-        moved = {"folded": passed[-1].number, "emptied": emptied.serialize()}
+        number = passed[-1].number
+        trail = head.trail_to(number, clock.seconds())
+        moved = {"folded": number, "emptied": emptied.serialize(), "trail": trail}
         at = Condition("folded = :folded", values={":folded": head.folded})
         try:
             item = self.table.update(self.partition, keys.FOLD, at, assign=moved, add={"waiting": -changes})

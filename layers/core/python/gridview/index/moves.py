@@ -1,11 +1,12 @@
 """Where the index may still show an issue, and where it belongs: what a reader lays over what it has read. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gridview.dynamodb.expressions import Item
 from gridview.index.families import is_key
 from gridview.index.images import Image, Underivable, target_of
+from gridview.index.journal import JournalItem
 from gridview.index.ledger import EVERY_FAMILY, Ledger
 from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.catalog import Catalog
@@ -21,18 +22,44 @@ class FamilyMove(NamedTuple):
 class Move(NamedTuple):
     """What has become of an issue: its document (None: it was deleted), and the families in which the index may show it elsewhere.
 
-    In all other families the index has it where it belongs.
+    In all other families the index has it where it belongs. `known`: whether the document was read; a journal does not tell it.
     """
 
     num: int
     families: Mapping[str, FamilyMove]
     document: Item | None
+    known: bool = True
 
 
-def move_of(catalog: Catalog, num: int, document: Item | None, ledger: Ledger, now: int) -> Move | None:
+FamilyMoves = Mapping[str, FamilyMove]
+"""The moves of an issue, by family."""
+
+
+def logged_moves(items: Iterable[JournalItem]) -> dict[int, FamilyMoves]:
+    """The moves of each issue that journal items name, in order: what it left in any of them, and what it took last."""
+    found: dict[int, dict[str, FamilyMove]] = {}
+    for item in items:
+        for change in item.changes:
+            moves = found.setdefault(change.num, {})
+            for family, one in change.moves.items():
+                before = moves.get(family, FamilyMove((), None))
+                had = (*before.leaves, *(() if before.takes is None else (before.takes,)), *one.left)
+                moves[family] = FamilyMove(_keys(had, change.num), one.to)
+    return dict(found)
+
+
+def move_of(
+    catalog: Catalog,
+    num: int,
+    document: Item | None,
+    ledger: Ledger,
+    now: int,
+    logged: FamilyMoves | None = None,
+) -> Move | None:
     """The move of an issue to its document, as the consumer will make it or has made it shortly before `now`.
 
-    None if the consumer cannot make it either: nothing can be derived from the document. The index keeps the issue where it is.
+    `logged`: the moves that the journal tells of it. None if the consumer cannot make it either: nothing can be derived from the
+    document. The index keeps the issue where it is.
     """
     target: dict[str, str] = {}
     if document is not None:
@@ -43,10 +70,14 @@ def move_of(catalog: Catalog, num: int, document: Item | None, ledger: Ledger, n
     present, left = ledger.present, ledger.left_by(now)
     unsure = {*(ledger.intent or {}), *left}
     families = {}
-    for family in {**present, **left, **target}.keys() - {EVERY_FAMILY}:
-        takes = target.get(family)
+    for family in {**present, **left, **target, **(logged or {})}.keys() - {EVERY_FAMILY}:
+        takes, told = target.get(family), (logged or {}).get(family)
         shown = (*left.get(family, ()), *present.get(family, ()))
-        if {family, EVERY_FAMILY} & unsure or shown != (() if takes is None else (takes,)):
-            leaves = tuple(dict.fromkeys(one for one in shown if is_key(one, num)))
-            families[family] = FamilyMove(leaves, takes)
+        if told or {family, EVERY_FAMILY} & unsure or shown != (() if takes is None else (takes,)):
+            also = () if told is None else (*told.leaves, *(() if told.takes is None else (told.takes,)))
+            families[family] = FamilyMove(_keys((*also, *shown), num), takes)
     return Move(num, families, document)
+
+
+def _keys(strings: Iterable[str], num: int) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for one in strings if is_key(one, num)))

@@ -39,9 +39,9 @@ def carried_out(
     just_written = issues_in(recent)
     executor = Executor(table, catalog, cache or BlockCache(0.0), epoch, just_written)
     epoch_read, freshness = planner.epoch_read(), planner.freshness()
-    overlay_read = planner.overlay_read(len(just_written))
+    overlay_read = planner.overlay_read(len(just_written), journal=catalog.journalled)
     beside: dict[Node, Steps[Any]] = {}
-    if just_written:
+    if just_written or catalog.journalled:
         beside[overlay_read] = _recent(overlay_read)
     if epoch.due:
         beside[epoch_read] = ask(epoch_read, ReadEpoch())

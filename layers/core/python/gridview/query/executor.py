@@ -15,8 +15,9 @@ from gridview.encoding.attribute_values import item_size
 from gridview.index import freshness
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
+from gridview.index.journal_log import Log
 from gridview.index.ledger import Ledger
-from gridview.index.moves import move_of
+from gridview.index.moves import Move, logged_moves, move_of
 from gridview.query.index_snapshot import IndexSnapshot
 from gridview.query.overlay import NOTHING, Overlay
 from gridview.query.plan import Node
@@ -73,7 +74,7 @@ class Executor:
         self._catalog = catalog
         self._epoch = epoch
         self._recent = recent
-        self._overlay: Overlay | None = None if recent else NOTHING
+        self._overlay: Overlay | None = None if recent or catalog.journalled else NOTHING
         self._project = keys.project(catalog.tenant, catalog.project)
         self._of_the_index = table.metered()
         self._index = IndexSnapshot(BlockReader(self._of_the_index, catalog, cache))
@@ -237,23 +238,28 @@ class Executor:
         raise TypeError(read)
 
     def _overlay_of(self, table: Table) -> Overlay:
-        """The moves of the issues that were just written: two strongly consistent reads for each, in one round."""
+        """The moves of the issues that were just written: two strongly consistent reads for each, in one round. In a journalled
+        project those of its last items too: a read of its head, and one of the items.
+        """
         tenant, project = self._catalog.tenant, self._catalog.project
         partitions = {num: keys.issue(tenant, project, num) for num in sorted(self._recent)}
         wanted = [(one, sort) for one in partitions.values() for sort in (self._project, keys.LEDGER)]
         found = table.batch_get(wanted, consistent=True).items
+        logged = logged_moves(Log(table, tenant, project).recent()) if self._catalog.journalled else {}
         now = int(clock.seconds())
-        moves = (
+        moves = [
             move_of(
                 self._catalog,
                 num,
                 found.get((one, self._project)),
                 Ledger.from_item(found.get((one, keys.LEDGER))),
                 now,
+                logged.pop(num, None),
             )
             for num, one in partitions.items()
-        )
-        return Overlay(move for move in moves if move is not None)
+        ]
+        others = (Move(num, families, None, known=False) for num, families in logged.items())
+        return Overlay([*(move for move in moves if move is not None), *others])
 
     def _documents(self, table: Table, read: ReadDocuments) -> Documents:
         tenant, project = self._catalog.tenant, self._catalog.project

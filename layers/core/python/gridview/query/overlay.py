@@ -87,8 +87,8 @@ class Overlay:
 
     @cached_property
     def documents(self) -> Mapping[int, Item | None]:
-        """The documents of all its issues; None for a deleted one."""
-        return {num: move.document for num, move in self._moves.items()}
+        """The documents of its issues, where they were read; None for a deleted one."""
+        return {num: move.document for num, move in self._moves.items() if move.known}
 
     @property
     def behind(self) -> int:
@@ -145,8 +145,8 @@ class Overlay:
 
     def fetched(self, read: ReadDocuments, answer: Documents) -> Documents:
         """Documents by number."""
-        found = {num: document for num, document in answer.found.items() if num not in self._moves}
-        recent = ((num, self.documents[num]) for num in read.numbers if num in self._moves)
+        found = {num: document for num, document in answer.found.items() if num not in self.documents}
+        recent = ((num, self.documents[num]) for num in read.numbers if num in self.documents)
         return answer._replace(found=found | {num: one for num, one in recent if one is not None})
 
     def listed(self, read: ReadRange, answer: Listed) -> Listed:
@@ -174,7 +174,7 @@ class Overlay:
     def _with_documents(
         self, answer: Listed, recent: Iterable[Item], bound: Bound | None, *, forward: bool
     ) -> Listed:
-        kept = [one for one in answer.items if one["num"] not in self._moves]
+        kept = [one for one in answer.items if one["num"] not in self.documents]
         return _merged(answer, kept, recent, bound, forward=forward)
 
     def ledger(self, num: int, ledger: Ledger) -> Ledger:
