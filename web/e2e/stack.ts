@@ -49,7 +49,12 @@ export class Stack {
       expired: () => undefined,
     };
     // The client names paths alone.
-    return new Api(session, (path, request) => fetch(new URL(path as string, this.origin), request));
+    return new Api(session, (path, request) => {
+      // Who waits by this client for the index waits as somebody does who has written nothing.
+      const headers = new Headers(request?.headers);
+      headers.delete('X-Consistency-Token');
+      return fetch(new URL(path as string, this.origin), { ...request, headers });
+    });
   }
 }
 
