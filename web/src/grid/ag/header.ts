@@ -42,11 +42,11 @@ export class ColumnHeader implements IHeaderComp {
     menu.setAttribute('aria-label', words.header.menu(field.name));
     menu.append(icon('menu'));
     menu.addEventListener('click', () => this.own.owner.openMenu(field.id, menu));
-    this.head.setAttribute('aria-sort', sort ? (sort.direction === 'asc' ? 'ascending' : 'descending') : 'none');
+    // The library knows of no sort, and takes the attribute away as soon as this returns.
+    queueMicrotask(() => this.head.setAttribute('aria-sort', sort ? (sort.direction === 'asc' ? 'ascending' : 'descending') : 'none'));
     this.element.replaceChildren(icon(field.type), name, ...(sort ? [arrow(sort)] : []), menu);
     return true;
   }
-
 }
 
 function arrow({ direction, rank }: NonNullable<GridColumn['sort']>): HTMLElement {
