@@ -17,7 +17,7 @@ SUITES = {
     "infra": "the synthesized template",
     "web": "the front end, Chromium",
     "engine": "DynamoDB Local",
-    "deploy": "MiniStack, a real cdk deploy",
+    "deploy": "MiniStack, a real ./dev deploy",
     "bench": "the benchmark",
 }
 """The folders of tests, quick ones first, and what each stands on."""

@@ -23,8 +23,9 @@ TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
 
 
-def make_project(table: MemoryTable, *, journal: bool = True) -> None:
-    """A project with a date and an option, journalled or not."""
+def new_table(*, journal: bool = True) -> MemoryTable:
+    """A table with a project that has a date and an option, journalled or not."""
+    table = MemoryTable()
     projects.create_project(table, ADMIN, {"name": "Bridge", "id": PROJECT})
     for body in (
         {"name": "Start", "id": "start", "type": "date"},
@@ -33,6 +34,7 @@ def make_project(table: MemoryTable, *, journal: bool = True) -> None:
         attributes.create_attribute(table, Catalogs(), ADMIN, PROJECT, body)
     if journal:
         begin_journal(table, TENANT, PROJECT)
+    return table
 
 
 def log_of(table: Table) -> Log:

@@ -5,12 +5,11 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands.journals import begin_journal
 from gridview.support.errors import NotFound
-from tests.support.journalled import PROJECT, TENANT, catalog_of, log_of, make_project
+from tests.support.journalled import PROJECT, TENANT, catalog_of, log_of, new_table
 
 
 def test_a_project_is_journalled_from_its_next_epoch_on() -> None:
-    table = MemoryTable()
-    make_project(table, journal=False)
+    table = new_table(journal=False)
     before = catalog_of(table)
     begin_journal(table, TENANT, PROJECT)
     after = catalog_of(table)
@@ -20,8 +19,7 @@ def test_a_project_is_journalled_from_its_next_epoch_on() -> None:
 
 
 def test_what_is_journalled_stays_as_it_is() -> None:
-    table = MemoryTable()
-    make_project(table)
+    table = new_table()
     log_of(table).reserve(1)
     stored = table.items
     begin_journal(table, TENANT, PROJECT)

@@ -28,7 +28,7 @@ from tests.support.journalled import (
     before,
     catalog_of,
     log_of,
-    make_project,
+    new_table,
     puts,
     puts_journal_item,
 )
@@ -38,9 +38,7 @@ pytestmark = pytest.mark.usefixtures("no_pauses")
 
 @pytest.fixture
 def table() -> MemoryTable:
-    table = MemoryTable()
-    make_project(table)
-    return table
+    return new_table()
 
 
 def issue(num: int) -> str:

@@ -24,8 +24,8 @@ from tests.support.journalled import (
     catalog_of,
     fold,
     log_of,
-    make_project,
     members,
+    new_table,
     positions,
 )
 
@@ -37,9 +37,7 @@ _A, _B = "a", "b"
 
 @pytest.fixture
 def table() -> MemoryTable:
-    table = MemoryTable()
-    make_project(table)
-    return table
+    return new_table()
 
 
 def moved(num: int, left: str | None, to: str | None, family: str = KIND) -> IssueChange:

@@ -17,16 +17,14 @@ from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import assert_chains
-from tests.support.journalled import ADMIN, PROJECT, TENANT, catalog_of, log_of, make_project
+from tests.support.journalled import ADMIN, PROJECT, TENANT, catalog_of, log_of, new_table
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
 
 @pytest.fixture
 def table() -> MemoryTable:
-    table = MemoryTable()
-    make_project(table)
-    return table
+    return new_table()
 
 
 def folder(table: MemoryTable) -> Folder:
