@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 
 from aws_cdk import Aws, Duration
 from aws_cdk import aws_cloudfront as cloudfront
@@ -54,12 +55,15 @@ class PageFiles(Construct):
             code=cloudfront.FunctionCode.from_inline(_OWN_PATHS),
             runtime=cloudfront.FunctionRuntime.JS_2_0,
         )
-        self.fresh = cloudfront.BehaviorOptions(
+        behavior = partial(
+            cloudfront.BehaviorOptions,
             origin=origin,
             allowed_methods=cloudfront.AllowedMethods.ALLOW_GET_HEAD,
-            cache_policy=cloudfront.CachePolicy.CACHING_DISABLED,
             response_headers_policy=headers,
             viewer_protocol_policy=cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+        )
+        self.fresh = behavior(
+            cache_policy=cloudfront.CachePolicy.CACHING_DISABLED,
             function_associations=[
                 cloudfront.FunctionAssociation(
                     function=own_paths, event_type=cloudfront.FunctionEventType.VIEWER_REQUEST
@@ -67,12 +71,8 @@ class PageFiles(Construct):
             ],
         )
         """`index.html`, `config.json` and what else keeps its name: always as the bucket has it."""
-        self.hashed = cloudfront.BehaviorOptions(
-            origin=origin,
-            allowed_methods=cloudfront.AllowedMethods.ALLOW_GET_HEAD,
+        self.hashed = behavior(
             cache_policy=cloudfront.CachePolicy.CACHING_OPTIMIZED,
-            response_headers_policy=headers,
-            viewer_protocol_policy=cloudfront.ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
             compress=True,
         )
         """What lies below `page.HASHED`: kept as long as its `Cache-Control` says, and compressed."""
