@@ -15,8 +15,7 @@ async function tabTo(page: Page, selector: string): Promise<void> {
 }
 
 describe('the keyboard alone', () => {
-  // Keys that are typed before an editor has opened or closed are mixed up: a fault of the page on a slow machine, not yet mended.
-  test.skip('opens a project, goes through the grid, edits, selects, copies, fills, sorts and undoes', async ({ visit, api }) => {
+  test('opens a project, goes through the grid, edits, selects, copies, fills, sorts and undoes', async ({ visit, api }) => {
     const names = Array.from({ length: 100 }, (_, at) => `Part ${String(at).padStart(2, '0')}`);
     const fields = [{ id: 'note', name: 'Note', type: 'text' }] as const;
     const id = await makeProject(api, { name: 'By keys', fields: [...fields], issues: names.map((name) => ({ name })) });
@@ -46,8 +45,7 @@ describe('the keyboard alone', () => {
     await page.locator('input:focus').waitFor();
     await keys.type('nonsense');
     await keys.press('Escape');
-    await expect.poll(focused).toBe('Part 00');
-    await keys.type('First part');
+    await keys.type('First part'); // at once, as people do
     await keys.press('Enter');
     await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ name: 'First part' });
     await expect.poll(focused).toBe('Part 01');

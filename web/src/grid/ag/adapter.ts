@@ -18,11 +18,13 @@ import {
 } from 'ag-grid-community';
 import type { Typed } from '../../cells/editors/editor';
 import { valueOf } from '../../fields/values';
+import type { Cell } from '../../selection/range';
 import type { RowHeight } from '../../view/view';
 import type { Grid, GridColumn, GridOwner } from '../grid';
-import { Cell, type CellParams } from './cell';
+import { IssueCell, type CellParams } from './cell';
 import { paint } from './classes';
 import { CellEditing } from './editor';
+import { followFocus } from './focus';
 import { FooterCell } from './footer';
 import { ColumnHeader, type HeaderParams } from './header';
 import { followMouse } from './mouse';
@@ -83,7 +85,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
         node.rowPinned
           ? footerKey(event, column.getColId(), owner)
           : editing
-            ? tabbedAway(event, api)
+            ? leftByKey(event, api)
             : owner.key(event),
     },
     suppressDragLeaveHidesColumns: true,
@@ -109,19 +111,23 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       const cell = event?.target instanceof Element ? event.target.closest<HTMLElement>('.ag-cell') : null;
       if (rowPinned && cell) owner.openFooter(column.getColId(), cell);
     },
-    onCellFocused: ({ rowIndex, column, rowPinned }) => {
-      if (rowPinned) return;
-      const place = column && typeof column === 'object' ? columnOf(column.getColId()) : -1;
-      if (rowIndex !== null && place >= 0) owner.focused({ row: rowIndex, column: place });
-    },
   });
   api.setGridAriaProperty('label', options.label);
 
   const columnOf = (field: string) => columns.findIndex((column) => column.field.id === field);
   const fieldAt = (column: number) => columns[column]?.field.id ?? '';
+  const cellOf = (element: Element): Cell | null => {
+    const line = element.closest('.ag-row');
+    const row = Number(line?.getAttribute('row-index') ?? NaN);
+    // The head of a group spans all columns.
+    const column = line?.classList.contains('ag-full-width-row') ? 0 : columnOf(element.closest('.ag-cell')?.getAttribute('col-id') ?? '');
+    return Number.isNaN(row) || column < 0 ? null : { row, column };
+  };
   const viewport = host.querySelector<HTMLElement>('.ag-grid-viewport');
   if (!viewport) throw new Error('The grid has no viewport.');
+  const focus = followFocus(host, cellOf, owner);
   const stopping = [
+    focus.stop,
     keepWheelExact(viewport, () =>
       ratioOf(length, height, viewport.clientHeight - HEADER_HEIGHT - height, viewport.scrollHeight - HEADER_HEIGHT - height),
     ),
@@ -129,11 +135,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       viewport,
       owner,
       footer: () => height,
-      cellOf: (element) => {
-        const row = Number(element.closest('.ag-row')?.getAttribute('row-index') ?? NaN);
-        const column = columnOf(element.getAttribute('col-id') ?? '');
-        return Number.isNaN(row) || column < 0 ? null : { row, column };
-      },
+      cellOf,
+      focused: focus.tell,
     }),
   ];
 
@@ -168,11 +171,12 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     },
     focus: (cell) => {
       grid.reveal(cell);
+      focus.tell(cell);
       api.setFocusedCell(cell.row, fieldAt(cell.column));
     },
     edit: (cell) => {
       grid.reveal(cell);
-      owner.focused(cell);
+      focus.tell(cell);
       // The library makes the block of a row that comes into view within some frames.
       const begin = (frames: number) => {
         if (api.getDisplayedRowAtIndex(cell.row)?.data) {
@@ -192,11 +196,15 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
   return grid;
 }
 
-/** Tab takes the value and goes to the next cell, without editing that one too. Answers whether the key was taken. */
-function tabbedAway(event: KeyboardEvent, api: GridApi<Placeholder>): boolean {
-  if (event.key !== 'Tab') return false;
+/**
+ * Tab takes the value and goes to the next cell, without editing that one too. Escape leaves the value as it was, at once: the
+ * library would close the editor a moment later, and the keys that follow would still go into it. Answers whether the key was taken.
+ */
+function leftByKey(event: KeyboardEvent, api: GridApi<Placeholder>): boolean {
+  if (event.key !== 'Tab' && event.key !== 'Escape') return false;
   event.preventDefault();
-  api.stopEditing();
+  api.stopEditing(event.key === 'Escape');
+  if (event.key === 'Escape') return true;
   if (event.shiftKey) api.tabToPreviousCell();
   else api.tabToNextCell();
   return true;
@@ -231,7 +239,7 @@ function definitions(columns: readonly GridColumn[], owner: GridOwner): ColDef<P
     suppressHeaderKeyboardEvent: ({ event }) => headKey(event, column.field.id, owner),
     headerComponent: ColumnHeader,
     headerComponentParams: { own: { column, owner } satisfies HeaderParams },
-    cellRendererSelector: ({ node }) => ({ component: node.rowPinned ? FooterCell : Cell }),
+    cellRendererSelector: ({ node }) => ({ component: node.rowPinned ? FooterCell : IssueCell }),
     cellRendererParams: { field: column.field, owner } satisfies CellParams,
     editable: ({ node }) => !node.rowPinned && owner.mayEdit(node.rowIndex ?? -1, column.field.id),
     cellEditor: CellEditing,

@@ -13,7 +13,7 @@ export interface CellParams {
 
 type Params = ICellRendererParams & CellParams;
 
-export class Cell implements ICellRendererComp {
+export class IssueCell implements ICellRendererComp {
   private readonly element = document.createElement('span');
 
   init(params: Params): void {

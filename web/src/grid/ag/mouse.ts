@@ -15,10 +15,12 @@ export interface MouseOptions {
   readonly footer: () => number;
   /** The cell of the screen that an element of the library belongs to. */
   readonly cellOf: (element: HTMLElement) => Cell | null;
+  /** A cell was clicked, which may have the focus already. */
+  readonly focused: (cell: Cell) => void;
 }
 
 /** Listen to the mouse. Returns how to stop. */
-export function followMouse({ viewport, owner, footer, cellOf }: MouseOptions): () => void {
+export function followMouse({ viewport, owner, footer, cellOf, focused }: MouseOptions): () => void {
   const stop = new AbortController();
   let drag: AbortController | null = null;
 
@@ -85,7 +87,7 @@ export function followMouse({ viewport, owner, footer, cellOf }: MouseOptions): 
         event.preventDefault();
         event.stopPropagation();
         owner.reached(cell);
-      }
+      } else focused(cell);
       begin((to) => owner.reached(to), () => undefined);
     },
     { capture: true, signal: stop.signal },

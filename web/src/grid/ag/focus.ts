@@ -1,0 +1,24 @@
+/** Tells the owner which cell has the focus, in the very moment: the library's own event comes later, and keys may come between. */
+import type { Cell } from '../../selection/range';
+import type { GridOwner } from '../grid';
+
+export interface Focus {
+  /** Tell of a cell, whether it has the focus already or is only going to have it. */
+  readonly tell: (cell: Cell) => void;
+  readonly stop: () => void;
+}
+
+export function followFocus(host: HTMLElement, cellOf: (element: Element) => Cell | null, owner: GridOwner): Focus {
+  let told: Cell | null = null;
+  const tell = (cell: Cell) => {
+    told = cell;
+    owner.focused(cell);
+  };
+  const moved = ({ target }: FocusEvent) => {
+    const cell = target instanceof Element ? cellOf(target) : null;
+    // The focus comes back to its cell when an editor or a menu closes, and when the cell is drawn anew. A range from it stays.
+    if (cell && !(told?.row === cell.row && told.column === cell.column)) tell(cell);
+  };
+  host.addEventListener('focusin', moved);
+  return { tell, stop: () => host.removeEventListener('focusin', moved) };
+}
