@@ -17,6 +17,9 @@ from tests.support.stacks import TENANT, LocalStack, running_stack
 TRACKER = "e2e/tracker.e2e.ts"
 """What needs the tracker's issues."""
 
+PASTE = "e2e/paste.e2e.ts"
+"""It changes half of the demo, several times, so that the index lags for whoever comes after it."""
+
 ISSUES = 400
 """Of the tracker, with all their columns. The engine takes a minute to hold all 2,501 of them."""
 
@@ -38,7 +41,7 @@ def passes(stack: LocalStack, *arguments: str) -> None:
 
 @needs.chromium
 def test_the_page_does_what_people_expect_of_it(stack: LocalStack) -> None:
-    passes(stack, "--exclude", TRACKER)
+    passes(stack, "--exclude", TRACKER, "--exclude", PASTE)
 
 
 @needs.chromium
@@ -48,3 +51,8 @@ def test_the_page_does_so_with_a_real_tracker(stack: LocalStack) -> None:
     some = replace(tracker, issues=dict(islice(tracker.issues.items(), ISSUES)))
     compare.load(bulk.table_at(stack.state.engine, "gridview"), some, TENANT, "tracker")
     passes(stack, TRACKER)
+
+
+@needs.chromium
+def test_the_page_pastes_a_thousand_rows(stack: LocalStack) -> None:
+    passes(stack, PASTE)

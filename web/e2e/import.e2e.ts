@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { ProjectPage } from './project-page';
-import { makeProject, valuesOf } from './projects';
+import { makeProject, valuesOf, type NewField, type NewIssue } from './projects';
 import { test } from './test';
 import { dropCsv, saved } from './transfer';
 
@@ -59,5 +59,44 @@ describe('an export', () => {
       await window.getByText('Done: 3 rows.').waitFor();
       await window.getByRole('button', { name: 'Close' }).click();
     }
+  });
+
+  test('of raw values, imported again, gives equal issues', async ({ visit, api }) => {
+    const options = ['oak, red', 'beech'];
+    const fields: NewField[] = [
+      { id: 'text', name: 'Text', type: 'text' },
+      { id: 'number', name: 'Number', type: 'number' },
+      { id: 'date', name: 'Date', type: 'date' },
+      { id: 'time', name: 'Time', type: 'datetime' },
+      { id: 'check', name: 'Check', type: 'bool' },
+      { id: 'one', name: 'One', type: 'enum', options },
+      { id: 'some', name: 'Some', type: 'multi_enum', options },
+      { id: 'user', name: 'Who', type: 'user' },
+    ];
+    const values: readonly Required<NewIssue>['fields'][] = [
+      { text: '=1+1', number: 12.5, date: '2024-02-29', time: '2024-02-29T23:59:59.000Z', check: true, one: 'oak, red', some: ['beech', 'oak, red'], user: 'ada' },
+      { text: 'two\nlines, "quoted"', number: -0.1, check: false, some: ['beech'] },
+      { text: "'apostrophe" },
+      { text: ' spaces ', number: 1e21, one: 'beech' },
+      {},
+    ];
+    const issues = values.map((fields, at) => ({ name: ['+plus', '-minus', '@at', 'Käse 🧀', "'quoted"][at] ?? '', fields }));
+    const [from, into] = await Promise.all([
+      makeProject(api, { name: 'Sent', fields, issues }),
+      makeProject(api, { name: 'Received', fields }),
+    ]);
+    const sent = await ProjectPage.open(await visit(), from);
+    await sent.more('Export as CSV');
+    const window = sent.page.getByRole('dialog', { name: 'Export as CSV' });
+    await window.getByLabel('Raw values').check();
+    const file = await saved(sent.page, () => window.getByRole('button', { name: 'Export', exact: true }).click());
+    const { page } = await visit();
+    await page.goto(`/projects/${into}`);
+    await page.getByText('This project has no issues yet').waitFor();
+    await dropCsv(page, file.name, file.text);
+    const received = page.getByRole('dialog', { name: 'Import into Received' });
+    await received.getByRole('button', { name: 'Import 5 rows' }).click();
+    await received.getByText('Done: 5 issues created.').waitFor();
+    for (const [at] of issues.entries()) expect(await valuesOf(api, into, at + 1)).toEqual(await valuesOf(api, from, at + 1));
   });
 });

@@ -1,9 +1,8 @@
 /** Measures what people wait for in the page; `./dev bench --page` calls it and shows what it writes. */
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { writeFile } from 'node:fs/promises';
 import type { CDPSession, Page } from 'playwright-core';
 import { inject } from 'vitest';
-import type { AxeResults } from 'axe-core';
+import { findings } from './accessibility';
 import { Visit } from './browser';
 import { PATIENCE } from './patience';
 import { test } from './test';
@@ -144,10 +143,4 @@ function scroll({ frames, pixels }: { readonly frames: number; readonly pixels: 
 async function heapOf(session: CDPSession): Promise<number> {
   await session.send('HeapProfiler.collectGarbage');
   return (await session.send('Runtime.getHeapUsage')).usedSize;
-}
-
-async function findings(page: Page): Promise<readonly { id: string; impact: string | null | undefined }[]> {
-  await page.evaluate(await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8'));
-  const { violations } = await page.evaluate(() => (window as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run());
-  return violations.map(({ id, impact }) => ({ id, impact }));
 }

@@ -155,7 +155,7 @@ function readRows(grid: Element): ShownRow[] {
     .map((row) => ({
       at: Number(row.getAttribute('aria-rowindex')) - 2,
       cells: Object.fromEntries(
-        [...row.querySelectorAll('[role="gridcell"]')].map((cell) => [names.get(cell.getAttribute('aria-colindex')) ?? '', textOf(cell)]),
+        [...row.querySelectorAll('[role="gridcell"][aria-colindex]')].map((cell) => [names.get(cell.getAttribute('aria-colindex')) ?? '', textOf(cell)]),
       ),
     }))
     .sort((a, b) => a.at - b.at);

@@ -34,7 +34,7 @@ export function Popover({ label, icon, count = 0, asked = false, onClose, childr
     <>
       <button ref={button} class={`tool${count ? ' is-set' : ''}`} type="button" popovertarget={id} aria-label={text} title={text}>
         <Icon name={icon} />
-        <span class="tool-label">{label}</span>
+        <span class="tool-label">{label}</span>{' '}
         {count > 0 && <span class="badge">{count}</span>}
       </button>
       <div

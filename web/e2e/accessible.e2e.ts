@@ -1,0 +1,79 @@
+import type { Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import { findings } from './accessibility';
+import { ProjectPage } from './project-page';
+import { ADMIN } from './stack';
+import { test } from './test';
+
+/** Nothing that axe finds, in light colors and in dark ones. Another scheme changes nothing but colors. */
+async function isAccessible(page: Page, what: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  expect(await findings(page), what).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await findings(page, { runOnly: ['color-contrast'] }), `${what}, dark`).toEqual([]);
+}
+
+describe('axe finds nothing', () => {
+  test('before anybody has signed in, and in the list of projects', async ({ visit }) => {
+    const door = await visit(null);
+    await door.page.goto('/');
+    await door.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await isAccessible(door.page, 'signing in');
+    const { page } = await visit();
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Demo' }).waitFor();
+    await isAccessible(page, 'projects');
+  });
+
+  test('in the grid, its groups and footers, and whatever opens above and beside it', async ({ visit }) => {
+    const visited = await visit();
+    const { page } = visited;
+    const demo = await ProjectPage.open(visited, 'demo', 'sort=-due&color=priority&footers=cost:sum&columns=num:64!,name:310!,state:118,priority:110,due:130,cost:150');
+    await demo.counts('2,000 issues');
+    await isAccessible(page, 'the grid');
+    for (const name of ['Fields', 'Filter', 'Group', 'Sort', 'Color', 'More']) {
+      await demo.open(name);
+      await isAccessible(page, name);
+      await page.keyboard.press('Escape');
+    }
+    await demo.head('Name').hover();
+    await demo.head('Name').getByRole('button').click();
+    await page.getByRole('menu', { name: 'Menu of Name' }).waitFor();
+    await isAccessible(page, 'the menu of a column');
+    await page.keyboard.press('Escape');
+    await (await demo.cell(3, 'Name')).click();
+    await page.keyboard.press('Space');
+    await page.getByRole('complementary').getByText('Remarks').waitFor();
+    await isAccessible(page, 'all fields of an issue');
+    await page.keyboard.press('Escape');
+    for (const [entry, seen] of [
+      ['How this page was made', 'The plan'],
+      ['Project settings', 'Composite indexes'],
+      ['Import CSV', 'Choose a CSV file, or drop one onto the page.'],
+      ['Export as CSV', 'Raw values'],
+    ] as const) {
+      await demo.more(entry);
+      await page.getByText(seen).first().waitFor();
+      await isAccessible(page, entry);
+      await page.keyboard.press('Escape');
+      await page.getByText(seen).first().waitFor({ state: 'hidden' });
+    }
+    await page.goto('/projects/demo?group=state,priority&footers=severity:avg');
+    await page.getByText(/^Average of Severity/).first().waitFor();
+    await isAccessible(page, 'groups');
+  });
+
+  test('where there is nothing to show, and where it could not be had', async ({ visit }) => {
+    const { page } = await visit(ADMIN, { width: 360, height: 740 });
+    await page.goto('/projects/demo?search=unheard');
+    await page.getByText('No issue passes the filter').waitFor();
+    await isAccessible(page, 'an empty answer');
+    await page.goto('/projects/absent');
+    await page.getByRole('heading', { name: 'There is no such project' }).waitFor();
+    await isAccessible(page, 'no such project');
+    await page.route('**/grid', (route) => route.abort('internetdisconnected'));
+    await page.goto('/projects/demo');
+    await page.getByText('You are offline').waitFor();
+    await isAccessible(page, 'offline');
+  });
+});
