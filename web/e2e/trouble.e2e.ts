@@ -35,6 +35,19 @@ describe('without an answer', () => {
     }
   });
 
+  test('rows further down that cannot be had do not stay blank', async ({ visit, api }) => {
+    const visited = await visit();
+    const demo = await ProjectPage.open(visited, 'demo', 'sort=-due');
+    await demo.counts('2,000 issues');
+    await visited.page.route(GRID, (route) => route.abort('internetdisconnected'));
+    await demo.dragScrollBar(0.5);
+    await visited.page.getByRole('alert').getByText('You are offline').waitFor();
+    await visited.page.unroute(GRID);
+    await recovers(visited.page);
+    const [top] = await showsWhatTheApiHas(demo, api, { sort: [{ field: 'due', direction: 'desc', nulls: 'last' }] });
+    expect(top?.at).toBeGreaterThan(800);
+  });
+
   test('rows that are on their way do not look empty, in any column', async ({ visit }) => {
     const { page } = await visit();
     const waiting: (() => void)[] = [];

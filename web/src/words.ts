@@ -58,9 +58,7 @@ export const words = {
       `sorted ${direction === 'asc' ? 'ascending' : 'descending'}${rank === null ? '' : `, key ${rank}`}`,
   },
   cell: {
-    loading: 'Loading',
     gone: 'This row has moved.',
-    failed: 'This row could not be loaded.',
     yes: 'Yes',
     no: 'No',
     empty: '(empty)',

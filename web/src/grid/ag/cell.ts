@@ -3,6 +3,7 @@ import type { ICellRendererComp, ICellRendererParams } from 'ag-grid-community';
 import { showValue } from '../../cells/show';
 import type { Field } from '../../fields/fields';
 import { valueOf } from '../../fields/values';
+import { words } from '../../words';
 import type { GridOwner } from '../grid';
 import { paintCell } from './classes';
 
@@ -35,6 +36,6 @@ export class IssueCell implements ICellRendererComp {
     paintCell(eGridCell, owner, index, field.id);
     this.element.className = `cell cell-${field.type}${slot.kind === 'loading' ? ' cell-loading' : ''}`;
     if (slot.kind === 'issue') showValue(this.element, field, valueOf(slot.row, field.id));
-    else this.element.replaceChildren();
+    else this.element.textContent = slot.kind === 'gone' && field.id === 'name' ? words.cell.gone : '';
   }
 }
