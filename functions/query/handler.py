@@ -15,6 +15,8 @@ from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import CONSISTENCY_TOKEN, Recent, still_good
 from gridview.index.block_cache import BlockCache
+from gridview.index.journal_log import Log
+from gridview.index.journal_tail import learn
 from gridview.query import counting, grid_request
 from gridview.query.grid import grid_page
 from gridview.query.group_request import resolve as resolve_groups
@@ -31,8 +33,8 @@ from gridview.support import clock
 logger = Logger()
 metrics = stack_metrics()
 table = Table(required("TABLE_NAME"), session_role=session_role())
-catalogs = Catalogs()
 cache = BlockCache(directory_seconds())
+catalogs = Catalogs(beside=lambda own, tenant, project: learn(Log(own, tenant, project), cache))
 cursor_source = CursorSource()
 
 

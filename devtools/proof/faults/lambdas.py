@@ -110,10 +110,28 @@ def _loaded(function: str, settling: float) -> ModuleType:
 Result = TypeVar("Result")
 
 
+class KeptJournals(BlockCache):
+    """What a container keeps from one request to the next: the ends of journals, and no blocks."""
+
+    def __init__(self, journals: dict[str, Any]) -> None:
+        super().__init__(0.0)
+        self._journals = journals
+
+    @override
+    def journal(self, partition: str) -> Any:
+        return self._journals.get(partition)
+
+    @override
+    def keep_journal(self, partition: str, journal: Any, size: int) -> None:
+        self._journals[partition] = journal
+
+
 class Used(Catalogs):
     """Catalogs of a container that tell which of them was used last; `only` in the place of all others, if it is given."""
 
     def __init__(self, catalogs: Catalogs, only: Catalog | None = None) -> None:
+        vars(catalogs).setdefault("journals", {})  # one container, whoever it is that uses it
+        self.journals: dict[str, Any]
         vars(self).update(vars(catalogs))
         self.last: Catalog
         self._only = only
@@ -173,7 +191,7 @@ class Functions(NamedTuple):
         body: Any = None,
         versions: frozenset[int] | None = None,
     ) -> "Answer":
-        """The answer to a request, without anything that an earlier one had kept of blocks.
+        """The answer to a request: its container has kept journals, but no blocks.
 
         What was unforeseen is raised, with what the function logged as its cause.
         """
@@ -186,8 +204,9 @@ class Functions(NamedTuple):
         request = gateway.Request(method, path, "", headers, b"" if body is None else dumps(body), id="r")
         event = gateway.event(request, matched, claims)
         logged: list[BaseException | None] = []
+        cache = KeptJournals(vars(self.catalogs).setdefault("journals", {}))
         with _module(matched.function, self.settling) as module:
-            vars(module).update(table=self.table, catalogs=self.catalogs, cache=BlockCache(0.0))
+            vars(module).update(table=self.table, catalogs=self.catalogs, cache=cache)
             module.logger.exception = lambda *_: logged.append(sys.exc_info()[1])
             raw = module.handler(event, Context(self.left))
         if raw["statusCode"] == 500:

@@ -1,4 +1,4 @@
-"""A container's cache of blocks between requests: bitmaps, sort strings, directories. In memory, with size and age limits."""
+"""A container's cache between requests: bitmaps, sort strings, directories, journals. In memory, with size and age limits."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ class _Kept(NamedTuple):
 
 
 class BlockCache:
-    """Blocks and the sort strings of plain ones, by partition key and write id; and directories.
+    """Blocks and the sort strings of plain ones, by partition key and write id; directories; and the ends of journals.
 
     All keys name tenant and project. Beyond about `size` bytes the least recently used entries go first. Directories are kept for
     `seconds`: a page may be as late, in addition to the lag of the index.
@@ -78,6 +78,14 @@ class BlockCache:
             now = self.clock()
             size = _ENTRY_BYTES * (1 + len(directory.entries))
             self._put(("directory", partition), (directory, now), size, now + self.seconds)
+
+    def journal(self, partition: str) -> Any:
+        """What `keep_journal` has kept of a journal; None if nothing is."""
+        return self._get(("journal", partition))
+
+    def keep_journal(self, partition: str, journal: Any, size: int) -> None:
+        """Keep what is known of a journal: about `size` bytes in memory. Its items never change, so they do not age."""
+        self._put(("journal", partition), journal, _ENTRY_BYTES + size)
 
     def _get(self, key: tuple[str, ...]) -> Any:
         with self._lock:

@@ -18,7 +18,7 @@ _LAST = keys.journal_mark(10**12 - 1)
 """The last sort key that an item or a mark can have."""
 
 
-class Tail(NamedTuple):
+class Listing(NamedTuple):
     """A part of a journal: items in order, the numbers that have a mark, and whether the journal may go on behind them."""
 
     records: tuple[JournalItem, ...]
@@ -41,10 +41,15 @@ class Log:
 
     def head(self) -> Head:
         """The head now: 1 read unit. Overloaded if there is none: the project is just being removed."""
-        item = self.table.get(self.partition, keys.FOLD, consistent=True)
-        if item is None:
+        head = self.known_head(consistent=True)
+        if head is None:
             raise Overloaded(f"{self.partition} has no head; try again.")
-        return Head.from_item(item)
+        return head
+
+    def known_head(self, *, consistent: bool = False) -> Head | None:
+        """The head, None if there is none: half a read unit, 1 if strongly consistent."""
+        item = self.table.get(self.partition, keys.FOLD, consistent=consistent)
+        return None if item is None else Head.from_item(item)
 
     # Writing
 
@@ -103,23 +108,23 @@ class Log:
         found = self.table.batch_get(list(wanted), consistent=True, paths=()).items
         return frozenset(wanted[key] for key in found)
 
-    def behind(self, number: int) -> Tail:
-        """The first MB of items and marks behind a number, strongly consistent: a read unit for each 4 KB."""
+    def behind(self, number: int, *, consistent: bool = True) -> Listing:
+        """The first MB of items and marks behind a number: a read unit for each 4 KB, half of it if not strongly consistent."""
         bound = Bound("between", keys.journal_item(number + 1), _LAST)
-        page = self.table.query(self.partition, bound=bound, consistent=True)
+        page = self.table.query(self.partition, bound=bound, consistent=consistent)
         records = [item for item in page.items if not keys.is_journal_mark(item[keys.SK])]
         marks = [item[keys.SK] for item in page.items if keys.is_journal_mark(item[keys.SK])]
-        return Tail(
+        return Listing(
             tuple(map(JournalItem.from_item, records)),
             frozenset(map(keys.parse_journal_number, marks)),
             page.last is not None,
         )
 
-    def all_behind(self, number: int) -> list[JournalItem]:
+    def all_behind(self, number: int, *, consistent: bool = True) -> list[JournalItem]:
         """All items behind a number, page after page."""
         records: list[JournalItem] = []
         while True:
-            listed = self.behind(number)
+            listed = self.behind(number, consistent=consistent)
             records += listed.records
             if not listed.more:
                 return records

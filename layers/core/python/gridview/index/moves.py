@@ -35,17 +35,23 @@ FamilyMoves = Mapping[str, FamilyMove]
 """The moves of an issue, by family."""
 
 
-def logged_moves(items: Iterable[JournalItem]) -> dict[int, FamilyMoves]:
-    """The moves of each issue that journal items name, in order: what it left in any of them, and what it took last."""
-    found: dict[int, dict[str, FamilyMove]] = {}
+def logged_moves(
+    items: Iterable[JournalItem], before: Mapping[int, FamilyMoves] | None = None
+) -> dict[int, FamilyMoves]:
+    """The moves of each issue that journal items name, in order: what it left in any of them, and what it took last.
+
+    `before`: those of the items just before these.
+    """
+    found: dict[int, FamilyMoves] = dict(before or {})
     for item in items:
         for change in item.changes:
-            moves = found.setdefault(change.num, {})
+            moves = dict(found.get(change.num, {}))
             for family, one in change.moves.items():
-                before = moves.get(family, FamilyMove((), None))
-                had = (*before.leaves, *(() if before.takes is None else (before.takes,)), *one.left)
+                known = moves.get(family, FamilyMove((), None))
+                had = (*known.leaves, *(() if known.takes is None else (known.takes,)), *one.left)
                 moves[family] = FamilyMove(_keys(had, change.num), one.to)
-    return dict(found)
+            found[change.num] = moves
+    return found
 
 
 def move_of(

@@ -16,8 +16,9 @@ from gridview.index import freshness
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
 from gridview.index.journal_log import Log
+from gridview.index.journal_tail import recent_moves
 from gridview.index.ledger import Ledger
-from gridview.index.moves import Move, logged_moves, move_of
+from gridview.index.moves import Move, move_of
 from gridview.query.index_snapshot import IndexSnapshot
 from gridview.query.overlay import NOTHING, Overlay
 from gridview.query.plan import Node
@@ -74,6 +75,7 @@ class Executor:
         self._catalog = catalog
         self._epoch = epoch
         self._recent = recent
+        self._cache = cache
         self._overlay: Overlay | None = None if recent or catalog.journalled else NOTHING
         self._project = keys.project(catalog.tenant, catalog.project)
         self._of_the_index = table.metered()
@@ -239,13 +241,13 @@ class Executor:
 
     def _overlay_of(self, table: Table) -> Overlay:
         """The moves of the issues that were just written: two strongly consistent reads for each, in one round. In a journalled
-        project those of its last items too: a read of its head, and one of the items.
+        project those of its last items too (`recent_moves`).
         """
         tenant, project = self._catalog.tenant, self._catalog.project
         partitions = {num: keys.issue(tenant, project, num) for num in sorted(self._recent)}
         wanted = [(one, sort) for one in partitions.values() for sort in (self._project, keys.LEDGER)]
         found = table.batch_get(wanted, consistent=True).items
-        logged = logged_moves(Log(table, tenant, project).recent()) if self._catalog.journalled else {}
+        logged = recent_moves(Log(table, tenant, project), self._cache) if self._catalog.journalled else {}
         now = int(clock.seconds())
         moves = [
             move_of(
@@ -254,11 +256,15 @@ class Executor:
                 found.get((one, self._project)),
                 Ledger.from_item(found.get((one, keys.LEDGER))),
                 now,
-                logged.pop(num, None),
+                logged.get(num),
             )
             for num, one in partitions.items()
         ]
-        others = (Move(num, families, None, known=False) for num, families in logged.items())
+        others = (
+            Move(num, families, None, known=False)
+            for num, families in logged.items()
+            if num not in partitions
+        )
         return Overlay([*(move for move in moves if move is not None), *others])
 
     def _documents(self, table: Table, read: ReadDocuments) -> Documents:

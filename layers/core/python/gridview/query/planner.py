@@ -244,7 +244,9 @@ def epoch_read() -> EpochRead:
 
 def overlay_read(issues: int, *, journal: bool) -> OverlayRead:
     """The documents and ledgers of the issues that were just written, and the last items of a journal, read beside anything."""
-    return OverlayRead(issues=issues, journal=journal, estimate=Estimate(issues * 2.0 + 2.0 * journal))
+    return OverlayRead(
+        issues=issues, journal=journal, estimate=Estimate(issues * 2.0 + prices.ITEM * journal)
+    )
 
 
 def freshness() -> Freshness:

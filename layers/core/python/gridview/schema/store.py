@@ -37,7 +37,9 @@ class Catalogs:
     before the request began is seen by it. `current` is for background work.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, beside: Callable[[Table, str, str], object] | None = None) -> None:
+        """`beside(table, tenant, project)` reads what else a container has to know, in the same round, when a catalog is read."""
+        self._beside = beside
         self._entries: dict[tuple[str, str], Catalog] = {}
         self._lock = threading.Lock()
 
@@ -50,7 +52,7 @@ class Catalogs:
 
     def reload(self, table: Table, tenant: str, project: str) -> Catalog:
         """Read the catalog now, strongly consistent."""
-        catalog = to_catalog(tenant, project, read(table, tenant, project))
+        catalog = to_catalog(tenant, project, self._read(table, tenant, project))
         with self._lock:
             known = self._entries.pop((tenant, project), None)
             if known is not None and known.epoch == catalog.epoch:
@@ -59,6 +61,15 @@ class Catalogs:
             while len(self._entries) > _KEPT:
                 self._entries.pop(next(iter(self._entries)))
         return catalog
+
+    def _read(self, table: Table, tenant: str, project: str) -> ProjectItems:
+        beside = self._beside
+        if beside is None:
+            return read(table, tenant, project)
+        items, _ = side_by_side(
+            table, lambda: read(table, tenant, project), lambda own: beside(own, tenant, project)
+        )
+        return items
 
     def current(self, table: Table, tenant: str, project: str) -> Catalog:
         """The current catalog. Costs one read unit for its epoch, plus a read of all definitions if the cached copy is stale."""

@@ -1,0 +1,205 @@
+"""What a container keeps of a journal: each item is read once, none is lost, and those that everybody is shown go."""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.encoding import keys
+from gridview.encoding.sort_strings import sort_string
+from gridview.index.block_cache import BlockCache
+from gridview.index.journal import FamilyChange, IssueChange
+from gridview.index.journal_tail import learn, recent_moves
+from gridview.index.ledger import SHOWN_SECONDS
+from gridview.index.moves import FamilyMove, FamilyMoves
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+from tests.support.journalled import fold, log_of, new_table
+
+DAY = "a1.1"
+
+
+class Container:
+    """What one container keeps, and what its reads cost."""
+
+    def __init__(self, table: MemoryTable) -> None:
+        self._table = table
+        self._cache = BlockCache(0.0)
+
+    def learn(self) -> None:
+        learn(log_of(self._table), self._cache)
+
+    def read(self) -> tuple[Mapping[int, FamilyMoves], int, list[str]]:
+        """The moves, in how many rounds they were read, and by which calls."""
+        own = self._table.metered()
+        found = recent_moves(log_of(own), self._cache)
+        return found, own.meter.rounds, sorted(call.operation for call in own.meter.calls)
+
+    @property
+    def nums(self) -> list[int]:
+        """The issues that move."""
+        return sorted(self.read()[0])
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    return new_table()
+
+
+@pytest.fixture
+def container(table: MemoryTable) -> Container:
+    return Container(table)
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Lets time pass."""
+    seconds, over = clock.seconds, [0.0]
+    monkeypatch.setattr(clock, "seconds", lambda: seconds() + over[0])
+
+    def wait(more: float) -> None:
+        over[0] += more
+
+    return wait
+
+
+def day(num: int, left: str | None, to: str) -> IssueChange:
+    had = () if left is None else (sort_string(left, num),)
+    return IssueChange(num, 1, False, 1, {DAY: FamilyChange(had, sort_string(to, num))})
+
+
+def put(table: MemoryTable, number: int, *changes: IssueChange) -> None:
+    assert log_of(table).put(number, changes) is not None
+
+
+def commit(table: MemoryTable, *changes: IssueChange) -> int:
+    number = log_of(table).reserve(len(changes))
+    put(table, number, *changes)
+    log_of(table).mark(number)
+    return number
+
+
+def test_an_item_is_read_once(table: MemoryTable, container: Container) -> None:
+    commit(table, day(1, None, "x"))
+    found, rounds, calls = container.read()
+    assert (sorted(found), rounds, calls) == ([1], 2, ["get_item", "query"])
+    commit(table, day(2, None, "x"))
+    own = table.metered()
+    assert (container.nums, own.meter.rounds) == ([1, 2], 0)
+    found, rounds, calls = container.read()
+    assert (sorted(found), rounds, calls) == ([1, 2], 1, ["query"])
+
+
+def test_what_is_quiet_takes_one_call_that_finds_nothing(table: MemoryTable) -> None:
+    own, cache = table.metered(), BlockCache(0.0)
+    learn(log_of(own), cache)
+    assert own.meter.capacity == 0.5
+    recent_moves(log_of(own), cache)
+    learn(log_of(own), cache)
+    assert [(call.operation, call.items) for call in own.meter.calls] == [("get_item", 1), ("query", 0)]
+
+
+def test_whoever_learnt_of_a_journal_reads_it_in_one_round(table: MemoryTable, container: Container) -> None:
+    commit(table, day(1, None, "x"))
+    container.learn()
+    found, rounds, calls = container.read()
+    assert (sorted(found), rounds, calls) == ([1], 1, ["query"])
+
+
+def test_a_project_without_a_journal_teaches_nothing() -> None:
+    table = new_table(journal=False)
+    container = Container(table)
+    container.learn()
+    with pytest.raises(Overloaded):
+        container.read()
+
+
+def test_moves_join_what_was_read_before(table: MemoryTable, container: Container) -> None:
+    commit(table, day(1, "x", "y"))
+    first = container.read()[0]
+    commit(table, day(1, "y", "z"))
+    left = tuple(sort_string(one, 1) for one in ("x", "y"))
+    assert container.read()[0][1][DAY] == FamilyMove(left, sort_string("z", 1))
+    assert first[1][DAY].takes == sort_string("y", 1), "what another request holds stays as it is"
+
+
+def test_an_item_behind_a_missing_number_is_laid_over_and_the_number_still_read(
+    table: MemoryTable, container: Container
+) -> None:
+    late = log_of(table).reserve(1)
+    commit(table, day(2, None, "x"))
+    assert container.nums == [2]
+    put(table, late, day(1, None, "x"))
+    assert container.nums == [1, 2]
+    assert container.read()[2] == ["query"]
+
+
+def test_what_everybody_is_shown_goes(table: MemoryTable, container: Container, later: Any) -> None:
+    commit(table, day(1, None, "x"))
+    commit(table, day(2, None, "x"))
+    assert fold(table) == 2
+    assert container.nums == [1, 2]
+    commit(table, day(3, None, "x"))
+    later(SHOWN_SECONDS + 1)
+    assert container.nums == [3]
+    assert container.read()[2] == ["query"], "the head has been read just now"
+
+
+def test_what_is_folded_stays_until_everybody_is_shown_it(
+    table: MemoryTable, container: Container, later: Any
+) -> None:
+    commit(table, day(1, None, "x"))
+    assert fold(table) == 1
+    container.learn()
+    later(SHOWN_SECONDS - 5)
+    assert container.nums == [1]
+
+
+def test_the_head_is_asked_beside_the_items(table: MemoryTable, container: Container, later: Any) -> None:
+    commit(table, day(1, None, "x"))
+    assert container.nums == [1]
+    later(11)
+    _, rounds, calls = container.read()
+    assert (rounds, calls) == (1, ["get_item", "query"])
+
+
+def test_a_container_that_was_idle_leaves_out_what_was_folded_meanwhile(
+    table: MemoryTable, container: Container, later: Any
+) -> None:
+    """It knows of a far older end, and what came since takes several pages: it reads one of them, and then what waits."""
+    container.learn()
+    text = Random(1)  # noqa: S311
+    for num in range(1, 1_501):
+        commit(table, day(num, None, f"{text.getrandbits(12_000):x}"))
+    while fold(table):
+        pass
+    later(SHOWN_SECONDS + 40)
+    commit(table, day(9_999, None, "x"))
+    found, rounds, calls = container.read()
+    assert sorted(found) == [9_999]
+    assert (rounds, calls) == (2, ["get_item", "query", "query"])
+
+
+def test_an_item_that_a_late_copy_of_the_table_lacks_is_read_again(
+    table: MemoryTable, container: Container, later: Any
+) -> None:
+    commit(table, day(1, None, "x"))
+    assert container.nums == [1]
+    table.stale(lambda key, states: states if key[1] == keys.journal_item(2) else 0)
+    assert commit(table, day(2, None, "x")) == 2
+    assert fold(table) == 2
+    assert container.nums == [1]
+    later(11)
+    assert container.nums == [1, 2]
+    table.stale(None)
+    assert container.nums == [1, 2]
+
+
+def test_what_is_kept_counts_as_memory(table: MemoryTable) -> None:
+    cache = BlockCache(0.0)
+    before = cache.used
+    commit(table, day(1, None, "x" * 500))
+    recent_moves(log_of(table), cache)
+    assert cache.used - before > 2_000
