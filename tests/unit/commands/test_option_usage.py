@@ -1,16 +1,27 @@
 """Whether issues use an option, as indexes and documents tell."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted
+from gridview.commands import attributes
 from gridview.commands.option_usage import options_in_use
 from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
 from gridview.index import blocks
-from gridview.schema.catalog import MAX_OPTIONS
+from gridview.index.fence_cache import Fences
+from gridview.index.stream_consumer import consume
+from gridview.schema import documents
+from gridview.schema.catalog import MAX_OPTIONS, Catalog, Field
+from gridview.schema.documents import Changes
+from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable
+from tests.support.journalled import ADMIN, PROJECT, catalog_of, fold, new_table, puts
 from tests.unit.query.test_grouping import Loaded
 
 OPTIONS = [f"v{place}" for place in range(12)]
@@ -98,3 +109,84 @@ def test_the_issues_of_an_attribute_without_an_index_are_read_up_to_a_limit() ->
             assert not options_in_use(loaded.table, loaded.catalog, field, unused)
     with pytest.raises(Unprocessable, match="too large to check"):
         options_in_use(loaded.table, loaded.catalog, field, used)
+
+
+class Journalled:
+    """A journalled project with two fields of options, and what its consumer is given."""
+
+    def __init__(self) -> None:
+        self.table = new_table()
+        for name, kind in (("kind", "enum"), ("kinds", "multi_enum")):
+            body = {"name": name.title(), "id": f"{name}2", "type": kind, "options": ["v0", "v1", "v2"]}
+            attributes.create_attribute(self.table, Catalogs(), ADMIN, PROJECT, body)
+
+    @property
+    def catalog(self) -> Catalog:
+        return catalog_of(self.table)
+
+    def field(self, name: str) -> Field:
+        found = self.catalog.get(f"{name}2")
+        assert found is not None
+        return found
+
+    def document(self, num: int, option: str, version: int = 1) -> Item:
+        one, many = self.field("kind"), self.field("kinds")
+        (chosen,) = [at for at, known in enumerate(one.options) if known.value == option]
+        values = {one.key: one.options[chosen].id, many.key: [many.options[chosen].id]}
+        made = documents.new_document(
+            self.catalog, num, Changes({"name": "n"}, values), user="ann", now="2024-01-01T00:00:00.000000Z"
+        )
+        return made | {"version": version, "updated": f"2024-01-01T00:00:00.{version:06d}Z"}
+
+    def consume(self, *made: Item, table: Table | None = None) -> None:
+        records = [record(at, None if one["version"] == 1 else one, one) for at, one in enumerate(made, 1)]
+        assert consume(table or self.table, Catalogs(), records, lambda _: None, Fences()) is None
+
+    def fold(self) -> None:
+        assert fold(self.table) > 0
+
+    def used(self, name: str) -> list[str]:
+        field = self.field(name)
+        return [
+            one.value for one in field.options if options_in_use(self.table, self.catalog, field, [one.id])
+        ]
+
+
+@pytest.fixture
+def journalled() -> Journalled:
+    """A journalled project with ten issues of kind `v0` that are folded."""
+    project = Journalled()
+    project.consume(*(project.document(num, "v0") for num in range(1, 11)))
+    project.fold()
+    return project
+
+
+@pytest.mark.parametrize("folded", [False, True])
+@pytest.mark.parametrize("field", ["kind", "kinds"])
+def test_what_the_journal_says_of_an_option_counts_before_it_is_folded(
+    journalled: Journalled, field: str, folded: bool
+) -> None:
+    assert journalled.used(field) == ["v0"]
+    journalled.consume(journalled.document(3, "v1", version=2))
+    if folded:
+        journalled.fold()
+    assert journalled.used(field) == ["v0", "v1"]
+    journalled.consume(*(journalled.document(num, "v2", version=3) for num in range(1, 11)))
+    if folded:
+        journalled.fold()
+    assert journalled.used(field) == ["v2"]
+
+
+def test_an_option_of_which_an_item_without_entries_tells_is_in_use(journalled: Journalled) -> None:
+    """Whoever put the item has died before its sort entries."""
+    writes_entry = puts("xvalue")
+
+    def dies(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if writes_entry(attempted):
+            raise SystemExit
+        return perform()
+
+    with pytest.raises(SystemExit):
+        journalled.consume(journalled.document(3, "v1", version=2), table=journalled.table.seen_through(dies))
+    assert journalled.used("kind") == ["v0", "v1"]
+    assert journalled.used("kinds") == ["v0", "v1"]

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pyroaring import BitMap
+
 from gridview.dynamodb.expressions import Bound, Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -12,6 +14,9 @@ from gridview.index.block_reader import BlockReader
 from gridview.index.block_reads import Want
 from gridview.index.directory import Range
 from gridview.index.families import tokens_family
+from gridview.index.journal_log import Log
+from gridview.index.journal_tail import moves_now
+from gridview.index.unfolded import Unfolded
 from gridview.schema.catalog import Catalog, Field, FieldType, Option
 from gridview.support.errors import Unprocessable
 
@@ -20,7 +25,7 @@ _PAGES = 20
 
 
 def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Iterable[str]) -> bool:
-    """Whether any issue has one of these options, as of the index.
+    """Whether any issue has one of these options, as of the index, and in a journalled project of its journal (`moves_now`).
 
     An indexed enum costs 0.5 read units for each option and rank. An indexed multi_enum costs as much for its directory and for
     each block that holds several of its options. Otherwise up to 20 MB of issues are read; Unprocessable if that does not settle
@@ -29,21 +34,33 @@ def options_in_use(table: Table, catalog: Catalog, field: Field, option_ids: Ite
     chosen = [field.option(one) for one in option_ids]
     if not chosen:
         return False
+    moves = moves_now(Log(table, catalog.tenant, catalog.project)) if catalog.journalled else {}
     if field.served is not None and field.type is FieldType.ENUM:
-        order = keys.order(catalog.tenant, catalog.project, field.served.order_id)
-        return any(
-            table.query(order, index=True, bound=Bound("begins_with", before(rank)), limit=1).items
-            for option in chosen
-            for rank in option.ranks
-        )
+        order = field.served.order_id
+        return _any_entry(table, catalog, chosen, order, Unfolded.of(order, moves))
     tokens = tokens_family(field.served) if field.served is not None else None
     if tokens is not None and field.type is FieldType.MULTI_ENUM:
-        return _any_of(table, catalog, tokens, [option.id for option in chosen])
+        options = [option.id for option in chosen]
+        return _any_of(table, catalog, tokens, options, Unfolded.of(tokens, moves))
     return _any_document(table, catalog, field, chosen)
 
 
-def _any_of(table: Table, catalog: Catalog, family: str, bodies: Iterable[str]) -> bool:
+def _any_entry(
+    table: Table, catalog: Catalog, options: Iterable[Option], family: str, unfolded: Unfolded
+) -> bool:
+    """Whether any issue stands in an order under one of these options, or is to. An entry that was left just now may count."""
+    ranks = [rank for option in options for rank in option.ranks]
+    order = keys.order(catalog.tenant, catalog.project, family)
+    return not unfolded.bodies().isdisjoint(ranks) or any(
+        table.query(order, index=True, bound=Bound("begins_with", before(rank)), limit=1).items
+        for rank in ranks
+    )
+
+
+def _any_of(table: Table, catalog: Catalog, family: str, bodies: Sequence[str], unfolded: Unfolded) -> bool:
     """Whether any key in a family with only detailed blocks has one of these bodies."""
+    if not unfolded.bodies().isdisjoint(bodies):
+        return True
     reader = BlockReader(table, catalog, BlockCache(0.0))
     directory = reader.directories((family,))[family]
     wants = [
@@ -52,10 +69,13 @@ def _any_of(table: Table, catalog: Catalog, family: str, bodies: Iterable[str]) 
         for entry in directory.overlapping(Range(before(body), after(body)))
         if entry.size
     ]
-    if any(want.entry.body == body for body, want in wants):
+    if any(want.entry.body == body and want.entry.size > len(unfolded.issues) for body, want in wants):
         return True
     reader.read(want for _, want in wants)
-    return any((reader.block(family, want.entry).sets or {}).get(body) for body, want in wants)
+    return any(
+        (reader.block(family, want.entry).sets or {}).get(body, BitMap()) - unfolded.issues
+        for body, want in wants
+    )
 
 
 def _any_document(table: Table, catalog: Catalog, field: Field, chosen: Sequence[Option]) -> bool:

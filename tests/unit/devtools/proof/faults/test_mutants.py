@@ -25,7 +25,6 @@ HOLDS_NO_RULE = {
     "gridview.dynamodb.errors": "names of errors",
     "gridview.index.block_reads": "plain values",
     "gridview.index.dead_letters": "one call of a queue",
-    "gridview.index.issue_count": "one call of the block reader",
     "gridview.maintenance.job_queue": "one call of a queue",
     "gridview.query.plan": "plain values, and their sentences",
     "gridview.query.prices": "plain values",
