@@ -137,7 +137,7 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "command": (
         _within(
             ("GetItem", "BatchGetItem", "Query"),
-            (_OWN_PROJECTS, _OWN_ISSUES, _OWN_BLOCKS, _OWN_REQUESTS, _OWN_USERS),
+            (_OWN_PROJECTS, _OWN_ISSUES, _OWN_BLOCKS, _OWN_REQUESTS, _OWN_USERS, _OWN_JOURNALS),
         ),
         _within(("Query",), (_FORMER_REQUESTS,)),
         _within(("Query",), (_OWN_PROJECTS, _OWN_ORDERS, _OWN_DIRECTORIES), on_index=True),

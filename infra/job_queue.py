@@ -45,7 +45,7 @@ class JobQueue(Construct):
 
     def deliver_to(self, upkeep: GridFunction) -> None:
         """Let each message invoke the function, so many at once as there are workers. The function may send messages too."""
-        self._grant(upkeep.role, "sqs:SendMessage")
+        self.grant_send(upkeep.role)
         receives = self._grant(
             upkeep.role, "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"
         )
@@ -59,6 +59,10 @@ class JobQueue(Construct):
         )
         # NOTE: Lambda checks the rights when the mapping is created.
         receives.apply_before(mapping)
+
+    def grant_send(self, grantee: iam.IGrantable) -> None:
+        """Let somebody send messages."""
+        self._grant(grantee, "sqs:SendMessage")
 
     def _grant(self, grantee: iam.IGrantable, *actions: str) -> iam.Grant:
         return iam.Grant.add_to_principal(

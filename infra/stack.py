@@ -86,7 +86,7 @@ class GridviewStack(Stack):
             description="gridview: derives the index from the stream of issue documents",
             settings=settings,
             layers=layers,
-            environment={"TABLE_NAME": table.name, **poison},
+            environment={"TABLE_NAME": table.name, "JOB_QUEUE_URL": jobs.queue.queue_url, **poison},
             memory_mib=1769,
             published=False,
         )
@@ -118,6 +118,7 @@ class GridviewStack(Stack):
             cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
         dead_letters.grant_send(maintain.role)
         dead_letters.grant_send(upkeep.role)
+        jobs.grant_send(maintain.role)
 
         stream = StreamMapping(
             self, "Stream", settings=settings, table=table, consumer=maintain, dead_letters=dead_letters

@@ -105,6 +105,8 @@ def _environment(endpoint: str, table: str) -> dict[str, str]:
             # A poison issue would be a bug: nothing listens there, and the benchmark ends.
             "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9",
             "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/000000000000/none",
+            # Nor does anybody hint at a fold: the benchmark folds when it is time.
+            "JOB_QUEUE_URL": "http://127.0.0.1:9/000000000000/none",
             "POWERTOOLS_SERVICE_NAME": "bench",
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",
             "POWERTOOLS_LOG_LEVEL": "ERROR",

@@ -14,6 +14,8 @@ from gridview.index.fence_cache import Fences
 from gridview.index.freshness import Notes
 from gridview.index.images import Poison
 from gridview.index.stream_consumer import consume
+from gridview.maintenance.folding import Wakes
+from gridview.maintenance.job_queue import JobQueue
 from gridview.schema.store import Catalogs
 
 logger = Logger()
@@ -23,7 +25,9 @@ table.connect()
 catalogs = Catalogs()
 fences = Fences()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
+job_queue = JobQueue(required("JOB_QUEUE_URL"))
 notes = Notes()
+wakes = Wakes(lambda hint: job_queue.send(hint))
 
 
 def _send(poison: Poison) -> None:
@@ -40,6 +44,14 @@ def _note(records: Sequence[dict[str, Any]]) -> None:
         logger.exception("the note failed")
 
 
+def _wake_folds(records: Sequence[dict[str, Any]]) -> None:
+    """Have the journals folded in which enough waits. If that fails, the next minute does it."""
+    try:
+        wakes.look(table, catalogs, records)
+    except Exception:
+        logger.exception("the hint at a fold failed")
+
+
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
@@ -49,6 +61,7 @@ def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
     failed = consume(table, catalogs, records, _send, fences)
     if failed is None:
         _note(records)
+        _wake_folds(records)
         return {"batchItemFailures": []}
     logger.warning("batch not finished", extra={"first_failed": failed})
     return {"batchItemFailures": [{"itemIdentifier": failed}]}

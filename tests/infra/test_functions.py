@@ -63,7 +63,7 @@ def test_environment(template: dict[str, Any]) -> None:
     extra = {
         "query": {"CURSOR_SECRET_ARN"},
         "command": {"CURSOR_SECRET_ARN", "SETTLE_SECONDS"},
-        "maintain": {"DEAD_LETTER_QUEUE_URL"},
+        "maintain": {"DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
         "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
     }
     for logical_id, function in resources(template, "AWS::Lambda::Function").items():

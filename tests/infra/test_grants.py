@@ -47,6 +47,7 @@ EXPECTED = {
         ("dynamodb:GetShardIterator", "stream"),
         ("dynamodb:ListStreams", "stream"),
         ("sqs:SendMessage", "dead letters"),
+        ("sqs:SendMessage", "jobs"),
         ("s3:ListBucket", "bucket"),
         ("s3:PutObject", "bucket/aws/lambda/*"),
     },
@@ -205,7 +206,15 @@ ISOLATED = {
         OWN_ROLE | {("secretsmanager:GetSecretValue", "secret")},
         {
             *(
-                (f"dynamodb:{read}", "table", *READ, f"request-{OF_TENANT}.*", f"user-{OF_TENANT}.*")
+                (
+                    f"dynamodb:{read}",
+                    "table",
+                    *READ[:2],
+                    f"journal-{OF_TENANT}.*",
+                    READ[2],
+                    f"request-{OF_TENANT}.*",
+                    f"user-{OF_TENANT}.*",
+                )
                 for read in ("GetItem", "BatchGetItem", "Query")
             ),
             ("dynamodb:Query", "table", f"request-{'?' * 64}"),

@@ -59,8 +59,9 @@ def test_each_message_is_a_turn_of_work_and_workers_are_bounded(
         assert mapping.get("Enabled", True) is True
         (queue,) = (name for name in resources(of, "AWS::SQS::Queue") if name.startswith("Jobs"))
         assert mapping["EventSourceArn"] == {"Fn::GetAtt": [queue, "Arn"]}
-        variables = resources(of, "AWS::Lambda::Function")["UpkeepFunction"]["Environment"]["Variables"]
-        assert variables["JOB_QUEUE_URL"] == {"Ref": queue}
+        functions = resources(of, "AWS::Lambda::Function")
+        for sender in ("UpkeepFunction", "MaintainFunction"):
+            assert functions[sender]["Environment"]["Variables"]["JOB_QUEUE_URL"] == {"Ref": queue}
 
 
 def test_a_message_is_given_out_once_while_a_worker_may_be_at_it(template: dict[str, Any]) -> None:

@@ -162,7 +162,8 @@ def running() -> Iterator[Cloud]:
         for name, module in modules.items():
             module.table = within_reach(name, table.metered(), asked[name])  # type: ignore[attr-defined]
         hints: deque[Hint] = deque()
-        modules["upkeep"].job_queue = Hints(hints.append)  # type: ignore[attr-defined]
+        for name in ("maintain", "upkeep"):
+            modules[name].job_queue = Hints(hints.append)  # type: ignore[attr-defined]
         account = Cloud(modules, queue_url, hints, table, asked)
         account.forget()
         yield account

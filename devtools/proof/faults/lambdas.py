@@ -27,6 +27,7 @@ from gridview.index.block_cache import BlockCache
 from gridview.index.fence_cache import Fences
 from gridview.index.freshness import Notes
 from gridview.index.images import Poison
+from gridview.maintenance.folding import Wakes
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
@@ -166,7 +167,8 @@ class Functions(NamedTuple):
     def maintain(self, records: Any, letter: Callable[[Poison], None]) -> Any:
         """The answer of the stream consumer to these records."""
         fences = self.fences or Fences()
-        given = {"dead_letters": Letters(letter), "fences": fences, "notes": Notes()}
+        wakes = Wakes(lambda _: None)  # a hint may be lost
+        given = {"dead_letters": Letters(letter), "fences": fences, "notes": Notes(), "wakes": wakes}
         return self._invoke("maintain", {"Records": records}, **given)
 
     def upkeep(self, letter: Callable[[Poison], None]) -> Any:

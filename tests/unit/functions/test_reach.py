@@ -112,6 +112,8 @@ def _log_and_fold(api: Client, account: Cloud) -> None:
     assert [row["num"] for row in api.post(f"{path}/grid", {"count": True}).body["rows"]] == [1]
     assert api.patch(f"{path}/attributes/plain", {"indexed": True}).status == 200
     account.upkeep()
+    api.made(f"{path}/attributes", TAGS)
+    assert api.patch(f"{path}/attributes/tags", {"options": []}).status == 200
     assert api.delete(path, headers={"if-match": api.get(path).etag}).status == 204
 
 

@@ -7,11 +7,11 @@ from gridview.commands import attributes, issues
 from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
-from gridview.index.journal import IssueChange
+from gridview.index.journal import FamilyChange, IssueChange, weight
 from gridview.maintenance import folding
-from gridview.maintenance.folding import Folder
+from gridview.maintenance.folding import Folder, Wakes
 from gridview.maintenance.job_worker import Worker, due_jobs
-from gridview.schema.jobs import Turn
+from gridview.schema.jobs import Hint, Turn
 from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs
 from gridview.support import clock
@@ -143,3 +143,80 @@ def test_a_new_index_is_served_when_what_its_pass_has_found_is_folded(table: Mem
     assert len(documents) == 2
     assert_chains(table, catalog, documents)
     assert poison == []
+
+
+# Wakes
+
+
+class Waker:
+    """A container of the consumer that has just put `count` changes into the journal."""
+
+    def __init__(self, table: MemoryTable, count: int, *, known: bool = True) -> None:
+        self.table = table
+        self.sent: list[Hint] = []
+        self._wakes = Wakes(self.sent.append)
+        self._catalogs = Catalogs()
+        if known:
+            self._catalogs.get(table, TENANT, PROJECT)
+        log(table, count)
+
+    def look(self, *partitions: str) -> int:
+        """How many hints it has sent after a look at these records."""
+        records = [
+            {"dynamodb": {"Keys": {keys.PK: {"S": one}}}}
+            for one in partitions or (keys.issue(TENANT, PROJECT, 1), keys.issue(TENANT, PROJECT, 2))
+        ]
+        self._wakes.look(self.table, self._catalogs, records)
+        return len(self.sent)
+
+
+def test_the_fold_is_woken_when_enough_waits(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "ENOUGH", 3)
+    waker = Waker(table, 2)
+    assert waker.look() == 0
+    monkeypatch.setattr(folding, "_SECONDS_BETWEEN", 0.0)
+    log(table)
+    assert waker.look() == 1
+    assert waker.sent == [Hint(keys.journal(TENANT, PROJECT), due_of(table))]
+    turn = folder(table).take_turn(waker.sent[0].due, always)
+    assert turn is not None
+    assert log_of(table).head().folded == 3
+    assert waker.look() == 1, "nothing waits"
+
+
+def test_nobody_is_woken_while_somebody_folds(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "ENOUGH", 1)
+    waker = Waker(table, 5)
+    assert log_of(table).claim(due_of(table), clock.after(LEASE))
+    assert waker.look() == 0
+
+
+def test_a_container_looks_once_a_second_and_only_at_journals(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folding, "ENOUGH", 1)
+    waker = Waker(table, 5)
+    assert (waker.look(), waker.look()) == (1, 1)
+    own = table.metered()
+    waker.table = own
+    waker.look()
+    waker.look("fsck", keys.project(TENANT, PROJECT), keys.issue(TENANT, "other", 1))
+    assert own.meter.calls == []
+    assert Waker(table, 1, known=False).look() == 0
+    assert Waker(new_table(), 1).look() == 1
+
+
+def test_a_project_without_a_journal_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "ENOUGH", 1)
+    table = new_table(journal=False)
+    own = table.metered()
+    waker = Waker(own, 0)
+    own.meter.calls.clear()
+    assert waker.look() == 0
+    assert own.meter.calls == []
+
+
+def test_long_changes_weigh_more() -> None:
+    long = IssueChange(1, 1, False, 1, {"a1.1.has": FamilyChange((), "x" * 9_000)})
+    assert weight([seen(1), seen(2)]) == 2
+    assert weight([seen(1), long]) == 8

@@ -19,7 +19,7 @@ from gridview.dynamodb.expressions import Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.families import has_entries
-from gridview.index.journal import IssueChange, JournalItem, cut, encoded_size
+from gridview.index.journal import IssueChange, JournalItem, cut, encoded_size, weight
 from gridview.index.journal_log import Log
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import ENTRY_TOMBSTONE_DAYS, not_overtaken, sort_entry, tombstone
@@ -69,7 +69,7 @@ def commit(log: Log, pending: Sequence[Pending]) -> dict[str, Exception]:
 
 def _commit_item(log: Log, chosen: Sequence[Pending]) -> dict[str, Exception]:
     """Commit the changes of one item. Overloaded: it is not known what has become of it."""
-    number = log.reserve(len(chosen))
+    number = log.reserve(weight(one.change for one in chosen))
     failed = _write_ledgers(log.table, number, chosen)
     written = [one for one in chosen if one.key not in failed]
     unknown = any(isinstance(error, Overloaded) for error in failed.values())

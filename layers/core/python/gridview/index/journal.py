@@ -28,6 +28,9 @@ MAX_BYTES = 200_000
 """Limit of an item's changes before compression. A single issue may have more, as long as the item has room for it."""
 
 
+_WEIGHED = 1_024
+"""Bytes of changes, before compression, that weigh as much as one change."""
+
 PATIENCE = 5.0
 """Seconds for which the fold waits for whoever has taken a number, or has put an item and is writing its sort entries."""
 
@@ -112,6 +115,12 @@ def encoded_size(changes: Iterable[IssueChange]) -> int:
     return len(_encoded(changes))
 
 
+def weight(changes: Iterable[IssueChange]) -> int:
+    """What changes cost readers until they are folded: one each, and more if they are long."""
+    sizes = [change.size for change in changes]
+    return max(len(sizes), sum(sizes) // _WEIGHED)
+
+
 def cut(changes: Iterable[IssueChange], limit: int = MAX_BYTES) -> Iterator[list[IssueChange]]:
     """The changes in groups for an item each. The cut comes before any ledger names an item."""
     group: list[IssueChange] = []
@@ -131,7 +140,7 @@ class Head:
     """What is known of a whole journal: the `last` number given out, and the watermark `folded`.
 
     No number up to the watermark is missing; each is folded, and its sort entries are there. `emptied` are the empty ones among
-    them. `waiting` is about how many changes of issues are not folded yet. `due` (a stored instant) is when the fold is to look
+    them. `waiting` is about the weight of what is not folded yet. `due` (a stored instant) is when the fold is to look
     next; None if nothing waits. When it looked before (`seen_at`, seconds since 1970), `seen` was the last number.
     """
 

@@ -10,7 +10,7 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.journal import EXPIRES_DAYS, PATIENCE, Head, IssueChange, JournalItem
+from gridview.index.journal import EXPIRES_DAYS, PATIENCE, Head, IssueChange, JournalItem, weight
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 
@@ -53,8 +53,8 @@ class Log:
 
     # Writing
 
-    def reserve(self, changes: int) -> int:
-        """A number for an item with about so many changes of issues, and the fold is due from now on: 1 write unit.
+    def reserve(self, weight: int) -> int:
+        """A number for an item with changes of about this weight, and the fold is due from now on: 1 write unit.
 
         Overloaded as for `head`.
         """
@@ -63,7 +63,7 @@ class Log:
                 self.partition,
                 keys.FOLD,
                 PRESENT,
-                add={"last": 1, "waiting": changes},
+                add={"last": 1, "waiting": weight},
                 default={keys.SORT: clock.now()},
             )
         except ConditionFailed as error:
@@ -146,15 +146,15 @@ class Log:
         return True
 
     def advance(self, head: Head, passed: Sequence[JournalItem]) -> Head | None:
-        """FamilyChange the watermark from where it was read over these items; None if another fold has moved it: 1 write unit."""
+        """Move the watermark from where it was read over these items; None if another fold has moved it: 1 write unit."""
         emptied = head.emptied | BitMap(record.number for record in passed if not record.changes)
-        changes = sum(len(record.changes) for record in passed)
+        folded = sum(weight(record.changes) for record in passed)
         number = passed[-1].number
         trail = head.trail_to(number, clock.seconds())
         moved = {"folded": number, "emptied": emptied.serialize(), "trail": trail}
         at = Condition("folded = :folded", values={":folded": head.folded})
         try:
-            item = self.table.update(self.partition, keys.FOLD, at, assign=moved, add={"waiting": -changes})
+            item = self.table.update(self.partition, keys.FOLD, at, assign=moved, add={"waiting": -folded})
         except ConditionFailed:
             return None
         return Head.from_item(item)

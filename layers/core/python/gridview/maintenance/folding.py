@@ -1,9 +1,11 @@
 """Folds the journals of projects: a turn when one is due, or all that stands in one before something else can go on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gridview.dynamodb.table import Table
+from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
 from gridview.index.fold import MOST, fold
 from gridview.index.journal_log import Log
@@ -17,6 +19,55 @@ from gridview.support.errors import Overloaded
 
 _TOO_MUCH = 4 * MOST
 """Changes of issues that may wait before a pass waits for the fold: readers lay them over what blocks hold."""
+
+ENOUGH = 1_000
+"""The weight of what waits at which the fold is worth a turn: in groups of that size a write of a block is cheap."""
+
+
+_SECONDS_BETWEEN = 1.0
+_REMEMBERED = 1_000
+"""Projects of which a container remembers when it looked last."""
+
+
+class Wakes:
+    """The looks that one container of the consumer takes at journals, so that they are folded before the next minute begins.
+
+    `send` sends a hint. Nothing depends on it: each minute every fold that is due is hinted at.
+    """
+
+    def __init__(self, send: Callable[[Hint], None]) -> None:
+        self._send = send
+        self._looked: dict[tuple[str, str], float] = {}
+
+    def look(self, table: Table, catalogs: Catalogs, records: Iterable[Mapping[str, Any]]) -> None:
+        """Hint at the folds of those journalled projects of these stream records in which enough waits and nobody folds.
+
+        Half a read unit for each project, at most once a second.
+        """
+        now = clock.seconds()
+        for project in _projects_in(records):
+            catalog = catalogs.known(*project)
+            looked = self._looked.get(project)
+            if catalog is None or not catalog.journalled:
+                continue
+            if looked is None or not 0 <= now - looked < _SECONDS_BETWEEN:
+                if len(self._looked) >= _REMEMBERED:
+                    self._looked.clear()
+                self._looked[project] = now
+                self._wake(Log(table, *project))
+
+    def _wake(self, log: Log) -> None:
+        head = log.known_head()
+        # Whoever has the fold has moved on the instant at which it is due, and goes on by himself.
+        if head is not None and head.waiting >= ENOUGH and head.due is not None and head.due <= clock.now():
+            self._send(Hint(log.partition, head.due))
+
+
+def _projects_in(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Tenant and project of the issues in stream records, each once."""
+    partitions = {record["dynamodb"]["Keys"][keys.PK]["S"] for record in records}
+    found = (keys.parse_issue(one) for one in partitions if keys.is_issue(one))
+    yield from dict.fromkeys((issue.tenant, issue.project) for issue in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,10 @@ class Catalogs:
         """
         return self._entries.get((tenant, project)) or self.reload(table, tenant, project)
 
+    def known(self, tenant: str, project: str) -> Catalog | None:
+        """The catalog as this container knows it, however old; None if it does not."""
+        return self._entries.get((tenant, project))
+
     def reload(self, table: Table, tenant: str, project: str) -> Catalog:
         """Read the catalog now, strongly consistent."""
         catalog = to_catalog(tenant, project, self._read(table, tenant, project))
