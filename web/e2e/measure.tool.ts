@@ -1,11 +1,14 @@
 /** Measures what people wait for in the page; `./dev bench --page` calls it and shows what it writes. */
 import { writeFile } from 'node:fs/promises';
-import type { CDPSession, Page } from 'playwright-core';
+import type { Browser, CDPSession, Page } from 'playwright-core';
 import { inject } from 'vitest';
 import { findings } from './accessibility';
 import { Visit } from './browser';
 import { PATIENCE } from './patience';
+import { makeProject } from './projects';
+import type { Stack } from './stack';
 import { test } from './test';
+import { dropCsv } from './transfer';
 
 /** Visits, of which the median counts. */
 const VISITS = 5;
@@ -13,6 +16,9 @@ const VISITS = 5;
 const FRAMES = 1000;
 const ROWS_A_FRAME = 10;
 const ROW_HEIGHT = 32;
+/** Rows and columns of the CSV file that is imported. */
+const CSV_ROWS = 10_000;
+const CSV_COLUMNS = 13;
 
 test('the page is measured', async ({ browser, stack }) => {
   const cookies = await stack.cookiesOf({ tenant: inject('tenant'), user: 'ada', role: 'viewer' });
@@ -44,6 +50,7 @@ test('the page is measured', async ({ browser, stack }) => {
   const heap = await heapOf(await context.newCDPSession(page));
   const axe = await findings(page);
   await context.close();
+  const stored = await imported(browser, stack);
   const figures = {
     cold: median(cold),
     warm: median(warm),
@@ -54,6 +61,7 @@ test('the page is measured', async ({ browser, stack }) => {
     median: median(frames),
     heap,
     axe,
+    stored,
   };
   await writeFile(inject('output'), JSON.stringify(figures));
 });
@@ -143,4 +151,31 @@ function scroll({ frames, pixels }: { readonly frames: number; readonly pixels: 
 async function heapOf(session: CDPSession): Promise<number> {
   await session.send('HeapProfiler.collectGarbage');
   return (await session.send('Runtime.getHeapUsage')).usedSize;
+}
+
+/** Milliseconds in which the page stores a CSV file in a new project, from the press of the button on. */
+async function imported(browser: Browser, stack: Stack): Promise<number> {
+  const user = { tenant: inject('tenant'), user: 'ada', role: 'admin' } as const;
+  const id = await makeProject(await stack.api(user), { name: 'Imported' });
+  const { context, page } = await Visit.begin(browser, stack.origin, await stack.cookiesOf(user));
+  await page.goto(`/projects/${id}`);
+  await page.getByText('This project has no issues yet').waitFor();
+  await dropCsv(page, 'rows.csv', csv());
+  await page.getByLabel('Where Name goes').waitFor();
+  const began = performance.now();
+  await page.getByRole('button', { name: `Import ${CSV_ROWS.toLocaleString('en-US')} rows` }).click();
+  await page.getByText(/^(Written|Done): 10,000 issues created\.$/).waitFor({ timeout: 5 * PATIENCE });
+  const taken = performance.now() - began;
+  await context.close();
+  return taken;
+}
+
+/** Numbers, dates, options and texts; the first column is the name. */
+function csv(): string {
+  const columns = Array.from({ length: CSV_COLUMNS - 1 }, (_, column) => column);
+  const kinds = ['open', 'waiting', 'done'];
+  const value = (row: number, column: number) =>
+    [String(row * (column + 1)), `2024-${String((row % 12) + 1).padStart(2, '0')}-11`, kinds[(row + column) % 3] ?? '', `note ${row} of ${column}`][column % 4];
+  const rows = Array.from({ length: CSV_ROWS }, (_, row) => [`Row ${row}`, ...columns.map((column) => value(row, column))].join());
+  return [['Name', ...columns.map((column) => `Column ${column}`)].join(), ...rows].join('\r\n');
 }

@@ -72,6 +72,20 @@ MARKS: Final = (
         _findings,
         lambda found: not found["axe"],
     ),
+    Mark(
+        "a change made elsewhere, shown in an open page",
+        "not within 6 s",
+        "(comes with live changes)",
+        lambda _: "not before it is read again",
+        lambda _: True,
+    ),
+    Mark(
+        "10,000 rows of CSV by the page, until stored",
+        "7.5 s, every column text",
+        "progress; types inferred",
+        lambda found: f"{_seconds(found['stored'])}, with progress and types",
+        lambda _: True,
+    ),
 )
 
 

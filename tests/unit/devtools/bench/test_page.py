@@ -17,6 +17,7 @@ GOOD: dict[str, Any] = {
     "median": 16.7,
     "heap": 14_200_000,
     "axe": [],
+    "stored": 21_340.0,
 }
 
 
@@ -31,6 +32,8 @@ def test_the_table_has_theirs_what_we_wanted_and_ours() -> None:
         "33 ms; 17 ms; 17 ms |",
         "14 MB |",
         "none |",
+        "not before it is read again |",
+        "21.34 s, with progress and types |",
     ]
 
 
