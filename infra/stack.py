@@ -155,6 +155,7 @@ class GridviewStack(Stack):
         CfnOutput(self, "DeadLetterQueueUrl", value=dead_letters.queue.queue_url)
         CfnOutput(self, "FailedBatchesBucket", value=dead_letters.bucket.bucket_name)
         CfnOutput(self, "AlarmTopicArn", value=alarms.topic.topic_arn)
+        CfnOutput(self, "Journals", value="1", description="Form of the journals that the functions know")
 
     def _require_snap_start(self) -> None:
         # The template names no region, so CloudFormation itself looks, before it creates anything.

@@ -159,4 +159,5 @@ def test_outputs(template: dict[str, Any]) -> None:
         "DeadLetterQueueUrl",
         "FailedBatchesBucket",
         "AlarmTopicArn",
+        "Journals",
     }

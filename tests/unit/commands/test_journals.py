@@ -11,7 +11,7 @@ from tests.support.journalled import PROJECT, TENANT, catalog_of, log_of, new_ta
 def test_a_project_is_journalled_from_its_next_epoch_on() -> None:
     table = new_table(journal=False)
     before = catalog_of(table)
-    begin_journal(table, TENANT, PROJECT)
+    assert begin_journal(table, TENANT, PROJECT)
     after = catalog_of(table)
     assert (before.journalled, after.journalled) == (False, True)
     assert after.epoch == before.epoch + 1
@@ -22,7 +22,7 @@ def test_what_is_journalled_stays_as_it_is() -> None:
     table = new_table()
     log_of(table).reserve(1)
     stored = table.items
-    begin_journal(table, TENANT, PROJECT)
+    assert not begin_journal(table, TENANT, PROJECT)
     assert table.items == stored
 
 

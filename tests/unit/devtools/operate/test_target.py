@@ -1,6 +1,7 @@
 """Which stack a command works on."""
 
 import argparse
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ OUTPUTS = {
 }
 
 
+CREATED = datetime(2026, 11, 1, tzinfo=UTC)
+
+
 def parsed(*arguments: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     target.register(parser)
@@ -34,6 +38,7 @@ class CloudFormation:
 
     def __init__(self, outputs: dict[str, str], error: Exception | None = None) -> None:
         self.outputs, self.error = outputs, error
+        self.created, self.updated = CREATED, dict[str, datetime]()
 
     def describe_stacks(self, StackName: str) -> dict[str, Any]:  # noqa: N803 - as boto3 has it
         if self.error is not None:
@@ -42,7 +47,7 @@ class CloudFormation:
             message = f"Stack with id {StackName} does not exist"
             raise ClientError({"Error": {"Code": "ValidationError", "Message": message}}, "DescribeStacks")
         outputs = [{"OutputKey": key, "OutputValue": value} for key, value in self.outputs.items()]
-        return {"Stacks": [{"Outputs": outputs}]}
+        return {"Stacks": [{"Outputs": outputs, "CreationTime": self.created, **self.updated}]}
 
 
 @pytest.fixture
@@ -82,6 +87,9 @@ def test_a_deployed_stack_is_known_by_its_outputs(deployed: CloudFormation) -> N
         assert (opened.table.name, opened.queue_url) == (OUTPUTS["TableName"], OUTPUTS["DeadLetterQueueUrl"])
         assert list(opened.batches.names()) == ["aws/lambda/x"]
         assert opened.label == "Gridview"
+        assert (opened.outputs, opened.changed) == (OUTPUTS, CREATED.timestamp())
+        deployed.updated["LastUpdatedTime"] = CREATED + timedelta(days=1)
+        assert target.open(parsed("--deployed")).changed == CREATED.timestamp() + 86_400
 
 
 def test_a_stack_that_is_not_there_or_of_another_kind_is_a_sentence(deployed: CloudFormation) -> None:

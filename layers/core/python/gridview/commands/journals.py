@@ -7,15 +7,19 @@ from gridview.schema.items import JOURNAL_MARK, raise_epoch
 from gridview.schema.store import read, retry_lost_races
 
 
-def begin_journal(table: Table, tenant: str, project: str) -> None:
-    """Let a project be journalled from its next epoch on: one transaction of two items. Nothing changes if it is. NotFound.
+def begin_journal(table: Table, tenant: str, project: str) -> bool:
+    """Let a project be journalled from its next epoch on: one transaction of two items. False if it is: nothing changes.
+
+    NotFound, DefinitionsMissing; Conflict after too many lost races.
 
     Every function must know both forms by then: one that knows only the old form would write blocks that have lost their positions.
     """
 
-    def change() -> None:
+    def change() -> bool:
         items = read(table, tenant, project)
-        if not items.catalog.get(JOURNAL_MARK):
-            table.transact([put(new_head(tenant, project), ABSENT), raise_epoch(items, journalled=True)])
+        if items.catalog.get(JOURNAL_MARK):
+            return False
+        table.transact([put(new_head(tenant, project), ABSENT), raise_epoch(items, journalled=True)])
+        return True
 
-    retry_lost_races(change)
+    return retry_lost_races(change)

@@ -1,0 +1,143 @@
+"""`./dev journal` on a local stack: a project with issues is taken over while people write, and answers as SQLite does."""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+from threading import Event
+from typing import Any
+
+import httpx
+
+from devtools.local import bulk
+from devtools.local.stack import TABLE
+from devtools.proof.oracle import compare, world
+from devtools.proof.oracle.compare import Loaded
+from devtools.proof.oracle.sql import Oracle
+from devtools.proof.oracle.world import Json, Project
+from gridview.index.block_cache import BlockCache
+from gridview.index.journal_log import Log
+from gridview.schema.store import Catalogs
+from tests.support.depth import one_of
+from tests.support.stacks import TENANT, LocalStack, until
+
+PROJECT = "taken"
+ISSUES = 60
+WRITERS = 3
+QUESTIONS = one_of(10, thorough=100)
+AT_ONCE = 5
+AFTERWARDS = 4
+"""Batches of each writer that are begun after the project was taken over."""
+
+
+class Writer:
+    """Somebody who creates issues, and edits and deletes those. `holds`: what there is of them."""
+
+    def __init__(self, api: httpx.Client, project: Project, bodies: Iterator[Json], random: Random) -> None:
+        self._api = api
+        self._project = project
+        self._bodies = bodies
+        self._random = random
+        self.holds: dict[int, Json] = {}
+        self.batches = 0
+
+    def write_until(self, enough: Event) -> None:
+        """Write until it is enough."""
+        while not enough.is_set():
+            self.write()
+
+    def write(self) -> None:
+        """A batch: new issues, some that get another's values, and one that goes."""
+        edited = self._random.sample(sorted(self.holds), min(len(self.holds), AT_ONCE))
+        created = [next(self._bodies) for _ in range(AT_ONCE)]
+        changes = {num: next(self._bodies) for num in edited[1:]}
+        gone = edited[:1]
+        results = self._batch(
+            [
+                *({"create": body} for body in created),
+                *({"update": {"num": num, **self._whole(body)}} for num, body in changes.items()),
+                *({"delete": {"num": num}} for num in gone),
+            ]
+        )
+        new = [one["issue"]["num"] for one in results[: len(created)]]
+        self.holds |= {**dict(zip(new, created, strict=True)), **changes}
+        for num in gone:
+            del self.holds[num]
+        self.batches += 1
+
+    def _whole(self, body: Json) -> Json:
+        """A change to these values and no others."""
+        nothing = dict.fromkeys(one["id"] for one in self._project.attributes)
+        return {**body, "fields": {**nothing, **body["fields"]}}
+
+    def _batch(self, operations: Sequence[Json]) -> list[Any]:
+        answer = self._api.post(f"/v1/projects/{PROJECT}/issues/batch", json={"operations": operations})
+        results: list[Any] = answer.raise_for_status().json()["results"]
+        assert [one for one in results if one["status"] >= 300] == []
+        return results
+
+
+def test_a_project_is_taken_over_while_people_write(stack: LocalStack) -> None:
+    random = Random(30)  # noqa: S311
+    project = world.make(random, sizes=(110,))
+    project.composites = []
+    bodies = [*project.issues.values()]
+    project.issues, project.times = {}, {}
+    with stack.client() as api:
+        _post(api, "/v1/projects", {"id": PROJECT, "name": "Taken", "states": project.states})
+        for attribute in project.attributes:
+            _post(api, f"/v1/projects/{PROJECT}/attributes", attribute)
+        writers = [
+            Writer(api, project, _endless(bodies, seed), Random(seed))  # noqa: S311
+            for seed in range(WRITERS)
+        ]
+        while sum(len(one.holds) for one in writers) < ISSUES:
+            for one in writers:
+                one.write()
+        enough = Event()
+        with ThreadPoolExecutor(WRITERS) as pool:
+            running = [pool.submit(one.write_until, enough) for one in writers]
+            try:
+                begun = stack.dev("journal", "begin", "--tenant", TENANT, "--project", PROJECT)
+                so_far = [one.batches for one in writers]
+                until(
+                    lambda: all(
+                        one.batches >= before + AFTERWARDS or done.done()
+                        for one, before, done in zip(writers, so_far, running, strict=True)
+                    )
+                )
+            finally:
+                enough.set()
+            for done in running:
+                done.result()
+        assert begun.status == 0, begun.stderr
+        assert "Journalled from now on: 1." in begun.stdout
+        for one in writers:
+            project.issues |= one.holds
+        for num in project.issues:
+            issue = api.get(f"/v1/projects/{PROJECT}/issues/{num}").raise_for_status().json()
+            project.times[num] = issue["created"], issue["updated"]
+        table = bulk.table_at(stack.state.engine, TABLE)
+        until(lambda: api.get(f"/v1/projects/{PROJECT}").json()["issues"] == len(project.issues))
+    log = Log(table, TENANT, PROJECT)
+    until(lambda: log.head().due is None)
+    assert log.head().last > WRITERS
+    catalog = Catalogs().get(table, TENANT, PROJECT)
+    assert catalog.journalled
+    checked = stack.dev("fsck", "--tenant", TENANT, "--project", PROJECT, "--patience", "5")
+    assert checked.status == 0, checked.stdout
+    loaded = Loaded(project, table, catalog, Oracle(project), BlockCache(0.0))
+    for seed in range(QUESTIONS):
+        compare.put(loaded, world.question(Random(f"taken {seed}"), project))  # noqa: S311
+    assert stack.given_up() == []
+    again = stack.dev("journal", "begin", "--tenant", TENANT)
+    assert (again.status, "Journalled before: 1." in again.stdout) == (0, True)
+
+
+def _post(api: httpx.Client, path: str, body: Json) -> None:
+    api.post(path, json=body).raise_for_status()
+
+
+def _endless(bodies: Sequence[Json], seed: int) -> Iterator[Json]:
+    drawn = Random(f"bodies {seed}")  # noqa: S311
+    while True:
+        yield drawn.choice(bodies)
