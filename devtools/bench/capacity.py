@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from botocore.config import Config
-from botocore.credentials import Credentials
+from typing_extensions import override
 
-from gridview.support import aws
+from gridview.dynamodb import client
+from gridview.dynamodb.signed_client import SignedClient
 
 _WRITES: Final = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems"})
 
@@ -45,18 +45,21 @@ class Counter:
     """Counts the calls of all clients that the core makes from now on."""
 
     def __init__(self) -> None:
-        """Stands in for the maker of clients."""
+        """Stands in for the client's class."""
         self._units = Units()
-        make = aws.client
+        count = self._count
 
-        def counted(
-            service: str, config: Config | None = None, credentials: Credentials | None = None
-        ) -> Any:
-            client = make(service, config, credentials)
-            client.meta.events.register("after-call.dynamodb", self._count)
-            return client
+        class Counted(SignedClient):
+            @override
+            def answer(self, operation: str, body: bytes) -> dict[str, Any]:
+                answer: dict[str, Any] = {}
+                try:
+                    answer = super().answer(operation, body)
+                finally:
+                    count(operation, answer)
+                return answer
 
-        aws.client = counted
+        client.SignedClient = Counted  # type: ignore[attr-defined]
 
     @contextlib.contextmanager
     def metered(self) -> Iterator[Units]:
@@ -65,5 +68,5 @@ class Counter:
         yield self._units
         self._units = Units()
 
-    def _count(self, parsed: Mapping[str, Any], model: Any, **_: Any) -> None:
-        self._units.add(model.name, parsed)
+    def _count(self, operation: str, answer: Mapping[str, Any]) -> None:
+        self._units.add(operation, answer)

@@ -10,12 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
-from botocore.config import Config
-
 from devtools.failure import Failure
 from devtools.local import engine
 from gridview.dynamodb.expressions import PRESENT, Item, put
-from gridview.dynamodb.fast_parser import parse_fast
 from gridview.dynamodb.table import TRANSACTION, Table
 from gridview.encoding import keys
 from gridview.index import blocks
@@ -29,15 +26,12 @@ _AT_ONCE: Final = 200
 """Documents in memory at a time, with everything derived from them. Twice as many in fact: the next ones are made meanwhile.
 """
 
-_CONNECTIONS: Final = 32
 _TRANSACTIONS_AT_ONCE: Final = 4
 
 
 def table_at(endpoint: str, name: str) -> Table:
-    """The table of the local engine at `endpoint`, with a client that parses answers as the functions' client does."""
-    client = engine.client(endpoint, Config(max_pool_connections=_CONNECTIONS))
-    parse_fast(client)
-    return Table(name, client)
+    """The table of the local engine at `endpoint`, with a client like that of the functions."""
+    return Table(name, engine.signed(engine.client(endpoint)))
 
 
 Write = Callable[[Table, Sequence[Item]], None]

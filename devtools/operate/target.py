@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 import boto3
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from devtools.arguments import add_data
@@ -16,7 +15,6 @@ from devtools.failure import Failure
 from devtools.local import engine, stack
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
-from gridview.dynamodb.fast_parser import parse_fast
 from gridview.dynamodb.table import Table
 
 if TYPE_CHECKING:
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 
 DEFAULT_STACK = "Gridview"
 
-_CONNECTIONS = 32
 _NEEDED = ("TableName", "DeadLetterQueueUrl", "FailedBatchesBucket")
 
 
@@ -133,8 +130,7 @@ def open(parsed: argparse.Namespace) -> Target:  # noqa: A001 - target.open() is
 
 def _local(folder: Folder) -> Target:
     state = folder.require_running()
-    client = engine.client(state.engine, Config(max_pool_connections=_CONNECTIONS))
-    parse_fast(client)
+    client = engine.signed(engine.client(state.engine))
     parts = urlsplit(state.queue)
     queue = boto3.client(
         "sqs",

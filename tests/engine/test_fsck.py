@@ -6,11 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
 import pytest
-from botocore.config import Config
 
 from devtools.local import engine as engines
 from gridview.dynamodb.expressions import Item
-from gridview.dynamodb.fast_parser import parse_fast
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.checker import Check
@@ -45,9 +43,7 @@ def written(engine: engines.Engine, table_name: str) -> Iterator[Stack]:
 
 @pytest.fixture
 def table(engine: engines.Engine, table_name: str) -> Table:
-    client = engine.client(Config(max_pool_connections=32))
-    parse_fast(client)
-    return Table(table_name, client)
+    return Table(table_name, engines.signed(engine.client()))
 
 
 def checked(running: Stack, table: Table, walk: IssueWalk, *, repair: bool = False) -> dict[str, Finding]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from devtools.local import engine as engines
 from devtools.local.engine import Engine
 from devtools.local.table import create_table_input
-from gridview.dynamodb.fast_parser import parse_fast
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 from tests.unit.dynamodb import test_scan, test_table
@@ -29,8 +29,7 @@ globals().update(CONFORMANCE)
 def table(engine: Engine) -> Iterator[Table]:
     """An empty table, without a stream: a second one slows the engine down."""
     name = f"conformance-{secrets.token_hex(8)}"
-    client = engine.client()
-    parse_fast(client)
+    client = engines.signed(engine.client())
     asked = create_table_input(name)
     del asked["StreamSpecification"]
     client.create_table(**asked)

@@ -41,7 +41,14 @@ PACKAGES = sorted({name.partition(".")[0] for name in FILES})
 AWS = {"boto3", "botocore"}
 RUNTIME = {"botocore", "snapshot_restore_py"}
 """What Lambda's Python brings along."""
-TALK_TO_AWS = {"dynamodb.client", "dynamodb.sessions", "dynamodb.table", "support.aws"}
+TALK_TO_AWS = {
+    "dynamodb.client",
+    "dynamodb.connections",
+    "dynamodb.sessions",
+    "dynamodb.signed_client",
+    "dynamodb.table",
+    "support.aws",
+}
 THIRD_PARTY = {"aws_lambda_powertools", "cryptography", "orjson", "pydantic", "pyroaring"}
 
 OUTSIDE = {"aws_lambda_powertools", "os"} | AWS

@@ -14,7 +14,6 @@ from devtools.local import engine as engines
 from devtools.local.table import create_table_input
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.project import TENANT, Engine, prepare
-from gridview.dynamodb.fast_parser import parse_fast
 from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.table import Table
 
@@ -53,9 +52,7 @@ class Tables:
 
 @cache
 def _client(endpoint: str) -> "DynamoDBClient":
-    client = engines.client(endpoint)
-    parse_fast(client)
-    return client
+    return engines.signed(engines.client(endpoint))
 
 
 def on(engine: engines.Engine) -> Engine:

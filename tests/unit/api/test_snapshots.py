@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from botocore.credentials import Credentials
 from botocore.loaders import create_loader
 
 from gridview.api import snapshots
@@ -73,7 +74,12 @@ def test_no_credentials_are_asked_for_before_the_snapshot(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch, role: str
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("botocore.credentials.EnvProvider.load", lambda _: asked.append("credentials"))
+
+    def load(_: object) -> Credentials:
+        asked.append("credentials")
+        return Credentials("key", "secret")
+
+    monkeypatch.setattr("botocore.credentials.EnvProvider.load", load)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     table = Table("gridview", session_role=role)
     snapshots.start([table.connect], [*table.services, "secretsmanager"])

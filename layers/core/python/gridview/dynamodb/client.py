@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.config import Config
 
-from gridview.dynamodb.fast_parser import parse_fast
+from gridview.dynamodb.connections import is_direct
 from gridview.dynamodb.sessions import SessionCredentials
+from gridview.dynamodb.signed_client import SignedClient
 from gridview.support import aws
 from gridview.support.concurrency import in_context
 
@@ -40,11 +41,10 @@ def connect(role: str = "") -> "DynamoDBClient":
     """A client of the region of the environment, with short time-outs and retries of its own.
 
     Its credentials are those of the environment, or with the ARN of a session `role` those of the tenant of each call (`sessions`).
+    Where a proxy stands before DynamoDB it is botocore's, which finds the way through.
     """
-    client: DynamoDBClient = aws.client(
-        "dynamodb",
-        aws.PATIENT.merge(Config(max_pool_connections=2 * CONCURRENCY)),
-        SessionCredentials(role) if role else None,
-    )
-    parse_fast(client)
-    return client
+    credentials = SessionCredentials(role) if role else aws.credentials()
+    config = aws.PATIENT.merge(Config(max_pool_connections=2 * CONCURRENCY))
+    client: Any = aws.client("dynamodb", config, credentials)
+    signed: Any = SignedClient(client, credentials)
+    return signed if is_direct(client.meta.endpoint_url) else client  # type: ignore[no-any-return]

@@ -29,6 +29,12 @@ def client(service: str, config: Config | None = None, credentials: Credentials 
     return session.create_client(service, config=config)
 
 
+def credentials() -> Credentials | None:
+    """Those of the environment; None if it has none."""
+    found: Credentials | None = _session().get_credentials()
+    return found
+
+
 def learn(service: str) -> None:
     """Read what a client of this service needs, without credentials."""
     session = _session()
