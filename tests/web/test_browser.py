@@ -33,15 +33,16 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
             yield running
 
 
-def passes(stack: LocalStack, *arguments: str) -> None:
-    env = {"GRIDVIEW_PAGE": stack.page(), "GRIDVIEW_CHROMIUM": browser.find() or ""}
+def passes(stack: LocalStack, *arguments: str, workers: int = 1) -> None:
+    addresses = [stack.page() for _ in range(workers)]
+    env = {"GRIDVIEW_PAGE": " ".join(addresses), "GRIDVIEW_CHROMIUM": browser.find() or ""}
     run = ran("npm", "run", "--silent", "e2e", "-w", "web", "--", *arguments, env=env)
     assert run.returncode == 0, run.stdout + run.stderr
 
 
 @needs.chromium
 def test_the_page_does_what_people_expect_of_it(stack: LocalStack) -> None:
-    passes(stack, "--exclude", TRACKER, "--exclude", PASTE)
+    passes(stack, "--exclude", TRACKER, "--exclude", PASTE, workers=2)
 
 
 @needs.chromium

@@ -108,13 +108,16 @@ export class ProjectPage {
     const bar = this.page.locator('.ag-body-vertical-scroll-viewport');
     const box = await bar.boundingBox();
     if (!box) throw new Error('The grid has no scroll bar.');
-    const now = await bar.evaluate(({ scrollTop, scrollHeight }) => scrollTop / scrollHeight);
+    const way = () => bar.evaluate(({ scrollTop, scrollHeight }) => scrollTop / scrollHeight);
+    const now = await way();
     const x = box.x + box.width / 2;
     const thumb = box.y + ARROW + (box.height - 2 * ARROW) * now + INTO_THUMB;
     await this.page.mouse.move(x, thumb);
     await this.page.mouse.down();
     await this.page.mouse.move(x, part === 1 ? box.y + box.height + 40 : box.y + box.height * part, { steps: 4 });
     await this.page.mouse.up();
+    // The browser scrolls when it comes to it.
+    await expect.poll(way).not.toBe(now);
   }
 
   async scrollSideways(pixels: number): Promise<void> {

@@ -10,8 +10,8 @@ export const test = plain
     onCleanup(() => browser.close());
     return browser;
   })
-  /** The address that `./dev up` has printed. Its key is spent when the stack is entered. */
-  .extend('address', { scope: 'worker' }, () => inject('page'))
+  /** An address that `./dev up` has printed. Its key is spent when the stack is entered. */
+  .extend('address', { scope: 'worker' }, () => inject('pages')[Number(process.env['VITEST_POOL_ID']) - 1] ?? '')
   .extend('stack', { scope: 'worker' }, ({ browser, address }) => Stack.enter(browser, address))
   /** Opens the page as somebody who has signed in, or as nobody. */
   .extend('visit', ({ browser, stack }, { onCleanup }) => {

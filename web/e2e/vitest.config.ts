@@ -3,24 +3,26 @@ import { loadEnv } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { PATIENCE } from './patience.ts';
 
-const { GRIDVIEW_PAGE: page = '', GRIDVIEW_CHROMIUM: chromium = '/usr/bin/chromium' } = loadEnv('', '.', 'GRIDVIEW_');
+const { GRIDVIEW_PAGE: pages = '', GRIDVIEW_CHROMIUM: chromium = '/usr/bin/chromium' } = loadEnv('', '.', 'GRIDVIEW_');
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The address that `./dev up` prints, with its key. */
-    readonly page: string;
+    /** Addresses that `./dev up` prints, each with a key of its own. */
+    readonly pages: readonly string[];
     /** The path of the browser. */
     readonly chromium: string;
   }
 }
 
+const addresses = pages.split(' ');
+
 export default defineConfig({
   test: {
     include: ['e2e/**/*.e2e.ts'],
-    provide: { page, chromium },
-    // One browser for all files: the key in the address is good once, and a second browser would cost more than it gives.
+    provide: { pages: addresses, chromium },
+    // A worker keeps its browser for all its files. The key in an address is good once, so each worker has an address.
     isolate: false,
-    maxWorkers: 1,
+    maxWorkers: addresses.length,
     testTimeout: 3 * PATIENCE,
     hookTimeout: PATIENCE,
     expect: { poll: { timeout: PATIENCE, interval: 50 } },

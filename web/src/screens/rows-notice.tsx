@@ -6,7 +6,7 @@ import type { ProjectModel } from '../project/model';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
 
-/** Milliseconds between two looks at an index that is being built. */
+/** Milliseconds between two looks at an index that is being built, or that has no issues yet. */
 const LOOK_AGAIN = 2000;
 
 export function RowsNotice({ model }: { readonly model: ProjectModel }) {
@@ -41,11 +41,24 @@ export function RowsNotice({ model }: { readonly model: ProjectModel }) {
           </button>
         </div>
       ) : (
-        <div class="refusal">
-          <strong>{words.empty.noIssues}</strong>
-          <p>{words.empty.noIssuesWhy}</p>
-        </div>
+        <NoIssues onLook={() => model.settle()} />
       )}
+    </div>
+  );
+}
+
+/** Issues that others have just made may not be in the index yet, so it is looked at again. */
+function NoIssues({ onLook }: { readonly onLook: () => void }) {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (!document.hidden) onLook();
+    }, LOOK_AGAIN);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <div class="refusal">
+      <strong>{words.empty.noIssues}</strong>
+      <p>{words.empty.noIssuesWhy}</p>
     </div>
   );
 }
