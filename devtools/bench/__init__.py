@@ -9,14 +9,18 @@ DESCRIPTION = """\
 Measure the query, command and maintain handlers, in this process, on a DynamoDB Local in memory: projects of 20 attributes, 4 of
 them indexed, are loaded by the bulk path, then a 100-row page by number, by date, by text and of the tail without a value,
 one create, one edit of one field and one delete with all that is derived from them; what the API and the consumer take for each of
-many issues; and what an edit costs by what is indexed. The check of what is derived and the passes of a reindex run in a process
-each, whose memory is told; what would take minutes is measured in part, and says of how many issues.
+many issues; and what an edit costs by what is indexed. In a journalled project of the last size, issues are changed one by one
+and many in a fold. The check of what is derived and the passes of a reindex run in a process each, whose memory is told; what
+would take minutes is measured in part, and says of how many issues.
 
 Read units, write units and calls are those that DynamoDB reports. Milliseconds are of this machine and of DynamoDB Local: what
 they prove is how they change with the size of the project. All sizes are measured in turn, so that they share good and bad moments.
 
 With --compare postgres, other queries are measured: filtered, sorted and grouped ones, on engines on disk that are loaded through
 their files, and in PostgreSQL. What was loaded is kept in .build/bench; a million issues take some 6 GB there, and minutes to load.
+
+With --throughput, consumers of one project's new issues are measured side by side in virtual time: the real code on a table in
+memory, where a call takes 5 ms. The project is journalled in one half, and not in the other.
 
 With --page, the page is measured in a browser, with issues that are loaded in the same way, on a machine that does nothing else.
 """
@@ -45,6 +49,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "it, in an attribute-value and in a JSONB design; real cases besides generated issues, where they are at hand",
     )
     parser.add_argument(
+        "--throughput",
+        action="store_true",
+        help="instead of all that: how many new issues a second one project takes in, by 1 to 32 consumers",
+    )
+    parser.add_argument(
         "--page",
         action="store_true",
         help="instead of all that: measure the page in headless Chromium, before a local stack with --size issues "
@@ -64,6 +73,8 @@ def _run(args: argparse.Namespace) -> int:
     # They start an engine and import the handlers: not for every ./dev command.
     if args.page:
         from devtools.bench.page.command import run
+    elif args.throughput:
+        from devtools.bench.throughput import run
     elif args.compare:
         from devtools.bench.postgres.compare import run
     else:

@@ -1,7 +1,6 @@
 """The command: load all sizes, measure them in turn, report."""
 
 import argparse
-import json
 import os
 import time
 from pathlib import Path
@@ -9,11 +8,10 @@ from typing import Final, NamedTuple
 
 from rich.console import Console
 
-from devtools.bench import background, edits, issues, measure, output, report, sharing
+from devtools.bench import background, edits, issues, journalled, measure, output, report, sharing
 from devtools.bench.apart import Place
 from devtools.bench.functions import Functions
 from devtools.bench.work import Work
-from devtools.failure import Failure
 from devtools.local import bulk, engine, table
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.table import Table
@@ -65,16 +63,13 @@ def run(args: argparse.Namespace) -> int:
             )
         progress.print("Measuring edits ...")
         edited = edits.edits(functions, _ACTOR, stored)
+        progress.print(f"Measuring a journalled project of {sizes[-1]:,} issues ...", highlight=False)
+        folded = journalled.journalled(functions, _ACTOR, stored, sizes[-1])
     progress.print("Measuring slices and a neighbour, in virtual time ...")
     shared = sharing.Shared(sharing.slices(), sharing.lags())
-    report.show(console, results, edited, shared)
+    report.show(console, results, edited, folded, shared)
     if args.json is not None:
-        try:
-            args.json.write_text(
-                json.dumps(report.to_json(results, edited, shared), indent=2) + "\n", encoding="utf-8"
-            )
-        except OSError as error:
-            raise Failure(f"{args.json} cannot be written: {error.strerror}.") from error
+        output.write_json(args.json, report.to_json(results, edited, folded, shared))
     return 0
 
 

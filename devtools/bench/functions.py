@@ -1,4 +1,4 @@
-"""The three handlers in this process, called with the events that Lambda would give them, and what their calls cost."""
+"""The four handlers in this process, called with the events that Lambda would give them, and what their calls cost."""
 
 import contextlib
 import importlib
@@ -31,8 +31,8 @@ class Functions:
         os.environ.clear()
         os.environ.update(environment)
         self._counter = Counter()  # the handlers make their clients when they are imported
-        self._query, self._command, self._maintain = (
-            _handler(name) for name in ("query", "command", "maintain")
+        self._query, self._command, self._maintain, self._upkeep = (
+            _handler(name) for name in ("query", "command", "maintain", "upkeep")
         )
 
     def query(self, event: Mapping[str, Any]) -> Any:
@@ -48,6 +48,10 @@ class Functions:
         answer = self._call(self._maintain, {"Records": list(records)})
         if answer["batchItemFailures"]:
             raise Failure("The maintain function did not finish a batch.")
+
+    def upkeep(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        """Have these messages of the queue of jobs worked on. Nothing may be left to go on with: there is no queue."""
+        self._call(self._upkeep, {"Records": list(messages)})
 
     def metered(self) -> contextlib.AbstractContextManager[Units]:
         """What is used up by calls inside the block."""

@@ -2,13 +2,13 @@
 
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from devtools.bench import issues
 from devtools.bench.functions import Functions, event, record
-from devtools.bench.work import Work
+from devtools.bench.work import Work, worked
 from devtools.failure import Failure
 from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
@@ -116,14 +116,14 @@ def streams(functions: Functions, actor: Actor, table: Table, catalog: Catalog, 
         functions, actor, catalog, [{"create": body} for body in issues.bodies(count, seed=2)]
     )
     numbers = [result["issue"]["num"] for result in created]
-    new = _images(table, catalog, numbers)
+    new = images(table, catalog, numbers)
     consumed_new = _consumed(functions, [record(None, image, at) for at, image in enumerate(new, 1)])
     edits = [
         {"update": {"num": num, "fields": {issues.NUMBER: 20_000_000 + place}}}
         for place, num in enumerate(numbers)
     ]
     _accepted(functions, actor, catalog, edits)
-    edited = _images(table, catalog, numbers)
+    edited = images(table, catalog, numbers)
     records = [record(*images, at) for at, images in enumerate(zip(new, edited, strict=True), count + 1)]
     return {
         ACCEPTED: accepted,
@@ -134,7 +134,7 @@ def streams(functions: Functions, actor: Actor, table: Table, catalog: Catalog, 
 
 def image(table: Table, catalog: Catalog, num: int) -> dict[str, Any]:
     """An issue as the stream would hold it."""
-    return _images(table, catalog, [num])[0]
+    return images(table, catalog, [num])[0]
 
 
 def _accepted(
@@ -148,7 +148,7 @@ def _accepted(
         for request in requests:
             results.extend(functions.command(request)["results"])
 
-    work = _worked(functions, len(operations), accept)
+    work = worked(functions, len(operations), accept)
     if any("problem" in result for result in results):
         raise Failure("The command function refused an operation.")
     return results, work
@@ -159,15 +159,7 @@ def _consumed(functions: Functions, records: Sequence[Mapping[str, Any]]) -> Wor
         for some in chunked(records, BATCH_SIZE):
             functions.maintain(some)
 
-    return _worked(functions, len(records), consume)
-
-
-def _worked(functions: Functions, count: int, do: Callable[[], None]) -> Work:
-    with functions.metered() as units:
-        began, cpu_began = time.perf_counter(), time.process_time()
-        do()
-        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu_began
-    return Work(count, True, seconds, cpu, units.calls, units.read, units.write)
+    return worked(functions, len(records), consume)
 
 
 def _second_page(
@@ -201,7 +193,8 @@ def _page(samples: _Samples) -> Page:
     )
 
 
-def _images(table: Table, catalog: Catalog, numbers: Sequence[int]) -> list[dict[str, Any]]:
+def images(table: Table, catalog: Catalog, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """Issues as the stream would hold them."""
     partition = keys.project(catalog.tenant, catalog.project)
     wanted = [(keys.issue(catalog.tenant, catalog.project, num), partition) for num in numbers]
     found = table.batch_get(wanted, consistent=True).items

@@ -1,10 +1,14 @@
-"""Where the tables are printed."""
+"""Where the tables are printed, and the figures written."""
 
+import json
 import os
 import sys
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from rich.console import Console
+
+from devtools.failure import Failure
 
 _FILE_WIDTH: Final = 160
 """Characters of a line where the output is no terminal: the whole table."""
@@ -14,3 +18,11 @@ def console() -> Console:
     """The standard output, as wide as the terminal, as `COLUMNS` says, or wide enough."""
     told = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(width=None if told else _FILE_WIDTH)
+
+
+def write_json(file: Path, figures: Any) -> None:
+    """The figures for programs."""
+    try:
+        file.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"{file} cannot be written: {error.strerror}.") from error

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from devtools.bench.edits import Edit
+from devtools.bench.journalled import CREATE, Journalled
 from devtools.bench.measure import PAGES, Page, Writes
 from devtools.bench.sharing import Shared
 from devtools.bench.work import Work
@@ -48,7 +49,9 @@ def growth(results: Sequence[Result]) -> dict[str, Growth]:
     }
 
 
-def to_json(results: Sequence[Result], edits: Sequence[Edit], shared: Shared) -> dict[str, Any]:
+def to_json(
+    results: Sequence[Result], edits: Sequence[Edit], journalled: Sequence[Journalled], shared: Shared
+) -> dict[str, Any]:
     """Everything, by name."""
     return {
         "results": [
@@ -56,19 +59,46 @@ def to_json(results: Sequence[Result], edits: Sequence[Edit], shared: Shared) ->
             for result in results
         ],
         "edits": [asdict(edit) for edit in edits],
+        "journalled": [
+            {
+                "kind": one.kind,
+                "together": one.together,
+                "write_units": one.write_units,
+                **{
+                    name: work.to_json()
+                    for name, work in (
+                        ("accepted", one.accepted),
+                        ("consumed", one.consumed),
+                        ("folded", one.folded),
+                    )
+                },
+            }
+            for one in journalled
+        ],
         "slices": [asdict(one) for one in shared.slices],
         "lags": [asdict(one) for one in shared.lags],
         "growth": {kind: asdict(one) for kind, one in growth(results).items()},
     }
 
 
-def show(console: Console, results: Sequence[Result], edits: Sequence[Edit], shared: Shared) -> None:
-    """Print the tables of each size, that of edits, the ratios between the largest size and the smallest, and what is shared."""
+def show(
+    console: Console,
+    results: Sequence[Result],
+    edits: Sequence[Edit],
+    journalled: Sequence[Journalled],
+    shared: Shared,
+) -> None:
+    """Print the tables of each size, of edits and of a journalled project, the ratios between the largest size and the smallest,
+    and what is shared.
+    """
     for result in results:
         console.print(_pages(result))
         console.print(_line(result), highlight=False, soft_wrap=True)
         console.print(_work(result))
     console.print(_edits(edits))
+    console.print(_journalled(journalled))
+    for line in _cpu(journalled):
+        console.print(line, highlight=False, soft_wrap=True)
     console.print(_slices(shared))
     console.print(_lags(shared))
     if len(results) > 1:
@@ -138,6 +168,32 @@ def _edits(edits: Sequence[Edit]) -> Table:
             f"{edit.everything:.1f}",
         )
     return table
+
+
+def _journalled(journalled: Sequence[Journalled]) -> Table:
+    table = _table("\nWrite units of a change in a journalled project of the largest size")
+    _columns(
+        table, "change", "changes a fold", "all", "document", "ledger, journal and entries", "blocks", "calls"
+    )
+    for one in journalled:
+        table.add_row(
+            one.kind,
+            f"{one.together:,}",
+            f"{one.write_units:.1f}",
+            *(f"{work.write_units_each:.1f}" for work in (one.accepted, one.consumed, one.folded)),
+            f"{one.consumed.calls_each + one.folded.calls_each:.1f}",
+        )
+    return table
+
+
+def _cpu(journalled: Sequence[Journalled]) -> list[str]:
+    """What a new issue takes of the processor where most of them come together."""
+    found = [one for one in journalled if one.kind == CREATE]
+    most = max(found, key=lambda one: one.together, default=None)
+    if most is None:
+        return []
+    consumer, fold = most.consumed.cpu_milliseconds, most.folded.cpu_milliseconds
+    return [f"CPU time of a new issue: consumer {consumer:.2f} ms, with the fold {consumer + fold:.2f} ms."]
 
 
 def _slices(shared: Shared) -> Table:

@@ -1,7 +1,12 @@
 """A piece of work over many issues, and what it took."""
 
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
+
+from devtools.bench.capacity import Units
 
 _MEGABYTE = 1_000_000
 
@@ -65,3 +70,20 @@ class Work:
             "write_units": self.write_units_each,
             "megabytes": self.megabytes,
         }
+
+
+class Metered(Protocol):
+    """Whoever tells what is used up by calls inside a block."""
+
+    def metered(self) -> AbstractContextManager[Units]:
+        """The units of a block."""
+        ...
+
+
+def worked(functions: Metered, count: int, do: Callable[[], object]) -> Work:
+    """What it took to do something to so many issues."""
+    with functions.metered() as units:
+        began, cpu_began = time.perf_counter(), time.process_time()
+        do()
+        seconds, cpu = time.perf_counter() - began, time.process_time() - cpu_began
+    return Work(count, True, seconds, cpu, units.calls, units.read, units.write)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from devtools import paths
-from devtools.bench import background, issues, measure
+from devtools.bench import background, issues, journalled, measure
 
 BUILTINS = 4
 """Orders that each issue is in: name, state, created and updated."""
@@ -22,6 +22,10 @@ BLOCK_LEAST, BLOCK_MOST = 2, 5
 """Write units of a block that is written again: 1 to 4 KB in the table, and its line in the directory."""
 FAMILIES_BESIDES = 2
 """In which an issue stands besides its orders: all numbers, and the words of its name."""
+ONE_LEDGER = 1
+"""Write units of a ledger of a journalled project, which is written once."""
+FOLD = 8
+"""Write units: taking the fold, its watermark, and that nothing waits any more."""
 LAG = 1
 """Write units: how far the index has come, at most once for each batch."""
 
@@ -128,6 +132,29 @@ def test_the_consumer_writes_entries_and_twice_the_ledger_and_shares_all_else_in
         assert new["cpu_milliseconds"] > edits["cpu_milliseconds"] > 0
 
 
+def test_a_journalled_project_writes_a_ledger_once_and_its_blocks_in_folds(
+    measured: tuple[dict[str, Any], str],
+) -> None:
+    found = measured[0]["journalled"]
+    assert [(one["kind"], one["together"]) for one in found] == [
+        (kind, min(together, 300 // 8)) for kind, together, _ in journalled.PLAN
+    ]
+    for one in found:
+        parts = [one[name]["write_units"] for name in ("accepted", "consumed", "folded")]
+        assert one["write_units"] == pytest.approx(sum(parts))
+        document, derived, blocks = parts
+        orders = BUILTINS + indexed_values(200, seed=3)
+        entries = 2.0 * MOVED_ENTRY if one["kind"] == journalled.EDIT else orders * ENTRY
+        assert DOCUMENT <= document <= DOCUMENT + COUNTER
+        # The number, the mark, and the item: 1 KB of it for ten issues.
+        journal = (2 + 2 + LAG + one["together"] / 10) / one["together"]
+        assert ONE_LEDGER < derived - entries < ONE_LEDGER + journal + 1
+        assert 0 < blocks * one["together"] < one["together"] * 60 + FOLD
+    alone, *_, together = (one for one in found if one["kind"] == journalled.CREATE)
+    assert alone["folded"]["write_units"] > 4 * together["folded"]["write_units"]
+    assert together["consumed"]["cpu_milliseconds"] > 0
+
+
 def test_the_check_looks_at_every_issue_and_writes_nothing(measured: tuple[dict[str, Any], str]) -> None:
     so_far = 0
     for result in measured[0]["results"]:
@@ -182,5 +209,8 @@ def test_every_figure_is_printed(measured: tuple[dict[str, Any], str]) -> None:
             assert work["megabytes"] is None or f" {work['megabytes']:.1f} MB" in printed
     for edit in figures["edits"]:
         assert f" {edit['everything']:.1f} " in printed
+    for one in figures["journalled"]:
+        assert f" {one['write_units']:.1f} " in printed
+    assert "CPU time of a new issue: consumer " in printed
     assert "300 issues against 200" in printed
     assert f" {figures['growth']['by date']['milliseconds']:.2f} x " in printed

@@ -10,6 +10,7 @@ from devtools.bench import report
 from devtools.bench.apart import Memory, memory_in
 from devtools.bench.capacity import Units
 from devtools.bench.edits import Edit
+from devtools.bench.journalled import Journalled
 from devtools.bench.measure import PAGES, Page, Writes
 from devtools.bench.sharing import Lag, Shared, Sliced
 from devtools.bench.work import Work
@@ -30,6 +31,18 @@ SHARED = Shared(
 )
 
 
+JOURNALLED = [
+    Journalled(
+        "create",
+        together,
+        accepted=Work(1_000, True, 1.0, 2.0, 20, 10.0, 2_000.0),
+        consumed=Work(1_000, True, 1.0, 2.5, 8_400, 10.0, 15_800.0),
+        folded=Work(1_000, True, 1.0, cpu, 300, 300.0, blocks),
+    )
+    for together, cpu, blocks in ((1_000, 1.25, 1_500.0), (40, 9.0, 19_700.0))
+]
+
+
 def result(issues: int, work: dict[str, Work]) -> report.Result:
     page = Page(rows=100, sequential_calls=2, read_units=51.5, milliseconds=9.0, cpu_milliseconds=7.0)
     return report.Result(issues, 2.0, dict.fromkeys(PAGES, page), Writes(19.6, 10.0, 18.6), work)
@@ -37,7 +50,7 @@ def result(issues: int, work: dict[str, Work]) -> report.Result:
 
 def printed(results: list[report.Result], edits: list[Edit]) -> list[str]:
     output = io.StringIO()
-    report.show(Console(file=output, width=140), results, edits, SHARED)
+    report.show(Console(file=output, width=140), results, edits, JOURNALLED, SHARED)
     return output.getvalue().splitlines()
 
 
@@ -113,10 +126,22 @@ def test_edits_are_printed_by_what_is_indexed() -> None:
     assert "not indexed, first after a change of definitions not indexed 2.0 3.0" in lines
 
 
+def test_a_change_in_a_journalled_project_is_told_by_what_it_writes() -> None:
+    lines = printed([result(1_000, {})], [])
+    rows = [" ".join(line.split()) for line in lines]
+    assert "create 1,000 19.3 2.0 15.8 1.5 8.7" in rows
+    assert "create 40 37.5 2.0 15.8 19.7 8.7" in rows
+    # That of the largest fold.
+    assert "CPU time of a new issue: consumer 2.50 ms, with the fold 3.75 ms." in lines
+    told = report.to_json([result(1_000, {})], [], JOURNALLED, SHARED)["journalled"]
+    assert [(one["together"], round(one["write_units"], 1)) for one in told] == [(1_000, 19.3), (40, 37.5)]
+    assert told[0]["folded"]["cpu_milliseconds"] == 1.25
+
+
 def test_what_is_shared_is_printed_and_told_as_json() -> None:
     lines = [line.split() for line in printed([result(1_000, {})], [])]
     assert ["4", "counted", "1,016", "3.21", "4.13", "49%"] in lines
     assert ["imports", "and", "reindexes", "402", "ms", "2,366", "ms", "61"] in lines
-    told = report.to_json([result(1_000, {})], [], SHARED)
+    told = report.to_json([result(1_000, {})], [], JOURNALLED, SHARED)
     assert told["lags"] == [{"neighbour": True, "median": 401.9, "worst": 2_366.2, "records": 61}]
     assert [one["workers"] for one in told["slices"]] == [4]

@@ -1,0 +1,196 @@
+"""What a write costs in a journalled project, by how many changes a fold takes together: write units, and CPU time of a new issue.
+
+The project has the blocks and ledgers of all its issues, and of those that are changed the documents and sort entries too: no
+write looks at the others' documents and entries.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from random import Random
+from typing import Any, Final
+
+from devtools.bench import issues
+from devtools.bench.functions import Functions, event, record
+from devtools.bench.measure import images
+from devtools.bench.work import Work, worked
+from devtools.failure import Failure
+from devtools.local import bulk
+from gridview.commands.actor import Actor
+from gridview.commands.journals import begin_journal
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.families import derived_items
+from gridview.index.journal import Head
+from gridview.index.ledger import Ledger
+from gridview.maintenance.job_queue import body_of
+from gridview.schema.catalog import Catalog
+from gridview.schema.jobs import Hint
+from gridview.support.concurrency import chunked
+from infra.limits import BATCH_SIZE
+
+CREATE: Final = "create"
+EDIT: Final = "edit of an old issue"
+DELETE: Final = "delete of an old issue"
+
+PLAN: Final = (
+    # what is done, changes that a fold takes together, folds
+    (CREATE, 1, 10),
+    (CREATE, 40, 3),
+    (CREATE, 1_000, 1),
+    (EDIT, 1, 10),
+    (EDIT, 200, 2),
+    (DELETE, 40, 3),
+    (DELETE, 200, 1),
+)
+_SEED: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Journalled:
+    """Changes of issues of one kind, with `together` of them in a fold: what accepting, deriving and folding them took."""
+
+    kind: str
+    together: int
+    accepted: Work
+    consumed: Work
+    folded: Work
+
+    @property
+    def write_units(self) -> float:
+        """For an issue, with its document and all that is derived from it."""
+        return sum(work.write_units_each for work in (self.accepted, self.consumed, self.folded))
+
+
+def journalled(functions: Functions, actor: Actor, table: Table, size: int) -> list[Journalled]:
+    """Load a project of so many issues, and change it. Takes some tens of thousands of writes, and a minute for 100,000 issues."""
+    plan = [(kind, min(together, size // 8), folds) for kind, together, folds in PLAN]
+    changed = sum(together * folds for kind, together, folds in plan if kind != CREATE)
+    old = Random(_SEED).sample(range(1, size + 1), min(changed, size))  # noqa: S311  (the same each time)
+    project = _Project(functions, actor, table, size, old)
+    return [project.measure(kind, together, folds) for kind, together, folds in plan]
+
+
+def load(table: Table, catalog: Catalog, size: int, whole: Sequence[int]) -> None:
+    """The ledgers of so many issues and their blocks, and all that belongs to those of these numbers."""
+    wanted, places = frozenset(whole), bulk.Places()
+    for some in chunked(issues.generate(catalog, size), 1_000):
+        items: list[Item] = []
+        for document in some:
+            ledger, *entries = derived_items(catalog, document)
+            places.add(Ledger.from_item(ledger).applied)
+            items += [ledger, *entries, document] if document["num"] in wanted else [ledger]
+        table.batch_put(items)
+    for chain in places.chains():
+        table.batch_put([block.to_item(catalog.tenant, catalog.project) for block in chain])
+
+
+class _Project:
+    def __init__(
+        self, functions: Functions, actor: Actor, table: Table, size: int, old: Sequence[int]
+    ) -> None:
+        self._functions = functions
+        self._actor = actor
+        self._table = table
+        self._catalog = issues.make_project(table, actor, f"j{size}")
+        bulk.take_numbers(table, self._catalog, size)
+        load(table, self._catalog, size, old)
+        begin_journal(table, actor.tenant, self._catalog.project)
+        self._path = f"/v1/projects/{self._catalog.project}/issues"
+        self._old = iter(old)
+        self._bodies = issues.bodies(10**6, seed=3)
+        self._values: Iterator[int] = count(30_000_000)
+
+    def measure(self, kind: str, together: int, folds: int) -> Journalled:
+        """Change so many issues and fold them, so many times."""
+        accepted, consumed, folded = [], [], []
+        change = {CREATE: self._create, EDIT: self._edit, DELETE: self._delete}[kind]
+        for _ in range(folds):
+            work, records = change(together)
+            accepted.append(work)
+            consumed.append(self._worked(together, lambda records=records: self._consume(records)))  # type: ignore[misc]
+            hint = self._due()
+            folded.append(self._worked(together, lambda hint=hint: self._fold(hint)))  # type: ignore[misc]
+            if self._head().folded != self._head().last:
+                raise Failure("A fold left something behind.")
+        return Journalled(kind, together, *map(_sum, (accepted, consumed, folded)))
+
+    def _create(self, together: int) -> tuple[Work, list[Any]]:
+        operations = [{"create": next(self._bodies)} for _ in range(together)]
+        results: list[Any] = []
+        work = self._worked(together, lambda: results.extend(self._send(operations)))
+        new = images(self._table, self._catalog, [result["issue"]["num"] for result in results])
+        return work, [record(None, image, at) for at, image in enumerate(new, 1)]
+
+    def _edit(self, together: int) -> tuple[Work, list[Any]]:
+        numbers = [next(self._old) for _ in range(together)]
+        before = images(self._table, self._catalog, numbers)
+        operations = [
+            {"update": {"num": num, "fields": {issues.NUMBER: next(self._values)}}} for num in numbers
+        ]
+        work = self._worked(together, lambda: self._send(operations))
+        after = images(self._table, self._catalog, numbers)
+        pairs = enumerate(zip(before, after, strict=True), 1)
+        return work, [record(*pair, at) for at, pair in pairs]
+
+    def _delete(self, together: int) -> tuple[Work, list[Any]]:
+        numbers = [next(self._old) for _ in range(together)]
+        before = images(self._table, self._catalog, numbers)
+
+        def delete() -> None:
+            for num in numbers:
+                self._functions.command(event(self._actor, "DELETE", f"{self._path}/{num}"))
+
+        work = self._worked(together, delete)
+        return work, [record(image, None, at) for at, image in enumerate(before, 1)]
+
+    def _send(self, operations: Sequence[Any]) -> list[Any]:
+        """By the call that a person makes for one issue, or in batches."""
+        results: list[Any] = []
+        if len(operations) == 1 and "create" in operations[0]:
+            made = self._functions.command(event(self._actor, "POST", self._path, operations[0]["create"]))
+            return [{"issue": made}]
+        for some in chunked(operations, BATCH_SIZE):
+            answer = self._functions.command(
+                event(self._actor, "POST", f"{self._path}/batch", {"operations": some})
+            )
+            results += answer["results"]
+        if any("problem" in result for result in results):
+            raise Failure("The command function refused an operation.")
+        return results
+
+    def _consume(self, records: Sequence[Any]) -> None:
+        for some in chunked(records, BATCH_SIZE):
+            self._functions.maintain(some)
+
+    def _fold(self, hint: Hint) -> None:
+        self._functions.upkeep([{"body": body_of(hint)}])
+
+    def _due(self) -> Hint:
+        head = self._head()
+        if head.due is None:
+            raise Failure("Nothing is to be folded.")
+        return Hint(keys.journal(self._actor.tenant, self._catalog.project), head.due)
+
+    def _head(self) -> Head:
+        partition = keys.journal(self._actor.tenant, self._catalog.project)
+        item = self._table.get(partition, keys.FOLD, consistent=True)
+        if item is None:
+            raise Failure("The project is not journalled.")
+        return Head.from_item(item)
+
+    def _worked(self, changes: int, do: Callable[[], object]) -> Work:
+        return worked(self._functions, changes, do)
+
+
+def _sum(works: Sequence[Work]) -> Work:
+    return Work(
+        issues=sum(work.issues for work in works),
+        finished=True,
+        seconds=sum(work.seconds for work in works),
+        cpu_seconds=sum(work.cpu_seconds for work in works),
+        calls=sum(work.calls for work in works),
+        read_units=sum(work.read_units for work in works),
+        write_units=sum(work.write_units for work in works),
+    )
