@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, projects
@@ -13,11 +14,15 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index import fold as folding
 from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
 from gridview.index.journal_log import Log
 from gridview.index.maintainer import current_catalog
+from gridview.index.stream_consumer import consume
+from gridview.schema import documents
 from gridview.schema.catalog import Catalog
+from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
-from tests.support.block_truth import chain
+from tests.support.block_truth import assert_chains, chain
 
 TENANT, PROJECT = "acme", "bridge"
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
@@ -42,9 +47,17 @@ def log_of(table: Table) -> Log:
     return Log(table, TENANT, PROJECT)
 
 
-def fold(table: Table) -> int:
-    """One fold of the project, by a container that knows nothing."""
-    return folding.fold(log_of(table), Fences(), lambda: current_catalog(table, Catalogs(), TENANT, PROJECT))
+def fold(table: Table, send_poison: Callable[[Poison], None] | None = None) -> int:
+    """One fold of the project, by a container that knows nothing. Without `send_poison` all blocks have to be readable."""
+
+    def current() -> Catalog | None:
+        return current_catalog(table, Catalogs(), TENANT, PROJECT)
+
+    return folding.fold(log_of(table), Fences(), current, send_poison or _unexpected)
+
+
+def _unexpected(poison: Poison) -> None:
+    raise AssertionError(poison)
 
 
 def catalog_of(table: Table) -> Catalog:
@@ -94,3 +107,39 @@ def puts_journal_item(attempted: Attempted) -> bool:
     """Whether a call puts the item of a number, and not a mark."""
     partition, sort_key = attempted.key
     return attempted.operation == "put" and keys.is_journal(partition) and not keys.is_journal_mark(sort_key)
+
+
+class Derived:
+    """The issues of a journalled project, as its consumer and its folds derive them."""
+
+    def __init__(self, table: MemoryTable) -> None:
+        self.table = table
+        self._versions: dict[int, int] = {}
+
+    def consume(self, num: int, start: str = "2023-05-01") -> None:
+        """An issue is created, or gets another date, and the consumer takes that in."""
+        catalog = catalog_of(self.table)
+        (key,) = (field.key for field in catalog.attributes if field.id == "start")
+        version = self._versions[num] = self._versions.get(num, 0) + 1
+        made = documents.new_document(
+            catalog, num, Changes({"name": "n"}, {key: start}), user="ann", now="2024-01-01T00:00:00.000000Z"
+        )
+        made |= {"version": version, "updated": f"2024-01-01T00:00:00.{version:06d}Z"}
+        self.table.put(made)
+        counter = keys.project(TENANT, PROJECT), keys.COUNTER
+        self.table.put({**self.table.items[counter], "last": max(self._versions)})
+        change = record(version, None if version == 1 else made, made)
+        assert consume(self.table, Catalogs(), [change], _unexpected, Fences()) is None
+
+    def assert_chains(self) -> None:
+        """All blocks are what the issues say."""
+        place = keys.project(TENANT, PROJECT)
+        documents = [item for key, item in self.table.items.items() if key[1] == place]
+        assert_chains(self.table, catalog_of(self.table), documents)
+
+    def fold(self) -> list[Poison]:
+        """Fold all that waits; what was told of unreadable blocks."""
+        letters: list[Poison] = []
+        while fold(self.table, letters.append):
+            pass
+        return letters

@@ -532,7 +532,7 @@ class World:
             def current() -> Catalog | None:
                 return current_catalog(table, catalogs, *self.home)
 
-            return fold(Log(table, *self.home), self.fences_of(catalogs), current)
+            return fold(Log(table, *self.home), self.fences_of(catalogs), current, self.letter)
 
         return self.start("fold", work, self.check_fold)
 

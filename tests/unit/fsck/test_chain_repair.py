@@ -15,6 +15,7 @@ from gridview.fsck.chain_repair import Chain, straighten
 from gridview.index import blocks
 from gridview.index.blocks import FIRST, HEAD, Block
 from gridview.index.fence_cache import Fences
+from gridview.index.journal import new_head
 from gridview.support import backoff
 from gridview.support.errors import Overloaded
 
@@ -135,6 +136,33 @@ def test_a_block_that_cannot_be_read_is_taken_out(spoilt: dict[str, Any]) -> Non
     table.put({name: value for name, value in item.items() if value is not None})
     straightened(table, quietly)
     assert rows(table) == [(HEAD, FIRST, M, "three", [1]), WHOLE[2]]
+
+
+@pytest.mark.parametrize(
+    ("chain", "at", "fences"),
+    [((ONE, THREE), 1, (G, M)), ((ONE, TWO), 2, (M, None))],
+    ids=["between", "behind all"],
+)
+def test_with_a_journal_a_gap_gets_a_block_that_is_folded_up_to_the_watermark(
+    chain: tuple[Block, ...], at: int, fences: tuple[str, str | None]
+) -> None:
+    """A neighbour may be folded further, and would never be given what is in between."""
+    ahead = tuple(replace(block, write_id=f"{block.write_id}@9") for block in chain)
+    table = stored(*ahead)
+    table.put({**new_head(TENANT, PROJECT), "last": 9, "folded": 4})
+    straightened(table, quietly)
+    found = sorted(
+        (Block.from_item(item) for key, item in table.items.items() if key[1] == DIRECTORY),
+        key=lambda one: one.lower,
+    )
+    assert (found[at].lower, found[at].upper) == fences
+    assert (found[at].position, list(found[at].members)) == (4, [])
+    assert [one.position for one in found if one is not found[at]] == [9, 9]
+    assert [(one.upper, one.next) for one in found[:-1]] == [(one.lower, one.id) for one in found[1:]]
+    assert (found[0].id, found[-1].upper, found[-1].next) == (HEAD, None, None)
+    again = table.items
+    straightened(table, quietly)
+    assert table.items == again
 
 
 def test_a_block_tells_its_own_size_and_keeps_only_keys_between_its_fences() -> None:

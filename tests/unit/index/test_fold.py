@@ -12,8 +12,9 @@ from gridview.encoding.fences import before as before_body
 from gridview.encoding.sort_strings import sort_string
 from gridview.index import blocks, replay
 from gridview.index.block_writer import BlockWriter, Replay
-from gridview.index.blocks import FIRST, HEAD, Block, KeyChange, Unreadable
+from gridview.index.blocks import FIRST, HEAD, Block, KeyChange
 from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
 from gridview.index.journal import FamilyChange, IssueChange, JournalItem
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import chain
@@ -147,19 +148,20 @@ def test_an_item_without_its_mark_gets_its_sort_entries_before_it_is_passed(
     assert own.marked([number]) == {number}
 
 
-def test_the_watermark_stays_where_a_block_cannot_be_written(table: MemoryTable) -> None:
+def test_a_block_that_cannot_be_read_is_told_and_stops_nothing_else(table: MemoryTable) -> None:
     log(table, moved(1, None, _A))
     assert fold(table) == 1
-    log(table, moved(1, _A, _B), moved(1, None, "2023-05-01", "a1.1"))
+    log(table, moved(1, _A, _B), moved(2, None, _A), moved(1, None, "2023-05-01", "a1.1"))
     key = keys.block(TENANT, PROJECT, KIND, HEAD), keys.directory(TENANT, PROJECT, KIND)
-    sound = table.items[key]
-    table.put({**sound, "set": b"\x07"})
-    with pytest.raises(Unreadable):
-        fold(table)
-    assert log_of(table).head().folded == 1
-    table.put(sound)
-    assert fold(table) == 1
-    assert members(table, KIND) == {_B: [1]}
+    table.put({**table.items[key], "set": b"\x07"})
+    told: list[Poison] = []
+    assert fold(table, told.append) == 1
+    ((issue, version, error),) = told
+    assert (issue, version) == (keys.issue(TENANT, PROJECT, 1), 0)
+    assert KIND in error
+    assert log_of(table).head().folded == 2
+    assert members(table, "a1.1") == {"2023-05-01": [1]}
+    assert fold(table) == 0
 
 
 def test_the_watermark_stays_where_others_keep_changing_a_block(table: MemoryTable) -> None:

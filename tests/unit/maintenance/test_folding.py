@@ -28,7 +28,11 @@ def table() -> MemoryTable:
 
 
 def folder(table: MemoryTable) -> Folder:
-    return Folder(table, Catalogs(), Fences(), TENANT, PROJECT)
+    return Folder(table, Catalogs(), Fences(), TENANT, PROJECT, _unexpected)
+
+
+def _unexpected(poison: Poison) -> None:
+    raise AssertionError(poison)
 
 
 def always() -> float:

@@ -1,19 +1,23 @@
 """Makes a chain of blocks passable from the first block to the last, link by link, whatever the damage.
 
 This repairs only what lies between blocks. Missing and stray keys in blocks are repaired by the ledgers (`block_membership`).
+
+In a journalled project a gap gets a block of its own, which counts as folded up to the watermark: repairs fill it by what is
+folded, and folds by what is not. A neighbour that took it over could be folded further, and would never be given what lies between.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
-from gridview.dynamodb.expressions import Bound, Condition, Item, put
+from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index import blocks
 from gridview.index.block_writer import BlockWriter, fence_of, unchanged
 from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
 from gridview.index.fence_cache import Fences
+from gridview.index.journal_log import Log
 from gridview.support import backoff
 from gridview.support.errors import Overloaded
 
@@ -77,8 +81,9 @@ def straighten(chain: Chain, fences: Fences) -> None:
     A strongly consistent read of each block, and two writes for each fault.
     """
     for attempt in range(backoff.ATTEMPTS):
+        head = Log(chain.table, chain.tenant, chain.project).known_head(consistent=True)
         try:
-            found = _straightened(chain)
+            found = _straightened(chain, None if head is None else head.folded)
             break
         except (ConditionFailed, TransactionFailed):
             backoff.pause(attempt)
@@ -89,12 +94,12 @@ def straighten(chain: Chain, fences: Fences) -> None:
         BlockWriter(chain.table, chain.tenant, chain.project, fences).tidy(large)
 
 
-def _straightened(chain: Chain) -> list[Block]:
+def _straightened(chain: Chain, watermark: int | None) -> list[Block]:
     stored = chain.all()
     found = sorted(_readable(chain, stored), key=lambda block: (block.lower, block.id != HEAD))
     if not found:
         return []
-    straight = _linked(chain, found)
+    straight = _linked(chain, found, watermark)
     for place, block in enumerate(straight):
         item = stored.get(block.id)
         as_stored = item is not None and item["write_id"] == block.write_id
@@ -112,8 +117,8 @@ def _readable(chain: Chain, stored: Mapping[str, Item]) -> Iterator[Block]:
             chain.table.delete(chain.key(block_id), chain.directory, _as_read(item))
 
 
-def _linked(chain: Chain, found: Sequence[Block]) -> list[Block]:
-    """The blocks linked from the first fence to the last, without a gap."""
+def _linked(chain: Chain, found: Sequence[Block], watermark: int | None) -> list[Block]:
+    """The blocks linked from the first fence to the last, without a gap. `watermark`: None without a journal."""
     head = next((block for block in found if block.id == HEAD), Block.head(chain.family))
     straight = [head if head.lower == FIRST else _moved_to_the_front(chain, head)]
     for block in found:
@@ -125,15 +130,35 @@ def _linked(chain: Chain, found: Sequence[Block]) -> list[Block]:
         elif (before.upper, before.next) == (block.lower, block.id):
             straight.append(block)
         else:
-            straight[-1:] = _joined(chain, before, block)
+            straight[-1:] = _joined(chain, before, block, watermark)
     last = straight[-1]
-    if last.write_id and (last.upper, last.next) != (None, None):
+    if watermark is not None and last.upper is not None:
+        straight[-1:] = _filled(chain, last, None, watermark)
+    elif last.write_id and (last.upper, last.next) != (None, None):
         straight[-1] = _put(chain, last, blocks.fitted(last, None, None))
     return straight
 
 
-def _joined(chain: Chain, before: Block, block: Block) -> tuple[Block, Block]:
+def _filled(chain: Chain, before: Block, block: Block | None, watermark: int) -> tuple[Block, ...]:
+    """Put a block into the gap between two others, or behind the last one."""
+    upper, following = (None, None) if block is None else (block.lower, block.id)
+    gap = blocks.empty(chain.family, before.upper or FIRST, upper, following, watermark)
+    first = blocks.fitted(before, gap.lower, gap.id)
+    second = () if block is None else (blocks.touched(block),)
+    chain.table.transact(
+        [
+            put(first.to_item(chain.tenant, chain.project), unchanged(before)),
+            put(gap.to_item(chain.tenant, chain.project), ABSENT),
+            *(put(one.to_item(chain.tenant, chain.project), unchanged(block or one)) for one in second),
+        ]
+    )
+    return first, gap, *second
+
+
+def _joined(chain: Chain, before: Block, block: Block, watermark: int | None) -> tuple[Block, ...]:
     """Link two neighbours. The second is written too, as proof that it has not been merged away meanwhile."""
+    if watermark is not None and before.upper is not None and before.upper < block.lower:
+        return _filled(chain, before, block, watermark)
     first, second = blocks.fitted(before, block.lower, block.id), blocks.touched(block)
     chain.table.transact(
         [

@@ -12,18 +12,20 @@ from typing import NamedTuple
 
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.fsck import chain_check
+from gridview.fsck import chain_check, journal_check
 from gridview.fsck.block_membership import BlockMembership, Misplaced, SuspectKey
 from gridview.fsck.chain_check import FamilySets
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.definitions import Definitions
 from gridview.fsck.issue_diff import Difference, DifferenceKind
-from gridview.fsck.progress import BY_NUMBER, RESTLESS, Finding, Visit
+from gridview.fsck.progress import BY_HAND, BY_NUMBER, JOURNAL, RESTLESS, Finding, Visit
 from gridview.fsck.repairs import TOGETHER, Repairs
 from gridview.index.block_writer import Impassable
 from gridview.index.blocks import Unreadable
 from gridview.index.families import families_of
 from gridview.index.fence_cache import Fences
+from gridview.index.journal import Listing
+from gridview.index.journal_log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import DefinitionsMissing, require_deleted
 from gridview.support import clock
@@ -48,7 +50,7 @@ class Visited(NamedTuple):
 def side_by_side(visits: Sequence[Visit]) -> Sequence[Visit]:
     """The first of these visits that can run in parallel: several chains, or a single visit to more than a chain."""
     alone = next(
-        (at for at, one in enumerate(visits[:_SIDE_BY_SIDE]) if one.what in ("", BY_NUMBER)),
+        (at for at, one in enumerate(visits[:_SIDE_BY_SIDE]) if one.what in ("", JOURNAL, BY_NUMBER)),
         _SIDE_BY_SIDE,
     )
     return visits[: max(alone, 1)]
@@ -82,14 +84,45 @@ class Visits:
         if what == "":
             if catalog is None:
                 return Visited()
-            former = () if self._meets_blocks else chain_check.former_families(catalog)
-            parts = (*families_of(catalog), *former, BY_NUMBER)
+            parts = (JOURNAL,) if catalog.journalled else self._parts(catalog)
             return Visited(further=[Visit(tenant, project, part) for part in parts])
+        if what == JOURNAL:
+            return Visited() if catalog is None else self._visited_journal(visit, catalog)
         if what == BY_NUMBER:
             return Visited() if catalog is None else self._visited_numbers(visit, catalog)
         if catalog is None or what not in families_of(catalog):
             return Visited(self._visited_dead(visit))
         return self._visited_chain(visit, catalog)
+
+    def _visited_journal(self, visit: Visit, catalog: Catalog) -> Visited:
+        """The journal of a project; then its blocks, unless nothing can be told of them.
+
+        Whatever waits is folded before blocks are repaired: of an issue that waits nobody can tell what a block is to have.
+        """
+        log = Log(self._table, visit.tenant, visit.project)
+        found = left = self._faults(log)
+        if self._repair is not None:
+            self._repair.fold(log)
+            left = self._faults(log)
+        headless = any(one.kind is DifferenceKind.HEADLESS for one in left)
+        further = () if headless else [visit._replace(what=part) for part in self._parts(catalog)]
+        findings = []
+        if left:
+            findings = [Finding(log.partition, left, reason="" if self._repair is None else BY_HAND)]
+        elif found:
+            findings = [Finding(log.partition, found, repaired=True)]
+        return Visited(findings, further)
+
+    def _faults(self, log: Log) -> list[Difference]:
+        head = log.known_head(consistent=True)
+        if head is None:
+            return journal_check.faults(log.partition, None, (), Listing(), clock.seconds())
+        folded = log.up_to(head.folded, journal_check.LOOKED_BACK)
+        return journal_check.faults(log.partition, head, folded, log.behind(head.folded), clock.seconds())
+
+    def _parts(self, catalog: Catalog) -> tuple[str, ...]:
+        former = () if self._meets_blocks else chain_check.former_families(catalog)
+        return (*families_of(catalog), *former, BY_NUMBER)
 
     def _visited_dead(self, visit: Visit) -> list[Finding]:
         """The blocks of a family that no longer exists, if any. A deleted project has no families."""

@@ -56,7 +56,9 @@ class Definitions:
         try:
             catalog = to_catalog(tenant, project, read(self._table, tenant, project))
             families = frozenset((*families_of(catalog), *chain_check.left(catalog)))
-            head = Log(self._table, tenant, project).head() if catalog.journalled else None
+            head = (
+                Log(self._table, tenant, project).known_head(consistent=True) if catalog.journalled else None
+            )
             defined = Defined(catalog, False, as_of, families, head)
         except (KeyError, DefinitionsMissing, NotFound):
             job = self._table.get(keys.project(tenant, project), keys.JOB, consistent=True)

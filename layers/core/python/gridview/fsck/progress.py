@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 from gridview.fsck.issue_diff import Difference
 
+BY_HAND = "A person must look at it: point-in-time recovery has what is gone."
+"""The reason reported of what cannot be made again from anything else."""
+
 RESTLESS = "It keeps changing."
 """The reason reported if a repair was done and something is still wrong."""
 
@@ -25,7 +28,7 @@ class Suspect(NamedTuple):
 
 class Visit(NamedTuple):
     """The part of a project's blocks still to check: a family from the fence `at` on, `BY_NUMBER` from that issue number on,
-    or all of the project ("").
+    its `JOURNAL`, or all of the project ("").
     """
 
     tenant: str
@@ -33,6 +36,9 @@ class Visit(NamedTuple):
     what: str = ""
     at: str = ""
 
+
+JOURNAL = "@"
+"""The journal of a project, which is checked before its blocks."""
 
 BY_NUMBER = "#"
 """The part of a project that is checked by issue number."""

@@ -1,6 +1,7 @@
 """Repairs the issues and blocks that a check found wrong, in an order in which each repair can succeed."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
 
@@ -12,8 +13,14 @@ from gridview.fsck.repair import mend_all
 from gridview.index.block_writer import remove_family
 from gridview.index.families import families_of
 from gridview.index.fence_cache import Fences
+from gridview.index.fold import fold
+from gridview.index.images import Poison
+from gridview.index.journal_log import Log
 from gridview.index.maintainer import current_catalog
+from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
+from gridview.support import clock
+from gridview.support.errors import Overloaded
 
 TOGETHER = 100
 """Issues that are best repaired together: they share the writes of blocks."""
@@ -43,6 +50,17 @@ class Repairs:
         """Add issues to the blocks from which they are missing, and remove them from those in which they are stray."""
         replace(membership, fences=self._fences).amend(doubts)
 
+    def fold(self, log: Log) -> None:
+        """Fold what waits in a journal, close its holes and complete its items, as far as whoever is at them has had his time."""
+
+        def current() -> Catalog | None:
+            return current_catalog(self._table, self._catalogs, log.tenant, log.project)
+
+        with suppress(Overloaded):  # what is left then is told
+            while fold(log, self._fences, current, _told_otherwise):
+                pass
+            log.rest(clock.now())
+
     def remove(self, tenant: str, project: str, family: str) -> None:
         """Remove the blocks of a family that nobody writes."""
         remove_family(self._table, tenant, project, family)
@@ -59,3 +77,7 @@ class Repairs:
             for family in () if catalog is None else families_of(catalog):
                 self.straighten(tenant, project, family)
             self._passable.add((tenant, project))
+
+
+def _told_otherwise(_: Poison) -> None:
+    """A block that cannot be read: the check of its chain tells and repairs it."""

@@ -139,6 +139,15 @@ class BlockWriter:
     def _not_read(self) -> dict[tuple[str, str], Exception]:
         return {place: self._unreadable[at] for place, at in self._located.items() if at in self._unreadable}
 
+    def unreadable(self, places: Iterable[KeyChange]) -> dict[BlockAddress, list[KeyChange]]:
+        """Those of these keys, which `read` was given, whose blocks cannot be read, by block."""
+        found: dict[BlockAddress, list[KeyChange]] = defaultdict(list)
+        for place in places:
+            at = self._located[place.family, place.key]
+            if at in self._unreadable:
+                found[at].append(place)
+        return found
+
     def write(self, places: Sequence[KeyChange], still_ours: StillOurs) -> Written:
         """Write the keys into the blocks that were read.
 

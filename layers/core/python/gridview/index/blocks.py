@@ -296,6 +296,12 @@ def fitted(block: Block, upper: str | None, following: str | None) -> Block:
     return _rewritten(fitting, kept, None, block.position)
 
 
+def empty(family: str, lower: str, upper: str | None, following: str | None, position: int) -> Block:
+    """A new block without keys between two fences."""
+    write_id = _write_id(detailed=True, position=position)
+    return Block(family, secrets.token_hex(4), lower, upper, following, write_id, {})
+
+
 def oversize(block: Block) -> bool:
     """Whether a block is far larger than the size at which it should be split."""
     return len(block.encoded) > 2 * MAX_BYTES or (needs_keys(block) and block.size > 2 * PLAIN_KEYS)

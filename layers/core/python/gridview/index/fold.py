@@ -3,6 +3,9 @@
 It passes no number without an item and no item without its mark: it waits for whoever is at it, and then does it himself. It asks
 no ledger what a block is to hold. Nothing up to a block's position is applied to the block again, so folds may overlap, repeat and
 die at any point. The watermark follows when every block is written.
+
+A block that cannot be read is passed over and told: it holds nothing that anybody could still read, and a repair builds it anew by
+the ledgers. Nothing else waits for that.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -10,10 +13,11 @@ from functools import partial
 
 from gridview.encoding import keys
 from gridview.index.block_writer import BlockWriter, Replay
-from gridview.index.blocks import Block, KeyChange
+from gridview.index.blocks import Block, KeyChange, Unreadable
 from gridview.index.committer import complete
 from gridview.index.families import families_of
 from gridview.index.fence_cache import Fences
+from gridview.index.images import Poison
 from gridview.index.journal import Head, JournalItem
 from gridview.index.journal_log import Log
 from gridview.index.ledger import NUMBER, paths_of
@@ -25,12 +29,17 @@ MOST = 4_000
 """Changes of issues that are folded together at most: of a million issues they touch most blocks, so more would save little."""
 
 
-def fold(log: Log, fences: Fences, current_catalog: Callable[[], Catalog | None]) -> int:
+def fold(
+    log: Log,
+    fences: Fences,
+    current_catalog: Callable[[], Catalog | None],
+    send_poison: Callable[[Poison], None],
+) -> int:
     """Fold what stands behind the watermark, as far as it goes; returns how many numbers were passed.
 
     `current_catalog` reads the present definitions, None if the project is deleted. Costs a strongly consistent read of the
-    journal behind the watermark and of each block that changes, a write of each such block, and 1 write unit. Overloaded,
-    Unreadable: the watermark stays, and what has been written is not written again.
+    journal behind the watermark and of each block that changes, a write of each such block, and 1 write unit. `send_poison`
+    receives an issue of each unreadable block. Overloaded: the watermark stays, and what has been written is not written again.
     """
     head = log.head()
     passed = _passable(log, head)
@@ -41,7 +50,7 @@ def fold(log: Log, fences: Fences, current_catalog: Callable[[], Catalog | None]
     if catalog is not None:
         replay = Replay(passed[-1].number, partial(_keys_at, log, head, passed))
         for changes in last_words(log.partition, passed, frozenset(families_of(catalog))).values():
-            _write(log, fences, replay, changes)
+            _write(log, fences, replay, changes, send_poison)
     log.advance(head, passed)
     return len(passed)
 
@@ -66,12 +75,25 @@ def _passable(log: Log, head: Head) -> list[JournalItem]:
     return passed
 
 
-def _write(log: Log, fences: Fences, replay: Replay, places: Sequence[KeyChange]) -> None:
-    """Write the blocks of one family."""
+def _write(
+    log: Log,
+    fences: Fences,
+    replay: Replay,
+    places: Sequence[KeyChange],
+    send_poison: Callable[[Poison], None],
+) -> None:
+    """Write the blocks of one family, but for those that cannot be read."""
     chains = BlockWriter(log.table, log.tenant, log.project, fences, replay)
     for error in chains.read(places).values():
-        raise error
-    for error in chains.write(places, lambda issues: issues).failed.values():
+        if not isinstance(error, Unreadable):
+            raise error
+    passed_over = chains.unreadable(places)
+    for (family, block_id), some in passed_over.items():
+        told = f"The block {block_id} of {family} cannot be read. `./dev fsck --repair` builds it anew."
+        send_poison(Poison(some[0].issue, 0, told))
+    out = {id(place) for some in passed_over.values() for place in some}
+    writable = [place for place in places if id(place) not in out]
+    for error in chains.write(writable, lambda issues: issues).failed.values():
         raise error
 
 

@@ -96,6 +96,14 @@ class JournalItem:
         )
 
 
+class Listing(NamedTuple):
+    """A part of a journal: items in order, the numbers that have a mark, and whether the journal may go on behind them."""
+
+    records: tuple[JournalItem, ...] = ()
+    marked: frozenset[int] = frozenset()
+    more: bool = False
+
+
 def _encoded(changes: Iterable[IssueChange]) -> bytes:
     """Compressed JSON. Strings of one family are much alike, so it takes a quarter of the room, and of the write units."""
     told = [[*change[:-1], {family: [*move] for family, move in change.moves.items()}] for change in changes]

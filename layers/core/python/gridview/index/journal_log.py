@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyroaring import BitMap
 
@@ -10,20 +10,12 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.journal import EXPIRES_DAYS, PATIENCE, Head, IssueChange, JournalItem, weight
+from gridview.index.journal import EXPIRES_DAYS, PATIENCE, Head, IssueChange, JournalItem, Listing, weight
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 
 _LAST = keys.journal_mark(10**12 - 1)
 """The last sort key that an item or a mark can have."""
-
-
-class Listing(NamedTuple):
-    """A part of a journal: items in order, the numbers that have a mark, and whether the journal may go on behind them."""
-
-    records: tuple[JournalItem, ...]
-    marked: frozenset[int]
-    more: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +121,12 @@ class Log:
             if not listed.more:
                 return records
             number = max((record.number for record in listed.records), default=number)
+
+    def up_to(self, number: int, count: int) -> list[JournalItem]:
+        """The items of so many numbers up to this one, newest first: 1 MB, strongly consistent, a read unit for each 4 KB."""
+        bound = Bound("between", keys.journal_item(max(number - count + 1, 1)), keys.journal_mark(number))
+        page = self.table.query(self.partition, bound=bound, forward=False, consistent=True)
+        return [JournalItem.from_item(item) for item in page.items if not keys.is_journal_mark(item[keys.SK])]
 
     def recent(self) -> list[JournalItem]:
         """The items that somebody may not be shown yet: a read unit for the head, and one for each 4 KB."""

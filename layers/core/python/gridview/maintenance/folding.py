@@ -8,6 +8,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
 from gridview.index.fold import MOST, fold
+from gridview.index.images import Poison
 from gridview.index.journal_log import Log
 from gridview.index.maintainer import current_catalog
 from gridview.schema.catalog import Catalog
@@ -74,7 +75,7 @@ def _projects_in(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, st
 class Folder:
     """The fold of one project. The instant at which it is due is its lease too: whoever moves that on has the fold until then.
 
-    A lease only saves money: folds may overlap.
+    A lease only saves money: folds may overlap. `send_poison` receives an issue of each block that cannot be read.
     """
 
     table: Table
@@ -82,11 +83,12 @@ class Folder:
     fences: Fences
     tenant: str
     project: str
+    send_poison: Callable[[Poison], None]
 
     def take_turn(self, due: str, left: Callable[[], float]) -> Turn | None:
         """Fold for a turn if the fold is due at this instant and time is `left`; None if not. The hints say when to look again.
 
-        If the fold fails, the lease runs out. Unreadable, DefinitionsMissing.
+        If the fold fails, the lease runs out. DefinitionsMissing.
         """
         if due > clock.now() or left() <= 0:
             return None
@@ -122,7 +124,7 @@ class Folder:
         return Log(self.table, self.tenant, self.project)
 
     def _fold_for(self, left: Callable[[], float]) -> None:
-        while left() > 0 and fold(self._log, self.fences, self._catalog):
+        while left() > 0 and fold(self._log, self.fences, self._catalog, self.send_poison):
             pass
 
     def _catalog(self) -> Catalog | None:

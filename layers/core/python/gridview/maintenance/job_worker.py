@@ -183,7 +183,8 @@ class Worker:
         return Turn(self._issues - already, 0 if job is None else job.refusals, tuple(self._hints))
 
     def _folder(self, partition: str) -> Folder:
-        return Folder(self._table, self._catalogs, self._fences, *keys.parse_journal(partition))
+        project = keys.parse_journal(partition)
+        return Folder(self._table, self._catalogs, self._fences, *project, self._send_poison)
 
     def _step(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
         """One step of a job: its next state, or None if there is nothing more to do for now. `left`: seconds of the turn."""
