@@ -21,7 +21,7 @@ import { pressed } from './keys';
 import { Note } from './note';
 import { SummaryMenu } from './summary-menu';
 
-interface GridViewProps {
+export interface GridViewProps {
   readonly model: ProjectModel;
   readonly actions: Actions;
   readonly onHelp: () => void;

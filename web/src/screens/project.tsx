@@ -5,7 +5,7 @@ import { ApiError } from '../api/problem';
 import type { Project } from '../api/types';
 import type { Person, Session } from '../auth/session';
 import type { Grid } from '../grid/grid';
-import { GridView } from '../grid/grid-view';
+import type { GridViewProps } from '../grid/grid-view';
 import { Actions } from '../project/actions';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
@@ -28,6 +28,9 @@ import { StatusLine } from './status-line';
 import { useResource } from './resource';
 import { Settings } from './settings/settings';
 import { Toolbar } from './toolbar/toolbar';
+
+/** Half of the page's code. It comes while the session and the project are asked for. */
+const gridView = import('../grid/grid-view');
 
 interface ProjectScreenProps {
   readonly api: Api;
@@ -60,6 +63,13 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
       </div>
     </Frame>
   );
+}
+
+function GridPlace(props: GridViewProps) {
+  const [loaded] = useResource(() => gridView, []);
+  if (loaded.kind === 'ready') return <loaded.value.GridView {...props} />;
+  if (loaded.kind === 'failed') return <Refusal error={loaded.error} onRetry={() => location.reload()} />;
+  return null;
 }
 
 function RailButton() {
@@ -134,7 +144,7 @@ function OpenProject({ api, project, user, onRedefined }: OpenProjectProps) {
       </Toolbar>
       <div class="stage">
         <div class="grid-place">
-          <GridView model={model} actions={actions} onHelp={() => setHelp(true)} onReady={(ready) => (grid.current = ready)} />
+          <GridPlace model={model} actions={actions} onHelp={() => setHelp(true)} onReady={(ready) => (grid.current = ready)} />
           <RowsNotice model={model} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}

@@ -91,6 +91,7 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     suppressDragLeaveHidesColumns: true,
     suppressOverlays: ['noRows'], // the page has words of its own for a grid without rows
     animateRows: false,
+    suppressRowTransform: true,
     stopEditingWhenCellsLoseFocus: true,
     enterNavigatesVerticallyAfterEdit: true,
     pinnedBottomRowData: [PLACEHOLDER],
