@@ -19,8 +19,6 @@ _GROUPS = {
     "tests/engine/test_import.py": "stack",
     "tests/engine/test_local_stack.py": "stacks",
     "tests/engine/": "engine",
-    # Each of them writes the client's types first.
-    "tests/web/": "web",
 }
 """Tests that stand on the same thing, which takes long to stand, run in one process; others stay together by file."""
 

@@ -116,8 +116,9 @@ export class ProjectPage {
     await this.page.mouse.down();
     await this.page.mouse.move(x, part === 1 ? box.y + box.height + 40 : box.y + box.height * part, { steps: 4 });
     await this.page.mouse.up();
-    // The browser scrolls when it comes to it.
+    // The browser scrolls when it comes to it, by the last of the steps in its next frames.
     await expect.poll(way).not.toBe(now);
+    await bar.evaluate(() => new Promise((rested) => requestAnimationFrame(() => requestAnimationFrame(rested))));
   }
 
   async scrollSideways(pixels: number): Promise<void> {

@@ -1,7 +1,7 @@
 // Writes src/api/schema.d.ts from the OpenAPI document of this very tree. Every build, check and test begins with it, so
 // the client cannot differ from the API.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
@@ -25,5 +25,9 @@ const types = astToString(
   }),
 );
 
-// A file that did not change keeps its time, and with it what was built from it.
-if (!existsSync(target) || readFileSync(target, 'utf8') !== types) writeFileSync(target, types);
+// A file that did not change keeps its time, and with it what was built from it. Others that read it meanwhile find all of it.
+if (!existsSync(target) || readFileSync(target, 'utf8') !== types) {
+  const whole = `${target}.${process.pid}`;
+  writeFileSync(whole, types);
+  renameSync(whole, target);
+}
