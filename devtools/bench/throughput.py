@@ -188,7 +188,7 @@ def _folding(time: Timeline, container: Container, wanted: int, outcomes: Counte
 
         while True:
             before = log.head()
-            fold(log, fences, catalog)
+            fold(log, fences, catalog, _no_poison)
             after = log.head()
             if after.folded == after.last and outcomes["taken"] == wanted:
                 return
