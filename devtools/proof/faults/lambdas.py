@@ -99,7 +99,8 @@ def _module(function: str, settling: float) -> Iterator[ModuleType]:
 def _loaded(function: str, settling: float) -> ModuleType:
     name = f"functions.{function}.handler"
     environment = mock.patch.dict(os.environ, {**_ENVIRONMENT, "SETTLE_SECONDS": str(settling)})
-    with environment, mock.patch("botocore.session.Session.create_client"):
+    unconnected = mock.patch.object(Table, "connect")  # a scenario gives the table
+    with environment, unconnected, mock.patch("botocore.session.Session.create_client"):
         sys.modules.pop(name, None)
         module = importlib.import_module(name)
         sys.modules.pop(name)
