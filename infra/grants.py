@@ -97,6 +97,7 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
         *_READS,
         _allow("Scan"),
         _within(("PutItem", "DeleteItem"), (_PROJECTS, _ISSUES, _BLOCKS, _JOURNALS, keys.CHECK)),
+        _within(("PutItem",), (keys.BEAT,)),
         # Values of deleted attributes are taken out of documents in place. No document is ever put.
         _within(("UpdateItem",), (_ISSUES, _JOURNALS)),
         _never_written(("PutItem",), (DOCUMENT,)),
@@ -126,7 +127,8 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "query": (
         _within(
             ("GetItem", "BatchGetItem", "Query"),
-            (_OWN_PROJECTS, _OWN_ISSUES, _OWN_BLOCKS, _OWN_NOTES, _OWN_JOURNALS),
+            # The heartbeat's note tells nothing of anybody.
+            (_OWN_PROJECTS, _OWN_ISSUES, _OWN_BLOCKS, _OWN_NOTES, _OWN_JOURNALS, keys.LAG_OF_BEAT),
         ),
         _within(
             ("Query",),

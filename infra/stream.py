@@ -23,8 +23,8 @@ _BATCH_KEYS = "aws/lambda/"
 class StreamMapping(Construct):
     """The event source mapping, and the permissions that it needs in the consumer's role.
 
-    It invokes the consumer for issue documents only. Derived items have other keys, so the consumer never triggers itself. `limits`
-    explains batch size, retries and the records' maximum age. The other choices:
+    It invokes the consumer for issue documents and the heartbeat only. Derived items have other keys, so the consumer never
+    triggers itself. `limits` explains batch size, retries and the records' maximum age. The other choices:
 
     - two batches of a shard at once, unless the operator chooses otherwise. Lambda keeps the order of each item's records even so,
       and the consumer needs no more: it derives state from state, each issue by itself. A new table has four shards and sustains
@@ -60,6 +60,7 @@ class StreamMapping(Construct):
                 }
             }
         }
+        heartbeat = {"dynamodb": {"Keys": {keys.PK: {"S": [keys.BEAT]}}}}
         self.mapping = mapping = lambda_.CfnEventSourceMapping(
             self,
             "Mapping",
@@ -69,8 +70,9 @@ class StreamMapping(Construct):
             filter_criteria=lambda_.CfnEventSourceMapping.FilterCriteriaProperty(
                 filters=[
                     lambda_.CfnEventSourceMapping.FilterProperty(
-                        pattern=json.dumps(issue_documents, separators=(",", ":"))
+                        pattern=json.dumps(wanted, separators=(",", ":"))
                     )
+                    for wanted in (issue_documents, heartbeat)
                 ]
             ),
             batch_size=BATCH_SIZE,

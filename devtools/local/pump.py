@@ -27,7 +27,7 @@ from devtools.local.environment import REGION
 from devtools.local.folder import Folder
 from devtools.local.sqs import SqsServer
 from devtools.local.streams import EXPIRED, NOT_FOUND, TRIMMED, Source, StreamClient, StreamError
-from gridview.encoding.keys import ISSUE_PREFIX, PK, PROJECT_PREFIX, SK
+from gridview.encoding.keys import BEAT, ISSUE_PREFIX, PK, PROJECT_PREFIX, SK
 from infra.limits import BATCH_SIZE, RETRIES, TIMEOUTS
 
 FUNCTION = "maintain"
@@ -46,10 +46,10 @@ _log = logging.getLogger("gridview.pump")
 
 
 def wanted(record: Record) -> bool:
-    """The mapping's filter lets only issue documents through, so that the function's own writes do not wake it."""
+    """The mapping's filter lets issue documents and the heartbeat through, so that the function's own writes do not wake it."""
     key = record["dynamodb"]["Keys"]
     pk, sk = key.get(PK, {}).get("S", ""), key.get(SK, {}).get("S", "")
-    return bool(pk.startswith(ISSUE_PREFIX) and sk.startswith(PROJECT_PREFIX))
+    return bool(pk == BEAT or (pk.startswith(ISSUE_PREFIX) and sk.startswith(PROJECT_PREFIX)))
 
 
 class Progress:

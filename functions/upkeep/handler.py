@@ -13,6 +13,7 @@ from gridview.fsck import nightly
 from gridview.fsck.progress import Finding, Tally
 from gridview.index.dead_letters import DeadLetters
 from gridview.index.fence_cache import Fences
+from gridview.index.heartbeat import Heart
 from gridview.index.images import Poison
 from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.maintenance.job_worker import Worker, due_jobs
@@ -28,17 +29,19 @@ table = Table(required("TABLE_NAME"))
 table.connect()
 catalogs = Catalogs()
 fences = Fences()
+heart = Heart()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
 settling = float(required("SETTLE_SECONDS"))
 
 
 def hint_at_jobs() -> dict[str, Any]:
-    """Send a hint at each due job to the queue, whose messages invoke this function for a turn of work each."""
+    """Send a hint at each due job to the queue, whose messages invoke this function for a turn of work each; then beat."""
     hints = list(due_jobs(table))
     for hint in hints:
         job_queue.send(hint)
     metrics.add_metric(name="JobsDue", unit=MetricUnit.Count, value=len(hints))
+    heart.beat(table)
     return {"due": len(hints)}
 
 

@@ -57,6 +57,7 @@ EXPECTED = {
     | {
         ("dynamodb:Scan", "table"),
         ("dynamodb:PutItem", "table", "block-*", "fsck", "issue-*", "journal-*", "project-*"),
+        ("dynamodb:PutItem", "table", "beat"),
         ("dynamodb:UpdateItem", "table", "issue-*", "journal-*"),
         ("dynamodb:DeleteItem", "table", "block-*", "fsck", "issue-*", "journal-*", "project-*"),
         ("not dynamodb:PutItem", "table", "fields"),
@@ -187,6 +188,7 @@ ISOLATED = {
                     READ[1],
                     f"journal-{OF_TENANT}.*",
                     f"lag-{OF_TENANT}.*",
+                    "lag-beat",
                     READ[2],
                 )
                 for read in ("GetItem", "BatchGetItem", "Query")

@@ -51,19 +51,27 @@ def test_nothing_is_skipped_when_the_mapping_is_new(template: dict[str, Any]) ->
     assert of_construct(template, KIND, "Stream")["StartingPosition"] == "TRIM_HORIZON"
 
 
-def test_only_issue_documents_wake_the_consumer(template: dict[str, Any]) -> None:
-    (declared,) = of_construct(template, KIND, "Stream")["FilterCriteria"]["Filters"]
-    wanted = json.loads(declared["Pattern"])["dynamodb"]["Keys"]
+def test_only_issue_documents_and_the_heartbeat_wake_the_consumer(template: dict[str, Any]) -> None:
+    declared = of_construct(template, KIND, "Stream")["FilterCriteria"]["Filters"]
+    wanted = [json.loads(one["Pattern"])["dynamodb"]["Keys"] for one in declared]
+
+    def passes(value: str, rule: Any) -> bool:
+        return value.startswith(rule["prefix"]) if isinstance(rule, dict) else value == rule
 
     def wakes(pk: str, sk: str) -> bool:
-        return all(
-            value.startswith(rule["prefix"])
-            for name, value in (("PK", pk), ("SK", sk))
-            for rule in wanted[name]["S"]
+        key = {"PK": pk, "SK": sk}
+        found = any(
+            all(any(passes(key[name], rule) for rule in one[name]["S"]) for name in one) for one in wanted
         )
+        assert found == pump.wanted(
+            {"dynamodb": {"Keys": {name: {"S": value} for name, value in key.items()}}}
+        )
+        return found
 
     issue, project = keys.issue("0807", "35e9", 1), keys.project("0807", "35e9")
     assert wakes(issue, project)
+    assert wakes(keys.BEAT, keys.BEAT)
+    assert not wakes(keys.LAG_OF_BEAT, keys.LAG)
     assert not wakes(issue, keys.LEDGER)
     assert not wakes(issue, keys.order("0807", "35e9", "3812"))
     assert not wakes(project, keys.COUNTER)

@@ -135,6 +135,8 @@ ENTITIES = {
     "mark of it": (keys.journal("0807", "35e9"), keys.journal_mark(57), ""),
     "composite index": (keys.project("0807", "35e9"), keys.composite("0807", "35e9", "c1"), ""),
     "lag": (keys.lag("0807", "35e9"), keys.LAG, ""),
+    "lag of the heartbeat": (keys.LAG_OF_BEAT, keys.LAG, ""),
+    "heartbeat": (keys.BEAT, keys.BEAT, ""),
     "check of the table": (keys.CHECK, keys.JOB, "2026-11-21T03:17:00.000000Z"),
     "segment of it": (keys.CHECK, keys.job(1), "2026-11-21T03:17:00.000000Z"),
     "remembered request": (keys.request("0807", "9f86d081"), "state", ""),

@@ -9,6 +9,12 @@ function counted(count: number, one: string, other: string): string {
   return `${numbers.format(count)} ${plurals.select(count) === 'one' ? one : other}`;
 }
 
+/** A length of time, as people round it. */
+function lasting(seconds: number): string {
+  const [unit, length] = seconds < 60 ? ['second', 1] : seconds < 3600 ? ['minute', 60] : ['hour', 3600];
+  return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits: 1 }).format(seconds / length);
+}
+
 export const words = {
   product: 'gridview',
   fields: { num: 'No.', name: 'Name', state: 'State', created: 'Created', updated: 'Updated' },
@@ -169,6 +175,11 @@ export const words = {
     refused: (cells: number) => `${counted(cells, 'cell was', 'cells were')} refused`,
     misfits: (rows: number) => `${counted(rows, 'row', 'rows')} will move when you go on`,
     noCount: 'Not counted.',
+    late: (milliseconds: number, pending: number) => {
+      const behind = `Index ${lasting(milliseconds / 1000)} behind`;
+      return pending ? `${behind}, ${counted(pending, 'change', 'changes')} to come` : behind;
+    },
+    lateWhy: 'What others write is sorted, filtered and counted once the index has it. What you write here, at once.',
     price: (units: number, dollars: number) =>
       `${amounts.format(units)} read units · ${money.format(dollars)} for a million such pages`,
   },

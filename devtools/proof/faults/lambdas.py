@@ -26,6 +26,7 @@ from gridview.encoding.json_codec import dumps
 from gridview.index.block_cache import BlockCache
 from gridview.index.fence_cache import Fences
 from gridview.index.freshness import Notes
+from gridview.index.heartbeat import Heart
 from gridview.index.images import Poison
 from gridview.maintenance.folding import Wakes
 from gridview.maintenance.job_queue import body_of
@@ -45,6 +46,15 @@ _ENVIRONMENT = {
     "JOB_QUEUE_URL": "https://queue.invalid",
     "CURSOR_SECRET": "a secret of the simulator",
 }
+
+
+class _Still(Heart):
+    """The heartbeat decides nothing, so no scenario is disturbed by it."""
+
+    @override
+    def beat(self, table: Table) -> None:
+        """Nothing."""
+
 
 _free: dict[tuple[str, float], list[ModuleType]] = defaultdict(list)
 """Modules that no invocation is using."""
@@ -179,6 +189,7 @@ class Functions(NamedTuple):
             "dead_letters": Letters(letter),
             "fences": self.fences or Fences(),
             "job_queue": Hints(hints.append),
+            "heart": _Still(),
         }
         done = [self._invoke("upkeep", {"task": "jobs"}, **given)]
         while hints:

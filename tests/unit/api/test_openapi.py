@@ -265,7 +265,13 @@ def test_an_option_may_be_a_text_or_an_object() -> None:
 def test_what_is_wrong_with_an_answer_is_found_by_its_model_and_by_its_schema(
     change: dict[str, Any], path: str
 ) -> None:
-    right = {"rows": [{"num": 1, "version": 1, "fields": {}}], "next": None, "prev": None, "offset": 0}
+    right: dict[str, Any] = {
+        "rows": [{"num": 1, "version": 1, "fields": {}}],
+        "next": None,
+        "prev": None,
+        "offset": 0,
+        "index": {"lag_ms": 640, "pending": 0},
+    }
     IssuePage.model_validate_json(dumps(right))
     assert schemas.violations(schemas.named("IssuePage"), right) == []
     with pytest.raises(ValidationError):

@@ -113,10 +113,11 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
                     {"field": "3812", "empty": 1, "min": "2023-05-01", "max": "2023-05-02"},
                     {"field": "3fe6", "sum": 42, "avg": 42},
                 ],
+                "index": {"lag_ms": None, "pending": 0},
             }
         ),
     ),
-    "position": (200, lambda _, answer: answer.body == {"position": 0}),
+    "position": (200, lambda _, answer: answer.body["position"] == 0),
 }
 
 

@@ -323,9 +323,9 @@ def test_the_position_of_an_issue_is_the_row_at_which_it_stands(api: Client) -> 
     assert 0 < len(order) < ISSUES
     for num in range(1, ISSUES + 1):
         expected = order.index(num) if num in order else None
-        assert position(api, num, sort=sort, filter=only).body == {"position": expected}
-    assert position(api, 5).body == {"position": 4}
-    assert position(api, 5, sort="-num").body == {"position": ISSUES - 5}
+        assert position(api, num, sort=sort, filter=only).body["position"] == expected
+    assert position(api, 5).body["position"] == 4
+    assert position(api, 5, sort="-num").body["position"] == ISSUES - 5
 
 
 def test_an_issue_that_is_not_there_has_no_position(api: Client) -> None:

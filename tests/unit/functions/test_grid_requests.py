@@ -51,7 +51,7 @@ def nums(answer: Answer) -> list[int]:
 
 def test_an_empty_request_is_all_issues_by_number(api: Client) -> None:
     answer = both(api, {})
-    assert answer.body.keys() == {"rows", "next", "prev", "offset"}
+    assert answer.body.keys() == {"rows", "next", "prev", "offset", "index"}
     assert nums(answer) == [1, 2, 3]
     assert (answer.body["next"], answer.body["prev"], answer.body["offset"]) == (None, None, 0)
     assert answer.body["rows"] == [api.get(f"{worked_example.PATH}/issues/{num}").body for num in (1, 2, 3)]
@@ -115,7 +115,7 @@ def test_explain_is_the_same_for_a_position(api: Client) -> None:
     path = f"{worked_example.PATH}/issues/2/position"
     without = api.get(path).body
     found = api.get(path, query={"explain": "true"}).body
-    assert without.keys() == {"position"}
+    assert without.keys() == {"position", "index"}
     assert found["position"] == without["position"]
     told = found["explain"]
     assert [node["node"] for node in nodes_of(told["tree"])] == [

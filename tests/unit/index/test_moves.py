@@ -104,7 +104,9 @@ def test_what_an_intent_puts_for_the_first_time_may_be_shown_nowhere(
         applied={family: sort for family, sort in known.applied.items() if family != day},
         intent={day: Intent(target)},
     )
-    assert move_of(catalog, 7, one, begun, NOW) == Move(7, {day: FamilyMove((target,), target)}, one)
+    assert move_of(catalog, 7, one, begun, NOW) == Move(
+        7, {day: FamilyMove((target,), target)}, one, pending=True
+    )
 
 
 def test_of_an_issue_made_a_moment_ago_no_family_is_sure(grid: Grid, catalog: Catalog) -> None:
@@ -123,7 +125,7 @@ def test_everything_that_an_unfinished_intent_names_may_be_shown(
     torn = {day: Intent("2026-01-03\x0100000007", ("2026-01-02\x0100000007",))}
     move = move_of(catalog, 7, one, finished(catalog, one, intent=torn), NOW)
     leaves = (target, "2026-01-02\x0100000007", "2026-01-03\x0100000007")
-    assert move == Move(7, {day: FamilyMove(leaves, target)}, one)
+    assert move == Move(7, {day: FamilyMove(leaves, target)}, one, pending=True)
 
 
 def test_an_issue_from_which_nothing_can_be_derived_does_not_move(grid: Grid, catalog: Catalog) -> None:

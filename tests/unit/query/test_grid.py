@@ -13,6 +13,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, projects, reads
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.metering import Call
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
@@ -43,6 +44,13 @@ DAYS: tuple[str | None, ...] = (
     *("2023-05-01", "2023-05-02"),
 )
 """Of the issues 1, 2, ...: ties and nulls."""
+
+
+def without_notes(calls: Iterable[Call]) -> list[tuple[str, int]]:
+    """Calls and how many items each read, but for the one that asks how late the index is: here nobody has noted it."""
+    made = [(call.operation, call.items) for call in calls]
+    made.remove(("batch_get_item", 0))
+    return made
 
 
 class Grid:
@@ -124,7 +132,7 @@ class Grid:
         encoded = dumps(grid_page(metered, catalog, query, self.cursors))
         response = json.dumps({"statusCode": 200, "body": encoded.decode()}, ensure_ascii=False)
         assert len(response.encode()) < LAMBDA_RESPONSE_BYTES
-        self.operations = [(call.operation, call.items) for call in metered.meter.calls]
+        self.operations = without_notes(metered.meter.calls)
         return json.loads(encoded)
 
     def walk(self, start: str | None = None, *, to: str = "next", **body: Any) -> list[list[int]]:

@@ -371,10 +371,7 @@ def test_explain_tells_the_plan_the_rounds_and_how_far_the_index_is_behind(small
         "grouping", "directory scan", "groups by sizes", "freshness",
     ]  # fmt: skip
     *_, lag = answer["explain"]["plan"]
-    assert (
-        lag
-        == "The index has processed no change of this project for a week; it has all 20 assigned issue numbers."
-    )
+    assert lag == "The index has processed no change of this project for a week."
 
 
 # Periods and clocks

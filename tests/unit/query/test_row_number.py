@@ -10,7 +10,7 @@ from gridview.query.grid_request import resolve_position
 from gridview.query.row_number import position
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, Unprocessable
-from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid
+from tests.unit.query.test_grid import DAYS, PROJECT, TENANT, Grid, without_notes
 
 BY_DAY: dict[str, Any] = {"sort": [{"field": "day"}]}
 """The order: 3 8 | 1 4 9 | 6 | 2 5 7."""
@@ -28,7 +28,7 @@ def place(grid: Grid, num: int, **body: Any) -> Any:
     catalog = Catalogs().get(grid.table, TENANT, PROJECT)
     metered = grid.table.metered()
     found = position(metered, catalog, num, resolve_position(catalog, body))
-    grid.operations = [(call.operation, call.items) for call in metered.meter.calls]
+    grid.operations = without_notes(metered.meter.calls)
     assert metered.meter.rounds <= planner.ROUNDS
     return found["position"]
 

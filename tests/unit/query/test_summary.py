@@ -27,6 +27,7 @@ def ask(loaded: Loaded, **body: Any) -> tuple[Any, Any]:
     """The answer, and the meter of what it took."""
     metered = loaded.table.metered()
     answer = summarized(metered, loaded.catalog, resolve(loaded.catalog, body))
+    assert answer.pop("index") == {"lag_ms": None, "pending": 0}
     return json.loads(dumps(answer)), metered.meter
 
 

@@ -12,6 +12,7 @@ export type GridRow = Schemas['GridRow'];
 export type GridRequest = Schemas['GridRequest'];
 export type Build = Schemas['Build'];
 export type CompositeIndex = Schemas['CompositeIndex'];
+export type IndexAge = Schemas['IndexAge'];
 export type Explanation = Schemas['Explanation'];
 export type PlanNode = Schemas['PlanNode'];
 export type Issue = Schemas['Issue'];

@@ -6,7 +6,7 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
-import type { Explanation, Filter, Project } from '../api/types';
+import type { Explanation, Filter, IndexAge, Project } from '../api/types';
 import { permits, type Role } from '../auth/session';
 import type { CellEdit, Change, Kept } from '../edits/change';
 import { Editor, type HeldRows } from '../edits/editor';
@@ -55,6 +55,8 @@ export class ProjectModel {
   readonly refusal = signal<unknown>(null);
   /** How the first page of the present query was answered, and what it cost. */
   readonly explanation = signal<Explanation | null>(null);
+  /** How late the index is that the last rows were read from; null before there are any. */
+  readonly index = signal<IndexAge | null>(null);
   readonly desk = new Desk();
   readonly issue: OpenIssue;
   readonly groups: Groups;
@@ -263,11 +265,12 @@ export class ProjectModel {
   private async fetch(run: Run, offset: number, limit: number, signal: AbortSignal): Promise<readonly Row[]> {
     const explain = !this.explained;
     this.explained = true;
-    const { rows, end, explanation } = await this.page(run, offset, limit, { signal, explain }).catch((error: unknown) => {
+    const { rows, end, index, explanation } = await this.page(run, offset, limit, { signal, explain }).catch((error: unknown) => {
       this.explained &&= !explain;
       if (!isAbort(error)) this.refusal.value = error;
       throw error;
     });
+    this.index.value = index;
     if (explanation) this.explanation.value = explanation;
     // The last page tells how many rows there are, where the count has not come yet.
     if (end && run.key === '' && this.counting.counts.peek() === null) {

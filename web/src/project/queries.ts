@@ -1,6 +1,6 @@
 /** The calls of the grid, with the rows as the page keeps them. */
 import type { Api } from '../api/client';
-import type { Explanation, Filter, Project, SortKey } from '../api/types';
+import type { Explanation, Filter, IndexAge, Project, SortKey } from '../api/types';
 import { rowOf, type Row } from '../fields/values';
 
 export async function loadProject(api: Api, project: string, signal: AbortSignal): Promise<Project> {
@@ -22,6 +22,8 @@ export interface Rows {
   readonly rows: readonly Row[];
   /** Whether these are the last rows of the query. */
   readonly end: boolean;
+  /** How late the index is that they were read from. */
+  readonly index: IndexAge;
   readonly explanation: Explanation | null;
 }
 
@@ -32,7 +34,7 @@ export async function fetchRows(api: Api, project: string, query: RowsQuery, sig
     body: { ...query, sort: [...query.sort], columns: [...query.columns] },
     ...(signal && { signal }),
   });
-  return { rows: body.rows.map(rowOf), end: body.next === null, explanation: body.explain ?? null };
+  return { rows: body.rows.map(rowOf), end: body.next === null, index: body.index, explanation: body.explain ?? null };
 }
 
 export interface Counts {

@@ -11,6 +11,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
   const error = model.counting.error.value;
   const explanation = model.explanation.value;
   const cells = model.range ? cellCount(model.range) : 0;
+  const index = model.index.value;
   const progress = model.editor.progress.value;
   const refused = [...model.editor.marks.value.values()].filter(({ kind }) => kind === 'refused').length;
   const misfits = model.misfits.value.size;
@@ -39,6 +40,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       <span class="said" role="status">
         {progress ? words.status.writing(progress.done, progress.of) : actions.said.value}
       </span>
+      {typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms, index.pending)}</span>}
       {explanation && (
         <button class="link" type="button" onClick={() => (model.desk.drawer.value = { kind: 'explain' })} title={words.explain.title}>
           {words.status.price(Number(explanation.read_units), dollarsOfMillion(Number(explanation.read_units)))}

@@ -14,6 +14,7 @@ _WRITTEN: Json = {
 }
 _BY: Json = {"created_by": "ann", "updated_by": "ann"}
 _FIELDS: Json = {"3812": "2023-05-01", "882a": "2023-06-01"}
+_AGE: Json = {"lag_ms": 640, "pending": 0}
 _OPEN: Json = {"field": "state", "op": "eq", "value": "open"}
 _IN_APRIL: Json = {
     "field": "created",
@@ -66,6 +67,7 @@ _PAGE: Json = {
     "offset": 0,
     "total": 3,
     "matched": 2,
+    "index": _AGE,
 }
 
 REQUESTS: dict[str, Json] = {
@@ -137,8 +139,13 @@ ANSWERS: dict[str, Json] = {
             }
         ],
         "more": False,
+        "index": _AGE,
         "next": None,
     },
-    "summary": {"matched": 2, "summaries": [{"field": "3fe6", "count": 1, "sum": 42, "avg": 42}]},
-    "position": {"position": 0},
+    "summary": {
+        "matched": 2,
+        "summaries": [{"field": "3fe6", "count": 1, "sum": 42, "avg": 42}],
+        "index": _AGE,
+    },
+    "position": {"position": 0, "index": _AGE},
 }

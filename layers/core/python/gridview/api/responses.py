@@ -255,6 +255,17 @@ class Explanation(AnswerModel):
     read_units: float
 
 
+class IndexAge(AnswerModel):
+    """How late the index is that an answer was read from."""
+
+    lag_ms: Count | None = ModelField(
+        description="Milliseconds that the index is behind; null where nobody can tell yet."
+    )
+    pending: Count = ModelField(
+        description="Issues whose changes are known, and which the index may not have where they belong yet."
+    )
+
+
 class IssuePage(AnswerModel):
     """A page of issues."""
 
@@ -264,6 +275,7 @@ class IssuePage(AnswerModel):
     offset: Count | None = ModelField(description="Rows before the page; null after a cursor.")
     total: Count = omissible(description="Issues of the project, as of the index.")
     matched: Count = omissible(description="Issues that pass the filter.")
+    index: IndexAge
     explain: Explanation = omissible()
 
 
@@ -292,6 +304,7 @@ class IssueGroups(AnswerModel):
     groups: list[IssueGroup]
     more: bool = ModelField(description="Whether more groups follow.")
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    index: IndexAge
     explain: Explanation = omissible()
 
 
@@ -315,6 +328,7 @@ class IssueSummary(AnswerModel):
 
     matched: Count = ModelField(description="Issues that pass the filter.")
     summaries: list[FieldAggregates]
+    index: IndexAge
     explain: Explanation = omissible()
 
 
@@ -324,4 +338,5 @@ class Position(AnswerModel):
     position: Count | None = ModelField(
         description="Rows before the issue; null if it does not pass the filter."
     )
+    index: IndexAge
     explain: Explanation = omissible()

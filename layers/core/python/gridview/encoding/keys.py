@@ -35,6 +35,8 @@ JOB = "job"
 """Sort key of a project's background work, and index partition of all of it in due order."""
 LAG = "lag"
 """Sort key of a lag note."""
+BEAT = "beat"
+"""Partition and sort key of the heartbeat, an item that is put again and again so that the stream consumer can note it."""
 CHECK = "fsck"
 """Partition key of the whole-table check in progress; its sort key is `JOB`."""
 FOLD = "fold"
@@ -90,6 +92,9 @@ def lag(tenant_id: str, project_id: str) -> str:
     """
     return f"{LAG_PREFIX}{tenant_id}.{project_id}"
 
+
+LAG_OF_BEAT = f"{LAG_PREFIX}{BEAT}"
+"""Partition key of the note of when the stream consumer last took in the heartbeat. A project's has a dot."""
 
 JOURNAL_PREFIX = "journal-"
 _JOURNAL_DIGITS = 12

@@ -15,6 +15,8 @@ _ENTRY_BYTES = 400
 _KEYS_SECONDS = 60
 """How long the sort strings of a plain block are kept. GSI1 may not have had all of them yet when they were read."""
 
+_BEAT_SECONDS = 30.0
+
 
 class _Kept(NamedTuple):
     value: Any
@@ -86,6 +88,14 @@ class BlockCache:
     def keep_journal(self, partition: str, journal: Any, size: int) -> None:
         """Keep what is known of a journal: about `size` bytes in memory. Its items never change, so they do not age."""
         self._put(("journal", partition), journal, _ENTRY_BYTES + size)
+
+    def beat(self) -> Any:
+        """What `keep_beat` has kept; None if nothing is, or no more."""
+        return self._get(("beat",))
+
+    def keep_beat(self, beat: Any) -> None:
+        """Keep what was read of the heartbeat, for half of the time between two."""
+        self._put(("beat",), beat, _ENTRY_BYTES, self.clock() + _BEAT_SECONDS)
 
     def _get(self, key: tuple[str, ...]) -> Any:
         with self._lock:

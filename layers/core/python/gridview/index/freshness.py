@@ -1,16 +1,18 @@
-"""The lag of a project's index behind its issues: noted by the stream consumer, shown by `explain`.
+"""How far the index is behind: noted by the stream consumer, told with every answer.
 
-The note is one item in a partition of its own, outside GSI1. It says when the consumer finished a batch with changes of the
-project, and how old the newest of them was then. Each container writes it unconditionally, at most once a second. It expires after
-a week without changes. Nothing depends on it except the text shown to people.
+A project's note says when the consumer finished a batch with changes of it, and how old the newest of them was then. Another says
+the same of the heartbeat. Each note is one item in a partition of its own, outside GSI1. Each container writes it unconditionally,
+at most once a second. A project's expires after a week without changes. Nothing depends on notes but what is told.
 """
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.index import heartbeat
+from gridview.index.block_cache import BlockCache
 from gridview.schema.catalog import Catalog
 from gridview.support import clock
 from gridview.support.errors import Overloaded
@@ -20,27 +22,33 @@ _SECONDS_BETWEEN = 1.0
 _KEPT = 1_000
 """Projects for which a container remembers when it wrote its last note."""
 
+_OVERDUE = 1.5 * heartbeat.SECONDS
+"""Seconds after a heartbeat in which the next one should have been taken in."""
+
+_NOTES = dict[str, float]
+"""Partition key of a note -> when the newest of what it is about was made, in seconds since 1970."""
+
 
 class Notes:
     """The notes that one container of the stream consumer writes."""
 
     def __init__(self, seconds_between: float = _SECONDS_BETWEEN) -> None:
         self._seconds_between = seconds_between
-        self._written: dict[tuple[str, str], float] = {}
+        self._written: dict[str, float] = {}
 
     def note(self, table: Table, records: Iterable[Mapping[str, Any]]) -> None:
         """Note that all of these stream records have been processed: 1 write unit for each project in turn, if it succeeds."""
-        now = time.time()
-        for project, made in _newest(records).items():
-            if not 0 <= now - self._written.get(project, 0.0) < self._seconds_between:
+        now = clock.seconds()
+        for partition, made in _newest(list(records)).items():
+            if not 0 <= now - self._written.get(partition, 0.0) < self._seconds_between:
                 if len(self._written) >= _KEPT:
                     self._written.clear()
-                self._written[project] = now
-                self._write(table, project, now, made)
+                self._written[partition] = now
+                self._write(table, partition, now, made)
 
-    def _write(self, table: Table, project: tuple[str, str], now: float, made: float) -> None:
+    def _write(self, table: Table, partition: str, now: float, made: float) -> None:
         item = {
-            keys.PK: keys.lag(*project),
+            keys.PK: partition,
             keys.SK: keys.LAG,
             "taken_in": round(now * 1_000),
             "behind": max(round((now - made) * 1_000), 0),
@@ -52,58 +60,104 @@ class Notes:
             return  # the next batch will note it
 
 
-def _newest(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
-    """Tenant and project -> when the newest change of their issues among the records was made, in seconds since 1970."""
-    newest: dict[tuple[str, str], float] = {}
+def _newest(records: Iterable[Mapping[str, Any]]) -> _NOTES:
+    """The notes that records give rise to: of the projects whose issues are among them, and of the heartbeat."""
+    newest: _NOTES = {}
     for record in records:
         stream = record["dynamodb"]
         try:
             tenant, project, _ = keys.parse_issue(stream["Keys"][keys.PK]["S"])
         except ValueError:
             continue
-        made = stream.get("ApproximateCreationDateTime")
+        made = _made(stream)
         if made is not None:
-            newest[tenant, project] = max(newest.get((tenant, project), 0.0), float(made))
-    return newest
+            partition = keys.lag(tenant, project)
+            newest[partition] = max(newest.get(partition, 0.0), made)
+    beat = heartbeat.beaten(records)
+    return newest if beat is None else {**newest, keys.LAG_OF_BEAT: beat}
+
+
+def _made(stream: Mapping[str, Any]) -> float | None:
+    """When a change was made: the record tells whole seconds, and what it holds may tell more."""
+    whole = stream.get("ApproximateCreationDateTime")
+    if whole is None:
+        return None
+    try:
+        told = clock.instant(stream["NewImage"]["updated"]["S"])
+    except (KeyError, ValueError):
+        told = 0.0
+    return max(float(whole), told)
+
+
+class Note(NamedTuple):
+    """When the consumer last took something in, in seconds since 1970, and how many seconds after that had been made."""
+
+    taken_in: float
+    behind: float
+
+    @property
+    def made(self) -> float:
+        """When it was made."""
+        return self.taken_in - self.behind
 
 
 class Lag(NamedTuple):
-    """When the index last processed changes of a project (seconds since 1970), how many seconds after they were made, and the last
-    issue number assigned. The times are None if the index processed no change for a week.
+    """What is known at the instant `at` of how far the index of a project is behind.
+
+    `note` is of the project's own changes; None if none was taken in for a week. `beat` is of the heartbeat; None before the first.
     """
 
-    taken_in: float | None
-    behind: float | None
-    last: int
+    at: float
+    note: Note | None
+    beat: Note | None
 
-    def sentence(self, issues: int | None = None) -> str:
-        """The lag in words. `issues`: the number of issues in the index, if known."""
-        if self.taken_in is None or self.behind is None:
+    @property
+    def seconds(self) -> float | None:
+        """How far it is behind; None if nobody can tell yet.
+
+        As far as the newest change was, unless a heartbeat that was put later has been taken in. Further, where the next heartbeat
+        should have been taken in by now.
+        """
+        if self.beat is None:
+            return None if self.note is None else self.note.behind
+        newest = self.beat
+        if self.note is not None and self.note.taken_in > self.beat.made:
+            newest = self.note
+        return max(newest.behind, self.at - self.beat.made - _OVERDUE)
+
+    @property
+    def milliseconds(self) -> int | None:
+        """The same, as answers tell it."""
+        return None if self.seconds is None else round(self.seconds * 1_000)
+
+    def sentence(self) -> str:
+        """The lag in words."""
+        if self.note is None:
             said = "The index has processed no change of this project for a week"
         else:
-            ago = max(time.time() - self.taken_in, 0.0)
+            ago = max(self.at - self.note.taken_in, 0.0)
             said = (
-                f"The index last processed changes of this project {_seconds(ago)} ago, "
-                f"the newest of them {_seconds(self.behind)} after it was made"
+                f"The index last processed changes of this project {_words(ago)} ago, "
+                f"the newest of them {_words(self.note.behind)} after it was made"
             )
-        if issues is None:
-            return f"{said}."
-        if issues >= self.last:
-            return f"{said}; it has all {self.last:,} assigned issue numbers."
-        missing = self.last - issues
-        return f"{said}; {missing:,} of {self.last:,} assigned issue numbers are not in it: deleted, or still to come."
+        return f"{said}." if self.seconds is None else f"{said}; it is {_words(self.seconds)} behind."
 
 
-def _seconds(seconds: float) -> str:
+def _words(seconds: float) -> str:
     return f"{seconds:,.1f} s" if seconds < 10 else f"{seconds:,.0f} s"
 
 
-def read(table: Table, catalog: Catalog) -> Lag:
-    """The present lag: one BatchGetItem, 1 read unit."""
-    own = catalog.tenant, catalog.project
-    note_key, counter_key = (keys.lag(*own), keys.LAG), (keys.project(*own), keys.COUNTER)
-    items = table.batch_get([note_key, counter_key]).items
-    note, last = items.get(note_key), int(items.get(counter_key, {}).get("last", 0))
-    if note is None:
-        return Lag(None, None, last)
-    return Lag(float(note["taken_in"]) / 1_000, float(note["behind"]) / 1_000, last)
+def read(table: Table, catalog: Catalog, cache: BlockCache) -> Lag:
+    """The present lag: 0.5 read units, and as much again where the container has not read the heartbeat's note for a while."""
+    own, of_beat = (keys.lag(catalog.tenant, catalog.project), keys.LAG), (keys.LAG_OF_BEAT, keys.LAG)
+    kept = cache.beat()
+    items = table.batch_get([own] if kept else [own, of_beat]).items
+    if kept is None:
+        kept = _note(items.get(of_beat)), clock.seconds()
+        cache.keep_beat(kept)
+    beat, at = kept
+    return Lag(at, _note(items.get(own)), beat)
+
+
+def _note(item: Item | None) -> Note | None:
+    return None if item is None else Note(item["taken_in"] / 1_000, item["behind"] / 1_000)

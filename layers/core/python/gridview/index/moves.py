@@ -23,12 +23,14 @@ class Move(NamedTuple):
     """What has become of an issue: its document (None: it was deleted), and the families in which the index may show it elsewhere.
 
     In all other families the index has it where it belongs. `known`: whether the document was read; a journal does not tell it.
+    `pending`: whether the index itself may not have it there yet; otherwise some readers alone are shown it late.
     """
 
     num: int
     families: Mapping[str, FamilyMove]
     document: Item | None
     known: bool = True
+    pending: bool = False
 
 
 FamilyMoves = Mapping[str, FamilyMove]
@@ -74,15 +76,17 @@ def move_of(
         except (Underivable, UnknownSpec):
             return None
     present, left = ledger.present, ledger.left_by(now)
-    unsure = {*(ledger.intent or {}), *left}
-    families = {}
+    unfinished, unsure = {*(ledger.intent or {})}, {*left}
+    families, pending = {}, False
     for family in {**present, **left, **target, **(logged or {})}.keys() - {EVERY_FAMILY}:
         takes, told = target.get(family), (logged or {}).get(family)
         shown = (*left.get(family, ()), *present.get(family, ()))
-        if told or {family, EVERY_FAMILY} & unsure or shown != (() if takes is None else (takes,)):
+        differs = family in unfinished or present.get(family, ()) != (() if takes is None else (takes,))
+        pending = pending or differs or told is not None
+        if told or differs or {family, EVERY_FAMILY} & unsure:
             also = () if told is None else (*told.leaves, *(() if told.takes is None else (told.takes,)))
             families[family] = FamilyMove(_keys((*also, *shown), num), takes)
-    return Move(num, families, document)
+    return Move(num, families, document, pending=pending)
 
 
 def _keys(strings: Iterable[str], num: int) -> tuple[str, ...]:

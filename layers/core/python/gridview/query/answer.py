@@ -1,6 +1,5 @@
 """From a plan to an answer: it is carried out, and explained if that is asked for."""
 
-from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gridview.dynamodb.table import Table
@@ -28,13 +27,12 @@ def carried_out(
     epoch: EpochCheck,
     recent: Recent,
     explain: bool,
-    issues: Callable[[Result], int] | None = None,
 ) -> tuple[Result, dict[str, Any]]:
-    """What the steps of a plan give, and `explain` if that is asked for. They raise what refuses the request.
+    """What the steps of a plan give, and what every answer tells besides: `index`, and `explain` if that is asked for.
 
-    Beside the first round the project's epoch is read (StaleDefinitions if the catalog is not the current one), with tokens what
-    they name, and for `explain` alone how far the index is behind. `cache`: what the container keeps. `recent`: writes that the
-    answer is to hold. `issues` tells how many there are in the index, where the result does.
+    They raise what refuses the request. Beside the first round the project's epoch is read (StaleDefinitions if the catalog is not
+    the current one), how far the index is behind, and with tokens what they name. `cache`: what the container keeps. `recent`:
+    writes that the answer is to hold.
     """
     just_written = issues_in(recent)
     executor = Executor(table, catalog, cache or BlockCache(0.0), epoch, just_written)
@@ -45,20 +43,20 @@ def carried_out(
         beside[overlay_read] = _recent(overlay_read)
     if epoch.due:
         beside[epoch_read] = ask(epoch_read, ReadEpoch())
-    if explain:
-        beside[freshness] = _lag(freshness)
+    beside[freshness] = _lag(freshness)
     result: Result
     result, *_ = executor.run(side_by_side(steps, *beside.values()))
-    if not explain:
-        return result, {}
-    if issues is not None:
-        executor.run(tell(freshness, issues=issues(result)))
-    return result, {"explain": explanation_of(plan, tuple(beside), executor.trace, table.meter)}
+    facts = executor.trace.facts
+    pending = facts[overlay_read]["pending"] if overlay_read in beside else 0
+    told: dict[str, Any] = {"index": {"lag_ms": facts[freshness]["lag"].milliseconds, "pending": pending}}
+    if explain:
+        told["explain"] = explanation_of(plan, tuple(beside), executor.trace, table.meter)
+    return result, told
 
 
 def _recent(node: Node) -> Steps[None]:
     overlay = yield from ask(node, ReadRecent())
-    yield from tell(node, behind=overlay.behind)
+    yield from tell(node, behind=overlay.behind, pending=overlay.pending)
 
 
 def _lag(freshness: Node) -> Steps[None]:

@@ -1,7 +1,6 @@
 """Grouped counts and summaries, as the API answers them."""
 
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -44,7 +43,7 @@ def grouped_counts(
     reached, before = (None, ()) if query.cursor is None else _opened(query, cursors, binding)
     recent = with_those_of_a_cursor(recent, before, catalog.project, clock.seconds())
     plan = aggregate_planner.groups(catalog, query, reached)
-    found, explained = carried_out(
+    found, told = carried_out(
         plan,
         grouping.run(plan),
         table,
@@ -53,7 +52,6 @@ def grouped_counts(
         epoch=epoch,
         recent=recent,
         explain=query.explain,
-        issues=attrgetter("issues"),
     )
     ahead = behind(found.groups, reached)
     shown = _fitting(query, ahead[: query.limit])
@@ -63,7 +61,7 @@ def grouped_counts(
     if end is not None:
         payload = [_CURSOR_VERSION, query.arrangements, *end, *to_texts(recent)]
         sealed = cursors.seal(payload, binding)
-    return {"groups": shown, "more": more, "next": sealed, **explained}
+    return {"groups": shown, "more": more, "next": sealed, **told}
 
 
 def _fitting(query: GroupsQuery, groups: Sequence[Group]) -> list[orjson.Fragment]:
@@ -108,7 +106,7 @@ def summarized(
     the index is to hold.
     """
     plan = aggregate_planner.summary(catalog, query)
-    found, explained = carried_out(
+    found, told = carried_out(
         plan,
         summary.run(plan),
         table,
@@ -117,6 +115,5 @@ def summarized(
         epoch=epoch,
         recent=recent,
         explain=query.explain,
-        issues=attrgetter("issues"),
     )
-    return {**summary_json(found.matched, found.told), **explained}
+    return {**summary_json(found.matched, found.told), **told}

@@ -236,7 +236,7 @@ class Executor:
             case ReadEpoch():
                 return self._epoch.confirm(table)
             case ReadFreshness():
-                return freshness.read(table, self._catalog)
+                return freshness.read(table, self._catalog, self._cache)
         raise TypeError(read)
 
     def _overlay_of(self, table: Table) -> Overlay:
@@ -261,7 +261,7 @@ class Executor:
             for num, one in partitions.items()
         ]
         others = (
-            Move(num, families, None, known=False)
+            Move(num, families, None, known=False, pending=True)
             for num, families in logged.items()
             if num not in partitions
         )

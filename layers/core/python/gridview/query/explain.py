@@ -105,7 +105,7 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
                 "they are is laid over it."
             )
         case plan.Freshness():
-            return str(facts["lag"].sentence(facts.get("issues")))
+            return str(facts["lag"].sentence())
         case plan.Total():
             return "Count the issues by the sizes of the blocks that hold their numbers."
         case plan.NumberScan(query=query):

@@ -48,7 +48,7 @@ def grid_page(
     spot, backward, before = (None, False, ()) if query.cursor is None else _opened(query, cursors, binding)
     recent = with_those_of_a_cursor(recent, before, catalog.project, clock.seconds())
     plan = planner.plan_page(catalog, query, spot, backward=backward)
-    found, explained = carried_out(
+    found, told = carried_out(
         plan,
         read_page(plan, catalog),
         table,
@@ -74,7 +74,7 @@ def grid_page(
         "prev": sealed(end if backward else start, backward=True),
         "offset": query.offset if query.cursor is None else None,
         **counts,
-        **explained,
+        **told,
     }
 
 

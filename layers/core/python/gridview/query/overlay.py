@@ -95,6 +95,11 @@ class Overlay:
         """How many of its issues the index may show elsewhere than they belong."""
         return sum(bool(move.families) for move in self._moves.values())
 
+    @property
+    def pending(self) -> int:
+        """How many of its issues the index itself may not have where they belong yet."""
+        return sum(bool(move.families) and move.pending for move in self._moves.values())
+
     def family(self, family: str) -> FamilyOverlay:
         """The changes in a family."""
         if family not in self._families:

@@ -251,7 +251,7 @@ def overlay_read(issues: int, *, journal: bool) -> OverlayRead:
 
 def freshness() -> Freshness:
     """How far the index is behind, read beside anything."""
-    return Freshness(estimate=Estimate(1.0))
+    return Freshness(estimate=Estimate(prices.ITEM))
 
 
 _OPEN = "a filter that the index leaves open for many issues"

@@ -62,7 +62,7 @@ def position(
     `epoch`: what finds out whether the catalog is current; StaleDefinitions. `recent`: writes that the index is to hold.
     """
     plan = planner.plan_row_number(catalog, num, query)
-    found, explained = carried_out(
+    found, told = carried_out(
         plan,
         count_rows(plan, catalog),
         table,
@@ -72,7 +72,7 @@ def position(
         recent=recent,
         explain=query.explain,
     )
-    return {"position": found, **explained}
+    return {"position": found, **told}
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,11 @@ def seconds() -> float:
     return time.time()
 
 
+def instant(stored: str) -> float:
+    """An instant in stored form, in seconds since 1970. ValueError for anything else."""
+    return datetime.fromisoformat(stored).timestamp()
+
+
 def sleep(seconds: float) -> None:
     """Wait."""
     time.sleep(seconds)
