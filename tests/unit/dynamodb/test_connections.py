@@ -156,6 +156,31 @@ def test_an_answer_that_is_none_is_told_and_the_connection_given_up(
     assert server.dialled == 2
 
 
+def test_when_one_connection_breaks_no_other_is_trusted(serve: Serve) -> None:
+    """A container that was frozen finds all of them dead, and each would be waited for."""
+    meeting = threading.Barrier(2, timeout=20)
+    cut = False
+
+    def reply(request: bytes) -> bytes | None:
+        if request.endswith(b"together"):
+            meeting.wait()
+        return None if cut else plain(b"x")
+
+    connections, server = serve(reply)
+    threads = [threading.Thread(target=connections.post, args=({}, b"together")) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert server.dialled == 2
+    cut = True
+    with pytest.raises(Broken):
+        connections.post({}, b"")
+    cut = False
+    assert connections.post({}, b"").body == b"x"
+    assert server.dialled == 3
+
+
 def test_who_is_not_there_is_told() -> None:
     def dial() -> socket.socket:
         raise ConnectionRefusedError("nobody")

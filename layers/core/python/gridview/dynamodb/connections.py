@@ -82,6 +82,7 @@ class Connections:
             connection.socket.sendall(request)
             answer, reusable = _read(connection.incoming)
         except (OSError, ValueError, EOFError) as error:
+            self._give_up()
             raise Broken(f"no answer: {error}") from error
         finally:
             if reusable and len(self._free) < _KEPT:
@@ -91,16 +92,23 @@ class Connections:
         return answer
 
     def _taken(self) -> _Connection:
-        while self._free:
-            try:
-                connection = self._free.pop()
-            except IndexError:  # another thread was faster
-                break
+        while (connection := self._popped()) is not None:
             if not connection.is_closed:
                 return connection
             connection.close()
         made = self._dial()
         return _Connection(made, made.makefile("rb"))
+
+    def _popped(self) -> _Connection | None:
+        try:
+            return self._free.pop()
+        except IndexError:
+            return None
+
+    def _give_up(self) -> None:
+        """Close all that are free: what broke one may have broken the others too, and nobody should wait for each of them."""
+        while (connection := self._popped()) is not None:
+            connection.close()
 
 
 def dialled(endpoint: str) -> socket.socket:
