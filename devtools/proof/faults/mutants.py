@@ -44,6 +44,10 @@ FIRST = {
         "journal: crowd",
         "journal: storm",
         "journal: definitions",
+        "journal: folds overlap",
+        "journal: a consumer of a journal meets others",
+        "journal: all is read between two calls of a fold",
+        "journal: a fold runs between two calls of a reader",
     ),
     "questions": ("readers", "definitions", "stream", "blocks"),
 }

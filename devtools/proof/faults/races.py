@@ -79,13 +79,14 @@ _TWO_ISSUES = (("create", 1), ("create", 2), ("change", 2))
 _THREE_ISSUES = (("create", 1), ("create", 2), ("create", 3), ("change", 2), ("clear", 3))
 
 
-def _quiet(world: World) -> Drawn:
+def quiet_drawn(world: World) -> Drawn:
+    """A scenario in which nothing happens by itself."""
     return Drawn(world, Weather(shards=1, lag=False, stale=False, splitting=0, reordering=0, readers=0))
 
 
 def _written(world: World, *steps: tuple[str, int]) -> Drawn:
     """The world when these issues have been written and derived."""
-    quiet = _quiet(world)
+    quiet = quiet_drawn(world)
     for word, num in steps:
         points.do(world, word, num)
     world.drain(Catalogs())
@@ -360,9 +361,9 @@ _TWO_DAYS_AND_NONE = (
 _Steps = tuple[tuple[str, int], ...]
 
 
-def _consumer(before: _Steps, given: _Steps, world: World) -> Scene:
+def consumer_of(before: _Steps, given: _Steps, world: World) -> Scene:
     """A consumer that is given some changes; what was before has been derived."""
-    quiet = _quiet(world)
+    quiet = quiet_drawn(world)
     for word, num in before:
         points.do(world, word, num)
         world.drain(Catalogs())
@@ -373,7 +374,7 @@ def _consumer(before: _Steps, given: _Steps, world: World) -> Scene:
     return Scene(quiet, run)
 
 
-def _others(steps: _Steps, world: World, _: Run) -> None:
+def others(steps: _Steps, world: World, _: Run | None = None) -> None:
     """Other changes are made and derived, each by itself."""
     for word, num in steps:
         points.do(world, word, num)
@@ -392,17 +393,17 @@ def _other_dies(steps: _Steps, writes: int, world: World, _: Run) -> None:
         world.kill(run, lands=True)
 
 
-def _beaten(others: _Steps, before: _Steps, given: _Steps, world: World) -> Scene:
+def _beaten(by_others: _Steps, before: _Steps, given: _Steps, world: World) -> Scene:
     """A consumer that has read its blocks and written its intent, when others write the blocks.
 
     What is read without consistency is from now on as old as what that consumer wrote, and directories are listed so.
     """
-    scene = _consumer(before, given, world)
+    scene = consumer_of(before, given, world)
     if world.memory is not None:
         world.memory.stale(lambda _, count: max(count - 1, 0))
     while (call := scene.run.invocation.call) is not None and not (call.writes and is_block(call.key)):
         world.step(scene.run)
-    _others(others, world, scene.run)
+    others(by_others, world, scene.run)
     return scene
 
 
@@ -410,36 +411,36 @@ def _same_blocks() -> Iterator[Race]:
     one: _Steps = (("change", 1),)
     two: _Steps = (("change", 1), ("back", 2))
     manners: tuple[tuple[str, _Steps, Callable[[World, Run], None], int], ...] = (
-        ("another issue comes beside it", one, partial(_others, (("change", 4),)), 0),
-        ("another issue leaves", one, partial(_others, (("clear", 2),)), 0),
-        ("all others leave", two, partial(_others, (("clear", 4), ("remove", 3), ("clear", 2))), 1),
-        ("others come", one, partial(_others, (("change", 4), ("create", 5), ("back", 3))), 1),
-        ("others come and leave", two, partial(_others, (("change", 4), ("back", 3), ("clear", 4))), 2),
-        ("it is changed again", two, partial(_others, (("back", 1),)), 1),
+        ("another issue comes beside it", one, partial(others, (("change", 4),)), 0),
+        ("another issue leaves", one, partial(others, (("clear", 2),)), 0),
+        ("all others leave", two, partial(others, (("clear", 4), ("remove", 3), ("clear", 2))), 1),
+        ("others come", one, partial(others, (("change", 4), ("create", 5), ("back", 3))), 1),
+        ("others come and leave", two, partial(others, (("change", 4), ("back", 3), ("clear", 4))), 2),
+        ("it is changed again", two, partial(others, (("back", 1),)), 1),
         ("it is changed again by one that dies", one, partial(_other_dies, (("back", 1),), 12), 1),
     )
     for name, given, happens, size in manners:
-        yield Race(SAME_BLOCKS, name, partial(_consumer, _FOUR_ISSUES, given), happens, _finish, size=size)
+        yield Race(SAME_BLOCKS, name, partial(consumer_of, _FOUR_ISSUES, given), happens, _finish, size=size)
     yield Race(
         SAME_BLOCKS,
         "others have written first, and it is removed",
         partial(_beaten, (("change", 4),), _FOUR_ISSUES, one),
-        partial(_others, (("remove", 1),)),
+        partial(others, (("remove", 1),)),
         _finish,
     )
     yield Race(
         SAME_BLOCKS,
         "the block that it leaves becomes one with that to which it comes",
-        partial(_consumer, _TWO_DAYS, (("back", 1),)),
-        partial(_others, (("clear", 2),)),
+        partial(consumer_of, _TWO_DAYS, (("back", 1),)),
+        partial(others, (("clear", 2),)),
         _finish,
         size=1,
     )
     yield Race(
         SAME_BLOCKS,
         "an issue comes to the block that is merged into the one before it",
-        partial(_consumer, _TWO_DAYS_AND_NONE, (("clear", 3),)),
-        partial(_others, (("change", 1),)),
+        partial(consumer_of, _TWO_DAYS_AND_NONE, (("clear", 3),)),
+        partial(others, (("change", 1),)),
         _finish,
         size=1,
     )
@@ -560,7 +561,7 @@ def _pages_of_several_blocks() -> Iterator[Race]:
 
 def _split_unheard_of(world: World) -> Scene:
     """The pass that removes an order, of whose blocks the index has not heard."""
-    quiet = _quiet(world)
+    quiet = quiet_drawn(world)
     for word, num in _THREE_ISSUES:
         points.do(world, word, num)
     if world.memory is not None:
@@ -618,7 +619,11 @@ def constants_of(race: Race) -> Constants:
 
 def play(world: World, seed: int) -> None:
     """Play one point, and look at what it left behind."""
-    race, call = race_of(seed), (seed - RACES) % _POINTS
+    played(world, race_of(seed), (seed - RACES) % _POINTS)
+
+
+def played(world: World, race: Race, call: int) -> None:
+    """Play the point of a race before this call of its invocation."""
     world.note("-- {}; before call {}", race.name, call)
     with race.around():
         scene = race.begins(world)
@@ -642,10 +647,14 @@ def _calls_of(race: Race) -> int:
     clock = Clock()
     with virtual(clock, 0, constants_of(race)), race.around():
         table, tenant = in_memory(0)
-        world = World(Random(0), clock, table, tenant, PROJECT)  # noqa: S311
-        run = race.begins(world).run
-        calls = 0
-        while not run.invocation.ended:
-            calls += 1
-            world.step(run)
-        return calls
+        return calls_of(World(Random(0), clock, table, tenant, PROJECT), race)  # noqa: S311
+
+
+def calls_of(world: World, race: Race) -> int:
+    """How many calls the invocation of a race makes."""
+    run = race.begins(world).run
+    calls = 0
+    while not run.invocation.ended:
+        calls += 1
+        world.step(run)
+    return calls

@@ -10,7 +10,7 @@ from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
-from devtools.proof.faults import chains_truth, races, truth
+from devtools.proof.faults import chains_truth, journal_races, races, truth
 from devtools.proof.faults.drawn import WEATHERS, Drawn
 from devtools.proof.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
 from devtools.proof.faults.project import MEMORY, PROJECT, SMALL, Engine
@@ -85,6 +85,8 @@ def _constants_of(seed: int) -> Constants:
             "maintenance.job_worker.SLICE": 1 + seed // 3 % 4,
             **SMALL[seed // len(_FAMILIES) % len(SMALL)],
         }
+    if seed >= journal_races.JOURNAL_RACES:
+        return races.constants_of(journal_races.race_of(seed))
     if seed >= races.RACES:
         return races.constants_of(races.race_of(seed))
     return (JobPoint if seed >= JOB_POINTS else KillPoint).of(seed).constants
@@ -125,6 +127,8 @@ def family_of(seed: int) -> Family:
         return Family(f"journal: {alike.name}", lambda world, _: alike.play(world, seed - JOURNALLED))
     if seed >= RANDOM:
         return _FAMILIES[seed % len(_FAMILIES)]
+    if seed >= journal_races.JOURNAL_RACES:
+        return Family(journal_races.race_of(seed).family, journal_races.play)
     if seed >= races.RACES:
         return Family(races.race_of(seed).family, races.play)
     if seed >= JOB_POINTS:
@@ -138,7 +142,8 @@ def seeds(count: int) -> Iterator[int]:
     points = (kill_points() + job_points() + races.race_points())[: count - with_journals]
     yield from points
     yield from range(RANDOM, RANDOM + count - with_journals - len(points))
-    alike = spread((kill_points(journal=True), job_points(journal=True)), with_journals)
+    kinds = kill_points(journal=True), job_points(journal=True), journal_races.race_points()
+    alike = spread(kinds, with_journals)
     yield from (JOURNALLED + seed for seed in alike)
 
 

@@ -1,0 +1,217 @@
+"""Races in projects that are journalled: folds that overlap or die, consumers under whom a number is closed, readers in between."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from random import Random
+
+from devtools.proof.faults import points, races, truth
+from devtools.proof.faults.lambdas import Used
+from devtools.proof.faults.project import PROJECT, in_memory
+from devtools.proof.faults.questions import Questioner
+from devtools.proof.faults.races import Race, Scene
+from devtools.proof.faults.virtual import Clock, virtual
+from devtools.proof.faults.world import Difference, Run, World
+from gridview.commands.actor import Role
+from gridview.index.journal import PATIENCE
+from gridview.schema.store import Catalogs
+
+JOURNAL_RACES = 700_000
+"""The first seed of a race in projects that are journalled, without what every such seed begins at (`scenarios.JOURNALLED`)."""
+
+_POINTS = 100
+_QUESTIONS = 2
+_SIZES = (0, 1, 2)
+
+OVERLAP = "folds overlap"
+UNDERWAY = "a consumer of a journal meets others"
+BETWEEN = "all is read between two calls of a fold"
+READER = "a fold runs between two calls of a reader"
+
+_Steps = tuple[tuple[str, int], ...]
+_FOUR: _Steps = (("create", 1), ("create", 2), ("create", 3), ("create", 4))
+_WAITING: _Steps = (("change", 1), ("clear", 2), ("remove", 3), ("create", 5), ("back", 1))
+
+
+def _derived(world: World, steps: _Steps) -> None:
+    """Changes that are made and taken in by a batch each."""
+    for word, num in steps:
+        points.do(world, word, num)
+        world.drain(Catalogs())
+
+
+def _fold(world: World) -> Scene:
+    """A fold of several batches, over blocks that were folded before."""
+    quiet = races.quiet_drawn(world)
+    _derived(world, _FOUR)
+    world.fold_all()
+    _derived(world, _WAITING)
+    return Scene(quiet, world.fold(Catalogs()))
+
+
+# Folds overlap
+
+
+def _another(steps: _Steps, world: World, _: Run) -> None:
+    """Others take in some changes, and another fold comes to its end."""
+    _derived(world, steps)
+    world.fold_all()
+
+
+def _another_dies(writes: int, world: World, _: Run) -> None:
+    """Another fold takes in what came meanwhile and dies; what it has sent last lands in the end."""
+    _derived(world, (("change", 4),))
+    other = world.fold(Catalogs())
+    points.to_write(world, other, writes)
+    if not other.invocation.ended:
+        world.kill(other, lands=True)
+
+
+def _dies(lands: bool, world: World, run: Run) -> None:
+    """This one dies, and another folds it all."""
+    if not run.invocation.ended:
+        world.kill(run, lands=lands)
+    world.fold_all()
+
+
+def _overlap() -> Iterator[Race]:
+    manners: tuple[tuple[str, Callable[[World, Run], None]], ...] = (
+        ("another is faster", partial(_another, ())),
+        (
+            "another is faster and goes further",
+            partial(_another, (("change", 4), ("restore", 3), ("clear", 1))),
+        ),
+        ("another dies early", partial(_another_dies, 1)),
+        ("another dies late", partial(_another_dies, 4)),
+        ("it dies, and what it sent is lost", partial(_dies, False)),
+        ("it dies, and what it sent lands", partial(_dies, True)),
+    )
+    for size in _SIZES:
+        for name, happens in manners:
+            yield Race(OVERLAP, f"{name}, blocks of size {size}", _fold, happens, _finish, size=size)
+
+
+def _finish(world: World, scene: Scene) -> None:
+    if not scene.run.invocation.ended:
+        world.finish(scene.run)
+    scene.quiet.quiet()
+
+
+# A consumer meets others
+
+
+def _consumer(world: World) -> Scene:
+    """A consumer with changes of several issues."""
+    scene = races.consumer_of(_FOUR, (("change", 1), ("clear", 2)), world)
+    world.fold_all()
+    return scene
+
+
+def _closed(world: World, _: Run) -> None:
+    """The fold has waited long enough: it closes the number that the consumer has taken, or completes its item."""
+    world.clock.seconds += PATIENCE + 1
+    world.fold_all()
+
+
+def _beaten(steps: _Steps, world: World, _: Run) -> None:
+    """Others change the same issues, and all that is folded."""
+    races.others(steps, world)
+    world.fold_all()
+
+
+def _underway() -> Iterator[Race]:
+    yield Race(UNDERWAY, "its number is closed", _consumer, _closed, _finish)
+    yield Race(UNDERWAY, "its issue is changed again", _consumer, partial(_beaten, (("back", 1),)), _finish)
+    yield Race(
+        UNDERWAY, "its issue is removed", _consumer, partial(_beaten, (("remove", 2),)), _finish, size=1
+    )
+
+
+# All is read between two calls of a fold
+
+
+def _all_is_read(world: World, _: Run) -> None:
+    """Each walk shows each issue once, and all answers are the oracle's: the journal has everything."""
+    for field in ("start", "kind"):
+        truth.assert_walk(world, field, descending=False, nulls_first=False, limit=2)
+    questioner = Questioner(world, Catalogs(), Random(world.clock.seconds))  # noqa: S311
+    questioner.ask_in_quiet(world.catalog(), _QUESTIONS)
+
+
+def _between() -> Iterator[Race]:
+    for size in _SIZES:
+        yield Race(BETWEEN, f"blocks of size {size}", _fold, _all_is_read, _finish, size=size)
+
+
+# A fold runs between two calls of a reader
+
+
+def _groups(world: World) -> Scene:
+    """Somebody counts the issues of each kind; what waits is folded while he does."""
+    quiet = races.quiet_drawn(world)
+    _derived(world, _FOUR)
+    world.fold_all()
+    _derived(world, _WAITING)
+    catalog, viewer = world.catalog(), (world.tenant, "eve", Role.VIEWER)
+    used = Used(Catalogs(), catalog)
+    asked = {"by": ["kind"], "limit": 500}
+    run = world.start(
+        "reader",
+        lambda table: world.functions(table, used).request(viewer, "POST", f"{world.path}/groups", asked),
+        world.check,
+    )
+    return Scene(quiet, run)
+
+
+def _counted(world: World, scene: Scene) -> None:
+    world.finish(scene.run)
+    field = world.catalog().get("kind")
+    if field is None:
+        raise Difference("the field is gone")
+    names = {option.id: option.value for option in field.options}
+    expected = Counter(names.get(field.value_in(document)) for document in world.documents.values())
+    told = {one["values"][0]: one["count"] for one in scene.run.invocation.result.body["groups"]}
+    if told != expected:
+        raise Difference(f"while a fold ran, the issues of each kind were {told} instead of {dict(expected)}")
+    scene.quiet.quiet()
+
+
+def _readers() -> Iterator[Race]:
+    for size in _SIZES:
+        yield Race(READER, f"blocks of size {size}", _groups, partial(_another, ()), _counted, size=size)
+
+
+# All of them
+
+
+@cache
+def _races() -> tuple[Race, ...]:
+    return (*_overlap(), *_underway(), *_between(), *_readers())
+
+
+def race_of(seed: int) -> Race:
+    """The race that a seed plays a point of."""
+    return _races()[(seed - JOURNAL_RACES) // _POINTS]
+
+
+def play(world: World, seed: int) -> None:
+    """Play one point, and look at what it left behind."""
+    races.played(world, race_of(seed), (seed - JOURNAL_RACES) % _POINTS)
+
+
+@cache
+def race_points() -> tuple[int, ...]:
+    """The seeds of every point of every race: the calls that its invocation makes when nothing happens meanwhile."""
+    return tuple(
+        JOURNAL_RACES + place * _POINTS + call
+        for place, race in enumerate(_races())
+        for call in range(_calls_of(race))
+    )
+
+
+def _calls_of(race: Race) -> int:
+    clock = Clock()
+    with virtual(clock, 0, races.constants_of(race)):
+        table, tenant = in_memory(0)
+        world = World(Random(0), clock, table, tenant, PROJECT, with_journal=True)  # noqa: S311
+        return races.calls_of(world, race)
