@@ -165,6 +165,15 @@ def test_a_connection_that_breaks_is_made_again(monkeypatch: pytest.MonkeyPatch,
         client.get_item(TableName="t")
 
 
+def test_all_attempts_at_a_transaction_have_the_token_by_which_dynamodb_knows_it(pauses: list[float]) -> None:
+    client, engine = answered((500, {}), (200, {}))
+    for _ in range(2):
+        client.transact_write_items(TransactItems=[])
+    tokens = [json.loads(request.body)["ClientRequestToken"] for request in engine.requests]
+    assert len(pauses) == 1
+    assert [len(set(tokens)), tokens[0], tokens[1] != tokens[2]] == [2, tokens[1], True]
+
+
 def test_without_credentials_nothing_is_sent() -> None:
     made, engine = answered((200, {}))
     with pytest.raises(NoCredentialsError):

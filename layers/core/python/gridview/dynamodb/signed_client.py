@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import orjson
 from botocore.awsrequest import AWSPreparedRequest
@@ -70,6 +71,9 @@ class SignedClient:
 
     def _method(self, operation: str) -> Callable[..., dict[str, Any]]:
         def call(**request: Any) -> dict[str, Any]:
+            if operation == "TransactWriteItems":
+                # By it DynamoDB knows a transaction whose answer was lost: the next attempt succeeds as the first did.
+                request.setdefault("ClientRequestToken", str(uuid4()))
             return self.answer(operation, orjson.dumps(request, default=_text_of))
 
         return call
