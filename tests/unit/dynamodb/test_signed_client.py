@@ -169,7 +169,8 @@ def test_all_attempts_at_a_transaction_have_the_token_by_which_dynamodb_knows_it
     client, engine = answered((500, {}), (200, {}))
     for _ in range(2):
         client.transact_write_items(TransactItems=[])
-    tokens = [json.loads(request.body)["ClientRequestToken"] for request in engine.requests]
+    bodies: list[Any] = [request.body for request in engine.requests]
+    tokens = [json.loads(body)["ClientRequestToken"] for body in bodies]
     assert len(pauses) == 1
     assert [len(set(tokens)), tokens[0], tokens[1] != tokens[2]] == [2, tokens[1], True]
 
