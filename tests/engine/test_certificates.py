@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from gridview.dynamodb import connections
-from gridview.dynamodb.connections import Broken, Connections
+from gridview.dynamodb.connections import Broken, Connections, Patience
 
 Serve = Callable[[str], tuple[Connections, Path]]
 """Begins a server with a certificate of a name: the connections to it, and the file of the authority."""
@@ -68,7 +68,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
         threads.append(threading.Thread(target=answer))
         threads[-1].start()
-        return Connections(f"https://localhost:{listener.getsockname()[1]}"), authority
+        return Connections(f"https://localhost:{listener.getsockname()[1]}", Patience(20, 20)), authority
 
     yield begin
     for thread in threads:

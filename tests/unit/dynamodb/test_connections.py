@@ -7,10 +7,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from gridview.dynamodb.connections import Broken, Connections, is_direct
+from gridview.dynamodb.connections import Broken, Connections, Patience, is_direct
 
 Reply = Callable[[bytes], bytes | None]
 """What a server writes when it has read a request; None: it closes the connection."""
+
+
+PATIENCE = Patience(1, 10)
 
 
 def plain(body: bytes, *headers: bytes, status: bytes = b"200 OK") -> bytes:
@@ -69,7 +72,7 @@ def serve() -> Iterator[Callable[[Reply], tuple[Connections, Server]]]:
 
     def begin(reply: Reply) -> tuple[Connections, Server]:
         servers.append(Server(reply))
-        return Connections("http://engine", servers[-1].dial), servers[-1]
+        return Connections("http://engine", PATIENCE, servers[-1].dial), servers[-1]
 
     yield begin
     for server in servers:
@@ -186,7 +189,7 @@ def test_who_is_not_there_is_told() -> None:
         raise ConnectionRefusedError("nobody")
 
     with pytest.raises(Broken, match="nobody"):
-        Connections("http://engine", dial).post({}, b"")
+        Connections("http://engine", PATIENCE, dial).post({}, b"")
 
 
 def test_requests_at_the_same_time_have_a_connection_each(serve: Serve) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.config import Config
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError, HTTPClientError, NoCredentialsError
 
 from gridview.dynamodb import client as clients
@@ -173,6 +175,18 @@ def test_all_attempts_at_a_transaction_have_the_token_by_which_dynamodb_knows_it
     tokens = [json.loads(body)["ClientRequestToken"] for body in bodies]
     assert len(pauses) == 1
     assert [len(set(tokens)), tokens[0], tokens[1] != tokens[2]] == [2, tokens[1], True]
+
+
+def test_it_waits_as_long_as_botocores_client_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[connections.Patience] = []
+    monkeypatch.setattr(connections, "dialled", lambda _, patience: waits.append(patience))
+    for config in (
+        aws.PATIENT,
+        Config(connect_timeout=3, read_timeout=70, retries={"total_max_attempts": 1}),
+    ):
+        with pytest.raises(AttributeError):  # what was dialled is no connection
+            SignedClient(aws.client("dynamodb", config), Credentials("key", "secret")).get_item(TableName="t")
+    assert waits == [(1, 10), (3, 70)]
 
 
 def test_without_credentials_nothing_is_sent() -> None:

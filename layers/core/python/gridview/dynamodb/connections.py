@@ -17,14 +17,19 @@ from urllib.request import getproxies, proxy_bypass
 
 from botocore.httpsession import get_cert_path
 
-_CONNECT_SECONDS = 1.0
-_READ_SECONDS = 10.0
 _LONGEST_LINE = 65_536
 _KEPT = 32
 """Connections that are kept while nobody uses them: as many as there are threads."""
 
 Dial = Callable[[], socket.socket]
 """Makes a connection. OSError."""
+
+
+class Patience(NamedTuple):
+    """How many seconds to wait for a connection, and for the next part of an answer."""
+
+    connect: float
+    read: float
 
 
 class HttpAnswer(NamedTuple):
@@ -64,9 +69,9 @@ class _Connection(NamedTuple):
 class Connections:
     """The connections that are free. Threads may use it at the same time; each has a connection to itself for a request."""
 
-    def __init__(self, endpoint: str, dial: Dial | None = None) -> None:
+    def __init__(self, endpoint: str, patience: Patience, dial: Dial | None = None) -> None:
         """`endpoint`: a URL without a path."""
-        self._dial = dial or (lambda: dialled(endpoint))
+        self._dial = dial or (lambda: dialled(endpoint, patience))
         self._free: deque[_Connection] = deque()
 
     def post(self, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
@@ -111,12 +116,12 @@ class Connections:
             connection.close()
 
 
-def dialled(endpoint: str) -> socket.socket:
+def dialled(endpoint: str, patience: Patience) -> socket.socket:
     """A new connection to an endpoint, whose certificate is verified if it has one. OSError."""
     parts = urlsplit(endpoint)
     secure = parts.scheme == "https"
     host = parts.hostname or ""
-    made = socket.create_connection((host, parts.port or (443 if secure else 80)), _CONNECT_SECONDS)
+    made = socket.create_connection((host, parts.port or (443 if secure else 80)), patience.connect)
     try:
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if secure:
@@ -124,7 +129,7 @@ def dialled(endpoint: str) -> socket.socket:
     except BaseException:
         made.close()
         raise
-    made.settimeout(_READ_SECONDS)
+    made.settimeout(patience.read)
     return made
 
 

@@ -17,7 +17,7 @@ from botocore.awsrequest import AWSPreparedRequest
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError, HTTPClientError, NoCredentialsError
 
-from gridview.dynamodb.connections import Broken, Connections, HttpAnswer
+from gridview.dynamodb.connections import Broken, Connections, HttpAnswer, Patience
 from gridview.dynamodb.signature import Host, Secret, signed_headers
 from gridview.support import clock
 
@@ -61,7 +61,8 @@ class SignedClient:
         self._credentials = credentials
         self._endpoint: str = client.meta.endpoint_url
         self._host = Host(urlsplit(self._endpoint).netloc, client.meta.region_name)
-        self._connections = Connections(self._endpoint)
+        patience = Patience(client.meta.config.connect_timeout, client.meta.config.read_timeout)
+        self._connections = Connections(self._endpoint, patience)
 
     def __getattr__(self, name: str) -> Any:
         operation = OPERATIONS.get(name)
