@@ -52,9 +52,9 @@ def by_difference(self: FamilyOverlay, block: Block) -> Block:
 SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     "documents alone are laid over": (1, [(FamilyOverlay, "block", not_put_in)]),
     "blocks are corrected by difference": (14, [(FamilyOverlay, "block", by_difference)]),
-    "sizes are not settled": (1, [(Overlay, "unsettled", lambda *_: iter(()))]),
+    "sizes are not settled": (3, [(Overlay, "unsettled", lambda *_: iter(()))]),
     "sizes are corrected by difference": (
-        1,
+        3,
         [(Overlay, "directory", lambda self, directory, _: settled(self, directory, {}))],
     ),
     "what was left is forgotten": (11, [(Ledger, "left_by", lambda *_: {})]),
