@@ -73,10 +73,12 @@ DOCUMENT: Final = "fields"
 """The attribute that every issue document has, and no item that is derived from one."""
 
 
-def _commands(projects: str, issues: str, requests: str, users: str, rates: str) -> tuple[Grant, ...]:
+def _commands(
+    projects: str, issues: str, requests: str, users: str, rates: str, journals: str
+) -> tuple[Grant, ...]:
     """The writes of the command function, by the patterns of its keys."""
     return (
-        _within(("PutItem",), (projects, issues, requests, users)),
+        _within(("PutItem",), (projects, issues, requests, users, journals)),
         _within(("UpdateItem",), (projects, rates)),
         _within(("DeleteItem",), (issues,)),
     )
@@ -84,7 +86,7 @@ def _commands(projects: str, issues: str, requests: str, users: str, rates: str)
 
 GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "query": _READS,
-    "command": (*_READS, *_commands(_PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES)),
+    "command": (*_READS, *_commands(_PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES, _JOURNALS)),
     "maintain": (
         *_READS,
         _within(("PutItem",), (_ISSUES, _BLOCKS, _NOTES, _JOURNALS)),
@@ -143,7 +145,7 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
         ),
         _within(("Query",), (_FORMER_REQUESTS,)),
         _within(("Query",), (_OWN_PROJECTS, _OWN_ORDERS, _OWN_DIRECTORIES), on_index=True),
-        *_commands(_OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS, _OWN_RATE),
+        *_commands(_OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS, _OWN_RATE, _OWN_JOURNALS),
     ),
 }
 """By function that serves callers, what a session of its session role may do, if sessions are isolated: the same within one tenant.

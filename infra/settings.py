@@ -134,6 +134,10 @@ class Settings:
             "writes that each tenant may make a second, over 10 s, up to 1,000; one write unit more a request"
         ),
     )
+    journals: bool = field(
+        default=False,
+        metadata=_told("`true`: new projects are journalled; not in the deployment that brings journals"),
+    )
     isolate_sessions: bool = field(
         default=False,
         metadata=_told(

@@ -48,6 +48,7 @@ class GridviewStack(Stack):
         settling = {"SETTLE_SECONDS": str(SETTLE_SECONDS)}
         limit = settings.writes_per_second
         rate = {"WRITES_PER_SECOND": str(limit)} if limit else {}
+        journals = {"JOURNALS": "true"} if settings.journals else {}
         poison = {"DEAD_LETTER_QUEUE_URL": dead_letters.queue.queue_url}
 
         query = GridFunction(
@@ -74,6 +75,7 @@ class GridviewStack(Stack):
                 "CURSOR_SECRET_ARN": cursor_secret.arn,
                 **settling,
                 **rate,
+                **journals,
             },
             memory_mib=1769,
             published=True,

@@ -169,6 +169,7 @@ def _environment(folder: Folder, endpoint: str) -> dict[str, str]:
             "TABLE_NAME": TABLE,
             # As deployed; a test that cannot wait for so long says otherwise.
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
+            "JOURNALS": os.environ.get("JOURNALS") or "false",
             "CURSOR_SECRET": tokens.cursor_secret_in(folder.path),
             "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",

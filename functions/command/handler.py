@@ -8,7 +8,14 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 
 from gridview.api import snapshots
-from gridview.api.config import CursorSource, required, session_role, stack_metrics, writes_per_second
+from gridview.api.config import (
+    CursorSource,
+    journals,
+    required,
+    session_role,
+    stack_metrics,
+    writes_per_second,
+)
 from gridview.api.http import Endpoint, Request, Response, ok, written
 from gridview.api.http import handler as http_handler
 from gridview.commands import attributes, composite_indexes, issues, projects, users
@@ -39,6 +46,7 @@ def _uncounted() -> None:
 
 
 rate = WriteRate(writes_per_second(), _uncounted)
+journalled = journals()
 
 
 def _counted(operation: Endpoint) -> Endpoint:
@@ -62,7 +70,7 @@ def create_project(request: Request) -> Response:
     actor, body = request.actor, request.body()
     return _created(
         request,
-        partial(projects.create_project, table, actor, body),
+        partial(projects.create_project, table, actor, body, journalled=journalled),
         lambda project: f"/v1/projects/{project['id']}",
     )
 

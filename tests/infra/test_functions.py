@@ -81,6 +81,18 @@ def test_environment(template: dict[str, Any]) -> None:
         assert variables["STACK_NAME"] == "Gridview"
 
 
+def test_new_projects_are_journalled_where_that_is_chosen(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    for of, expected in ((template, {}), (chosen_template, {"command": "true"})):
+        told = {
+            NAMES[logical_id]: function["Environment"]["Variables"]["JOURNALS"]
+            for logical_id, function in resources(of, "AWS::Lambda::Function").items()
+            if "JOURNALS" in function["Environment"]["Variables"]
+        }
+        assert told == expected
+
+
 def test_the_rate_of_writes_is_told_to_the_function_that_writes(chosen_template: dict[str, Any]) -> None:
     told = {
         NAMES[logical_id]: function["Environment"]["Variables"].get("WRITES_PER_SECOND")

@@ -29,7 +29,7 @@ EXPECTED = {
     | TRACING
     | READING
     | {
-        ("dynamodb:PutItem", "table", "issue-*", "project-*", "request-*", "user-*"),
+        ("dynamodb:PutItem", "table", "issue-*", "journal-*", "project-*", "request-*", "user-*"),
         ("dynamodb:UpdateItem", "table", "project-*", "rate-*"),
         ("dynamodb:DeleteItem", "table", "issue-*"),
         ("secretsmanager:GetSecretValue", "secret"),
@@ -227,7 +227,15 @@ ISOLATED = {
                 READ[2],
                 f"xvalue-{OF_TENANT}.*.*",
             ),
-            ("dynamodb:PutItem", "table", READ[1], READ[2], f"request-{OF_TENANT}.*", f"user-{OF_TENANT}.*"),
+            (
+                "dynamodb:PutItem",
+                "table",
+                READ[1],
+                f"journal-{OF_TENANT}.*",
+                READ[2],
+                f"request-{OF_TENANT}.*",
+                f"user-{OF_TENANT}.*",
+            ),
             ("dynamodb:UpdateItem", "table", READ[2], f"rate-{OF_TENANT}"),
             ("dynamodb:DeleteItem", "table", READ[1]),
         },

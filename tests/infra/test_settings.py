@@ -46,6 +46,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         max_reads=0,
         max_writes=0,
         writes_per_second=0,
+        journals=False,
         isolate_sessions=False,
         hot_keys=False,
         customer_key=False,

@@ -12,6 +12,7 @@ from gridview.api.config import (
     ConfigurationError,
     CursorSource,
     directory_seconds,
+    journals,
     required,
     writes_per_second,
 )
@@ -56,6 +57,17 @@ def test_a_rate_of_writes_is_a_whole_number_and_none_by_default(monkeypatch: pyt
         monkeypatch.setenv("WRITES_PER_SECOND", wrong)
         with pytest.raises(ConfigurationError, match="WRITES_PER_SECOND"):
             writes_per_second()
+
+
+def test_new_projects_are_journalled_where_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JOURNALS", raising=False)
+    assert not journals()
+    for text, expected in (("false", False), ("true", True)):
+        monkeypatch.setenv("JOURNALS", text)
+        assert journals() is expected
+    monkeypatch.setenv("JOURNALS", "yes")
+    with pytest.raises(ConfigurationError, match="JOURNALS"):
+        journals()
 
 
 def test_a_variable_must_be_there_and_not_empty(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,10 @@
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
+from gridview.commands import projects
 from gridview.commands.journals import begin_journal
 from gridview.support.errors import NotFound
-from tests.support.journalled import PROJECT, TENANT, catalog_of, log_of, new_table
+from tests.support.journalled import ADMIN, PROJECT, TENANT, catalog_of, log_of, new_table
 
 
 def test_a_project_is_journalled_from_its_next_epoch_on() -> None:
@@ -16,6 +17,14 @@ def test_a_project_is_journalled_from_its_next_epoch_on() -> None:
     assert (before.journalled, after.journalled) == (False, True)
     assert after.epoch == before.epoch + 1
     assert log_of(table).head().last == 0
+
+
+def test_a_project_may_be_journalled_from_its_beginning() -> None:
+    table = MemoryTable()
+    projects.create_project(table, ADMIN, {"name": "Bridge", "id": PROJECT}, journalled=True)
+    assert catalog_of(table).journalled
+    assert log_of(table).head().last == 0
+    assert not begin_journal(table, TENANT, PROJECT)
 
 
 def test_what_is_journalled_stays_as_it_is() -> None:

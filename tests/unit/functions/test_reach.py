@@ -106,6 +106,11 @@ def _log_and_fold(api: Client, account: Cloud) -> None:
     api.made("/v1/projects", {"id": "logged", "name": "Logged"})
     path = "/v1/projects/logged"
     begin_journal(account.table, "0807", "logged")
+    vars(account.modules["command"])["journalled"] = True
+    try:
+        api.made("/v1/projects", {"id": "begun", "name": "Begun"})
+    finally:
+        vars(account.modules["command"])["journalled"] = False
     api.made(f"{path}/attributes", PLAIN)
     api.made(f"{path}/issues", {"name": "one", "fields": {"plain": "a"}})
     account.derive()

@@ -60,6 +60,14 @@ def writes_per_second() -> int:
     return int(text)
 
 
+def journals() -> bool:
+    """Whether new projects are journalled from their beginning (JOURNALS is `true`)."""
+    text = os.environ.get("JOURNALS", "false")
+    if text not in ("true", "false"):
+        raise ConfigurationError("The environment variable JOURNALS must be true or false.")
+    return text == "true"
+
+
 class CursorSource:
     """The cursors of each purpose and the consistency tokens, under the current secret.
 

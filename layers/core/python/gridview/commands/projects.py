@@ -15,8 +15,9 @@ from gridview.dynamodb.expressions import ABSENT, put, set_attribute, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.encoding.fences import before
+from gridview.index.journal import new_head
 from gridview.schema import ids, options
-from gridview.schema.items import raise_epoch, to_catalog
+from gridview.schema.items import JOURNAL_MARK, raise_epoch, to_catalog
 from gridview.schema.jobs import Job, save
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
@@ -24,8 +25,13 @@ from gridview.support.errors import Conflict
 from gridview.support.validation import parse
 
 
-def create_project(table: Table, actor: Actor, body: Any, *, commit: Commit = at_once) -> dict[str, Any]:
-    """Create a project: one transaction of three items. Conflict if the id is taken; a deleted project keeps its id for a while."""
+def create_project(
+    table: Table, actor: Actor, body: Any, *, journalled: bool = False, commit: Commit = at_once
+) -> dict[str, Any]:
+    """Create a project: one transaction of three items or four. Conflict if the id is taken; a deleted project keeps it for a time.
+
+    `journalled`: from its first epoch on.
+    """
     request = parse(ProjectCreate, body)
     states = options.change("states", (), 1, request.states)
 
@@ -45,11 +51,21 @@ def create_project(table: Table, actor: Actor, body: Any, *, commit: Commit = at
             "updated": now,
             "updated_by": actor.user,
         }
-        catalog = {keys.PK: item[keys.PK], keys.SK: keys.CATALOG, "epoch": 1, "order": [], "next_key": 1}
+        catalog: dict[str, Any] = {
+            keys.PK: item[keys.PK],
+            keys.SK: keys.CATALOG,
+            "epoch": 1,
+            "order": [],
+            "next_key": 1,
+        }
+        begun = []
+        if journalled:
+            catalog[JOURNAL_MARK] = True
+            begun = [put(new_head(actor.tenant, project_id), ABSENT)]
         counter = {keys.PK: item[keys.PK], keys.SK: keys.COUNTER, "last": 0}
         created = {**project_json(project_id, item, issues=0), "attributes": []}
         try:
-            commit(table, [put(item, ABSENT), put(catalog, ABSENT), put(counter, ABSENT)], created)
+            commit(table, [put(item, ABSENT), put(catalog, ABSENT), put(counter, ABSENT), *begun], created)
         except TransactionFailed as error:
             if request.id is None or not error.failed:
                 raise
