@@ -166,7 +166,7 @@ def _answered(request: Request, answer: Callable[[Table, Catalog, EpochCheck], d
     metered = table.metered()
     project = request.path["project"]
     try:
-        page = catalogs.using(metered, request.actor.tenant, project, partial(answer, metered))
+        page = catalogs.using(metered, request.actor.tenant, project, partial(answer, metered), numbered=True)
     except IndexNotReady as error:
         raise reads.with_progress(table, request.actor, project, error) from error
     finally:

@@ -150,7 +150,13 @@ class Used(Catalogs):
 
     @override
     def using(
-        self, table: Table, tenant: str, project: str, use: Callable[[Catalog, EpochCheck], Result]
+        self,
+        table: Table,
+        tenant: str,
+        project: str,
+        use: Callable[[Catalog, EpochCheck], Result],
+        *,
+        numbered: bool = False,
     ) -> Result:
         def noting(catalog: Catalog, epoch: EpochCheck) -> Result:
             self.last = catalog
@@ -158,7 +164,7 @@ class Used(Catalogs):
 
         if self._only is not None:
             return noting(self._only, CONFIRMED)
-        return super().using(table, tenant, project, noting)
+        return super().using(table, tenant, project, noting, numbered=numbered)
 
 
 class Functions(NamedTuple):

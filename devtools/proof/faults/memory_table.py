@@ -436,12 +436,14 @@ class MemoryTable(Table):
         add: Mapping[str, int] | None = None,
         assign: Mapping[str, Any] | None = None,
         default: Mapping[str, Any] | None = None,
+        keep: Mapping[str, str] | None = None,
         drop: Sequence[str] = (),
     ) -> Item:
         with self._store.lock:
             found = self._stored((pk, sk)) or {keys.PK: pk, keys.SK: sk}
             raised = {name: int(found.get(name, 0)) + amount for name, amount in (add or {}).items()}
-            changed = {**(default or {}), **found, **(assign or {}), **raised}
+            kept = {name: found[other] for name, other in (keep or {}).items()}
+            changed = {**(default or {}), **kept, **found, **(assign or {}), **raised}
             left = {name: value for name, value in changed.items() if name not in drop}
             self._write((pk, sk), item_to_wire(left), condition, "update_item")
         return left

@@ -208,12 +208,13 @@ class Watched(Table):
         add: Mapping[str, int] | None = None,
         assign: Mapping[str, Any] | None = None,
         default: Mapping[str, Any] | None = None,
+        keep: Mapping[str, str] | None = None,
         drop: Sequence[str] = (),
     ) -> Item:
         changed: Item = self._around(
             Attempted("update", ((pk, sk),), condition=condition),
             lambda: self.beneath.update(
-                pk, sk, condition, add=add, assign=assign, default=default, drop=drop
+                pk, sk, condition, add=add, assign=assign, default=default, keep=keep, drop=drop
             ),
         )
         return changed

@@ -15,34 +15,64 @@ from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve, resolve_position
 from gridview.query.row_number import position as find_position
 from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import CONFIRMED, EpochCheck
 
 CURSORS = Cursors([b"of the oracle"], "grid")
 
 
-def page(table: Table, catalog: Catalog, body: Json, cache: BlockCache, recent: Recent = ()) -> Any:
+def page(
+    table: Table,
+    catalog: Catalog,
+    body: Json,
+    cache: BlockCache,
+    recent: Recent = (),
+    epoch: EpochCheck = CONFIRMED,
+) -> Any:
     """A page of the grid."""
     query = resolve(catalog, body)
-    return _read(grid_page(table.metered(), catalog, query, CURSORS, cache, recent=recent))
+    return _read(grid_page(table.metered(), catalog, query, CURSORS, cache, recent=recent, epoch=epoch))
 
 
-def grouped(table: Table, catalog: Catalog, body: Json, cache: BlockCache, recent: Recent = ()) -> Any:
+def grouped(
+    table: Table,
+    catalog: Catalog,
+    body: Json,
+    cache: BlockCache,
+    recent: Recent = (),
+    epoch: EpochCheck = CONFIRMED,
+) -> Any:
     """Grouped counts."""
     query = group_request.resolve(catalog, body)
-    return _read(counting.grouped_counts(table.metered(), catalog, query, CURSORS, cache, recent=recent))
+    return _read(
+        counting.grouped_counts(table.metered(), catalog, query, CURSORS, cache, recent=recent, epoch=epoch)
+    )
 
 
-def summarized(table: Table, catalog: Catalog, body: Json, cache: BlockCache, recent: Recent = ()) -> Any:
+def summarized(
+    table: Table,
+    catalog: Catalog,
+    body: Json,
+    cache: BlockCache,
+    recent: Recent = (),
+    epoch: EpochCheck = CONFIRMED,
+) -> Any:
     """A summary of fields."""
     query = summary_request.resolve(catalog, body)
-    return _read(counting.summarized(table.metered(), catalog, query, cache, recent=recent))
+    return _read(counting.summarized(table.metered(), catalog, query, cache, recent=recent, epoch=epoch))
 
 
 def position(
-    table: Table, catalog: Catalog, num: int, body: Json, cache: BlockCache, recent: Recent = ()
+    table: Table,
+    catalog: Catalog,
+    num: int,
+    body: Json,
+    cache: BlockCache,
+    recent: Recent = (),
+    epoch: EpochCheck = CONFIRMED,
 ) -> Any:
     """The position of an issue."""
     query = resolve_position(catalog, body)
-    return _read(find_position(table.metered(), catalog, num, query, cache, recent=recent))
+    return _read(find_position(table.metered(), catalog, num, query, cache, recent=recent, epoch=epoch))
 
 
 def _read(answer: Any) -> Any:

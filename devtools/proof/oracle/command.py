@@ -18,7 +18,7 @@ from devtools.local import bulk
 from devtools.local import engine as engines
 from devtools.local import table as tables
 from devtools.proof.faults.memory_table import MemoryTable
-from devtools.proof.oracle import tokens, writers
+from devtools.proof.oracle import imports, tokens, writers
 from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Asked, Difference, Player
 from devtools.proof.oracle.limits import LIMITS
 from gridview.dynamodb.table import Table
@@ -87,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
         task = progress.add_task("Queries", total=len(seeds))
         if args.tokens:
             found = with_tokens(seeds, args.jobs)
+        elif args.imports:
+            found = after_imports(seeds, args.jobs)
         elif args.writers:
             found = beside_writers(seeds, args.jobs)
         else:
@@ -141,6 +143,11 @@ def with_tokens(seeds: range, jobs: int) -> Iterator[Tally]:
     return scenarios(seeds, jobs, _play_with_tokens)
 
 
+def after_imports(seeds: range, jobs: int) -> Iterator[Tally]:
+    """What becomes of the scenarios with imports."""
+    return scenarios(seeds, jobs, _play_after_imports)
+
+
 def _play_with_writers(seeds: range) -> Tally:
     tally = Tally()
     for seed in seeds:
@@ -160,10 +167,18 @@ def _play_with_writers(seeds: range) -> Tally:
 
 
 def _play_with_tokens(seeds: range) -> Tally:
+    return _played(seeds, tokens.play)
+
+
+def _play_after_imports(seeds: range) -> Tally:
+    return _played(seeds, imports.play)
+
+
+def _played(seeds: range, play: Callable[[int], tuple[Asked, Counter[str]]]) -> Tally:
     tally = Tally()
     for seed in seeds:
         try:
-            asked, happened = tokens.play(seed)
+            asked, happened = play(seed)
         except Difference as error:
             tally.differences.append((seed, str(error)))
             continue
@@ -197,7 +212,7 @@ def _print(console: Console, tally: Tally, args: argparse.Namespace) -> None:
     console.print(_table(tally))
     for seed, difference in sorted(tally.differences)[:_SHOWN]:
         console.print(f"[red]{escape(difference)}[/red]", soft_wrap=True)
-        mode = "tokens" if args.tokens else "writers" if args.writers else ""
+        mode = next((one for one in ("tokens", "imports", "writers") if getattr(args, one)), "")
         console.print(f"  {replay(seed, args.engine, args.data, mode)}")
     refused = sum(tally.refused.values())
     console.print(
@@ -226,7 +241,7 @@ def _table(tally: Tally) -> Printed:
 
 
 def replay(seed: int, engine: str, data: str, mode: str = "") -> str:
-    """The command that puts a question again. `mode`: "writers" or "tokens", if it was put in a scenario."""
+    """The command that puts a question again. `mode`: "writers", "tokens" or "imports", if it was put in a scenario."""
     if mode:
         return f"./dev oracle --{mode} --queries 1 --seed {seed}"
     chosen = "" if data == "both" else f" --data {data}"

@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from random import Random
@@ -26,6 +26,7 @@ from gridview.index.images import Poison
 from gridview.maintenance.job_worker import Worker
 from gridview.schema import documents
 from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.store import Catalogs
 from gridview.support.errors import NotFound, Unprocessable
 
@@ -81,14 +82,23 @@ class Loaded:
     cache: BlockCache
     recent: Recent = ()
     """Writes that answers hold though the index may not show them. Of pages behind others it is the cursor that tells."""
+    epoch: EpochCheck = CONFIRMED
+    """What tells which issue numbers have been given out."""
 
 
 def load(
-    table: Table, project: Project, tenant: str, project_id: str, *, directory_seconds: float = 0.0
+    table: Table,
+    project: Project,
+    tenant: str,
+    project_id: str,
+    *,
+    directory_seconds: float = 0.0,
+    unheard: Container[int] = (),
 ) -> Loaded:
     """Put a project's issues into the table, with all that is derived from them, and into SQLite.
 
-    `directory_seconds`: for which directories are kept from one question to the next.
+    `directory_seconds`: for which directories are kept from one question to the next. `unheard`: of these issues only the
+    documents are put.
     """
     actor = Actor(tenant, "oracle", Role.ADMIN)
     body = {"id": project_id, "name": project_id, "states": project.states}
@@ -110,7 +120,9 @@ def load(
     if made:
         bulk.take_numbers(table, catalog, max(project.issues))
         with held_to(project.limits):
-            bulk.load(table, catalog, made, bulk.in_batches)
+            heard = [one for one in made if one["num"] not in unheard]
+            bulk.load(table, catalog, heard, bulk.in_batches)
+        bulk.in_batches(table, [one for one in made if one["num"] in unheard])
     return Loaded(project, table, catalog, Oracle(project), BlockCache(directory_seconds))
 
 
@@ -136,7 +148,9 @@ def ask(loaded: Loaded, question: Question) -> Asked:
 
 def _page(loaded: Loaded, body: Json, asked: Asked) -> Any:
     recent = () if "cursor" in body else loaded.recent
-    page = asking.page(loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache, recent)
+    page = asking.page(
+        loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache, recent, loaded.epoch
+    )
     asked.heard(page["explain"])
     return page
 
@@ -241,7 +255,7 @@ def _groups(loaded: Loaded, question: Question, asked: Asked) -> int:
     for _ in range(_GROUP_PAGES):
         request = {**body, "cursor": cursor, "explain": True}
         recent = loaded.recent if cursor is None else ()
-        answer = asking.grouped(loaded.table, loaded.catalog, request, loaded.cache, recent)
+        answer = asking.grouped(loaded.table, loaded.catalog, request, loaded.cache, recent, loaded.epoch)
         asked.heard(answer["explain"])
         told = groups_told(loaded, body, answer)
         same("the groups", told, expected[compared : compared + limit])
@@ -329,7 +343,9 @@ def _expected_value(kind: str, value: Any) -> Any:
 def _summary(loaded: Loaded, question: Question, asked: Asked) -> int:
     body = question.body
     asked_for = {**body, "explain": True}
-    answer = asking.summarized(loaded.table, loaded.catalog, asked_for, loaded.cache, loaded.recent)
+    answer = asking.summarized(
+        loaded.table, loaded.catalog, asked_for, loaded.cache, loaded.recent, loaded.epoch
+    )
     asked.heard(answer.pop("explain"))
     same("the summary", summary_told(loaded, body, answer), summary_expected(loaded, body))
     return len(answer["summaries"])
@@ -379,7 +395,9 @@ def summary_expected(loaded: Loaded, body: Json) -> Json:
 def _position(loaded: Loaded, question: Question, _: Asked) -> int:
     body = question.body
     try:
-        found = asking.position(loaded.table, loaded.catalog, question.num, body, loaded.cache, loaded.recent)
+        found = asking.position(
+            loaded.table, loaded.catalog, question.num, body, loaded.cache, loaded.recent, loaded.epoch
+        )
     except NotFound:
         same("whether there is the issue", False, question.num in loaded.project.issues)
         return 1

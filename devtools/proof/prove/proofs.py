@@ -28,6 +28,7 @@ TRACKER_QUERIES = 1_000
 ENGINE_QUERIES = 2_000
 WRITER_SCENARIOS = 1_000
 TOKEN_SCENARIOS = 1_000
+IMPORT_SCENARIOS = 1_000
 MILLION = 1_000_000
 
 
@@ -113,6 +114,14 @@ def ask_with_tokens(count: int, jobs: int) -> Proven:
     return _tallied(
         oracle.with_tokens(range(count), jobs),
         partial(oracle.replay, engine="memory", data="generated", mode="tokens"),
+    )
+
+
+def ask_after_imports(count: int, jobs: int) -> Proven:
+    """Put so many questions after an import that the index lacks."""
+    return _tallied(
+        oracle.after_imports(range(count), jobs),
+        partial(oracle.replay, engine="memory", data="generated", mode="imports"),
     )
 
 
@@ -264,6 +273,11 @@ PROOFS: tuple[Proof, ...] = (
         "oracle with tokens",
         f"so have {TOKEN_SCENARIOS:,} with the tokens of writes, however late the index is",
         partial(ask_with_tokens, TOKEN_SCENARIOS),
+    ),
+    Proof(
+        "oracle after imports",
+        f"so have {IMPORT_SCENARIOS:,} after an import that the index has not heard of, without a token",
+        partial(ask_after_imports, IMPORT_SCENARIOS),
     ),
     Proof(
         "baseline",

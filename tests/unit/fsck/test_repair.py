@@ -22,7 +22,7 @@ from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.index import maintainer
 from gridview.index.committer import Superseded
 from gridview.index.images import Underivable
-from gridview.index.ledger import ImageVersion, Ledger
+from gridview.index.ledger import EVERY_FAMILY, ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.index.stream_consumer import consume
 from gridview.schema.store import Catalogs, DefinitionsMissing
@@ -115,6 +115,20 @@ def test_any_damage_is_repaired_in_one_go(table: MemoryTable, planted: Planted) 
         item for (_, sort_key), item in table.items.items() if sort_key == keys.project(TENANT, PROJECT)
     ]
     assert_chains(table, catalog_of(table), documents)
+
+
+def test_a_repaired_ledger_says_where_the_issue_may_still_be_shown(table: MemoryTable) -> None:
+    """GSI1 and kept directories show blocks as they were before the repair, as they do after a consumer."""
+    table.delete(KEY, damage.order_key("a1.1"))
+    assert mended(table)
+    ledger = Ledger.from_item(table.items[KEY, keys.LEDGER])
+    left = ledger.left_by(int(clock.seconds()))
+    assert left.keys() == ledger.applied.keys()
+    assert left["a1.1"] == (ledger.applied["a1.1"],)
+    table.delete(KEY, keys.LEDGER)
+    assert mended(table)
+    left = Ledger.from_item(table.items[KEY, keys.LEDGER]).left_by(int(clock.seconds()))
+    assert EVERY_FAMILY in left, "of what a lost ledger knew nobody is sure"
 
 
 def test_an_item_that_nobody_knows_is_left_alone(table: MemoryTable) -> None:

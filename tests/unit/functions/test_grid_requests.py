@@ -124,6 +124,7 @@ def test_explain_is_the_same_for_a_position(api: Client) -> None:
         "bucket count",
         "epoch read",
         "freshness",
+        "unheard read",
     ]
     assert sum(node["read_units"] for node in nodes_of(told["tree"])) == pytest.approx(
         float(told["read_units"])

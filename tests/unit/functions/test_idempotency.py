@@ -380,11 +380,11 @@ def test_a_key_adds_one_read_and_one_item_of_less_than_a_kilobyte(
     create(api, "create_issue", key=None)
     through(note)
     create(api, "create_issue", key=None)
-    assert sorted(calls[:2]) == ["add", "get"]  # beside the number the epoch
+    assert sorted(calls[:2]) == ["get", "update"]  # beside the number the epoch
     assert calls[2:] == ["put"]
     calls.clear()
     create(api, "create_issue")
-    assert sorted(calls[:3]) == ["add", "get", "query"]
+    assert sorted(calls[:3]) == ["get", "query", "update"]
     assert calls[3:] == ["transact"]
     calls.clear()
     create(api, "create_issue")

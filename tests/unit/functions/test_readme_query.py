@@ -39,8 +39,8 @@ def test_the_query_of_the_readme_has_the_answer_and_the_plan_that_are_shown(
 
 
 def outline(node: dict[str, Any], depth: int = 0) -> Iterator[str]:
-    """A line for each node but for what tells how far behind the index is."""
-    if node["node"] == "freshness":
+    """A line for each node but for what tells how far behind the index is, and what it lacks of an example that was just made."""
+    if node["node"] in ("freshness", "unheard read"):
         return
     estimated = node["estimated"]["read_units"] if "estimated" in node else "-"
     yield f"{'  ' * depth}{node['node']} [{estimated}, {node['read_units']}] {node['sentence']}"

@@ -290,9 +290,11 @@ def test_a_page_reads_the_epoch_beside_its_first_call(
     here.begin(site.copy())
     here.know()
     told = here.ask(Asked("POST", "/grid", {**body, "explain": True})).body["explain"]
-    of_the_epoch = [call for call in told["calls"] if call["operation"] == "get_item"]
-    assert of_the_epoch == [
-        {"operation": "get_item", "target": "table", "round": 1, "items_read": 1, "read_units": 1}
+    of_the_epoch = [
+        call for call in told["calls"] if (call["operation"], call["target"]) == ("query", "table")
+    ]
+    assert of_the_epoch == [  # and of the counter, which stands beside it
+        {"operation": "query", "target": "table", "round": 1, "items_read": 2, "read_units": 1}
     ]
     (node,) = [node for node in told["tree"]["children"] if node["node"] == "epoch read"]
     assert (node["read_units"], node["rounds"]) == (1, [1])

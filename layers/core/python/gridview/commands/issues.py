@@ -19,6 +19,7 @@ from gridview.schema.document_store import get_issue, issue_key
 from gridview.schema.documents import Changes, Document
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.ids import MAX_ISSUE_NUMBER
+from gridview.schema.numbering import marking
 from gridview.support import clock
 from gridview.support.errors import Conflict, InProgress, NotFound, Unprocessable
 
@@ -62,13 +63,18 @@ def _take_numbers(table: Table, catalog: Catalog, count: int, highest: int) -> r
         {":room": highest - count},
     )
     try:
-        last = table.add(
-            keys.project(catalog.tenant, catalog.project), keys.COUNTER, "last", count, condition
+        counter = table.update(
+            keys.project(catalog.tenant, catalog.project),
+            keys.COUNTER,
+            condition,
+            add={"last": count},
+            **marking(clock.seconds())._asdict(),
         )
     except ConditionFailed as error:
         if error.item is None or error.item.get("closed"):
             raise NotFound("Project not found.") from error
         return None
+    last: int = counter["last"]
     return range(last - count + 1, last + 1)
 
 

@@ -392,12 +392,13 @@ class Table:
         add: Mapping[str, int] | None = None,
         assign: Mapping[str, Any] | None = None,
         default: Mapping[str, Any] | None = None,
+        keep: Mapping[str, str] | None = None,
         drop: Sequence[str] = (),
     ) -> Item:
         """Change attributes of an item in place and tell the item as it is then: a write unit for each KB of it.
 
-        Numbers are raised (`add`), attributes set (`assign`), set where there are none (`default`), and removed (`drop`).
-        ConditionFailed when the condition does not hold.
+        Numbers are raised (`add`), attributes set (`assign`), set where there are none (`default`; `keep`: to what another one was
+        before), and removed (`drop`). ConditionFailed when the condition does not hold.
         """
         names: dict[str, str] = {}
         values: dict[str, Any] = {}
@@ -410,6 +411,9 @@ class Table:
         for name, value in (default or {}).items():
             path = placed(names, (name,))
             set_now.append(f"{path} = if_not_exists({path}, {operand(value)})")
+        for name, other in (keep or {}).items():
+            path = placed(names, (name,))
+            set_now.append(f"{path} = if_not_exists({path}, {placed(names, (other,))})")
         added = [f"{placed(names, (name,))} {operand(amount)}" for name, amount in (add or {}).items()]
         clauses = {"SET": set_now, "ADD": added, "REMOVE": [placed(names, (name,)) for name in drop]}
         update = " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)

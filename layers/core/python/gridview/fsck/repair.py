@@ -17,7 +17,7 @@ from gridview.index.families import has_entries
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Underivable, target_of
 from gridview.index.journal_log import Log
-from gridview.index.ledger import ImageVersion, Intent, Ledger, Plan
+from gridview.index.ledger import EVERY_FAMILY, ImageVersion, Intent, Ledger, Plan, left_behind
 from gridview.index.maintainer import Work, carry_out, current_catalog
 from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.catalog import Catalog
@@ -163,7 +163,11 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     epoch = catalog.epoch if catalog is not None else ledger.epoch
     lost = collection.ledger is None or collection.revision > ledger.revision
     revision = collection.revision + _LEAP if lost else ledger.revision + 1
-    done = Ledger(order.version, order.removed, epoch, revision, target)
+    now = int(clock.seconds())
+    left = left_behind(ledger, present, {**present, **target}, now)
+    # What a lost ledger told of other families nobody knows any more.
+    left |= {EVERY_FAMILY: ()} if lost else {}
+    done = Ledger(order.version, order.removed, epoch, revision, target, left=left, at=now)
     intents = {
         family: Intent(
             target.get(family),
@@ -172,7 +176,7 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
         for family in {**present, **target}
     }
     return Plan(
-        intent=replace(done, applied=ledger.applied, intent=intents),
+        intent=replace(done, applied=ledger.applied, intent=intents, left=ledger.left_by(now)),
         put=target,
         clear=tuple(family for family in present if family not in target),
         done=done,

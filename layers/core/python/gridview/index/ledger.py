@@ -236,16 +236,16 @@ def plan(
     if not touched and one_step and epoch <= ledger.epoch:
         return None
     before = ledger.left_by(now)
-    left = {family: _joined(before.get(family, ()), present.get(family, ())) for family in touched}
+    left = left_behind(ledger, present, touched, now)
     if touched and not ledger.revision:
-        left = {EVERY_FAMILY: ()}
+        left = {**before, EVERY_FAMILY: ()}
     done = Ledger(
         image.version,
         image.removed,
         epoch,
         ledger.revision + 1,
         dict(target),
-        left={**before, **left},
+        left=left,
         at=now,
     )
     intents = {
@@ -261,6 +261,15 @@ def plan(
         clear=tuple(family for family in touched if family not in target),
         done=done,
     )
+
+
+def left_behind(
+    ledger: Ledger, present: Mapping[str, tuple[str, ...]], touched: Iterable[str], now: int
+) -> dict[str, tuple[str, ...]]:
+    """What an issue has left once a plan that touches these families is carried out, as far as somebody may still be shown it."""
+    before = ledger.left_by(now)
+    left = {family: _joined(before.get(family, ()), present.get(family, ())) for family in touched}
+    return {**before, **left}
 
 
 def _joined(*strings: Iterable[str]) -> tuple[str, ...]:

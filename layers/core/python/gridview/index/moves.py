@@ -33,6 +33,13 @@ class Move(NamedTuple):
     pending: bool = False
 
 
+class Unheard(NamedTuple):
+    """The issues that the index has not heard of; and if these were too many to read, how many numbers there are in question."""
+
+    moves: tuple[Move, ...]
+    missing: int = 0
+
+
 FamilyMoves = Mapping[str, FamilyMove]
 """The moves of an issue, by family."""
 

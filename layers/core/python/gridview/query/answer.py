@@ -1,25 +1,30 @@
 """From a plan to an answer: it is carried out, and explained if that is asked for."""
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent, issues_in
 from gridview.index.block_cache import BlockCache
+from gridview.index.moves import Unheard
+from gridview.index.unheard import SETTLED
 from gridview.query import planner
-from gridview.query.executor import Executor
+from gridview.query.executor import Executor, LaidAnew
 from gridview.query.explain import explanation_of
 from gridview.query.plan import Node
-from gridview.query.reads import ReadEpoch, ReadFreshness, ReadRecent
-from gridview.query.steps import Steps, ask, side_by_side, tell
+from gridview.query.reads import ReadEpoch, ReadFreshness, ReadRecent, ReadUnheard
+from gridview.query.steps import Ask, Steps, ask, ask_all, side_by_side, tell
+from gridview.query.trace import Facts
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
+from gridview.support import clock
 
 Result = TypeVar("Result")
 
 
 def carried_out(
     plan: Node,
-    steps: Steps[Result],
+    steps: Callable[[], Steps[Result]],
     table: Table,
     catalog: Catalog,
     cache: BlockCache | None,
@@ -32,33 +37,71 @@ def carried_out(
 
     They raise what refuses the request. Beside the first round the project's epoch is read (StaleDefinitions if the catalog is not
     the current one), how far the index is behind, and with tokens what they name. `cache`: what the container keeps. `recent`:
-    writes that the answer is to hold.
+    writes that the answer is to hold. Where numbers were given out lately it is also read whether the index has heard of these
+    issues; if not, they are laid over, and the plan is carried out anew.
     """
     just_written = issues_in(recent)
     executor = Executor(table, catalog, cache or BlockCache(0.0), epoch, just_written)
-    epoch_read, freshness = planner.epoch_read(), planner.freshness()
-    overlay_read = planner.overlay_read(len(just_written), journal=catalog.journalled)
-    beside: dict[Node, Steps[Any]] = {}
-    if just_written or catalog.journalled:
-        beside[overlay_read] = _recent(overlay_read)
-    if epoch.due:
-        beside[epoch_read] = ask(epoch_read, ReadEpoch())
-    beside[freshness] = _lag(freshness)
+    state = _State(epoch, just_written, journal=catalog.journalled)
     result: Result
-    result, *_ = executor.run(side_by_side(steps, *beside.values()))
+    try:
+        result, *_ = executor.run(side_by_side(steps(), *state.reads()))
+    except LaidAnew:
+        result = executor.run(steps())
     facts = executor.trace.facts
-    pending = facts[overlay_read]["pending"] if overlay_read in beside else 0
-    told: dict[str, Any] = {"index": {"lag_ms": facts[freshness]["lag"].milliseconds, "pending": pending}}
+    told: dict[str, Any] = {"index": state.index(facts)}
     if explain:
-        told["explain"] = explanation_of(plan, tuple(beside), executor.trace, table.meter)
+        told["explain"] = explanation_of(plan, state.nodes(facts), executor.trace, table.meter)
     return result, told
 
 
-def _recent(node: Node) -> Steps[None]:
-    overlay = yield from ask(node, ReadRecent())
-    yield from tell(node, behind=overlay.behind, pending=overlay.pending)
+class _State:
+    """What is read beside a plan: the state of the index."""
 
+    def __init__(self, epoch: EpochCheck, recent: frozenset[int], *, journal: bool) -> None:
+        self._check = epoch
+        self._laid = bool(recent) or journal
+        self._due = epoch.due
+        self._overlay = planner.overlay_read(len(recent), journal=journal)
+        self._epoch = planner.epoch_read()
+        self._freshness = planner.freshness()
+        self._unheard = planner.unheard_read()
 
-def _lag(freshness: Node) -> Steps[None]:
-    lag = yield from ask(freshness, ReadFreshness())
-    yield from tell(freshness, lag=lag)
+    def reads(self) -> Iterator[Steps[None]]:
+        """The steps."""
+        if self._laid:
+            yield self._recent()
+        yield self._of_the_index()
+
+    def _recent(self) -> Steps[None]:
+        overlay = yield from ask(self._overlay, ReadRecent())
+        yield from tell(self._overlay, behind=overlay.behind, pending=overlay.pending)
+
+    def _of_the_index(self) -> Steps[None]:
+        """The epoch and the lag; and if numbers were given out lately, whether the index has heard of them."""
+        asks = [Ask(self._epoch, ReadEpoch())] if self._due else []
+        *_, lag = yield from ask_all([*asks, Ask(self._freshness, ReadFreshness())])
+        yield from tell(self._freshness, lag=lag)
+        numbering = self._check.numbering
+        if numbering is None:
+            return
+        now = clock.seconds()
+        after = numbering.given_by(now - SETTLED - (lag.seconds or 0.0), now)
+        if after < numbering.last:
+            most = planner.laid_over(numbering.last)
+            found = yield from ask(self._unheard, ReadUnheard(after, numbering.last, most))
+            yield from tell(self._unheard, unheard=found)
+
+    def nodes(self, facts: Mapping[Node, Facts]) -> tuple[Node, ...]:
+        """Those that were carried out."""
+        laid = (self._overlay,) if self._laid else ()
+        due = (self._epoch,) if self._due else ()
+        return (*laid, *due, self._freshness, *((self._unheard,) if self._unheard in facts else ()))
+
+    def index(self, facts: Mapping[Node, Facts]) -> dict[str, int | None]:
+        """How late the index is, as every answer tells it."""
+        pending = facts[self._overlay]["pending"] if self._overlay in facts else 0
+        if self._unheard in facts:
+            found: Unheard = facts[self._unheard]["unheard"]
+            pending += len(found.moves) + found.missing
+        return {"lag_ms": facts[self._freshness]["lag"].milliseconds, "pending": pending}

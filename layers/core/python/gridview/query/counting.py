@@ -45,7 +45,7 @@ def grouped_counts(
     plan = aggregate_planner.groups(catalog, query, reached)
     found, told = carried_out(
         plan,
-        grouping.run(plan),
+        lambda: grouping.run(plan),
         table,
         catalog,
         cache,
@@ -108,7 +108,7 @@ def summarized(
     plan = aggregate_planner.summary(catalog, query)
     found, told = carried_out(
         plan,
-        summary.run(plan),
+        lambda: summary.run(plan),
         table,
         catalog,
         cache,

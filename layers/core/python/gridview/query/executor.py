@@ -19,6 +19,7 @@ from gridview.index.journal_log import Log
 from gridview.index.journal_tail import recent_moves
 from gridview.index.ledger import Ledger
 from gridview.index.moves import Move, move_of
+from gridview.index.unheard import unheard
 from gridview.query.index_snapshot import IndexSnapshot
 from gridview.query.overlay import NOTHING, Overlay
 from gridview.query.plan import Node
@@ -35,6 +36,7 @@ from gridview.query.reads import (
     ReadRange,
     ReadRanges,
     ReadRecent,
+    ReadUnheard,
 )
 from gridview.query.steps import Ask, AtHand, Steps, Tell
 from gridview.query.trace import Trace, Usage
@@ -45,6 +47,13 @@ from gridview.support import clock
 from gridview.support.concurrency import in_context
 
 Result = TypeVar("Result")
+
+_MORE = 500
+"""Sort entries that are read at most besides those asked for, because so many may be taken out."""
+
+
+class LaidAnew(Exception):
+    """New issues were found that the index has not heard of. They are laid over, and the plan is to be carried out anew."""
 
 
 class _ReadBatch(NamedTuple):
@@ -141,6 +150,11 @@ class Executor:
         for one, answer in zip(asked, answers, strict=True):
             if isinstance(one.read, ReadRecent):
                 self._overlay = self._index.overlay = answer
+            elif isinstance(one.read, ReadUnheard) and answer.moves:
+                self._overlay = (self._overlay or NOTHING).with_new(answer.moves)
+                self._index.lay(self._overlay)
+                self._facts.setdefault(one.node, {})["unheard"] = answer
+                raise LaidAnew
         overlay = self._overlay
         if overlay is None or overlay is NOTHING:
             return list(answers)
@@ -218,7 +232,8 @@ class Executor:
                 partition = self._project
                 if family is not None:
                     # As many entries more as may be taken out: a second Query for these would be a round.
-                    partition, limit = keys.order(tenant, project, family), limit + len(self._recent)
+                    more = len(self._overlay.issues if self._overlay else self._recent)
+                    partition, limit = keys.order(tenant, project, family), limit + min(more, _MORE)
                 only = None if lacking is None else _lacks(lacking)
                 page = table.query(
                     partition, index=True, bound=bound, forward=forward, limit=limit, only=only, paths=paths
@@ -231,8 +246,16 @@ class Executor:
                 return get_issue(table, self._catalog, num)
             case ReadLedger(num):
                 return Ledger.from_item(table.get(keys.issue(tenant, project, num), keys.LEDGER))
+        return self._of_the_state(table, read)
+
+    def _of_the_state(self, table: Table, read: Any) -> Any:
+        """The answer to a read of what the definitions and the index are now."""
+        match read:
             case ReadRecent():
                 return self._overlay_of(table)
+            case ReadUnheard(after, last, most):
+                known = (self._overlay or NOTHING).issues
+                return unheard(table, self._catalog, self._cache, after, last, known, most)
             case ReadEpoch():
                 return self._epoch.confirm(table)
             case ReadFreshness():

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gridview.dynamodb.metering import Meter
+from gridview.index.moves import Unheard
 from gridview.query import plan
 from gridview.query.grid_request import in_words
 from gridview.query.plan import Node
@@ -104,6 +105,8 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
                 f"Read {' and '.join((*named, *logged))}: of {facts['behind']:,} the index may not show everything yet, so what "
                 "they are is laid over it."
             )
+        case plan.UnheardRead():
+            return _of_the_new(facts["unheard"])
         case plan.Freshness():
             return str(facts["lag"].sentence())
         case plan.Total():
@@ -152,6 +155,20 @@ def sentence(node: Node, facts: Facts) -> str:  # noqa: C901  (one case for each
                 "documents no longer pass or stand elsewhere by now."
             )
     raise TypeError(node)
+
+
+def _of_the_new(unheard: Unheard) -> str:
+    """What came of the search for new issues."""
+    if unheard.missing:
+        return (
+            f"Up to {_issues(unheard.missing)} of the last numbers are not in the index yet, or gone. They are too many to be laid "
+            "over it, so they are missing here."
+        )
+    if not unheard.moves:
+        return "Numbers were given out lately: the index has heard of all their issues."
+    return (
+        f"Read the new issues that the index has not heard of: {_issues(len(unheard.moves))}, laid over it."
+    )
 
 
 def _along(query: Any, facts: Facts) -> str:

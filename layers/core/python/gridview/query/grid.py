@@ -50,7 +50,7 @@ def grid_page(
     plan = planner.plan_page(catalog, query, spot, backward=backward)
     found, told = carried_out(
         plan,
-        read_page(plan, catalog),
+        lambda: read_page(plan, catalog),
         table,
         catalog,
         cache,

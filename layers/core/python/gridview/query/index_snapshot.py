@@ -22,6 +22,14 @@ class IndexSnapshot:
         self._listed: dict[tuple[str, Entry], Entry | None] = {}
         self._blocks: dict[tuple[str, Entry], Block] = {}
 
+    def lay(self, overlay: Overlay) -> None:
+        """Lay another overlay: what is looked at from now on is laid over anew."""
+        self.overlay = overlay
+        self._counted.clear()
+        self._directories.clear()
+        self._listed.clear()
+        self._blocks.clear()
+
     @property
     def reads(self) -> Reads:
         """What has been read of blocks."""

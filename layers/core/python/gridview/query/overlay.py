@@ -106,6 +106,15 @@ class Overlay:
             self._families[family] = FamilyOverlay(family, self._moves.values())
         return self._families[family]
 
+    def with_new(self, moves: Iterable[Move]) -> "Overlay":
+        """With the moves of new issues too, of which it must know none."""
+        return Overlay([*self._moves.values(), *moves])
+
+    @property
+    def issues(self) -> BitMap:
+        """Its issues."""
+        return BitMap(self._moves)
+
     # Of directories
 
     def unsettled(self, directory: Directory) -> Iterator[Entry]:

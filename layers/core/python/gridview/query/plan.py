@@ -85,6 +85,11 @@ class OverlayRead(Node):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class UnheardRead(Node):
+    """The new issues that the index has not heard of."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Freshness(Node):
     """How far the index is behind."""
 

@@ -47,6 +47,7 @@ from gridview.query.plan import (
     SetOrder,
     TopN,
     Total,
+    UnheardRead,
 )
 from gridview.query.predicates import Filter
 from gridview.query.reads import Snapshot
@@ -247,6 +248,16 @@ def overlay_read(issues: int, *, journal: bool) -> OverlayRead:
     return OverlayRead(
         issues=issues, journal=journal, estimate=Estimate(issues * 2.0 + prices.ITEM * journal)
     )
+
+
+def unheard_read() -> UnheardRead:
+    """The new issues that the index has not heard of, read where there may be any."""
+    return UnheardRead()
+
+
+def laid_over(last: int) -> int:
+    """How many new issues are laid over the index at most: of a project that may be read whole all."""
+    return WHOLE if last <= WHOLE else CANDIDATES
 
 
 def freshness() -> Freshness:

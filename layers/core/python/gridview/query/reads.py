@@ -116,6 +116,18 @@ class ReadRecent:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadUnheard:
+    """The new issues that the index has not heard of, with numbers above `after`. The answer: an Unheard.
+
+    Where there are any, they are laid over, and the plan is carried out anew.
+    """
+
+    after: int
+    last: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReadEpoch:
     """The project's epoch, strongly consistent. The answer: nothing. It raises StaleDefinitions."""
 
@@ -134,6 +146,7 @@ Read = (
     | ReadIssue
     | ReadLedger
     | ReadRecent
+    | ReadUnheard
     | ReadEpoch
     | ReadFreshness
 )

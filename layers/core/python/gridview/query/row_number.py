@@ -64,7 +64,7 @@ def position(
     plan = planner.plan_row_number(catalog, num, query)
     found, told = carried_out(
         plan,
-        count_rows(plan, catalog),
+        lambda: count_rows(plan, catalog),
         table,
         catalog,
         cache,

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
+from gridview.schema.numbering import Numbering
 
 Result = TypeVar("Result")
 
@@ -16,8 +17,12 @@ class StaleDefinitions(Exception):
 class EpochCheck:
     """Reads the epoch of the definitions that one request uses, once at most and after the request began."""
 
-    def __init__(self, is_current: Callable[[Table], bool] | None = None) -> None:
+    def __init__(
+        self, is_current: Callable[[Table], bool] | None = None, numbering: Numbering | None = None
+    ) -> None:
         """`is_current` reads the epoch and compares it. None: the definitions themselves were read for this request."""
+        self.numbering = numbering
+        """Which issue numbers had been given out then, where that is known."""
         self._read = is_current
         self._current: bool | None = True if is_current is None else None
 

@@ -8,6 +8,7 @@ from gridview.encoding import keys
 from gridview.schema.catalog import BUILTINS, Catalog, Composite, Definition, Field, FieldType, Option, Part
 from gridview.schema.generations import Indexes
 from gridview.schema.jobs import Job
+from gridview.schema.numbering import Numbering
 
 JOURNAL_MARK = "journal"
 """The attribute of a catalog item that says that the project is journalled."""
@@ -23,6 +24,7 @@ class ProjectItems(NamedTuple):
     numbers: int
     job: Job | None
     slices: tuple[Job, ...]
+    numbering: Numbering
 
     @property
     def next_epoch(self) -> int:

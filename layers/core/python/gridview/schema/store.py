@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gridview.dynamodb.errors import TransactionFailed
+from gridview.dynamodb.expressions import Bound
 from gridview.dynamodb.side_by_side import side_by_side
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -12,9 +13,10 @@ from gridview.schema.catalog import (
     Catalog,
     UnknownOption,
 )
-from gridview.schema.epoch import CONFIRMED, EpochCheck, StaleDefinitions
+from gridview.schema.epoch import EpochCheck, StaleDefinitions
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import PARTS, Job
+from gridview.schema.numbering import Numbering
 from gridview.support.errors import Conflict, NotFound, RequestError
 
 _KEPT = 256
@@ -56,7 +58,11 @@ class Catalogs:
 
     def reload(self, table: Table, tenant: str, project: str) -> Catalog:
         """Read the catalog now, strongly consistent."""
-        catalog = to_catalog(tenant, project, self._read(table, tenant, project))
+        return self._read_now(table, tenant, project)[0]
+
+    def _read_now(self, table: Table, tenant: str, project: str) -> tuple[Catalog, EpochCheck]:
+        items = self._read(table, tenant, project)
+        catalog = to_catalog(tenant, project, items)
         with self._lock:
             known = self._entries.pop((tenant, project), None)
             if known is not None and known.epoch == catalog.epoch:
@@ -64,7 +70,7 @@ class Catalogs:
             self._entries[tenant, project] = catalog
             while len(self._entries) > _KEPT:
                 self._entries.pop(next(iter(self._entries)))
-        return catalog
+        return catalog, EpochCheck(numbering=items.numbering)
 
     def _read(self, table: Table, tenant: str, project: str) -> ProjectItems:
         beside = self._beside
@@ -83,20 +89,26 @@ class Catalogs:
         return self.reload(table, tenant, project)
 
     def using(
-        self, table: Table, tenant: str, project: str, use: Callable[[Catalog, EpochCheck], Result]
+        self,
+        table: Table,
+        tenant: str,
+        project: str,
+        use: Callable[[Catalog, EpochCheck], Result],
+        *,
+        numbered: bool = False,
     ) -> Result:
         """The result of `use` with the current catalog. NotFound.
 
         The cached copy is tried first. `use` has its check made beside its first round, and before it writes anything; here it is
         made at last, alone. `use` is repeated once, with the catalog read anew, if the copy was stale. So it must not have written
-        when it raises UnknownOption, or anything before the check.
+        when it raises UnknownOption, or anything before the check. `numbered`: the check tells the project's counter too.
         """
         known = self._entries.get((tenant, project))
         if known is None:
-            catalog, epoch = self.reload(table, tenant, project), CONFIRMED
+            catalog, epoch = self._read_now(table, tenant, project)
         else:
             catalog = known
-            epoch = EpochCheck(lambda own: _is_current(own, catalog))
+            epoch = _NumberedCheck(catalog) if numbered else EpochCheck(lambda own: _is_current(own, catalog))
         try:
             result = use(catalog, epoch)
             epoch.confirm(table)
@@ -108,7 +120,7 @@ class Catalogs:
                 raise
         else:
             return result
-        return use(self.reload(table, tenant, project), CONFIRMED)
+        return use(*self._read_now(table, tenant, project))
 
     def existing(self, table: Table, tenant: str, project: str, act: Callable[[Catalog], Result]) -> Result:
         """The result of `act`, which depends on no definition but that the project exists. NotFound, even if `act` has been done.
@@ -125,6 +137,23 @@ class Catalogs:
         """Drop the cached catalog, so that the next use reads it again."""
         with self._lock:
             self._entries.pop((tenant, project), None)
+
+
+class _NumberedCheck(EpochCheck):
+    """A check that reads the project's counter together with its epoch: 1 read unit, as their keys follow each other."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        super().__init__(self._look)
+        self._catalog = catalog
+
+    def _look(self, table: Table) -> bool:
+        partition = keys.project(self._catalog.tenant, self._catalog.project)
+        both = Bound("between", keys.CATALOG, keys.COUNTER)
+        found = {item[keys.SK]: item for item in table.query(partition, bound=both, consistent=True).items}
+        if keys.CATALOG not in found or keys.COUNTER not in found:
+            return False
+        self.numbering = Numbering.from_item(found[keys.COUNTER])
+        return bool(found[keys.CATALOG]["epoch"] == self._catalog.epoch)
 
 
 def _is_current(table: Table, catalog: Catalog) -> bool:
@@ -159,6 +188,7 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
         found[keys.COUNTER]["last"],
         None if job is None else Job.from_item(job),
         tuple(Job.from_item(item) for item in slices if item is not None),
+        Numbering.from_item(found[keys.COUNTER]),
     )
 
 

@@ -1,0 +1,118 @@
+"""The questions put after an import that the index has not heard of: answers are right at once, without a token.
+
+Of a project's issues the index has some. Of the others only the documents are there, since the stream is paused; some of them were
+edited since; of some a consumer has taken in a part before it was killed; and GSI1 does not show the last of them yet. Each answer
+has to be what SQLite says of all issues.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from devtools.proof.faults.adversary import record
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.strands import Killed
+from devtools.proof.faults.virtual import Clock, virtual
+from devtools.proof.faults.watched import Attempted
+from devtools.proof.oracle import compare, world
+from devtools.proof.oracle.compare import Asked, Loaded
+from devtools.proof.oracle.limits import LIMITS, held_to
+from devtools.proof.oracle.scene import PROJECT, TENANT
+from devtools.proof.oracle.world import Project
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import keys
+from gridview.index.images import Poison
+from gridview.index.stream_consumer import consume
+from gridview.schema.epoch import EpochCheck
+from gridview.schema.numbering import Numbering
+from gridview.schema.store import Catalogs
+from gridview.support import clock as present
+
+_SIZES = (15, 30, 60, 110)
+_FEW = 1_000
+"""Numbers of which all may be in question."""
+
+
+def play(seed: int) -> tuple[Asked, Counter[str]]:
+    """Play the scenario of this number; Difference."""
+    random = Random(f"imports {seed}")  # noqa: S311  (the same one each time)
+    # If fewer documents than the import has may be fetched, the answer only says what is missing.
+    project = world.make(
+        random, tuple(name for name in LIMITS if not {"poor", "few"} & {*name.split()}), _SIZES
+    )
+    with virtual(Clock(), seed), held_to(project.limits):
+        happened: Counter[str] = Counter()
+        loaded = imported(random, project, random.choice((0.1, 0.5, 1.0)), happened)
+        return compare.put(loaded, world.question(random, project)), happened
+
+
+def imported(random: Random, project: Project, share: float, happened: Counter[str]) -> Loaded:
+    """A project of whose issues about such a share, the last and a few others, are not in the index."""
+    numbers = sorted(project.issues)
+    first = numbers[int(len(numbers) * (1 - share))]
+    others = random.sample(numbers, len(numbers) // 20)
+    unheard = {*(num for num in numbers if num >= first), *others}
+    table = MemoryTable()
+    loaded = compare.load(table, project, TENANT, PROJECT, directory_seconds=3.0, unheard=unheard)
+    happened["issues not in the index"] += len(unheard)
+    table.lag()
+    late = [_document(table, num) for num in random.sample(sorted(unheard), len(unheard) // 10)]
+    for document in late:
+        table.delete(document[keys.PK], document[keys.SK])
+    table.catch_up_with_all()
+    for document in late:
+        table.put(document)
+    happened["of them not in GSI1"] += len(late)
+    edited = random.sample(sorted(unheard), len(unheard) // 4)
+    for num in edited:
+        _edit_back(table, num, random)
+    happened["of them edited"] += len(edited)
+    for _ in range(random.choice((0, 1, 3))):
+        _take_in(table, random.sample(sorted(unheard), min(len(unheard), 8)), random)
+        happened["consumers killed"] += 1
+    now = present.seconds()
+    last = max(numbers) + random.choice((0, 0, 3))
+    marks = {(int(now // 60) - 10) % 32: min(unheard) - 1} if last > _FEW or random.random() < 0.5 else {}
+    return replace(loaded, epoch=EpochCheck(numbering=Numbering(last, now - 1, marks)))
+
+
+def _document(table: MemoryTable, num: int) -> Item:
+    return table.items[keys.issue(TENANT, PROJECT, num), keys.project(TENANT, PROJECT)]
+
+
+def _edit_back(table: MemoryTable, num: int, random: Random) -> None:
+    """Have the document be the second version; a consumer may have taken in a part of the first, which was another."""
+    document = _document(table, num)
+    first = {**document, "fields": {}, "name": "as it was", "version": 1}
+    if random.random() < 0.5:
+        _consume(table, [first], random)
+    table.put({**document, "version": 2})
+
+
+def _take_in(table: MemoryTable, nums: Sequence[int], random: Random) -> None:
+    _consume(table, [_document(table, num) for num in nums], random)
+
+
+def _consume(table: MemoryTable, documents: Sequence[Item], random: Random) -> None:
+    """A consumer that is killed before one of its writes, at the latest before the block of the numbers."""
+    left = [random.randint(0, 12)]
+    blocks = keys.directory(TENANT, PROJECT, "num")
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes:
+            left[0] -= 1
+            if left[0] < 0 or any(key[1] == blocks for key in attempted.keys):
+                raise Killed
+        return perform()
+
+    records = [record(at, None, one) for at, one in enumerate(documents, 1)]
+    try:
+        consume(table.seen_through(around), Catalogs(), records, _no_poison)
+    except Killed:
+        return
+
+
+def _no_poison(poison: Poison) -> None:
+    raise AssertionError(poison)

@@ -1,0 +1,65 @@
+"""The differential test after imports that the index has not heard of; `devtools.proof.oracle.imports` states what has to hold."""
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import pytest
+
+from devtools.cli import main
+from devtools.proof.faults.virtual import Clock, virtual
+from devtools.proof.oracle import compare, imports, world
+from devtools.proof.oracle.compare import Difference
+from devtools.proof.oracle.limits import held_to
+from gridview.index import unheard
+from gridview.query.index_snapshot import IndexSnapshot
+from gridview.query.overlay import Overlay
+from gridview.query.planner import WHOLE
+
+SCENARIOS = 12
+"""`./dev prove` plays 1,000."""
+
+
+def test_answers_hold_every_new_issue_without_a_token() -> None:
+    happened: Counter[str] = Counter()
+    for seed in range(SCENARIOS):
+        asked, some = imports.play(seed)
+        happened += some
+        happened["rows"] += asked.rows
+    for what in ("issues not in the index", "of them edited", "of them not in GSI1", "consumers killed"):
+        assert happened[what] > 0
+    assert happened["rows"] > SCENARIOS
+
+
+def test_an_import_of_1_900_issues_is_right_at_once() -> None:
+    random = Random("an import")  # noqa: S311  (the same one each time)
+    project = world.make(random, ("real",), (2_100,))
+    assert max(project.issues) < WHOLE, "all that it lacks is laid over, numbers that came to nothing or not"
+    happened: Counter[str] = Counter()
+    with virtual(Clock(), 0), held_to("real"):
+        loaded = imports.imported(random, project, 1_900 / 2_105, happened)
+        assert 1_890 < happened["issues not in the index"] <= 2_000
+        for _ in range(2):
+            compare.put(loaded, world.question(random, project))
+
+
+def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["oracle", "--imports", "--queries", "2", "--jobs", "1"]) == 0
+    assert "no difference" in capsys.readouterr().out
+
+
+SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
+    "new issues are not laid over": (0, [(Overlay, "with_new", lambda self, _: self)]),
+    "what was looked at before stays": (0, [(IndexSnapshot, "lay", lambda *_: None)]),
+    "nobody looks beyond GSI1": (0, [(unheard, "_written", lambda *_: {})]),
+}
+"""What is done wrong, and a scenario that shows it."""
+
+
+@pytest.mark.parametrize("what", SPOILT)
+def test_what_is_done_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    seed, replaced = SPOILT[what]
+    for owner, name, spoilt in replaced:
+        monkeypatch.setattr(owner, name, spoilt)
+    with pytest.raises(Difference):
+        imports.play(seed)
