@@ -280,6 +280,11 @@ PROOFS: tuple[Proof, ...] = (
         partial(ask_after_imports, IMPORT_SCENARIOS),
     ),
     Proof(
+        "a large import",
+        "1,900 issues that the index has not heard of are in every answer at once",
+        partial(run_tests, ["tests/unit/devtools/proof/test_oracle_imports.py"]),
+    ),
+    Proof(
         "baseline",
         "every kind of query answers as recorded, and takes no more read units or rounds",
         partial(hold_to_the_baseline, baseline.SIZES),
