@@ -33,7 +33,8 @@ describe('a CSV file that is dropped', () => {
     await window.getByRole('button', { name: 'Close' }).click();
     const project = new ProjectPage(page, id);
     await expect.poll(() => project.column('Name')).toEqual(['Girder, north', '=SUM(A1)', 'A "quoted" name', ...Array.from({ length: 6 }, (_, at) => `Part ${at}`)]);
-    expect((await project.column('Found on')).slice(0, 3)).toEqual(['Feb 28, 2024', 'Mar 1, 2024', 'Mar 3, 2024']);
+    // Rows may stand before the new columns do.
+    await expect.poll(async () => (await project.column('Found on')).slice(0, 3)).toEqual(['Feb 28, 2024', 'Mar 1, 2024', 'Mar 3, 2024']);
     const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project: id } });
     const ids = Object.fromEntries((body.attributes ?? []).map(({ id, name }) => [name, id]));
     const first = await valuesOf(api, id, 1);
