@@ -1,6 +1,6 @@
 """Unit tests: no network, and no AWS account but a dummy one."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,3 +60,17 @@ def account(shared_account: "cloud.Cloud") -> "cloud.Cloud":
     """The account with an empty table."""
     shared_account.reset()
     return shared_account
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Lets so many seconds pass."""
+    from gridview.support import clock
+
+    seconds, over = clock.seconds, [0.0]
+    monkeypatch.setattr(clock, "seconds", lambda: seconds() + over[0])
+
+    def wait(more: float) -> None:
+        over[0] += more
+
+    return wait

@@ -24,18 +24,6 @@ PARTITION = keys.journal(TENANT, PROJECT)
 
 
 @pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Lets time pass."""
-    seconds, over = clock.seconds, [0.0]
-    monkeypatch.setattr(clock, "seconds", lambda: seconds() + over[0])
-
-    def wait(more: float) -> None:
-        over[0] += more
-
-    return wait
-
-
-@pytest.fixture
 def derived() -> Derived:
     return Derived(new_table())
 

@@ -14,7 +14,6 @@ from gridview.index.journal import FamilyChange, IssueChange
 from gridview.index.journal_tail import learn, recent_moves
 from gridview.index.ledger import SHOWN_SECONDS
 from gridview.index.moves import FamilyMove, FamilyMoves
-from gridview.support import clock
 from gridview.support.errors import Overloaded
 from tests.support.journalled import fold, log_of, new_table
 
@@ -51,18 +50,6 @@ def table() -> MemoryTable:
 @pytest.fixture
 def container(table: MemoryTable) -> Container:
     return Container(table)
-
-
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Lets time pass."""
-    seconds, over = clock.seconds, [0.0]
-    monkeypatch.setattr(clock, "seconds", lambda: seconds() + over[0])
-
-    def wait(more: float) -> None:
-        over[0] += more
-
-    return wait
 
 
 def day(num: int, left: str | None, to: str) -> IssueChange:
