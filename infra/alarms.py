@@ -68,6 +68,7 @@ _OPERATIONS = (
     "PutItem",
     "UpdateItem",
     "DeleteItem",
+    "BatchWriteItem",
     "TransactWriteItems",
 )
 """The DynamoDB operations that the functions use."""
@@ -116,7 +117,7 @@ class Alarms(Construct):
         rules = {
             "The index": _index_rules(functions["maintain"].function, mapping, dead_letters),
             "Upkeep": _upkeep_rules(functions["upkeep"].function, settings),
-            "API": _api_rules(ingress, settings),
+            "API": _api_rules(functions, ingress, settings),
             "Lambda throttles": _throttle_rules(functions),
             "DynamoDB": _table_rules(table, settings),
         }
@@ -282,7 +283,22 @@ def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Ru
     }
 
 
-def _api_rules(ingress: Ingress, settings: Settings) -> dict[str, _Rule]:
+def _api_rules(
+    functions: Mapping[str, GridFunction], ingress: Ingress, settings: Settings
+) -> dict[str, _Rule]:
+    # Not the latency of the stage: a request for live changes waits for them, up to 20 s.
+    slow = {
+        f"{name.capitalize()}Slow": _Rule(
+            metric=_of_function(functions[name].function, "Duration", "p99"),
+            threshold=LATENCY_SECONDS * 1000,
+            periods=3,
+            # With ten requests a night, one after a cold start is the p99.
+            few_samples="ignore",
+            means=f"For 15 minutes one {what} in a hundred took longer than {LATENCY_SECONDS} s.",
+            do=f"Look for throttles, and in the access log for the routes; large {large} also cause it.",
+        )
+        for name, what, large in (("query", "read", "summaries"), ("command", "write", "imports"))
+    }
     rules = {
         "ServerErrors": _Rule(
             metric=ingress.stage.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
@@ -290,15 +306,7 @@ def _api_rules(ingress: Ingress, settings: Settings) -> dict[str, _Rule]:
             means=f"The API answered {SERVER_ERRORS} or more requests with 5xx in 5 minutes.",
             do="Read the access log for the routes, and the functions' log groups for the errors.",
         ),
-        "ApiSlow": _Rule(
-            metric=ingress.stage.metric_latency(period=_FIVE_MINUTES, statistic="p99"),
-            threshold=LATENCY_SECONDS * 1000,
-            periods=3,
-            # With ten requests a night, one cold start is the p99.
-            few_samples="ignore",
-            means=f"For 15 minutes one request in a hundred took longer than {LATENCY_SECONDS} s.",
-            do="Look for throttles, and in the access log for the routes; large imports also cause it.",
-        ),
+        **slow,
     }
     if settings.writes_per_second:
         rules["UncountedWrites"] = _Rule(

@@ -58,7 +58,8 @@ def _actions(operations: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"dynamodb:{operation}" for operation in operations)
 
 
-_READS: Final = (_allow("GetItem", "BatchGetItem", "Query"), _allow("Query", on_index=True))
+_READS_OF_TABLE: Final = _allow("GetItem", "BatchGetItem", "Query")
+_READS: Final = (_READS_OF_TABLE, _allow("Query", on_index=True))
 
 _PROJECTS: Final = f"{keys.PROJECT_PREFIX}*"
 _ISSUES: Final = f"{keys.ISSUE_PREFIX}*"
@@ -68,41 +69,75 @@ _USERS: Final = f"{keys.USER_PREFIX}*"
 _RATES: Final = f"{keys.RATE_PREFIX}*"
 _NOTES: Final = f"{keys.LAG_PREFIX}*"
 _JOURNALS: Final = f"{keys.JOURNAL_PREFIX}*"
+_REMEMBERED: Final = tuple(
+    f"{prefix}*" for prefix in (keys.HISTORY_PREFIX, keys.ACTIVITY_PREFIX, keys.CHANGE_PREFIX)
+)
+_VIEWS: Final = f"{keys.VIEW_PREFIX}*"
+_WEBHOOKS: Final = f"{keys.WEBHOOK_PREFIX}*"
+_COMMENTS: Final = f"{keys.COMMENT_PREFIX}*"
+_ACTIVITY: Final = f"{keys.ACTIVITY_PREFIX}*"
+_JOBS: Final = f"{keys.JOBS_PREFIX}*"
+_JOB_PARTS: Final = f"{keys.JOB_PARTS_PREFIX}*"
+
+_TRASH: Final = f"{keys.TRASH_PREFIX}*"
+_HISTORIES: Final = f"{keys.HISTORY_PREFIX}*"
 
 DOCUMENT: Final = "fields"
 """The attribute that every issue document has, and no item that is derived from one."""
 
 
 def _commands(
-    projects: str, issues: str, requests: str, users: str, rates: str, journals: str
+    projects: str,
+    issues: str,
+    requests: str,
+    users: str,
+    rates: str,
+    journals: str,
+    of_people: tuple[str, ...],
+    jobs: str,
+    parts: str,
 ) -> tuple[Grant, ...]:
-    """The writes of the command function, by the patterns of its keys."""
+    """The writes of the command function, by the patterns of its keys. `of_people`: what they save and say."""
     return (
-        _within(("PutItem",), (projects, issues, requests, users, journals)),
-        _within(("UpdateItem",), (projects, rates)),
-        _within(("DeleteItem",), (issues,)),
+        _within(("PutItem",), (projects, issues, requests, users, journals, *of_people, jobs, parts)),
+        _within(("UpdateItem",), (projects, issues, rates, jobs)),
+        _within(("DeleteItem",), (issues, *of_people)),
     )
 
 
 GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "query": _READS,
-    "command": (*_READS, *_commands(_PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES, _JOURNALS)),
+    "command": (
+        *_READS,
+        *_commands(
+            *(_PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES, _JOURNALS),
+            (_VIEWS, _COMMENTS, _ACTIVITY, _WEBHOOKS),
+            *(_JOBS, _JOB_PARTS),
+        ),
+    ),
+    # A number of a journal at which followers wait is emptied.
+    "live": (_READS_OF_TABLE, _within(("PutItem",), (_JOURNALS,))),
     "maintain": (
         *_READS,
-        _within(("PutItem",), (_ISSUES, _BLOCKS, _NOTES, _JOURNALS)),
+        _within(("PutItem",), (_ISSUES, _BLOCKS, _NOTES, _JOURNALS, _TRASH)),
         _within(("UpdateItem",), (_JOURNALS,)),
-        _within(("DeleteItem",), (_BLOCKS,)),
+        _within(("DeleteItem",), (_BLOCKS, _TRASH, _HISTORIES, _COMMENTS)),
+        _within(("BatchWriteItem",), _REMEMBERED),
         # A document and what is derived from it share a partition key.
         _never_written(("PutItem",), (DOCUMENT,)),
     ),
     "upkeep": (
         *_READS,
         _allow("Scan"),
-        _within(("PutItem", "DeleteItem"), (_PROJECTS, _ISSUES, _BLOCKS, _JOURNALS, keys.CHECK)),
+        # Documents too: people have it change many issues.
+        _within(
+            ("PutItem", "DeleteItem"),
+            (_PROJECTS, _ISSUES, _BLOCKS, _JOURNALS, _JOBS, _JOB_PARTS, keys.CHECK),
+        ),
         _within(("PutItem",), (keys.BEAT,)),
-        # Values of deleted attributes are taken out of documents in place. No document is ever put.
-        _within(("UpdateItem",), (_ISSUES, _JOURNALS)),
-        _never_written(("PutItem",), (DOCUMENT,)),
+        _within(("DeleteItem",), (_VIEWS, _WEBHOOKS, _COMMENTS, _TRASH, *_REMEMBERED)),
+        # Values of deleted attributes are taken out of documents in place. The writes of tenants are counted, if they are limited.
+        _within(("UpdateItem",), (_ISSUES, _JOURNALS, _RATES)),
     ),
 }
 """By function. Only upkeep reads the table without a key, in a statement of its own."""
@@ -119,9 +154,17 @@ _OWN_USERS: Final = keys.user(TENANT, "*")
 _OWN_RATE: Final = keys.rate(TENANT)
 _OWN_NOTES: Final = keys.lag(TENANT, "*")
 _OWN_JOURNALS: Final = keys.journal(TENANT, "*")
+_OWN_HISTORIES: Final = f"{keys.HISTORY_PREFIX}{TENANT}.*"
+_OWN_VIEWS: Final = keys.views(TENANT, "*")
+_OWN_WEBHOOKS: Final = keys.webhooks(TENANT, "*")
+_OWN_COMMENTS: Final = keys.comments(TENANT, "*")
+_OWN_ACTIVITY: Final = keys.activity(TENANT, "*")
+_OWN_JOBS: Final = keys.jobs(TENANT, "*")
+_OWN_JOB_PARTS: Final = keys.job_parts(TENANT, "*", "*")
 _OWN_BLOCKS: Final = f"{keys.BLOCK_PREFIX}{TENANT}.*"
 _OWN_ORDERS: Final = keys.order(TENANT, "*", "*")
 _OWN_DIRECTORIES: Final = keys.directory(TENANT, "*", "*")
+_OWN_TRASH: Final = keys.trash(TENANT, "*")
 _FORMER_REQUESTS: Final = keys.former_request("?" * 64)
 """Records without a tenant in their keys, by the length of a digest; each present one is longer. Nobody writes them any more."""
 
@@ -130,7 +173,22 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
         _within(
             ("GetItem", "BatchGetItem", "Query"),
             # The heartbeat's note tells nothing of anybody.
-            (_OWN_PROJECTS, _OWN_ISSUES, _OWN_BLOCKS, _OWN_NOTES, _OWN_JOURNALS, keys.LAG_OF_BEAT),
+            (
+                _OWN_PROJECTS,
+                _OWN_ISSUES,
+                _OWN_BLOCKS,
+                _OWN_NOTES,
+                _OWN_JOURNALS,
+                _OWN_VIEWS,
+                _OWN_WEBHOOKS,
+                _OWN_COMMENTS,
+                _OWN_HISTORIES,
+                _OWN_ACTIVITY,
+                _OWN_TRASH,
+                _OWN_JOBS,
+                _OWN_JOB_PARTS,
+                keys.LAG_OF_BEAT,
+            ),
         ),
         _within(
             ("Query",),
@@ -141,11 +199,33 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "command": (
         _within(
             ("GetItem", "BatchGetItem", "Query"),
-            (_OWN_PROJECTS, _OWN_ISSUES, _OWN_BLOCKS, _OWN_REQUESTS, _OWN_USERS, _OWN_JOURNALS),
+            (
+                _OWN_PROJECTS,
+                _OWN_ISSUES,
+                _OWN_BLOCKS,
+                _OWN_REQUESTS,
+                _OWN_USERS,
+                _OWN_JOURNALS,
+                _OWN_VIEWS,
+                _OWN_WEBHOOKS,
+                _OWN_COMMENTS,
+                _OWN_JOBS,
+            ),
         ),
         _within(("Query",), (_FORMER_REQUESTS,)),
         _within(("Query",), (_OWN_PROJECTS, _OWN_ORDERS, _OWN_DIRECTORIES), on_index=True),
-        *_commands(_OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS, _OWN_RATE, _OWN_JOURNALS),
+        *_commands(
+            *(_OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS, _OWN_RATE, _OWN_JOURNALS),
+            (_OWN_VIEWS, _OWN_COMMENTS, _OWN_ACTIVITY, _OWN_WEBHOOKS),
+            *(_OWN_JOBS, _OWN_JOB_PARTS),
+        ),
+    ),
+    "live": (
+        _within(
+            ("GetItem", "BatchGetItem", "Query"),
+            (_OWN_PROJECTS, _OWN_JOURNALS, _OWN_HISTORIES, _OWN_ISSUES, _OWN_VIEWS),
+        ),
+        _within(("PutItem",), (_OWN_JOURNALS,)),
     ),
 }
 """By function that serves callers, what a session of its session role may do, if sessions are isolated: the same within one tenant.

@@ -77,7 +77,9 @@ class Ingress(Construct):
         """The API's base URL, without a trailing slash."""
         return self.api.api_endpoint
 
-    def add_routes(self, *, identity: Identity, query: GridFunction, command: GridFunction) -> None:
+    def add_routes(
+        self, *, identity: Identity, query: GridFunction, command: GridFunction, live: GridFunction
+    ) -> None:
         """Answer requests by these functions. Tokens of the pool's clients are verified before one of them runs."""
         authorizer = authorizers.HttpUserPoolAuthorizer(
             "Tokens", identity.pool, user_pool_clients=identity.clients
@@ -87,6 +89,7 @@ class Ingress(Construct):
             "command": integrations.HttpLambdaIntegration(
                 "Command", command.live, scope_permission_to_route=False
             ),
+            "live": integrations.HttpLambdaIntegration("Live", live.live, scope_permission_to_route=False),
         }
         for resource in resources():
             for method in METHODS:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-TIMEOUTS: Final = {"query": 29, "command": 29, "maintain": 60, "upkeep": 60}
+TIMEOUTS: Final = {"query": 29, "command": 29, "live": 29, "maintain": 60, "upkeep": 60}
 """Seconds after which Lambda ends an invocation, by function. An HTTP API gives up after 30."""
 
 TOKEN_MINUTES: Final = 15

@@ -22,7 +22,7 @@ _OLDEST_MINOR = 11
 _SNAP_START_MINOR = 12
 """Lambda offers SnapStart from Python 3.12 on."""
 
-FUNCTIONS: Final = ("query", "command", "maintain", "upkeep")
+FUNCTIONS: Final = ("query", "command", "live", "maintain", "upkeep")
 _RESERVED = re.compile(rf"({'|'.join(FUNCTIONS)})=[1-9]\d{{0,4}}")
 
 _HIGHEST_RATE = 1_000
@@ -135,8 +135,10 @@ class Settings:
         ),
     )
     journals: bool = field(
-        default=False,
-        metadata=_told("`true`: new projects are journalled; not in the deployment that brings journals"),
+        default=True,
+        metadata=_told(
+            "new projects are journalled; `false` in the deployment that brings journals to a stack (`./dev deploy` sees to it)"
+        ),
     )
     isolate_sessions: bool = field(
         default=False,

@@ -73,12 +73,26 @@ class GridviewStack(Stack):
             environment={
                 "TABLE_NAME": table.name,
                 "CURSOR_SECRET_ARN": cursor_secret.arn,
+                "JOB_QUEUE_URL": jobs.queue.queue_url,
                 **settling,
                 **rate,
                 **journals,
             },
             memory_mib=1769,
             published=True,
+            isolated=settings.isolate_sessions,
+        )
+        live = GridFunction(
+            self,
+            "Live",
+            folder="live",
+            description="gridview: follows the changes of projects",
+            settings=settings,
+            layers=layers,
+            environment={"TABLE_NAME": table.name, "CURSOR_SECRET_ARN": cursor_secret.arn},
+            # It waits most of the time, and waiting is paid for by memory.
+            memory_mib=512,
+            published=False,
             isolated=settings.isolate_sessions,
         )
         maintain = GridFunction(
@@ -103,6 +117,7 @@ class GridviewStack(Stack):
                 "TABLE_NAME": table.name,
                 "JOB_QUEUE_URL": jobs.queue.queue_url,
                 **settling,
+                **rate,
                 **poison,
             },
             memory_mib=1769,
@@ -110,17 +125,26 @@ class GridviewStack(Stack):
             recursive=True,
         )
 
-        functions = {"query": query, "command": command, "maintain": maintain, "upkeep": upkeep}
+        functions = {
+            "query": query,
+            "command": command,
+            "live": live,
+            "maintain": maintain,
+            "upkeep": upkeep,
+        }
+        # An upgrade reaches those that read documents first, and then who writes what is new in them.
+        command.function.node.add_dependency(query.function, maintain.function, upkeep.function)
         for name, function in functions.items():
             if function.session:
                 table.grant(function.session, SESSION_GRANTS[name])
             else:
                 table.grant(function.role, GRANTS[name])
-        for function in (query, command):
+        for function in (query, command, live):
             cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
         dead_letters.grant_send(maintain.role)
         dead_letters.grant_send(upkeep.role)
         jobs.grant_send(maintain.role)
+        jobs.grant_send(command.role)
 
         stream = StreamMapping(
             self, "Stream", settings=settings, table=table, consumer=maintain, dead_letters=dead_letters
@@ -129,7 +153,7 @@ class GridviewStack(Stack):
         UpkeepSchedules(self, "Schedules", upkeep=upkeep, check_schedule=settings.check_schedule)
         ingress = Ingress(self, "Ingress", settings=settings)
         front = Front(self, "Front", settings=settings, ingress=ingress, identity=identity)
-        ingress.add_routes(identity=identity, query=query, command=command)
+        ingress.add_routes(identity=identity, query=query, command=command, live=live)
 
         alarms = Alarms(
             self,

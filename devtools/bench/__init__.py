@@ -22,6 +22,9 @@ their files, and in PostgreSQL. What was loaded is kept in .build/bench; a milli
 With --throughput, consumers of one project's new issues are measured side by side in virtual time: the real code on a table in
 memory, where a call takes 5 ms. The project is journalled in one half, and not in the other.
 
+With --pending, the baseline's questions are put to a journalled project: quiet, with 200 changes that are not folded yet, and in a
+container that was idle for a minute.
+
 With --page, the page is measured in a browser, with issues that are loaded in the same way, on a machine that does nothing else.
 """
 
@@ -54,6 +57,12 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         help="instead of all that: how many new issues a second one project takes in, by 1 to 32 consumers",
     )
     parser.add_argument(
+        "--pending",
+        action="store_true",
+        help="instead of all that: what questions cost in a journalled project, quiet, with changes that wait to be folded, and in "
+        "a container that was idle (--size issues in memory, default: 100000)",
+    )
+    parser.add_argument(
         "--page",
         action="store_true",
         help="instead of all that: measure the page in headless Chromium, before a local stack with --size issues "
@@ -75,6 +84,8 @@ def _run(args: argparse.Namespace) -> int:
         from devtools.bench.page.command import run
     elif args.throughput:
         from devtools.bench.throughput import run
+    elif args.pending:
+        from devtools.bench.pending import run
     elif args.compare:
         from devtools.bench.postgres.compare import run
     else:

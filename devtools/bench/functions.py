@@ -35,8 +35,9 @@ class Functions:
         self._query, self._command, self._maintain, self._upkeep = (
             _handler(name) for name in ("query", "command", "maintain", "upkeep")
         )
-        # Nobody hints at a fold: the benchmark folds when it is time.
-        setattr(importlib.import_module("functions.maintain.handler"), "job_queue", _NoQueue())  # noqa: B010
+        # Nobody hints at work: the benchmark has it done when it is time.
+        for name in ("command", "maintain", "upkeep"):
+            vars(importlib.import_module(f"functions.{name}.handler"))["job_queue"] = _NoQueue()
 
     def query(self, event: Mapping[str, Any]) -> Any:
         """The body of an answer of the query function."""
@@ -53,7 +54,7 @@ class Functions:
             raise Failure("The maintain function did not finish a batch.")
 
     def upkeep(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        """Have these messages of the queue of jobs worked on. Nothing may be left to go on with: there is no queue."""
+        """Have these messages of the queue of jobs worked on: a turn each. Hints at further turns are forgotten."""
         self._call(self._upkeep, {"Records": list(messages)})
 
     def metered(self) -> contextlib.AbstractContextManager[Units]:

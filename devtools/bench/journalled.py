@@ -17,6 +17,7 @@ from devtools.bench.work import Work, worked
 from devtools.failure import Failure
 from devtools.local import bulk
 from gridview.commands.actor import Actor
+from gridview.commands.jobs import get_job, waiting
 from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
@@ -33,6 +34,7 @@ from infra.limits import BATCH_SIZE
 CREATE: Final = "create"
 EDIT: Final = "edit of an old issue"
 DELETE: Final = "delete of an old issue"
+BULK: Final = "bulk change of old issues"
 
 PLAN: Final = (
     # what is done, changes that a fold takes together, folds
@@ -43,6 +45,7 @@ PLAN: Final = (
     (EDIT, 200, 2),
     (DELETE, 40, 3),
     (DELETE, 200, 1),
+    (BULK, 10_000, 1),
 )
 _SEED: Final = 12
 
@@ -66,9 +69,12 @@ class Journalled:
 def journalled(functions: Functions, actor: Actor, table: Table, size: int) -> list[Journalled]:
     """Load a project of so many issues, and change it. Takes some tens of thousands of writes, and a minute for 100,000 issues."""
     plan = [(kind, min(together, size // 8), folds) for kind, together, folds in PLAN]
-    changed = sum(together * folds for kind, together, folds in plan if kind != CREATE)
-    old = Random(_SEED).sample(range(1, size + 1), min(changed, size))  # noqa: S311  (the same each time)
-    project = _Project(functions, actor, table, size, old)
+    changed = sum(together * folds for kind, together, folds in plan if kind not in (CREATE, BULK))
+    # A bulk change takes the first issues of the project; of the others some are changed one by one.
+    (bulk_changed,) = (together for kind, together, _ in plan if kind == BULK)
+    others = range(bulk_changed + 1, size + 1)
+    old = Random(_SEED).sample(others, min(changed, len(others)))  # noqa: S311  (the same each time)
+    project = _Project(functions, actor, table, size, [*range(1, bulk_changed + 1), *old], old)
     return [project.measure(kind, together, folds) for kind, together, folds in plan]
 
 
@@ -88,14 +94,20 @@ def load(table: Table, catalog: Catalog, size: int, whole: Sequence[int]) -> Non
 
 class _Project:
     def __init__(
-        self, functions: Functions, actor: Actor, table: Table, size: int, old: Sequence[int]
+        self,
+        functions: Functions,
+        actor: Actor,
+        table: Table,
+        size: int,
+        whole: Sequence[int],
+        old: Sequence[int],
     ) -> None:
         self._functions = functions
         self._actor = actor
         self._table = table
         self._catalog = issues.make_project(table, actor, f"j{size}")
         bulk.take_numbers(table, self._catalog, size)
-        load(table, self._catalog, size, old)
+        load(table, self._catalog, size, whole)
         begin_journal(table, actor.tenant, self._catalog.project)
         self._path = f"/v1/projects/{self._catalog.project}/issues"
         self._old = iter(old)
@@ -105,15 +117,12 @@ class _Project:
     def measure(self, kind: str, together: int, folds: int) -> Journalled:
         """Change so many issues and fold them, so many times."""
         accepted, consumed, folded = [], [], []
-        change = {CREATE: self._create, EDIT: self._edit, DELETE: self._delete}[kind]
+        change = {CREATE: self._create, EDIT: self._edit, DELETE: self._delete, BULK: self._bulk}[kind]
         for _ in range(folds):
             work, records = change(together)
             accepted.append(work)
             consumed.append(self._worked(together, lambda records=records: self._consume(records)))  # type: ignore[misc]
-            hint = self._due()
-            folded.append(self._worked(together, lambda hint=hint: self._fold(hint)))  # type: ignore[misc]
-            if self._head().folded != self._head().last:
-                raise Failure("A fold left something behind.")
+            folded.append(self._worked(together, self._fold))
         return Journalled(kind, together, *map(_sum, (accepted, consumed, folded)))
 
     def _create(self, together: int) -> tuple[Work, list[Any]]:
@@ -145,6 +154,27 @@ class _Project:
         work = self._worked(together, delete)
         return work, [record(image, None, at) for at, image in enumerate(before, 1)]
 
+    def _bulk(self, together: int) -> tuple[Work, list[Any]]:
+        """By one call, and the turns of work that come of it."""
+        numbers = range(1, together + 1)
+        before = images(self._table, self._catalog, numbers)
+        body = {
+            "filter": {"field": "num", "op": "lte", "value": together},
+            "set": {"fields": {issues.NUMBER: next(self._values)}},
+        }
+
+        def change() -> None:
+            job = self._functions.command(event(self._actor, "POST", f"{self._path}/update-matching", body))
+            while (due := waiting(self._table, self._actor.tenant, self._catalog.project)) is not None:
+                self._functions.upkeep([{"body": body_of(due)}])
+            done = get_job(self._table, self._actor, self._catalog.project, job["id"])
+            if (done["state"], done["done"]) != ("done", together):
+                raise Failure(f"The job left something behind: {done}")
+
+        work = self._worked(together, change)
+        after = images(self._table, self._catalog, numbers)
+        return work, [record(*pair, at) for at, pair in enumerate(zip(before, after, strict=True), 1)]
+
     def _send(self, operations: Sequence[Any]) -> list[Any]:
         """By the call that a person makes for one issue, or in batches."""
         results: list[Any] = []
@@ -164,8 +194,13 @@ class _Project:
         for some in chunked(records, BATCH_SIZE):
             self._functions.maintain(some)
 
-    def _fold(self, hint: Hint) -> None:
-        self._functions.upkeep([{"body": body_of(hint)}])
+    def _fold(self) -> None:
+        """Fold what there is: a turn, and more of them where there is more than a turn's work."""
+        while self._head().folded != self._head().last:
+            before = self._head().folded
+            self._functions.upkeep([{"body": body_of(self._due())}])
+            if self._head().folded == before:
+                raise Failure("A fold left something behind.")
 
     def _due(self) -> Hint:
         head = self._head()

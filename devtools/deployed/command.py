@@ -10,6 +10,7 @@ from devtools.deployed.account import CREATED, Account
 from devtools.deployed.cdk import cdk
 from devtools.failure import Failure
 from devtools.local import page_build
+from devtools.operate.journal import KNOWN
 from infra.settings import Settings, told
 
 if TYPE_CHECKING:
@@ -60,6 +61,13 @@ def deploy(args: argparse.Namespace) -> int:
     chosen, account = arguments.settings(more), Account(arguments.profile(more))
     if chosen.page:
         page_build.build(print)
+    if (
+        chosen.journals
+        and not account.is_new(chosen.stack_name)
+        and KNOWN not in account.outputs(chosen.stack_name)
+    ):
+        print("This deployment brings journals: new projects are journalled from the next one on.")
+        more = [*more, "-c", "journals=false"]
     status = _deploy_stack(chosen, account, more)
     outputs = account.outputs(chosen.stack_name) if chosen.page and status == 0 else {}
     if "PageBucket" in outputs:

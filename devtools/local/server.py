@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _ENVIRONMENTS = 4
-_THREADS = 16
+_WAITING = 12
+"""Environments of the function in which requests wait for changes."""
+_THREADS = 32
 _MAX_READ_BYTES = 64 * 1024 * 1024
 """The largest body that is read and refused with a problem. The web server itself refuses a larger one."""
 
@@ -143,7 +145,7 @@ def main() -> None:
         function: Pool(
             function,
             env=os.environ | {"POWERTOOLS_SERVICE_NAME": function},
-            size=_ENVIRONMENTS,
+            size=_WAITING if function == "live" else _ENVIRONMENTS,
             timeout=TIMEOUTS[function],
         )
         for function in sorted({route.function for route in ROUTES} | {REFUSES})

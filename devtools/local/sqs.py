@@ -162,7 +162,7 @@ class SqsServer(http.server.ThreadingHTTPServer):
     @property
     def endpoint(self) -> str:
         """For AWS_ENDPOINT_URL_SQS."""
-        return _endpoint(self.socket)
+        return endpoint(self.socket)
 
     @property
     def queue_url(self) -> str:
@@ -181,10 +181,11 @@ class SqsServer(http.server.ThreadingHTTPServer):
 
 def queue_url(listener: socket.socket, name: str = DEAD_LETTERS) -> str:
     """The URL of a queue of an SqsServer behind this socket."""
-    return f"{_endpoint(listener)}/{ACCOUNT}/{name}"
+    return f"{endpoint(listener)}/{ACCOUNT}/{name}"
 
 
-def _endpoint(listener: socket.socket) -> str:
+def endpoint(listener: socket.socket) -> str:
+    """Where an SqsServer behind this socket is reached."""
     host, port = listener.getsockname()
     return f"http://{host}:{port}"
 

@@ -17,9 +17,8 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from devtools import files
 from devtools.failure import Failure
-from devtools.local import bulk, demo, engine, journal, processes, sqs, table, tokens
+from devtools.local import bulk, demo, engine, journal, journals, processes, sqs, table, tokens
 from devtools.local.environment import LOOPBACK, local
 from devtools.local.folder import Folder, State
 from devtools.local.processes import Known
@@ -72,8 +71,9 @@ def run(
             started = engine.start(folder.engine, in_memory=False, host=listen)
             children.add("DynamoDB Local", started.process)
             table.ensure(started.client(), TABLE)
+            journals.begin_once(folder, bulk.table_at(started.endpoint, TABLE))
             say("Starting the API ...")
-            env = _environment(folder, started.endpoint)
+            env = _environment(folder, started.endpoint, letters)
             with _open_log(folder) as log:
                 _start_server(folder, listener, env, log, children)
                 _start_pump(folder, letters, env, log, children)
@@ -147,11 +147,12 @@ def _fill(folder: Folder, *, empty: bool, say: Say) -> None:
             table.ensure_without_stream(filling.client(), TABLE)
             if not empty:
                 demo.load(bulk.table_at(filling.endpoint, TABLE))
+                journals.begin_all(bulk.table_at(filling.endpoint, TABLE))
         journal.turn_on(work / "tables")
         shutil.copytree(work / "tables", fresh)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    files.write_json(folder.seed, {"demo": not empty})
+    journals.tell_done(folder, {"demo": not empty})
     folder.engine.mkdir(exist_ok=True)
     fresh.rename(folder.tables)
 
@@ -162,14 +163,16 @@ def memory_folder(folder: Folder) -> Path:
     return _MEMORY / f"gridview-{os.getuid()}-{hashlib.sha256(str(folder.path).encode()).hexdigest()[:16]}"
 
 
-def _environment(folder: Folder, endpoint: str) -> dict[str, str]:
-    """The functions' environment, except their names and the queue."""
+def _environment(folder: Folder, endpoint: str, letters: socket.socket) -> dict[str, str]:
+    """The functions' environment, except their names. `letters`: the queues' socket."""
     return local(
         {
             "TABLE_NAME": TABLE,
+            "JOB_QUEUE_URL": sqs.queue_url(letters, sqs.JOBS),
+            "AWS_ENDPOINT_URL_SQS": sqs.endpoint(letters),
             # As deployed; a test that cannot wait for so long says otherwise.
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
-            "JOURNALS": os.environ.get("JOURNALS") or "false",
+            "JOURNALS": os.environ.get("JOURNALS") or "true",
             "CURSOR_SECRET": tokens.cursor_secret_in(folder.path),
             "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",

@@ -15,10 +15,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
 from devtools.failure import Failure
+from devtools.local.every_project import all_projects
 from devtools.operate import target
 from devtools.operate.target import Target
 from gridview.commands.journals import begin_journal
-from gridview.dynamodb.expressions import Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.journal_log import Log
@@ -33,8 +33,6 @@ KNOWN: Final = "Journals"
 
 SETTLED_SECONDS: Final = 600
 """After a change of the stack no container of an older version works any more: far more than an invocation can last."""
-
-_CATALOGS = Condition("#sk = :catalog", {"#sk": keys.SK}, {":catalog": keys.CATALOG})
 
 
 def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -127,19 +125,6 @@ def projects_of(table: Table, tenant: str) -> Iterator[tuple[str, str]]:
     for item in table.query_all(keys.tenant(tenant), index=True, paths=()):
         if keys.is_project(item[keys.PK]):
             yield keys.parse_project(item[keys.PK])
-
-
-def all_projects(table: Table) -> Iterator[tuple[str, str]]:
-    """The projects of all tenants: a scan of the whole table, 0.5 read units for each 4 KB."""
-    after = None
-    while True:
-        page = table.scan(after=after, only=_CATALOGS)
-        yield from (
-            keys.parse_project(item[keys.PK]) for item in page.items if keys.is_project(item[keys.PK])
-        )
-        if page.last is None:
-            return
-        after = page.last
 
 
 def described(log: Log) -> str:

@@ -19,6 +19,7 @@ from gridview.schema.catalog import Composite, Definition, Field
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.jobs import PARTS, Job, left_of
 from gridview.schema.store import Catalogs, read
+from gridview.schema.user_jobs import JobLine, UserJob
 from gridview.support.errors import NotFound
 from infra.limits import SETTLE_SECONDS
 
@@ -136,9 +137,10 @@ def run_reindex(args: argparse.Namespace) -> int:
 def run_jobs(args: argparse.Namespace) -> int:
     """List the background work. Returns 0."""
     console = Console()
-    found = list(work_under_way(target.open(args).table))
-    for work in found:
-        console.print(described(work), highlight=False)
+    table = target.open(args).table
+    found = [*map(described, work_under_way(table)), *open_jobs(table)]
+    for line in found:
+        console.print(line, highlight=False)
     if not found:
         console.print("Nothing is being done in the background.")
     return 0
@@ -152,6 +154,19 @@ def work_under_way(table: Table) -> Iterator[Work]:
             and (work := _work_on(table, item[keys.PK])) is not None
         ):
             yield work
+
+
+def open_jobs(table: Table) -> Iterator[str]:
+    """A line for each open job that somebody has started, project by project in the order of their turns."""
+    for item in table.query_all(keys.LINE, index=True, paths=()):
+        tenant, project = keys.parse_jobs(item[keys.PK])
+        line = table.get(item[keys.PK], keys.LINE, consistent=True)
+        for job_id in () if line is None else JobLine.from_item(line).open:
+            stored = table.get(item[keys.PK], job_id, consistent=True)
+            if stored is not None:
+                job = UserJob.from_item(stored)
+                of = "" if job.of is None else f" {job.done + job.refused:,} of {job.of:,} issues,"
+                yield f"{tenant}/{project}: {job.kind} {job.id} by {job.user}:{of} {job.state}"
 
 
 def _work_on(table: Table, partition: str) -> Work | None:

@@ -63,7 +63,10 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
         },
         # The local engine knows no roles.
         "SESSION_ROLE_ARN": {},
-        "JOB_QUEUE_URL": {"JOB_QUEUE_URL": f"{connection.queue.rpartition('/')[0]}/{sqs.JOBS}"},
+        "JOB_QUEUE_URL": {
+            "JOB_QUEUE_URL": f"{connection.queue.rpartition('/')[0]}/{sqs.JOBS}",
+            "AWS_ENDPOINT_URL_SQS": f"{queue.scheme}://{queue.netloc}",
+        },
     }
 
 

@@ -1,6 +1,7 @@
 """The writes of the API: projects, attributes and issues."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial, wraps
 from typing import Any, TypeVar
 
@@ -14,22 +15,32 @@ from gridview.api.config import (
     required,
     session_role,
     stack_metrics,
+    webhooks_to_localhost,
     writes_per_second,
 )
 from gridview.api.http import Endpoint, Request, Response, ok, written
 from gridview.api.http import handler as http_handler
-from gridview.commands import attributes, composite_indexes, issues, projects, users
+from gridview.commands import attributes, composite_indexes, issues, jobs, projects, reads, trash, users
 from gridview.commands.attempts import Attempt, once
 from gridview.commands.batch import parse_batch, run_batch, versions_written
-from gridview.commands.idempotency import Commit, created_once
+from gridview.commands.idempotency import Commit, at_once, created_once
 from gridview.commands.write_rate import Admission, WriteRate
 from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import CONSISTENCY_TOKEN, DELETED
-from gridview.schema import documents
+from gridview.encoding.consistency import CONSISTENCY_TOKEN, DELETED, Recent, still_good
+from gridview.encoding.seals import Seals
+from gridview.live import webhook_store
+from gridview.live.webhook import SECRETS
+from gridview.maintenance import bulk_request
+from gridview.maintenance.bulk_request import BulkOrder
+from gridview.maintenance.job_queue import JobQueue
+from gridview.schema import documents, ids
 from gridview.schema.catalog import Catalog, UnknownOption
-from gridview.schema.epoch import EpochCheck
+from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
+from gridview.schema.user_jobs import JobKind
 from gridview.support import aws, clock
+from gridview.support.errors import Overloaded
 
 Result = TypeVar("Result")
 
@@ -39,6 +50,7 @@ table = Table(required("TABLE_NAME"), session_role=session_role())
 catalogs = Catalogs()
 cursor_source = CursorSource()
 settling = float(required("SETTLE_SECONDS"))
+job_queue = JobQueue(required("JOB_QUEUE_URL"))
 
 
 def _uncounted() -> None:
@@ -47,6 +59,7 @@ def _uncounted() -> None:
 
 rate = WriteRate(writes_per_second(), _uncounted)
 journalled = journals()
+to_localhost = webhooks_to_localhost()
 
 
 def _counted(operation: Endpoint) -> Endpoint:
@@ -160,6 +173,119 @@ def delete_index(request: Request) -> Response:
     return Response(204)
 
 
+def create_view(request: Request) -> Response:
+    """Save a view. What checks views is imported when one is written, not when the function starts."""
+    from gridview.commands import views
+    from gridview.query import saved_views
+
+    actor, project, body = request.actor, request.path["project"], request.body()
+
+    def create(commit: Commit = at_once) -> dict[str, Any]:
+        def created(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+            change = saved_views.parse_create(catalog, body)
+            ready = partial(saved_views.ready, catalog)
+            return views.create_view(table, catalog, actor, change, ready, commit=commit, epoch=epoch)
+
+        return _using(request, created)
+
+    return _created(
+        request,
+        create,
+        lambda view: f"/v1/projects/{project}/views/{view['id']}",
+    )
+
+
+@_counted
+def update_view(request: Request) -> Response:
+    """Change a view."""
+    from gridview.commands import views
+    from gridview.query import saved_views
+
+    body, expected, num = request.body(), request.expected(), _view(request)
+
+    def changed(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        change = saved_views.parse_patch(catalog, body)
+        ready, tell = partial(saved_views.ready, catalog), partial(saved_views.view_json, catalog)
+        return views.update_view(
+            table, catalog, request.actor, num, change, expected, ready, tell, epoch=epoch
+        )
+
+    return written(200, _using(request, changed))
+
+
+@_counted
+def delete_view(request: Request) -> Response:
+    """Delete a view."""
+    from gridview.commands import views
+    from gridview.query import saved_views
+
+    num, expected = _view(request), request.expected()
+
+    def deleted(catalog: Catalog, epoch: EpochCheck) -> None:
+        tell = partial(saved_views.view_json, catalog)
+        views.delete_view(table, catalog, request.actor, num, expected, tell, epoch=epoch)
+
+    _using(request, deleted)
+    return Response(204)
+
+
+def _view(request: Request) -> int:
+    return ids.view_number(request.path["view"])
+
+
+def create_comment(request: Request) -> Response:
+    """Comment on an issue."""
+    from gridview.commands import comments
+
+    actor, project, num = request.actor, request.path["project"], int(request.path["num"])
+    body = request.body()
+
+    def create(commit: Commit = at_once) -> dict[str, Any]:
+        return _using(
+            request,
+            lambda catalog, epoch: comments.create_comment(
+                table, catalog, actor, num, body, commit=commit, epoch=epoch
+            ),
+        )
+
+    return _created(
+        request,
+        create,
+        lambda comment: f"/v1/projects/{project}/issues/{num}/comments/{comment['id']}",
+    )
+
+
+@_counted
+def update_comment(request: Request) -> Response:
+    """Change a comment."""
+    from gridview.commands import comments
+
+    body, expected, place = request.body(), request.expected(), _comment(request)
+
+    def changed(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        return comments.update_comment(table, catalog, request.actor, *place, body, expected, epoch=epoch)
+
+    return written(200, _using(request, changed))
+
+
+@_counted
+def delete_comment(request: Request) -> Response:
+    """Delete a comment."""
+    from gridview.commands import comments
+
+    expected, place = request.expected(), _comment(request)
+
+    def deleted(catalog: Catalog, epoch: EpochCheck) -> None:
+        comments.delete_comment(table, catalog, request.actor, *place, expected, epoch=epoch)
+
+    _using(request, deleted)
+    return Response(204)
+
+
+def _comment(request: Request) -> tuple[int, int]:
+    return int(request.path["num"]), int(request.path["comment"])
+
+
 def create_issue(request: Request) -> Response:
     """Create an issue."""
     actor, project, body = request.actor, request.path["project"], request.body()
@@ -185,7 +311,7 @@ def update_issue(request: Request) -> Response:
     """Change an issue."""
     num, body, expected = int(request.path["num"]), request.body(), request.expected()
     admission = _admission(request)
-    document = _using(
+    document, merged = _using(
         request,
         lambda catalog, epoch: issues.update_issue(
             table,
@@ -200,20 +326,52 @@ def update_issue(request: Request) -> Response:
         ),
     )
     token = _token(request, {num: document["version"]})
-    return written(200, _issue_json(request, document)).telling(token)
+    told = {} if merged is None else {"merged": merged}
+    return written(200, _issue_json(request, document) | told).telling(token)
 
 
 @_counted
 def delete_issue(request: Request) -> Response:
-    """Delete an issue."""
+    """Put an issue into the trash."""
     num, expected = int(request.path["num"]), request.expected()
-    catalogs.existing(
-        table,
-        request.actor.tenant,
-        request.path["project"],
-        lambda catalog: issues.delete_issue(table, catalog, num, expected),
-    )
+
+    def delete(catalog: Catalog, epoch: EpochCheck = CONFIRMED) -> None:
+        issues.delete_issue(table, catalog, request.actor, num, expected, change=request.change, epoch=epoch)
+
+    if expected is None:
+        catalogs.existing(table, request.actor.tenant, request.path["project"], delete)
+    else:
+        _using(request, delete)
     return Response(204).telling(_token(request, {num: DELETED}))
+
+
+def restore_issue(request: Request) -> Response:
+    """Bring a deleted issue back."""
+    num, actor = int(request.path["num"]), request.actor
+    request.require_no_body()
+
+    def restore(commit: Commit | None = None) -> dict[str, Any]:
+        def restored(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+            document = trash.restore_issue(
+                table, catalog, actor, num, change=request.change, commit=commit, epoch=epoch
+            )
+            return documents.to_json(catalog, document)
+
+        return _using(request, restored)
+
+    return _once(
+        request,
+        restore,
+        lambda issue: written(200, issue).telling(_token(request, {num: issue["version"]})),
+    )
+
+
+@_counted
+def purge_issue(request: Request) -> Response:
+    """Remove a deleted issue for good."""
+    num, expected = int(request.path["num"]), request.expected()
+    _using(request, lambda catalog, epoch: trash.purge_issue(table, catalog, num, expected, epoch=epoch))
+    return Response(204)
 
 
 def batch(request: Request) -> Response:
@@ -246,15 +404,152 @@ def batch(request: Request) -> Response:
     )
 
 
+def create_webhook(request: Request) -> Response:
+    """Create a webhook, and tell its secret."""
+    actor, project, body, seals = request.actor, request.path["project"], request.body(), _webhook_seals()
+    return _with_secret(
+        request,
+        _created(
+            request,
+            partial(
+                webhook_store.create_webhook,
+                *(table, catalogs, actor, project, body, seals),
+                localhost=to_localhost,
+            ),
+            lambda webhook: f"/v1/projects/{project}/webhooks/{webhook['id']}",
+        ),
+    )
+
+
+@_counted
+def update_webhook(request: Request) -> Response:
+    """Change a webhook."""
+    project, webhook = request.path["project"], request.path["webhook"]
+    return written(
+        200,
+        webhook_store.update_webhook(
+            table,
+            catalogs,
+            request.actor,
+            project,
+            webhook,
+            request.body(),
+            request.expected(),
+            localhost=to_localhost,
+        ),
+    )
+
+
+def rotate_webhook(request: Request) -> Response:
+    """Replace the secret of a webhook, and tell the new one."""
+    project, webhook = request.path["project"], request.path["webhook"]
+    rotate = partial(
+        webhook_store.rotate_webhook, table, catalogs, request.actor, project, webhook, _webhook_seals()
+    )
+    return _with_secret(request, _once(request, rotate, lambda rotated: written(200, rotated)))
+
+
+@_counted
+def delete_webhook(request: Request) -> Response:
+    """Delete a webhook."""
+    project, webhook = request.path["project"], request.path["webhook"]
+    webhook_store.delete_webhook(table, catalogs, request.actor, project, webhook, request.expected())
+    return Response(204)
+
+
+def _webhook_seals() -> Seals:
+    return cursor_source.seals(SECRETS)
+
+
+def _with_secret(request: Request, response: Response) -> Response:
+    """The response with the secret in the place of the sealed one, which is what is stored of it."""
+    told = webhook_store.with_secret(response.body, request.actor, request.path["project"], _webhook_seals())
+    return replace(response, body=told)
+
+
+def update_matching(request: Request) -> Response:
+    """Begin to change all issues that a filter matches."""
+    return _begun(request, JobKind.UPDATE, bulk_request.parse_update)
+
+
+def delete_matching(request: Request) -> Response:
+    """Begin to delete all issues that a filter matches."""
+    return _begun(request, JobKind.DELETE, bulk_request.parse_delete)
+
+
+@_counted
+def cancel_job(request: Request) -> Response:
+    """Cancel a job."""
+    actor, project, job = request.actor, request.path["project"], request.path["job"]
+    catalogs.existing(table, actor.tenant, project, lambda _: jobs.cancel_job(table, actor, project, job))
+    return Response(204)
+
+
+def _begun(request: Request, kind: JobKind, parsed: Callable[[Catalog, Any, Recent], BulkOrder]) -> Response:
+    """202 with a new job, of which the workers are told; with an Idempotency-Key it is made once."""
+    actor, project, body = request.actor, request.path["project"], request.body()
+    recent = _recent(request)
+
+    def start(commit: Commit = at_once) -> dict[str, Any]:
+        def started(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+            asked = parsed(catalog, body, recent).to_stored()
+            epoch.confirm(table)
+            return jobs.start(table, actor, project, kind, asked, request.change, commit)
+
+        try:
+            return _using(request, started)
+        except IndexNotReady as error:
+            raise reads.with_progress(table, actor, project, error) from error
+
+    def accepted(job: Mapping[str, Any]) -> Response:
+        return Response(202, job, {"Location": f"/v1/projects/{project}/jobs/{job['id']}"})
+
+    answer = _once(request, start, accepted)
+    _wake(actor.tenant, project)
+    return answer
+
+
+def _wake(tenant: str, project: str) -> None:
+    """Have a worker come at once. If that fails, the next minute brings one."""
+    try:
+        hint = jobs.waiting(table, tenant, project)
+        if hint is not None:
+            job_queue.send(hint)
+    except (Overloaded, *aws.FAILURES):
+        logger.exception("the hint at a job failed")
+
+
+def _recent(request: Request) -> Recent:
+    """The writes that the index is to hold when the job finds out which issues it is about."""
+    header = request.header(CONSISTENCY_TOKEN.lower())
+    if header is None:
+        return ()
+    opened = cursor_source.tokens().opened(header, request.actor.tenant)
+    return still_good(opened, request.path["project"], clock.seconds())
+
+
 def _created(
     request: Request,
     create: Callable[..., Mapping[str, Any]],
     location: Callable[[Mapping[str, Any]], str],
     further: Callable[[Mapping[str, Any]], Mapping[str, str]] = lambda _: {},
 ) -> Response:
-    """201 with what `create` creates; with an Idempotency-Key it is created once, however often the request is repeated.
+    """201 with what `create` creates, as `_once`. `further`: headers of the answer."""
+    return _once(
+        request,
+        create,
+        lambda resource: written(201, resource, location(resource)).telling(further(resource)),
+    )
 
-    Only the first of them is counted as a write. `further`: headers of the answer.
+
+def _once(
+    request: Request,
+    create: Callable[..., Mapping[str, Any]],
+    answer: Callable[[Mapping[str, Any]], Response],
+) -> Response:
+    """The answer to what `create` does; with an Idempotency-Key it is done once, however often the request is repeated.
+
+    Only the first of them is counted as a write.
     """
     admission = _admission(request)
 
@@ -263,7 +558,7 @@ def _created(
         return create(**commit)
 
     def response(resource: Mapping[str, Any]) -> Response:
-        return written(201, resource, location(resource)).telling(further(resource)).under(request.change)
+        return answer(resource).under(request.change)
 
     use = request.use()
     if use is None:
@@ -320,10 +615,25 @@ OPERATIONS: dict[str, Endpoint] = {
         delete_attribute,
         create_index,
         delete_index,
+        create_view,
+        update_view,
+        delete_view,
+        create_webhook,
+        update_webhook,
+        rotate_webhook,
+        delete_webhook,
+        create_comment,
+        update_comment,
+        delete_comment,
         create_issue,
         update_issue,
         delete_issue,
+        restore_issue,
+        purge_issue,
         batch,
+        update_matching,
+        delete_matching,
+        cancel_job,
     )
 }
 

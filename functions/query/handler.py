@@ -10,19 +10,20 @@ from gridview.api import snapshots
 from gridview.api.config import CursorSource, directory_seconds, required, session_role, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
-from gridview.commands import reads, users
+from gridview.commands import jobs, reads, users
 from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import CONSISTENCY_TOKEN, Recent, still_good
 from gridview.index.block_cache import BlockCache
 from gridview.index.journal_log import Log
 from gridview.index.journal_tail import learn
-from gridview.query import counting, grid_request
+from gridview.live import webhook_reads
+from gridview.query import change_lists, counting, grid_request
 from gridview.query.grid import grid_page
 from gridview.query.group_request import resolve as resolve_groups
 from gridview.query.row_number import position as position_in
 from gridview.query.summary_request import resolve as resolve_summary
-from gridview.schema import documents
+from gridview.schema import documents, ids
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue as read_issue
 from gridview.schema.epoch import EpochCheck
@@ -87,6 +88,76 @@ def get_index(request: Request) -> Response:
     return Response(200, found, {"ETag": etag(found["version"])})
 
 
+def list_views(request: Request) -> Response:
+    """A page of the views that the caller sees. What tells views is imported when one is read, not when the function starts."""
+    from gridview.commands import views
+    from gridview.query import saved_views
+
+    def page(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        cursors, tell = cursor_source.cursors("views"), partial(saved_views.view_json, catalog)
+        return epoch.beside(
+            table,
+            lambda: views.list_views(table, catalog, request.actor, request.parameters, cursors, tell),
+        )
+
+    return ok(catalogs.using(table, request.actor.tenant, request.path["project"], page))
+
+
+def get_view(request: Request) -> Response:
+    """One view."""
+    from gridview.commands import views
+    from gridview.query import saved_views
+
+    num = ids.view_number(request.path["view"])
+
+    def found(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        view = epoch.beside(table, lambda: views.get_view(table, catalog, request.actor, num))
+        return saved_views.view_json(catalog, view)
+
+    told = catalogs.using(table, request.actor.tenant, request.path["project"], found)
+    return Response(200, told, {"ETag": etag(told["version"])})
+
+
+def list_webhooks(request: Request) -> Response:
+    """The webhooks of a project."""
+    return ok(webhook_reads.list_webhooks(table, catalogs, request.actor, request.path["project"]))
+
+
+def get_webhook(request: Request) -> Response:
+    """One webhook."""
+    project, webhook = request.path["project"], request.path["webhook"]
+    found = webhook_reads.get_webhook(table, catalogs, request.actor, project, webhook)
+    return Response(200, found, {"ETag": etag(found["version"])})
+
+
+def list_comments(request: Request) -> Response:
+    """A page of the comments on an issue."""
+    from gridview.commands import comments
+
+    num, cursors = int(request.path["num"]), cursor_source.cursors("comments")
+
+    def page(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        return epoch.beside(
+            table, lambda: comments.list_comments(table, catalog, num, request.parameters, cursors)
+        )
+
+    return ok(catalogs.using(table, request.actor.tenant, request.path["project"], page))
+
+
+def get_comment(request: Request) -> Response:
+    """One comment."""
+    from gridview.commands import comments
+
+    num, comment_id = int(request.path["num"]), int(request.path["comment"])
+
+    def found(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        comment = epoch.beside(table, lambda: comments.get_comment(table, catalog, num, comment_id))
+        return comment.to_json()
+
+    told = catalogs.using(table, request.actor.tenant, request.path["project"], found)
+    return Response(200, told, {"ETag": etag(told["version"])})
+
+
 def get_issue(request: Request) -> Response:
     """One issue."""
 
@@ -98,6 +169,16 @@ def get_issue(request: Request) -> Response:
 
     issue = catalogs.using(table, request.actor.tenant, request.path["project"], found)
     return Response(200, issue, {"ETag": etag(issue["version"])})
+
+
+def list_trash(request: Request) -> Response:
+    """A page of a project's deleted issues."""
+
+    def page(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        cursors = cursor_source.cursors("trash")
+        return epoch.beside(table, lambda: reads.list_trash(table, catalog, request.parameters, cursors))
+
+    return ok(catalogs.using(table, request.actor.tenant, request.path["project"], page))
 
 
 def grid(request: Request) -> Response:
@@ -152,6 +233,57 @@ def position(request: Request) -> Response:
     return _answered(request, found)
 
 
+def issue_history(request: Request) -> Response:
+    """The changes of an issue."""
+    num = int(request.path["num"])
+
+    def listed(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        cursors = cursor_source.cursors("history")
+        return change_lists.issue_history(metered, catalog, num, request.parameters, cursors, epoch)
+
+    return _answered(request, listed)
+
+
+def activity(request: Request) -> Response:
+    """The changes of a project."""
+
+    def listed(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        cursors = cursor_source.cursors("activity")
+        return change_lists.activity(metered, catalog, request.parameters, cursors, epoch)
+
+    return _answered(request, listed)
+
+
+def list_jobs(request: Request) -> Response:
+    """A page of the project's jobs."""
+    cursors = cursor_source.cursors("jobs")
+    return _of_a_project(
+        request,
+        lambda project: jobs.list_jobs(table, request.actor, project, request.parameters, cursors),
+    )
+
+
+def get_job(request: Request) -> Response:
+    """One job."""
+    job = request.path["job"]
+    return _of_a_project(request, lambda project: jobs.get_job(table, request.actor, project, job))
+
+
+def list_refused(request: Request) -> Response:
+    """A page of the issues that a job could not change."""
+    cursors, job = cursor_source.cursors("refused"), request.path["job"]
+    return _of_a_project(
+        request,
+        lambda project: jobs.list_refused(table, request.actor, project, job, request.parameters, cursors),
+    )
+
+
+def _of_a_project(request: Request, read: Callable[[str], dict[str, Any]]) -> Response:
+    """What is read of a project that exists."""
+    project = request.path["project"]
+    return ok(catalogs.existing(table, request.actor.tenant, project, lambda _: read(project)))
+
+
 def _recent(request: Request) -> Recent:
     """The writes that the answer is to hold, by the tokens that came along."""
     header = request.header(CONSISTENCY_TOKEN.lower())
@@ -185,12 +317,24 @@ OPERATIONS: dict[str, Endpoint] = {
         get_attribute,
         list_indexes,
         get_index,
+        list_views,
+        get_view,
+        list_webhooks,
+        get_webhook,
+        list_comments,
+        get_comment,
         get_issue,
+        list_trash,
         grid,
         grid_get,
         groups,
         summary,
         position,
+        issue_history,
+        activity,
+        list_jobs,
+        get_job,
+        list_refused,
     )
 }
 

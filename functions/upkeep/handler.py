@@ -7,7 +7,8 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import required, stack_metrics
+from gridview.api.config import required, stack_metrics, writes_per_second
+from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.table import Table
 from gridview.fsck import nightly
 from gridview.fsck.progress import Finding, Tally
@@ -19,6 +20,7 @@ from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.maintenance.job_worker import Worker, due_jobs
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.store import Catalogs
+from gridview.schema.user_jobs import JobKind
 
 _RESERVE = 15.0
 """No new piece of work begins in these last seconds of an invocation: more than the longest piece should take."""
@@ -33,6 +35,16 @@ heart = Heart()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
 settling = float(required("SETTLE_SECONDS"))
+
+_JOBS_SHARE = 0.5
+"""Of a tenant's writes, if they are limited: once half of a window's are made, by people or jobs, the rest is for people alone."""
+
+
+def _uncounted() -> None:
+    metrics.add_metric(name="UncountedWrites", unit=MetricUnit.Count, value=1)
+
+
+rate = WriteRate(writes_per_second(), _uncounted, _JOBS_SHARE)
 
 
 def hint_at_jobs() -> dict[str, Any]:
@@ -60,7 +72,14 @@ def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dic
         return context.get_remaining_time_in_millis() / 1000 - _RESERVE
 
     worker = Worker(
-        table, catalogs, remaining, _send, settling=settling, fences=fences, check=_go_on_with_check
+        table,
+        catalogs,
+        remaining,
+        _send,
+        settling=settling,
+        fences=fences,
+        check=_go_on_with_check,
+        lines=_take_turn_of_line,
     )
     worked_on = {"jobs": 0, "issues": 0}
     for record in records:
@@ -89,6 +108,15 @@ def _send(poison: Poison) -> None:
 
 def _go_on_with_check(hint: Hint, remaining: Callable[[], float]) -> Turn | None:
     return nightly.go_on(table, hint, remaining, _tell_difference, _tell_checked)
+
+
+def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | None:
+    # Only these jobs need what a query needs, and most containers see none.
+    from gridview.maintenance.bulk import BulkChanges
+    from gridview.maintenance.job_line import LineWorker
+
+    changes = BulkChanges(table, catalogs, rate)
+    return LineWorker(table, {JobKind.UPDATE: changes, JobKind.DELETE: changes}).take_turn(hint, remaining)
 
 
 def _tell_difference(finding: Finding) -> None:

@@ -144,8 +144,11 @@ def test_a_journalled_project_writes_a_ledger_once_and_its_blocks_in_folds(
         assert one["write_units"] == pytest.approx(sum(parts))
         document, derived, blocks = parts
         orders = BUILTINS + indexed_values(200, seed=3)
-        entries = 2.0 * MOVED_ENTRY if one["kind"] == journalled.EDIT else orders * ENTRY
-        assert DOCUMENT <= document <= DOCUMENT + COUNTER
+        edits = one["kind"] in (journalled.EDIT, journalled.BULK)
+        entries = 2.0 * MOVED_ENTRY if edits else orders * ENTRY
+        # A job's items: itself, its line and what it is to do, written and written again.
+        job = 40 / one["together"] if one["kind"] == journalled.BULK else 0
+        assert DOCUMENT <= document <= DOCUMENT + COUNTER + job
         # The number, the mark, and the item: 1 KB of it for ten issues.
         journal = (2 + 2 + LAG + one["together"] / 10) / one["together"]
         assert ONE_LEDGER < derived - entries < ONE_LEDGER + journal + 1

@@ -48,6 +48,7 @@ ALLOWED = {
     | {
         "query_index",
         "put_item",
+        "batch_write_item",
         "update_item",
         "delete_item",
         "transact_write_items",

@@ -46,6 +46,8 @@ def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
-    """A local stack that nobody kills; tests keep apart by project."""
-    with running_stack(tmp_path_factory.mktemp("stack")) as running:
-        yield running
+    """A local stack that nobody kills; tests keep apart by project. A project is journalled once it is taken over."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JOURNALS", "false")
+        with running_stack(tmp_path_factory.mktemp("stack")) as running:
+            yield running

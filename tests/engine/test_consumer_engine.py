@@ -75,7 +75,7 @@ def assert_right(running: Stack) -> None:
     catalog = Catalogs().get(running.table, running.tenant, PROJECT)
     items = issue_items(running)
     project = keys.project(running.tenant, PROJECT)
-    documents = {pk: item for (pk, sk), item in items.items() if sk == project}
+    documents = {pk: item for (pk, sk), item in items.items() if sk == project and keys.SORT in item}
     assert len(documents) == CREATED - len(DELETED)
     for num in range(1, CREATED + 1):
         pk = keys.issue(running.tenant, PROJECT, num)
@@ -109,7 +109,7 @@ def test_the_whole_stream_twice_writes_nothing_the_second_time(written: Stack) -
         again = written.table
         for at in range(0, len(stream), size):
             deliver_until_done(again, stream[at : at + size])
-        assert writes(again) == 0
+        assert writes(again) == len(DELETED), "the entries of the trash, as they are"
     assert issue_items(written) == before
 
 
@@ -140,7 +140,7 @@ def test_concurrent_consumers_of_the_same_records_end_right(written: Stack) -> N
     assert_right(written)
     again = written.table
     deliver_until_done(again, everything)
-    assert writes(again) == 0
+    assert writes(again) == len(DELETED), "the entries of the trash, as they are"
 
 
 def test_what_the_stream_derives_is_what_bulk_loads_write(written: Stack) -> None:
@@ -152,7 +152,7 @@ def test_what_the_stream_derives_is_what_bulk_loads_write(written: Stack) -> Non
     bulk = {
         (item[keys.PK], item[keys.SK]): item
         for (_, sk), document in items.items()
-        if sk == project
+        if sk == project and keys.SORT in document  # not in the trash
         for item in derived_items(catalog, document)
     }
     for key, item in bulk.items():

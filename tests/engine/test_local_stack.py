@@ -152,6 +152,28 @@ def test_a_kill_in_the_middle_of_writes_loses_nothing_and_the_index_catches_up(o
     assert own.given_up() == []
 
 
+def test_a_bulk_change_is_begun_by_a_hint_and_seen_in_the_grid(own: LocalStack) -> None:
+    own.up()
+    with own.client() as api:
+        api.post("/v1/projects", json={"id": "many", "name": "Many"}).raise_for_status()
+        operations = [{"create": {"name": f"issue {at}"}} for at in range(250)]
+        answer = api.post("/v1/projects/many/issues/batch", json={"operations": operations})
+        token = answer.raise_for_status().headers["x-consistency-token"]
+        body = {"filter": {"field": "state", "op": "eq", "value": "open"}, "set": {"state": "closed"}}
+        begun = api.post(
+            "/v1/projects/many/issues/update-matching", json=body, headers={"x-consistency-token": token}
+        )
+        job = begun.raise_for_status().headers["location"]
+        assert wait_until(lambda: api.get(job).json()["state"] == "done", SECONDS)
+        told = api.get(job).json()
+        assert (told["done"], told["of"], told["refused"]) == (250, 250, 0)
+        closed = {"filter": {"field": "state", "op": "eq", "value": "closed"}, "count": True}
+        assert wait_until(
+            lambda: api.post("/v1/projects/many/grid", json=closed).json()["matched"] == 250, SECONDS
+        )
+    assert own.given_up() == []
+
+
 def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed(own: LocalStack) -> None:
     told = own.up()
     key = {"PK": {"S": "issue-0807.poison.00000001"}, "SK": {"S": "project-0807.poison"}}

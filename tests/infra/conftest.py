@@ -39,7 +39,7 @@ def chosen_template() -> dict[str, Any]:
         max_reads=30000,
         max_writes=9000,
         writes_per_second=50,
-        journals=True,
+        journals=False,
         hot_keys=True,
         customer_key=True,
         backup=True,

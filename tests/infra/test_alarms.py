@@ -45,13 +45,19 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
     "UpkeepErrors": (("AWS/Lambda", "Errors", UPKEEP), "Sum", 1, 300, 1, "notBreaching"),
     "UpkeepSilent": (("AWS/Lambda", "Invocations", UPKEEP), "Sum", 1, 300, 3, "breaching"),
     "ServerErrors": (("AWS/ApiGateway", "5xx", API), "Sum", 10, 300, 1, "notBreaching"),
-    "ApiSlow": (("AWS/ApiGateway", "Latency", API), "p99", 3000, 300, 3, "notBreaching"),
+    **{
+        f"{name}Slow": (
+            ("AWS/Lambda", "Duration", {"FunctionName": f"{name}Function"}),
+            *("p99", 3000, 300, 3, "notBreaching"),
+        )
+        for name in ("Query", "Command")
+    },
     **{
         f"{name}Throttled": (
             ("AWS/Lambda", "Throttles", {"FunctionName": f"{name}Function"}),
             *("Sum", 1, 300, 1, "notBreaching"),
         )
-        for name in ("Query", "Command", "Maintain", "Upkeep")
+        for name in ("Query", "Command", "Live", "Maintain", "Upkeep")
     },
     **{
         f"{place}{kind}sThrottled": (

@@ -8,6 +8,7 @@ from tests.support.templates import resources
 NAMES = {
     "QueryFunction": "query",
     "CommandFunction": "command",
+    "LiveFunction": "live",
     "MaintainFunction": "maintain",
     "UpkeepFunction": "upkeep",
 }
@@ -28,6 +29,12 @@ def test_platform_and_tracing(template: dict[str, Any]) -> None:
         assert function["Timeout"] <= (29 if behind_the_api else 60)
 
 
+def test_who_reads_documents_is_upgraded_before_who_writes_them(template: dict[str, Any]) -> None:
+    """A deleted issue is a document with a mark: older code would take it for one that is there."""
+    waits_for = template["Resources"]["CommandFunction"]["DependsOn"]
+    assert {"QueryFunction", "MaintainFunction", "UpkeepFunction"} <= {*waits_for}
+
+
 def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict[str, Any]) -> None:
     """Whoever read the epoch before a change has ended, and what it sent has arrived."""
     functions = resources(template, "AWS::Lambda::Function")
@@ -38,6 +45,7 @@ def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict
     assert told == {
         "query": None,
         "command": str(SETTLE_SECONDS),
+        "live": None,
         "maintain": None,
         "upkeep": str(SETTLE_SECONDS),
     }
@@ -62,7 +70,8 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
 def test_environment(template: dict[str, Any]) -> None:
     extra = {
         "query": {"CURSOR_SECRET_ARN"},
-        "command": {"CURSOR_SECRET_ARN", "SETTLE_SECONDS"},
+        "live": {"CURSOR_SECRET_ARN"},
+        "command": {"CURSOR_SECRET_ARN", "JOURNALS", "SETTLE_SECONDS", "JOB_QUEUE_URL"},
         "maintain": {"DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
         "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
     }
@@ -84,7 +93,7 @@ def test_environment(template: dict[str, Any]) -> None:
 def test_new_projects_are_journalled_where_that_is_chosen(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
-    for of, expected in ((template, {}), (chosen_template, {"command": "true"})):
+    for of, expected in ((template, {"command": "true"}), (chosen_template, {})):
         told = {
             NAMES[logical_id]: function["Environment"]["Variables"]["JOURNALS"]
             for logical_id, function in resources(of, "AWS::Lambda::Function").items()
@@ -93,12 +102,14 @@ def test_new_projects_are_journalled_where_that_is_chosen(
         assert told == expected
 
 
-def test_the_rate_of_writes_is_told_to_the_function_that_writes(chosen_template: dict[str, Any]) -> None:
+def test_the_rate_of_writes_is_told_to_the_functions_that_write_for_people(
+    chosen_template: dict[str, Any],
+) -> None:
     told = {
         NAMES[logical_id]: function["Environment"]["Variables"].get("WRITES_PER_SECOND")
         for logical_id, function in resources(chosen_template, "AWS::Lambda::Function").items()
     }
-    assert told == {"query": None, "command": "50", "maintain": None, "upkeep": None}
+    assert told == {"query": None, "command": "50", "live": None, "maintain": None, "upkeep": "50"}
 
 
 def test_the_rate_of_writes_lets_no_other_function_write(

@@ -90,10 +90,9 @@ def test_the_api_may_call_each_function_for_each_route(template: dict[str, Any])
             continue  # the schedules'
         assert permission["Principal"] == "apigateway.amazonaws.com"
         assert permission["Action"] == "lambda:InvokeFunction"
-        alias = resources(template, "AWS::Lambda::Alias")[permission["FunctionName"]["Ref"]]
         calls = permission["SourceArn"]["Fn::Join"][1][-1]
-        allowed.setdefault(alias["FunctionName"]["Ref"], set()).add(calls)
-    assert allowed == {"QueryFunction": {"/*/*/*"}, "CommandFunction": {"/*/*/*"}}
+        allowed.setdefault(_function(template, permission["FunctionName"]), set()).add(calls)
+    assert allowed == {f"{name}Function": {"/*/*/*"} for name in ("Query", "Command", "Live")}
 
 
 def test_the_stage_is_throttled_and_logged_without_what_users_typed(template: dict[str, Any]) -> None:
@@ -124,6 +123,14 @@ def _function_behind(template: dict[str, Any], route: dict[str, Any]) -> str:
     integration = resources(template, "AWS::ApiGatewayV2::Integration")[integration_id]
     assert integration["IntegrationType"] == "AWS_PROXY"
     assert integration["PayloadFormatVersion"] == "2.0"
-    alias = resources(template, "AWS::Lambda::Alias")[integration["IntegrationUri"]["Ref"]]
-    function: str = alias["FunctionName"]["Ref"]
+    return _function(template, integration["IntegrationUri"])
+
+
+def _function(template: dict[str, Any], reference: dict[str, Any]) -> str:
+    """The function that is called through its alias, or by itself if it has none."""
+    if "Fn::GetAtt" in reference:
+        name, _ = reference["Fn::GetAtt"]
+    else:
+        name = resources(template, "AWS::Lambda::Alias")[reference["Ref"]]["FunctionName"]["Ref"]
+    function: str = name
     return function

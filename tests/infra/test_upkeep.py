@@ -60,7 +60,7 @@ def test_each_message_is_a_turn_of_work_and_workers_are_bounded(
         (queue,) = (name for name in resources(of, "AWS::SQS::Queue") if name.startswith("Jobs"))
         assert mapping["EventSourceArn"] == {"Fn::GetAtt": [queue, "Arn"]}
         functions = resources(of, "AWS::Lambda::Function")
-        for sender in ("UpkeepFunction", "MaintainFunction"):
+        for sender in ("UpkeepFunction", "MaintainFunction", "CommandFunction"):
             assert functions[sender]["Environment"]["Variables"]["JOB_QUEUE_URL"] == {"Ref": queue}
 
 
@@ -98,6 +98,7 @@ def test_concurrency_is_reserved_by_setting(chosen_template: dict[str, Any]) -> 
     assert reserved == {
         "QueryFunction": 100,
         "CommandFunction": None,
+        "LiveFunction": None,
         "MaintainFunction": 20,
         "UpkeepFunction": None,
     }

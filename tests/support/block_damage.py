@@ -11,7 +11,7 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.issue_diff import DifferenceKind
 from gridview.index import blocks
-from gridview.index.blocks import HEAD, Block, Change
+from gridview.index.blocks import HEAD, Block, BlockChange
 from tests.support import block_truth
 from tests.support.damage import PROJECT, TENANT, catalog_of
 
@@ -89,7 +89,7 @@ def _without(family: str, at: int) -> Callable[[MemoryTable], None]:
             after = Block(*_fences(block), None, block.members - type(block.members)((lost,)))
         else:
             body = next(body for body, numbers in block.sets.items() if lost in numbers)
-            after = blocks.changed(block, Change(remove=frozenset((sort_string(body, lost),))))
+            after = blocks.changed(block, BlockChange(remove=frozenset((sort_string(body, lost),))))
         table.put(after.to_item(TENANT, PROJECT))
 
     return inflict
@@ -103,7 +103,7 @@ def _with(family: str, at: int, num: int) -> Callable[[MemoryTable], None]:
         body = None if block.sets is None else next(iter(block.sets))
         key = blocks.some_key(block, body, num)
         assert key is not None
-        table.put(blocks.changed(block, Change(add=frozenset((key,)))).to_item(TENANT, PROJECT))
+        table.put(blocks.changed(block, BlockChange(add=frozenset((key,)))).to_item(TENANT, PROJECT))
 
     return inflict
 

@@ -11,7 +11,7 @@ import pytest
 from gridview.dynamodb.table import Table
 from gridview.encoding.sort_strings import number_of
 from gridview.index import blocks, families
-from gridview.index.blocks import Block, Change
+from gridview.index.blocks import Block, BlockChange
 from gridview.index.directory import Range, keys_in
 from gridview.schema.catalog import Catalog
 
@@ -67,14 +67,14 @@ class Written:
     def add(self, key: str) -> None:
         """Put a key in."""
         at = self._place(key)
-        self.blocks[at] = blocks.changed(self.blocks[at], Change(add=frozenset([key])))
+        self.blocks[at] = blocks.changed(self.blocks[at], BlockChange(add=frozenset([key])))
         self.keys.add(key)
         self._split(at)
 
     def remove(self, key: str) -> None:
         """Take a key out."""
         at = self._place(key)
-        self.blocks[at] = blocks.changed(self.blocks[at], Change(remove=frozenset([key])))
+        self.blocks[at] = blocks.changed(self.blocks[at], BlockChange(remove=frozenset([key])))
         self.keys.discard(key)
         if blocks.wants_merge(self.blocks[at]):
             merged = blocks.merged(self.blocks[at], self.blocks[at + 1])

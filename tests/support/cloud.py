@@ -17,6 +17,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from devtools.proof.faults.adversary import record
 from devtools.proof.faults.lambdas import Hints
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.encoding import keys
@@ -58,6 +59,8 @@ class Cloud:
     """The table, for what the API cannot do."""
     asked: Mapping[str, set[Asked]]
     """What each function has asked of DynamoDB."""
+    stream: list[dict[str, Any]]
+    """What the table's stream has told of issues since the last `follow`."""
 
     @property
     def handlers(self) -> Handlers:
@@ -72,6 +75,7 @@ class Cloud:
         """An empty table, and functions that remember nothing of the one before."""
         self.hints.clear()
         self.table.clear()
+        self.stream.clear()
         self.forget()
 
     def forget(self) -> None:
@@ -104,6 +108,12 @@ class Cloud:
         records += [
             _record("REMOVE", ledger["PK"], {"OldImage": {"version": ledger["version"]}}) for ledger in gone
         ]
+        result = self.modules["maintain"].handler({"Records": records}, Context())
+        assert result == {"batchItemFailures": []}
+
+    def follow(self) -> None:
+        """Hand what the stream has told to the stream consumer: every change with its old and its new image."""
+        records, self.stream[:] = list(self.stream), []
         result = self.modules["maintain"].handler({"Records": records}, Context())
         assert result == {"batchItemFailures": []}
 
@@ -162,8 +172,16 @@ def running() -> Iterator[Cloud]:
         for name, module in modules.items():
             module.table = within_reach(name, table.metered(), asked[name])  # type: ignore[attr-defined]
         hints: deque[Hint] = deque()
-        for name in ("maintain", "upkeep"):
+        for name in ("command", "maintain", "upkeep"):
             modules[name].job_queue = Hints(hints.append)  # type: ignore[attr-defined]
-        account = Cloud(modules, queue_url, hints, table, asked)
+        stream: list[dict[str, Any]] = []
+
+        def tell(old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
+            one = new or old or {}
+            if keys.is_issue(one[keys.PK]) and keys.is_project(one[keys.SK]):
+                stream.append(record(len(stream) + 1, old, new))
+
+        table.tell(tell)
+        account = Cloud(modules, queue_url, hints, table, asked, stream)
         account.forget()
         yield account

@@ -44,6 +44,10 @@ class Project(NamedTuple):
     attributes: Sequence[str]
     issues: Sequence[int]
     indexes: Sequence[str]
+    views: Sequence[str]
+    webhooks: Sequence[str]
+    comments: Sequence[int]
+    jobs: Sequence[str]
     tokens: Sequence[str]
 
     def of_type(self, *kinds: FieldType) -> Schema:
@@ -70,6 +74,10 @@ def addressed_to(project: Project) -> Schema:
         "attribute": project.attributes,
         "num": project.issues,
         "index": project.indexes,
+        "view": project.views,
+        "webhook": project.webhooks,
+        "comment": project.comments,
+        "job": project.jobs,
     }
     for parameter in _parameters(made):
         if parameter["name"] in parts:
@@ -118,10 +126,11 @@ def _flatten_filters(schemas: Schema) -> None:
     for name, key in (("AndFilter", "and"), ("OrFilter", "or")):
         schemas[name]["properties"][key]["items"] = {"anyOf": few}
     schemas["NotFilter"]["properties"]["not"] = {"anyOf": few}
-    for name in ("GroupsRequest", "SummaryRequest"):
+    for name in ("GroupsRequest", "SummaryRequest", "ViewQuery", "UpdateMatching", "DeleteMatching"):
         schemas[name]["properties"]["filter"] = {"anyOf": [*few, {"type": "null"}]}
-    # What is asked is not what is answered: a group may have any filter.
-    schemas["IssueGroup"]["properties"]["filter"] = {"type": ["object", "null"]}
+    # What is asked is not what is answered: a group may have any filter, and so may a view.
+    for name in ("IssueGroup", "SavedQuery"):
+        schemas[name]["properties"]["filter"] = {"type": ["object", "null"]}
 
 
 def _tell_conditions(schemas: Schema, project: Project) -> None:
@@ -153,5 +162,8 @@ def _tell_issues(schemas: Schema, project: Project) -> None:
     fields = {"type": "object", "properties": values, "additionalProperties": False}
     create, patch = schemas["IssueCreate"]["properties"], schemas["IssuePatch"]["properties"]
     patch["state"] = project.value("state")
+    # Which version an issue has had, and whether it stands beside If-Match, no schema tells.
+    del patch["base"]
     create["state"] = {"anyOf": [patch["state"], {"type": "null"}]}
     create["fields"], patch["fields"] = fields, {"anyOf": [fields, {"type": "null"}]}
+    schemas["UpdateMatching"]["properties"]["set"] = {**schemas["IssuePatch"], "minProperties": 1}

@@ -25,7 +25,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "schema",
         "index",
         "query commands fsck",
-        "maintenance",
+        "maintenance live",
         "api",
     )
 )
@@ -257,3 +257,35 @@ def test_importing_a_module_that_computes_needs_no_environment(
     for variable in ("TABLE_NAME", "CURSOR_SECRET", "CURSOR_SECRET_ARN", "AWS_DEFAULT_REGION", "AWS_REGION"):
         monkeypatch.delenv(variable, raising=False)
     assert importlib.import_module(f"gridview.{name}").__doc__
+
+
+NO_DOCUMENTS = {
+    "block_membership": "ledgers, and whole collections that `issue_diff` judges",
+    "block_writer": "ledgers",
+    "chain_check": "names of issues in findings",
+    "committer": "sort entries",
+    "families": "keys of blocks",
+    "fold": "ledgers",
+    "replay": "ledgers and sort entries",
+    "row_moves": "documents in the trash too: they tell what the issue was before it was deleted",
+    "walks": "whole collections, which `issue_diff` judges",
+    "batch": "marks; a delete takes the mark away",
+    "bulk": "documents of which `bulk_decision` asks it",
+}
+"""Modules of the core that make keys of issues and have nothing to ask of the trash: what they read or write under them."""
+
+
+def test_whoever_reads_documents_by_their_keys_asks_whether_they_are_deleted() -> None:
+    """A module makes the key of an issue, and then it knows the trash, or reads no document there."""
+
+    def makes_keys(path: Path) -> bool:
+        tree = ast.parse(path.read_text("utf-8"))
+        return any(
+            (isinstance(one, ast.Attribute) and one.attr == "issue" and ast.unparse(one.value) == "keys")
+            or (isinstance(one, ast.Name) and one.id == "issue_key")
+            for one in ast.walk(tree)
+        )
+
+    makers = {name.partition(".")[2] for name, path in FILES.items() if makes_keys(path)}
+    asking = {name.partition(".")[2] for name, path in FILES.items() if "schema.trash" in of_the_core(path)}
+    assert makers - asking == NO_DOCUMENTS.keys()

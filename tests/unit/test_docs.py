@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
+from uuid import UUID
 
 import pytest
 
@@ -18,12 +19,14 @@ from gridview.commands.requests import MAX_OPERATIONS
 from gridview.encoding import fences, keys, sort_strings
 from gridview.encoding.consistency import MAX_ISSUES
 from gridview.encoding.values import MAX_NUMBER_CHARACTERS
+from gridview.maintenance.bulk_request import MAX_ROWS
 from gridview.query.grid_request import MAX_COLUMNS, MAX_OFFSET
 from gridview.query.group_request import MAX_AGGREGATES
 from gridview.query.operators import MAX_VALUES, OPERATORS, Operand
 from gridview.query.predicates import MAX_CONDITIONS
 from gridview.query.summary_request import MAX_FIELDS
 from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS, MAX_OPTIONS, Field, FieldType
+from gridview.schema.user_jobs import MAX_OPEN
 from gridview.support.errors import MAX_ERRORS, MAX_PROBLEM_BYTES
 from gridview.support.validation import RequestModel
 
@@ -99,11 +102,14 @@ def test_the_table_of_limits_tells_those_of_the_code() -> None:
         "aggregates of groups": f"{MAX_AGGREGATES}",
         "fields of a summary": f"{MAX_FIELDS}",
         "offset": f"{MAX_OFFSET:,}",
+        "rows of a bulk change": f"{MAX_ROWS:,}",
+        "open jobs of a project": f"{MAX_OPEN}",
         "characters of a number": f"{MAX_NUMBER_CHARACTERS:,}",
         "a project with its attributes and options": f"{MAX_PROJECT_BYTES // 1_000_000} MB",
     }
 
 
+JOB = "018f3a5c2b71e7d4c90a"
 START = Field("3812", "a1", "Start", FieldType.DATE)
 
 ENTITIES = {
@@ -129,10 +135,28 @@ ENTITIES = {
         keys.directory("0807", "35e9", f"{START.key}.1"),
         fences.before(sort_strings.date("2023-05-01")),
     ),
+    "deleted issue": (keys.issue("0807", "35e9", 1), keys.project("0807", "35e9"), ""),
+    "place in the trash": (
+        keys.trash("0807", "35e9"),
+        keys.trash_place("2026-11-21T08:00:00.000000Z", 1, 3),
+        "",
+    ),
     "ledger": (keys.issue("0807", "35e9", 1), keys.LEDGER, ""),
     "journal": (keys.journal("0807", "35e9"), keys.FOLD, "2026-11-21T08:00:00.000000Z"),
     "journal item": (keys.journal("0807", "35e9"), keys.journal_item(57), ""),
     "mark of it": (keys.journal("0807", "35e9"), keys.journal_mark(57), ""),
+    "history": (keys.history("0807", "35e9", 1), keys.history_item(3), ""),
+    "further part of it": (keys.history("0807", "35e9", 1), keys.history_part(3, 1), ""),
+    "activity": (
+        keys.activity("0807", "35e9"),
+        keys.activity_item("2026-11-21T08:00:00.000000Z", 1, 3),
+        "",
+    ),
+    "part of a change": (
+        keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
+        keys.change_item(1, 3),
+        "",
+    ),
     "composite index": (keys.project("0807", "35e9"), keys.composite("0807", "35e9", "c1"), ""),
     "lag": (keys.lag("0807", "35e9"), keys.LAG, ""),
     "lag of the heartbeat": (keys.LAG_OF_BEAT, keys.LAG, ""),
@@ -141,11 +165,28 @@ ENTITIES = {
     "segment of it": (keys.CHECK, keys.job(1), "2026-11-21T03:17:00.000000Z"),
     "remembered request": (keys.request("0807", "9f86d081"), "state", ""),
     "the same, of an older version": (keys.former_request("9f86d081"), "state", ""),
+    "webhook": (keys.webhooks("0807", "35e9"), "w3k9q2m7x1c0z", ""),
     "user": (
         keys.user("0807", "ann"),
         keys.users("0807"),
         sort_strings.text("Ann Arrol") + sort_strings.SEPARATOR + "ann",
     ),
+    "register of views": (keys.views("0807", "35e9"), keys.VIEW_REGISTER, ""),
+    "shared view": (keys.views("0807", "35e9"), keys.shared_view(12), ""),
+    "private view": (keys.views("0807", "35e9"), keys.private_view("ann", 13), ""),
+    "count of a user's own": (keys.views("0807", "35e9"), keys.private_views("ann"), ""),
+    "comments of an issue": (keys.comments("0807", "35e9"), keys.comment_register(1), ""),
+    "comment": (keys.comments("0807", "35e9"), keys.comment(1, 12), ""),
+    "what is told of it": (
+        keys.activity("0807", "35e9"),
+        keys.comment_activity("2026-11-21T08:00:00.000000Z", 1, 12),
+        "",
+    ),
+    "line of jobs": (keys.jobs("0807", "35e9"), keys.LINE, "2026-11-21T08:00:00.000000Z"),
+    "job": (keys.jobs("0807", "35e9"), JOB, ""),
+    "what it is to do": (keys.job_parts("0807", "35e9", JOB), keys.ASKED, ""),
+    "numbers of its issues": (keys.job_parts("0807", "35e9", JOB), keys.frozen_numbers(2, 0), ""),
+    "issues that it refused": (keys.job_parts("0807", "35e9", JOB), keys.refusals(7), ""),
     "counted writes": (keys.rate("0807"), "179531990", ""),
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
+import type { Visit } from './browser';
 import { ProjectPage } from './project-page';
 import { makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';
@@ -11,6 +12,13 @@ const bridge = (api: Api): Promise<string> =>
     fields: PARTS,
     issues: ['Girder', 'Rivet', 'Cable'].map((name, at) => ({ name, fields: { weight: 10 * (at + 1), kind: 'beam', note: 'as found' } })),
   });
+
+/** A page that hears nothing of what others change, as when the network is bad. */
+async function deaf(visiting: Promise<Visit>): Promise<Visit> {
+  const visit = await visiting;
+  await visit.page.route('**/changes*', (route) => route.abort());
+  return visit;
+}
 
 /** Type a value into a cell, and take it. */
 async function type(page: ProjectPage, row: number, column: string, text: string): Promise<void> {
@@ -44,7 +52,7 @@ describe('an edit', () => {
 
   test('that is no value of its field, or that the API refuses, leaves the cell as it was and says why', async ({ visit, api }) => {
     const id = await bridge(api);
-    const page = await ProjectPage.open(await visit(), id);
+    const page = await ProjectPage.open(await deaf(visit()), id);
     await type(page, 0, 'Weight', 'heavy');
     const weight = await page.cell(0, 'Weight');
     await weight.click();
@@ -66,8 +74,8 @@ describe('an edit', () => {
 
   test('of what somebody else has changed meanwhile asks whose value stays; other fields go together', async ({ visit, api }) => {
     const id = await bridge(api);
-    const ours = await ProjectPage.open(await visit(), id);
-    const theirs = await ProjectPage.open(await visit({ ...ADMIN, user: 'grace' }), id);
+    const ours = await ProjectPage.open(await deaf(visit()), id);
+    const theirs = await ProjectPage.open(await deaf(visit({ ...ADMIN, user: 'grace' })), id);
     for (const [keep, kept] of [
       ['Theirs', 'from grace'],
       ['Yours', 'from ada'],

@@ -102,7 +102,7 @@ describe('a plan', () => {
     id, name, type, options: [], required: false, indexed: true, editable: true, custom: true,
   });
   const builtIn = fieldsOf(
-    { id: 'p', name: 'p', states: [], issues: 0, version: 1, created: '', updated: '', created_by: '', updated_by: '' },
+    { id: 'p', name: 'p', states: [], issues: 0, version: 1, created: '', updated: '', history: { enabled: true, days: 90 }, created_by: '', updated_by: '' },
     { num: 'No.', name: 'Name', state: 'State', created: 'Created', updated: 'Updated' },
   );
   const FIELDS = [...builtIn, attribute('cost', 'Cost (GBP)', 'number')];

@@ -160,3 +160,45 @@ it('an issue that is held twice changes in both places', async () => {
   store.replace(4, (held) => ({ ...held, version: 2 }));
   expect([4, 5].map((index) => store.at(index))).toMatchObject([{ row: { version: 2 } }, { row: { version: 2 } }]);
 });
+
+describe('rows that are read anew while they are shown', () => {
+  const shownFrom = async (numbers: readonly number[]) => {
+    const server = new Server();
+    const store = new RowStore(server.fetch, { pageSize: 2, pause: 0 });
+    store.reset(Layout.ofOneRun(null, numbers.length));
+    store.show({ first: 0, last: 3 });
+    for (const [place, request] of server.asked.entries()) await request.answer(numbers.slice(2 * place, 2 * place + 2).map(row));
+    server.asked.length = 0;
+    return { server, store };
+  };
+
+  it('come all in one step, which tells where those in view stand now', async () => {
+    const { server, store } = await shownFrom([1, 2, 3, 4]);
+    const seen: unknown[] = [];
+    store.onMove((now) => seen.push([0, 1, 2, 3].map(now)));
+    const renewed = store.renew(() => true);
+    await server.asked[0]?.answer([9, 1].map(row));
+    expect([0, 1, 2, 3].map((index) => numAt(store, index))).toEqual([1, 2, 3, 4]);
+    await server.asked[1]?.answer([2, 3].map(row));
+    expect(await renewed).toBe(true);
+    expect([0, 1, 2, 3].map((index) => numAt(store, index))).toEqual([9, 1, 2, 3]);
+    expect(seen).toEqual([[1, 2, 3, undefined]]);
+  });
+
+  it('stay where they may not move, where they cannot be read, and where something else is asked for', async () => {
+    const { server, store } = await shownFrom([1, 2, 3, 4]);
+    const kept = store.renew(() => false);
+    for (const request of server.asked) await request.answer([8, 9].map(row));
+    expect(await kept).toBe(false);
+    server.asked.length = 0;
+    const failed = store.renew(() => true);
+    await server.asked[0]?.fail(new Error('away'));
+    expect(await failed).toBe(false);
+    server.asked.length = 0;
+    const late = store.renew(() => true);
+    store.refresh();
+    expect(server.asked[0]?.signal.aborted).toBe(true);
+    expect(await late).toBe(false);
+    expect([0, 1, 2, 3].map((index) => numAt(store, index))).toEqual([1, 2, 3, 4]);
+  });
+});

@@ -97,6 +97,10 @@ class Service:
         assert again == answer, f"{question.name}: another answer, asked again"  # noqa: S101
         return Found(answer, cold, warm)
 
+    def cost(self, question: Question, cache: BlockCache) -> tuple[Json, Cost]:
+        """The answer of a container that keeps this, and what it takes."""
+        return self._asked(*question.request(self._world), cache)
+
     def _asked(self, path: str, body: Json, cache: BlockCache) -> tuple[Json, Cost]:
         status, answer = self._call(path, body, cache)
         meter = self._table.meter
@@ -160,7 +164,7 @@ def running(world: World) -> Iterator[Service]:
     )
     with (
         patch.dict(os.environ, environment, clear=True),
-        patch.object(ThreadPoolExecutor, "submit", _at_once),
+        patch.object(ThreadPoolExecutor, "submit", at_once),
     ):
         service = Service(world, _handler())
         service.ask(Question("definitions", "grid", {"limit": 1}))
@@ -179,7 +183,8 @@ def _handler() -> ModuleType:
             sys.modules[name] = before
 
 
-def _at_once(_: ThreadPoolExecutor, work: Callable[..., Any], *arguments: Any, **named: Any) -> Future[Any]:
+def at_once(_: ThreadPoolExecutor, work: Callable[..., Any], *arguments: Any, **named: Any) -> Future[Any]:
+    """Do work that is submitted where it is submitted."""
     future: Future[Any] = Future()
     try:
         future.set_result(work(*arguments, **named))

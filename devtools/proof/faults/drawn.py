@@ -170,9 +170,24 @@ class Drawn:
         world = self._somewhere()
         gone = [key for key, order in world.orders.items() if order.removed and key not in self.scribbled]
         if gone and world.chance(0.6) and self.catalog(world) is not None:
-            people.restore(world, self.random.choice(gone))
+            key = self.random.choice(gone)
+            if key in world.trashed:
+                self.in_the_trash(world, key)
+            else:
+                people.restore(world, key)
         elif world.documents:
             people.remove(world, self.random.choice(sorted(world.documents)))
+
+    def in_the_trash(self, world: World, key: str) -> None:
+        """A deleted issue is restored, purged, or removed by the table."""
+        num, catalogs = world.trashed[key]["num"], self.aside.choice(self.command_containers)
+        drawn = self.aside.random()
+        if drawn < 0.7:
+            people.bring_back(world, catalogs, num)
+        elif drawn < 0.85:
+            people.purge(world, catalogs, num)
+        else:
+            people.remove(world, key)
 
     def spoil(self) -> None:
         """A document becomes one from which nothing can be derived, or is put right."""

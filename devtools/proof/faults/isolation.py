@@ -9,7 +9,9 @@ from gridview.dynamodb.expressions import Key
 Home = tuple[str, str]
 """A tenant and a project."""
 
-_KINDS = frozenset({"issue", "project", "xvalue", "block", "blocks", "xattrib", "xsorted", "journal"})
+_KINDS = frozenset(
+    {"issue", "project", "xvalue", "block", "blocks", "xattrib", "xsorted", "journal", "trash"}
+)
 """What a key of an item of a project begins with."""
 
 _TENANTS = "tenant"

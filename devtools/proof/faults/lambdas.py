@@ -122,28 +122,29 @@ def _loaded(function: str, settling: float) -> ModuleType:
 Result = TypeVar("Result")
 
 
-class KeptJournals(BlockCache):
-    """What a container keeps from one request to the next: the ends of journals, and no blocks."""
+class Kept(BlockCache):
+    """What a container keeps from one request to the next: the ends of journals, and what goes together with them, however old.
 
-    def __init__(self, journals: dict[str, Any]) -> None:
-        super().__init__(0.0)
-        self._journals = journals
+    What is only good for some seconds it does not keep: the judges would have to allow for it.
+    """
 
-    @override
-    def journal(self, partition: str) -> Any:
-        return self._journals.get(partition)
+    def __init__(self) -> None:
+        super().__init__(_FOREVER)
 
     @override
-    def keep_journal(self, partition: str, journal: Any, size: int) -> None:
-        self._journals[partition] = journal
+    def _dated(self, key: tuple[str, ...], seconds: float, since: float | None) -> Any:
+        return None if since is None else super()._dated(key, seconds, since)
+
+
+_FOREVER = 10.0**9
 
 
 class Used(Catalogs):
     """Catalogs of a container that tell which of them was used last; `only` in the place of all others, if it is given."""
 
     def __init__(self, catalogs: Catalogs, only: Catalog | None = None) -> None:
-        vars(catalogs).setdefault("journals", {})  # one container, whoever it is that uses it
-        self.journals: dict[str, Any]
+        vars(catalogs).setdefault("kept", Kept())  # one container, whoever it is that uses it
+        self.kept: Kept
         vars(self).update(vars(catalogs))
         self.last: Catalog
         self._only = only
@@ -211,7 +212,7 @@ class Functions(NamedTuple):
         body: Any = None,
         versions: frozenset[int] | None = None,
     ) -> "Answer":
-        """The answer to a request: its container has kept journals, but no blocks.
+        """The answer to a request, by a container that goes on with what it has kept.
 
         What was unforeseen is raised, with what the function logged as its cause.
         """
@@ -224,9 +225,10 @@ class Functions(NamedTuple):
         request = gateway.Request(method, path, "", headers, b"" if body is None else dumps(body), id="r")
         event = gateway.event(request, matched, claims)
         logged: list[BaseException | None] = []
-        cache = KeptJournals(vars(self.catalogs).setdefault("journals", {}))
+        cache = vars(self.catalogs).setdefault("kept", Kept())
         with _module(matched.function, self.settling) as module:
-            vars(module).update(table=self.table, catalogs=self.catalogs, cache=cache)
+            given = {"job_queue": Hints(lambda _: None)}  # a hint may be lost
+            vars(module).update(table=self.table, catalogs=self.catalogs, cache=cache, **given)
             module.logger.exception = lambda *_: logged.append(sys.exc_info()[1])
             raw = module.handler(event, Context(self.left))
         if raw["statusCode"] == 500:

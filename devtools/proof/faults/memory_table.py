@@ -68,6 +68,7 @@ class _Store:
         self.past: dict[Key, deque[Stored | None]] = {}
         self.shown: dict[Key, deque[Stored | None]] = {}
         self.lagging = False
+        self.listener: Callable[[Item | None, Item | None], None] | None = None
         self.stale: Callable[[Key, int], int] | None = None
         self.lock = threading.RLock()
 
@@ -94,8 +95,9 @@ class _Store:
 
     def write(self, key: Key, written: InWireForm | None) -> None:
         item = None if written is None else Stored(written)
+        before = self.stored(key)
         if self.stale is not None:
-            self.past.setdefault(key, deque(maxlen=_REMEMBERED)).append(self.stored(key))
+            self.past.setdefault(key, deque(maxlen=_REMEMBERED)).append(before)
         if item is None:
             self.partitions.get(key[0], {}).pop(key[1], None)
         else:
@@ -104,6 +106,8 @@ class _Store:
             self.waiting.setdefault(key, deque()).append(item)
         else:
             self.show(key, item)
+        if self.listener is not None and before != item:
+            self.listener(*(None if one is None else item_from_wire(one) for one in (before, item)))
 
     def show(self, key: Key, item: Stored | None) -> None:
         """Let the index have a state of an item."""
@@ -167,6 +171,10 @@ class MemoryTable(Table):
             for pk, items in sorted(self._store.partitions.items())
             for sk, item in sorted(items.items())
         }
+
+    def tell(self, listener: Callable[[Item | None, Item | None], None] | None) -> None:
+        """From now on `listener` is told of each change of an item, as a stream tells it: what it was, and what it is."""
+        self._store.listener = listener
 
     def clear(self) -> None:
         """Forget all items."""
@@ -445,7 +453,10 @@ class MemoryTable(Table):
             kept = {name: found[other] for name, other in (keep or {}).items()}
             changed = {**(default or {}), **kept, **found, **(assign or {}), **raised}
             left = {name: value for name, value in changed.items() if name not in drop}
-            self._write((pk, sk), item_to_wire(left), condition, "update_item")
+            wire = item_to_wire(left)
+            if holds(condition, self._stored((pk, sk)) or {}):
+                _check_size(left, wire)
+            self._write((pk, sk), wire, condition, "update_item")
         return left
 
     @override

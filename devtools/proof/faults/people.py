@@ -87,13 +87,25 @@ def delete(world: World, catalogs: Catalogs, num: int) -> Run:
     return ask(world, catalogs, f"delete {num}", "bob", "DELETE", f"/issues/{num}", None, expected)
 
 
-def ask(world: World, catalogs: Catalogs, what: str, user: str, *request: Any) -> Run:
+def bring_back(world: World, catalogs: Catalogs, num: int) -> Run:
+    """A request that restores a deleted issue."""
+    return ask(world, catalogs, f"restore {num}", "cid", "POST", f"/trash/{num}/restore")
+
+
+def purge(world: World, catalogs: Catalogs, num: int) -> Run:
+    """A request that removes a deleted issue for good."""
+    return ask(world, catalogs, f"purge {num}", "ada", "DELETE", f"/trash/{num}", who=world.admin)
+
+
+def ask(
+    world: World, catalogs: Catalogs, what: str, user: str, *request: Any, who: Actor | None = None
+) -> Run:
     """A request of a writer, about what is in the project."""
     method, path, *rest = request
 
     def work(table: Table) -> Answer:
         functions = world.functions(table, catalogs)
-        return functions.request(writer(world, user), method, f"{world.path}{path}", *rest)
+        return functions.request(who or writer(world, user), method, f"{world.path}{path}", *rest)
 
     return world.command(what, work)
 
@@ -121,9 +133,9 @@ def remove(world: World, key: str) -> None:
 
 
 def restore(world: World, key: str) -> None:
-    """A removed issue is put back, and continues its versions."""
+    """A removed issue is put back from a copy, and continues its versions."""
     version = world.orders[key].version
-    before = world.history[key][version][-1]
+    before = world.history[key][max(one for one, had in world.history[key].items() if had)][-1]
     world.note("{} is restored", key[-3:])
     catalog = world.catalog()
     kept = {

@@ -15,9 +15,11 @@ from devtools.proof.faults.project import PROJECT, SMALL, in_memory, neighbours
 from devtools.proof.faults.stream import Shard
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import SETTLING, Difference, Run, World
-from gridview.commands import attributes, issues, projects
+from gridview.commands import attributes, issues, projects, trash
+from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 
 JOB_POINTS = 500_000
@@ -164,6 +166,26 @@ _SCRIPTS = (
         size=1,
         neighbours=True,
     ),
+    Script("lost by hand", (("create", 1), ("lose", 1)), 1, 2, 2),
+    Script("lost and put back", (("create", 1), ("lose", 1), ("put back", 1), ("change", 1)), 1, 2, 3),
+    Script("lost and put back at once", (("create", 1), ("lose", 1), ("put back", 1)), 1, 3, 3),
+    Script(
+        "lost, put back and changed back",
+        (("create", 1), ("lose", 1), ("put back", 1), ("change", 1)),
+        1,
+        3,
+        4,
+        True,
+    ),
+    Script(
+        "removed, restored, removed",
+        (("create", 1), ("remove", 1), ("restore", 1), ("remove", 1)),
+        2,
+        4,
+        3,
+    ),
+    Script("removed and purged", (("create", 1), ("remove", 1), ("purge", 1)), 1, 3, 2),
+    Script("purged", (("create", 1), ("create", 2), ("remove", 1), ("remove", 2), ("purge", 1)), 4, 5, 5),
 )
 
 
@@ -311,10 +333,22 @@ def do(world: World, word: str, num: int) -> None:
         case "clear":
             cleared = {"start": None, "kind": None, "tags": None}
             issues.update_issue(table, catalog, actor, num, {"fields": cleared}, None)
-        case "remove":
-            issues.delete_issue(table, catalog, num, None)
-        case "restore":
+        case "lose":
+            people.remove(world, key)
+        case "put back":
             people.restore(world, key)
+        case _:
+            _do_with_the_trash(table, catalog, actor, word, num)
+
+
+def _do_with_the_trash(table: Table, catalog: Catalog, actor: Actor, word: str, num: int) -> None:
+    match word:
+        case "remove":
+            issues.delete_issue(table, catalog, actor, num, None)
+        case "restore":
+            trash.restore_issue(table, catalog, actor, num)
+        case "purge":
+            trash.purge_issue(table, catalog, num, None)
         case _:
             raise ValueError(word)
 

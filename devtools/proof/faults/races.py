@@ -281,7 +281,7 @@ def _edit(word: str, world: World, _: Run | None = None) -> None:
     catalog = world.catalog()
     fields = _EDITS[word]
     if fields is None:
-        issues.delete_issue(world.table, catalog, 1, None)
+        issues.delete_issue(world.table, catalog, people.writer(world, "bob"), 1, None)
     else:
         issues.update_issue(world.table, catalog, people.writer(world, "bob"), 1, {"fields": fields}, None)
 

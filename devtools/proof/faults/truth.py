@@ -121,12 +121,31 @@ def assert_derived(world: World, *, but_for: frozenset[str] = frozenset()) -> No
         items = {item[keys.SK]: item for item in world.engine.query_all(key, consistent=True)}
         found = differences(key, items.values(), catalog, head=head)
         stored = items.pop(keys.project(world.tenant, world.project), None)
-        if stored != document:
+        if stored != (document or world.trashed.get(key)):
             raise Difference(f"{key}: the document is not the one that was written last")
         _assert_issue(world, key, items, {} if document is None else derived_strings(catalog, document))
         if found:
             raise Difference(f"{key}: the check finds {found}, and everything is right")
     chains_truth.assert_blocks(world, catalog, but_for)
+    assert_trash(world)
+
+
+def assert_trash(world: World) -> None:
+    """The trash shows every deleted issue that is still there, the newest first, and no other. What is spoilt nobody can show."""
+    catalog = world.catalog()
+    try:
+        for document in world.trashed.values():
+            to_json(catalog, document)
+    except (LookupError, TypeError, ValueError):
+        return
+    answer = world.functions(world.engine, Catalogs()).request(world.admin, "GET", f"{world.path}/trash")
+    newest = sorted(
+        world.trashed.values(), key=lambda document: (document["deleted_at"], document["num"]), reverse=True
+    )
+    shown = [(one["num"], one["version"], one["deleted_by"]) for one in answer.body["items"]]
+    if shown != [(one["num"], one["version"], one["deleted_by"]) for one in newest] or answer.body["next"]:
+        raise Difference(f"the trash shows {shown}, and deleted are {[one['num'] for one in newest]}")
+    world.totals["deleted issues shown"] += len(shown)
 
 
 def assert_found_and_mended(world: World) -> None:
@@ -205,15 +224,15 @@ def assert_no_work_left(world: World) -> None:
     catalog = world.catalog()
     if pending := [field.id for field in catalog.pending()]:
         raise Difference(f"no job is left, and these are not what they are to be: {pending}")
-    for key, document in world.documents.items():
+    for key, document in {**world.documents, **world.trashed}.items():
         if dead := [name for name in document.get("fields", {}) if catalog.deleted(name)]:
             raise Difference(f"{key}: values of deleted attributes {dead} are left")
 
 
 def assert_removed(world: World) -> None:
     """Of a deleted project there is nothing left but what expires."""
-    if world.documents:
-        raise Difference(f"documents of a deleted project are left: {sorted(world.documents)}")
+    if left := {**world.documents, **world.trashed}:
+        raise Difference(f"documents of a deleted project are left: {sorted(left)}")
     for key in sorted(world.orders):
         items = {item[keys.SK]: item for item in world.engine.query_all(key, consistent=True)}
         _assert_issue(world, key, items, {})

@@ -4,12 +4,13 @@ import importlib
 import secrets
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import contextmanager
 from datetime import UTC, datetime, tzinfo
 from random import Random
 from typing import Any, TypeVar
+from uuid import UUID, uuid4
 
 import random as chance  # isort: skip
 
@@ -69,6 +70,11 @@ class _Secrets:
         return self._random.choice(things)
 
 
+def _uuids(seed: int) -> Callable[[], UUID]:
+    random = Random(seed)  # noqa: S311 - meant to be the same every time
+    return lambda: UUID(bytes=random.randbytes(16), version=4)
+
+
 def _datetime(clock: Clock) -> type[datetime]:
     class Virtual(datetime):
         @classmethod
@@ -92,6 +98,7 @@ def virtual(clock: Clock, seed: int, constants: Constants | None = None) -> Iter
         (chance, Random(seed)),  # noqa: S311 - meant to be the same every time
         (secrets, _Secrets(seed)),
         (datetime, _datetime(clock)),
+        (uuid4, _uuids(seed)),
         (futures.ThreadPoolExecutor, strands.Pool),
         (futures.wait, strands.wait),
     ]

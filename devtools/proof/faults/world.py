@@ -35,6 +35,7 @@ from gridview.index.maintainer import current_catalog
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.items import ProjectItems, to_catalog
 from gridview.schema.store import Catalogs, read
+from gridview.schema.trash import living
 from gridview.support.clock import now
 from gridview.support.errors import Overloaded, RequestError
 
@@ -144,6 +145,9 @@ class World:
         self.history: dict[str, dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
         """Every document that ever stood under a key, by version."""
         self.documents: dict[str, Item] = {}
+        """Those of the issues that are there."""
+        self.trashed: dict[str, Item] = {}
+        """Those of deleted issues."""
         self.orders: dict[str, ImageVersion] = {}
         """The newest image of each issue that ever was: its version, and whether that was removed."""
         self.blocks: dict[str, Chain] = defaultdict(dict)
@@ -249,14 +253,17 @@ class World:
     def _changed(self, key: str, old: Item | None, new: Item | None) -> None:
         image = new or old or {}
         version = image.get("version")
-        if new is None:
-            self.documents.pop(key, None)
-        else:
-            self.documents[key] = new
+        for known in (self.documents, self.trashed):
+            known.pop(key, None)
+        stands = living(new)
+        if stands is not None:
+            self.documents[key] = stands
+        elif new is not None:
+            self.trashed[key] = new
         if isinstance(version, int):
-            if new is not None:
-                self.history[key][version].append(new)
-            self.orders[key] = ImageVersion(version, new is None)
+            if stands is not None:
+                self.history[key][version].append(stands)
+            self.orders[key] = ImageVersion(version, stands is None)
         made = self.stream.append(old, new, reorder=self.chance(self.reordering), expired=self.expiring)
         self.totals["records"] += 1
         self.note("        in the stream: {}", told([made]))

@@ -18,7 +18,7 @@ from devtools.local import bulk
 from devtools.local import engine as engines
 from devtools.local import table as tables
 from devtools.proof.faults.memory_table import MemoryTable
-from devtools.proof.oracle import imports, tokens, writers
+from devtools.proof.oracle import imports, journals, tokens, writers
 from devtools.proof.oracle.compare import QUESTIONS_A_PROJECT, Asked, Difference, Player
 from devtools.proof.oracle.limits import LIMITS
 from gridview.dynamodb.table import Table
@@ -30,6 +30,13 @@ _SHOWN = 10
 """Differences after which it stops."""
 
 NewTable = Callable[[], Table]
+
+SCENARIOS: dict[str, Callable[[int], tuple[Asked, Counter[str]]]] = {
+    "tokens": tokens.play,
+    "journals": journals.play,
+    "imports": imports.play,
+}
+"""The modes in which a question is put in a scenario, and its answer has to be exact."""
 
 
 @dataclass
@@ -85,11 +92,10 @@ def run(args: argparse.Namespace) -> int:
         Progress(*columns, console=console, transient=True) as progress,
     ):
         task = progress.add_task("Queries", total=len(seeds))
-        if args.tokens:
-            found = with_tokens(seeds, args.jobs)
-        elif args.imports:
-            found = after_imports(seeds, args.jobs)
-        elif args.writers:
+        mode = _mode(args)
+        if mode in SCENARIOS:
+            found = in_scenarios(mode, seeds, args.jobs)
+        elif mode == "writers":
             found = beside_writers(seeds, args.jobs)
         else:
             found = tallies(seeds, new_table, args.data, limits_of(args.engine), args.jobs)
@@ -138,14 +144,14 @@ def beside_writers(seeds: range, jobs: int) -> Iterator[Tally]:
     return scenarios(seeds, jobs, _play_with_writers)
 
 
-def with_tokens(seeds: range, jobs: int) -> Iterator[Tally]:
-    """What becomes of the scenarios with tokens."""
-    return scenarios(seeds, jobs, _play_with_tokens)
+def in_scenarios(mode: str, seeds: range, jobs: int) -> Iterator[Tally]:
+    """What becomes of the scenarios of a mode."""
+    return scenarios(seeds, jobs, partial(_played, SCENARIOS[mode]))
 
 
-def after_imports(seeds: range, jobs: int) -> Iterator[Tally]:
-    """What becomes of the scenarios with imports."""
-    return scenarios(seeds, jobs, _play_after_imports)
+def _mode(args: argparse.Namespace) -> str:
+    """The kind of scenario; "" for questions without one."""
+    return next((one for one in (*SCENARIOS, "writers") if getattr(args, one)), "")
 
 
 def _play_with_writers(seeds: range) -> Tally:
@@ -166,15 +172,7 @@ def _play_with_writers(seeds: range) -> Tally:
     return tally
 
 
-def _play_with_tokens(seeds: range) -> Tally:
-    return _played(seeds, tokens.play)
-
-
-def _play_after_imports(seeds: range) -> Tally:
-    return _played(seeds, imports.play)
-
-
-def _played(seeds: range, play: Callable[[int], tuple[Asked, Counter[str]]]) -> Tally:
+def _played(play: Callable[[int], tuple[Asked, Counter[str]]], seeds: range) -> Tally:
     tally = Tally()
     for seed in seeds:
         try:
@@ -212,8 +210,7 @@ def _print(console: Console, tally: Tally, args: argparse.Namespace) -> None:
     console.print(_table(tally))
     for seed, difference in sorted(tally.differences)[:_SHOWN]:
         console.print(f"[red]{escape(difference)}[/red]", soft_wrap=True)
-        mode = next((one for one in ("tokens", "imports", "writers") if getattr(args, one)), "")
-        console.print(f"  {replay(seed, args.engine, args.data, mode)}")
+        console.print(f"  {replay(seed, args.engine, args.data, _mode(args))}")
     refused = sum(tally.refused.values())
     console.print(
         f"{refused:,} of {tally.questions:,} refused (422), each for a reason that the oracle knows"
@@ -241,7 +238,7 @@ def _table(tally: Tally) -> Printed:
 
 
 def replay(seed: int, engine: str, data: str, mode: str = "") -> str:
-    """The command that puts a question again. `mode`: "writers", "tokens" or "imports", if it was put in a scenario."""
+    """The command that puts a question again. `mode`: of the scenario, if it was put in one."""
     if mode:
         return f"./dev oracle --{mode} --queries 1 --seed {seed}"
     chosen = "" if data == "both" else f" --data {data}"

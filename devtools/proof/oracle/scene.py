@@ -156,10 +156,15 @@ class Scene:
             actions += [(self._go_on, 12), (self._kill, 0.2)]
         if self._unseen:
             actions.append((self._show, 6))
+        actions += self._others()
         if actions:
             chosen, weights = zip(*actions, strict=True)
             self._random.choices(chosen, weights)[0]()
         self._tick()
+
+    def _others(self) -> list[tuple[Callable[[], None], float]]:
+        """What else may happen, each with its weight."""
+        return []
 
     def _deliver(self, shard: Any) -> None:
         run, batch = self._world.deliver(
@@ -206,11 +211,11 @@ class Scene:
         else:
             num = self._random.choice(living)
             if kind == "delete":
-                issues.delete_issue(table, catalog, num, None)
+                issues.delete_issue(table, catalog, actor, num, None)
                 self._history.changed(num, self._now, None)
                 return
             changes = self._changes(_CHANGED)
-            document = issues.update_issue(table, catalog, actor, num, changes, None)
+            document = issues.update_issue(table, catalog, actor, num, changes, None).document
             if document["version"] == self._history.latest(num).number:
                 return  # the change changed nothing
             before = self._history.latest(num).body

@@ -10,6 +10,7 @@ on their way: what a reader knows of such an issue is older than the directories
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from random import Random
 
@@ -23,20 +24,23 @@ from devtools.proof.oracle.world import Project
 from gridview.encoding.consistency import DELETED, RecentWrites
 from gridview.index.ledger import SHOWN_SECONDS
 
-_SIZES = (15, 30, 60)
+SIZES = (15, 30, 60)
+"""Issues of a project."""
 _FOREVER = 2**32 - 1
 
 
 def play(seed: int) -> tuple[Asked, Counter[str]]:
     """Play the scenario of this number; Difference."""
     random = Random(f"tokens {seed}")  # noqa: S311  (the same one each time)
-    project = world.make(random, tuple(LIMITS), _SIZES)
+    project = world.make(random, tuple(LIMITS), SIZES)
     clock = Clock()
     with virtual(clock, seed), held_to(project.limits):
-        return _Scenario(random, clock, project).play()
+        return Written(random, clock, project).play()
 
 
-class _Scenario(Scene):
+class Written(Scene):
+    """A scene whose writes tokens name."""
+
     def __init__(self, random: Random, clock: Clock, project: Project) -> None:
         super().__init__(random, clock, project)
         self._is_paused = random.random() < 0.3
@@ -48,6 +52,10 @@ class _Scenario(Scene):
             if self._random.random() < 0.02:
                 self._time_passes()
         self._edits = 0
+        return self.ask()
+
+    def ask(self) -> tuple[Asked, Counter[str]]:
+        """Put a question with the tokens of all that was written since everything was shown."""
         self._is_paused |= self._has_several_on_their_way()
         project = self._history.present()
         loaded = replace(
@@ -68,11 +76,14 @@ class _Scenario(Scene):
     def _written_so_far(self) -> RecentWrites:
         living = {*self._history.living}
         versions = {
-            num: self._history.latest(num).number if num in living else DELETED
-            for num in self._history.last_unsettled
+            num: self._history.latest(num).number if num in living else DELETED for num in self._named()
         }
         self.happened["issues named by tokens"] += len(versions)
         return RecentWrites(PROJECT, _FOREVER, versions)
+
+    def _named(self) -> Iterable[int]:
+        """The issues that tokens name."""
+        return self._history.last_unsettled
 
     def _has_several_on_their_way(self) -> bool:
         return any(count > 1 for count in self._waiting().values())

@@ -28,6 +28,7 @@ TRACKER_QUERIES = 1_000
 ENGINE_QUERIES = 2_000
 WRITER_SCENARIOS = 1_000
 TOKEN_SCENARIOS = 1_000
+JOURNAL_SCENARIOS = 1_000
 IMPORT_SCENARIOS = 1_000
 MILLION = 1_000_000
 
@@ -109,19 +110,11 @@ def ask_while_others_write(count: int, jobs: int) -> Proven:
     )
 
 
-def ask_with_tokens(count: int, jobs: int) -> Proven:
-    """Put so many questions with the tokens of writes that the index lacks."""
+def ask_in_scenarios(mode: str, count: int, jobs: int) -> Proven:
+    """Put so many questions in scenarios of a mode of `./dev oracle`."""
     return _tallied(
-        oracle.with_tokens(range(count), jobs),
-        partial(oracle.replay, engine="memory", data="generated", mode="tokens"),
-    )
-
-
-def ask_after_imports(count: int, jobs: int) -> Proven:
-    """Put so many questions after an import that the index lacks."""
-    return _tallied(
-        oracle.after_imports(range(count), jobs),
-        partial(oracle.replay, engine="memory", data="generated", mode="imports"),
+        oracle.in_scenarios(mode, range(count), jobs),
+        partial(oracle.replay, engine="memory", data="generated", mode=mode),
     )
 
 
@@ -272,12 +265,17 @@ PROOFS: tuple[Proof, ...] = (
     Proof(
         "oracle with tokens",
         f"so have {TOKEN_SCENARIOS:,} with the tokens of writes, however late the index is",
-        partial(ask_with_tokens, TOKEN_SCENARIOS),
+        partial(ask_in_scenarios, "tokens", TOKEN_SCENARIOS),
+    ),
+    Proof(
+        "oracle with journals",
+        f"so have those of {JOURNAL_SCENARIOS:,} containers that keep what they read while journals are folded",
+        partial(ask_in_scenarios, "journals", JOURNAL_SCENARIOS),
     ),
     Proof(
         "oracle after imports",
         f"so have {IMPORT_SCENARIOS:,} after an import that the index has not heard of, without a token",
-        partial(ask_after_imports, IMPORT_SCENARIOS),
+        partial(ask_in_scenarios, "imports", IMPORT_SCENARIOS),
     ),
     Proof(
         "a large import",

@@ -92,21 +92,58 @@ STATUSES = {
     "create_index": f"201 404 409 422 {WRITE}",
     "get_index": f"200 404 {EVERY}",
     "delete_index": f"204 {VERSIONED}",
+    "list_webhooks": f"200 403 404 {EVERY}",
+    "create_webhook": f"201 404 409 422 {WRITE}",
+    "get_webhook": f"200 403 404 {EVERY}",
+    "update_webhook": f"200 413 {VERSIONED}",
+    "delete_webhook": f"204 {VERSIONED}",
+    "rotate_webhook": f"200 400 403 404 409 {EVERY}",
     "create_issue": f"201 404 409 422 {WRITE}",
     "batch": f"200 404 409 {WRITE}",
     "get_issue": f"200 404 {EVERY}",
     "update_issue": f"200 413 422 {VERSIONED}",
-    "delete_issue": f"204 {VERSIONED}",
+    "delete_issue": f"204 422 {VERSIONED}",
+    "list_trash": f"200 400 404 {EVERY}",
+    "restore_issue": f"200 400 403 404 409 422 {EVERY}",
+    "purge_issue": f"204 {VERSIONED}",
     "grid": f"413 {QUERY}",
     "grid_get": QUERY,
     "groups": f"413 {QUERY}",
     "summary": f"413 {QUERY}",
     "position": QUERY,
+    "list_comments": f"200 400 404 {EVERY}",
+    "create_comment": f"201 404 409 422 {WRITE}",
+    "get_comment": f"200 404 {EVERY}",
+    "update_comment": f"200 413 {VERSIONED}",
+    "delete_comment": f"204 {VERSIONED}",
+    "changes": f"200 400 404 409 410 422 {EVERY}",
+    "issue_history": f"200 400 404 {EVERY}",
+    "activity": f"200 400 404 {EVERY}",
+    "list_views": f"200 400 404 {EVERY}",
+    "create_view": f"201 404 409 422 {WRITE}",
+    "get_view": f"200 404 {EVERY}",
+    "update_view": f"200 413 422 {VERSIONED}",
+    "delete_view": f"204 {VERSIONED}",
+    "update_matching": f"202 404 409 422 {WRITE}",
+    "delete_matching": f"202 404 409 422 {WRITE}",
+    "list_jobs": f"200 400 404 {EVERY}",
+    "get_job": f"200 404 {EVERY}",
+    "cancel_job": f"204 400 403 404 {EVERY}",
+    "list_refused": f"200 400 404 {EVERY}",
 }
 
 
-WRITES_OF_ISSUES = {"create_issue", "update_issue", "delete_issue", "batch"}
-READS_OF_THE_INDEX = {"grid", "grid_get", "groups", "summary", "position"}
+TELLS_TOKENS = {"changes"}
+WRITES_OF_ISSUES = {"create_issue", "update_issue", "delete_issue", "restore_issue", "batch"}
+READS_OF_THE_INDEX = {
+    "grid",
+    "grid_get",
+    "groups",
+    "summary",
+    "position",
+    "update_matching",
+    "delete_matching",
+}
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
@@ -118,10 +155,10 @@ def test_what_is_created_tells_where_and_what_can_be_changed_its_version() -> No
     for key, operation in operations().items():
         for status, answer in operation["responses"].items():
             headers = answer.get("headers", {}).keys()
-            assert ("Location" in headers) == (status == "201")
+            assert ("Location" in headers) == (status in {"201", "202"})
             assert ("X-Change-Id" in headers) == (BY_KEY[key].writes and status < "300")
             assert ("X-Consistency-Token" in headers) == (
-                operation["operationId"] in WRITES_OF_ISSUES and status < "300"
+                operation["operationId"] in WRITES_OF_ISSUES | TELLS_TOKENS and status < "300"
             )
             assert ("ETag" in headers) == (
                 "version" in examples.ANSWERS.get(operation["operationId"], ())
@@ -173,26 +210,39 @@ def test_no_default_is_refused_by_its_schema() -> None:
             "Issue",
             {"num", "name", "state", "version", "created", "updated", "created_by", "updated_by", "fields"},
         ),
-        ("ProjectCreate", {"name", "id", "states"}),
+        ("ProjectCreate", {"name", "id", "states", "history"}),
         ("AttributeCreate", {"name", "type", "id", "options", "required", "indexed", "search", "position"}),
         ("AttributePatch", {"name", "options", "required", "indexed", "search", "position"}),
         ("CompositeCreate", {"sort"}),
         ("CompositeKey", {"field", "direction", "nulls"}),
         ("CompositeIndex", {"id", "sort", "state", "build", "version", "created"}),
         ("IssueCreate", {"name", "state", "fields"}),
-        ("IssuePatch", {"name", "state", "fields"}),
+        ("IssuePatch", {"name", "state", "fields", "base"}),
         ("OptionInput", {"id", "value", "color"}),
         ("EnumOption", {"id", "value", "color"}),
         ("BatchRequest", {"operations", "return"}),
         ("Operation", {"create", "update", "delete"}),
         ("GridRequest", {"sort", "filter", "columns", "limit", "cursor", "offset", "count", "explain"}),
+        ("UpdateMatching", {"filter", "rows", "set"}),
+        ("DeleteMatching", {"filter", "rows"}),
+        ("RowsInput", {"sort", "from", "to"}),
         ("SortKey", {"field", "direction", "nulls"}),
         ("GroupsRequest", {"by", "filter", "limit", "cursor", "aggregates", "explain"}),
         ("GroupBy", {"field", "unit", "timezone"}),
         ("Aggregate", {"field", "function"}),
         (
+            "ViewCreate",
+            {"name", "visibility", "query", "columns", "groups", "footers", "color", "height"},
+        ),
+        ("ViewQuery", {"sort", "filter"}),
+        ("CommentCreate", {"text", "mentions"}),
+        ("ViewColumn", {"field", "width", "frozen"}),
+        (
             "Problem",
-            {"type", "title", "status", "detail", "request_id", "errors", "more", "build", "remedies"},
+            {
+                *("type", "title", "status", "detail", "request_id", "errors", "more", "build", "remedies"),
+                *("conflicts", "current"),
+            },
         ),
     ],
 )
@@ -212,6 +262,12 @@ def test_a_schema_has_the_properties_of_the_contract(schema: str, expected: set[
         "IssuePatch",
         "GridRequest",
         "GroupsRequest",
+        "ViewCreate",
+        "ViewPatch",
+        "CommentCreate",
+        "CommentPatch",
+        "UpdateMatching",
+        "DeleteMatching",
     ],
 )
 def test_the_bodies_of_requests_allow_no_other_property(schema: str) -> None:
@@ -226,7 +282,8 @@ def test_the_query_parameters_of_the_grid_are_the_properties_of_its_body() -> No
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.operation)
 def test_the_headers_that_a_call_listens_to_are_told(route: Any) -> None:
     told = {one["name"] for one in operations()[route.key]["parameters"] if one["in"] == "header"}
-    expected = {"If-Match"} if route.method in ("PATCH", "DELETE") else set()
+    versioned = route.method in ("PATCH", "DELETE") and route.operation != "cancel_job"
+    expected = {"If-Match"} if versioned else set()
     expected |= {"Idempotency-Key"} if route.repeatable else set()
     expected |= {"X-Consistency-Token"} if route.operation in READS_OF_THE_INDEX else set()
     assert told == expected | ({"X-Change-Id"} if route.writes else set())

@@ -61,11 +61,12 @@ def test_a_malformed_header_is_refused(header: str) -> None:
 
 
 def test_a_write_goes_through_at_a_version_that_is_named_or_when_none_is() -> None:
-    check(None, 7)
-    check(frozenset({6, 7}), 7)
+    for expected in (None, frozenset({6, 7})):
+        check(expected, 7, pytest.fail)
     for expected in (frozenset({6}), NONE):
-        with pytest.raises(VersionMismatch, match="version 7"):
-            check(expected, 7)
+        with pytest.raises(VersionMismatch, match="version 7") as refused:
+            check(expected, 7, lambda: {"version": 7, "name": "x"})
+        assert refused.value.current == {"version": 7, "name": "x"}
 
 
 def test_the_tag_of_a_version_names_that_version() -> None:

@@ -33,7 +33,7 @@ def now(table: MemoryTable) -> Catalog:
 
 
 def update(table: MemoryTable, catalog: Catalog, **body: Any) -> dict[str, Any]:
-    fields: dict[str, Any] = issues.update_issue(table, catalog, ADMIN, 1, body, None)["fields"]
+    fields: dict[str, Any] = issues.update_issue(table, catalog, ADMIN, 1, body, None).document["fields"]
     return fields
 
 

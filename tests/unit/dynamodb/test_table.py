@@ -20,7 +20,7 @@ from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Spa
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index import blocks
-from gridview.index.blocks import Block, Change
+from gridview.index.blocks import Block, BlockChange
 from gridview.support.errors import Overloaded
 
 NAME = "gridview"
@@ -114,7 +114,7 @@ def test_conditions(
 
 
 def test_a_repeat_of_the_very_same_write_is_told_from_a_lost_race(table: Table) -> None:
-    block = blocks.changed(Block.head("a1.1"), Change(frozenset({"x\x0100000001", "y\x0100000002"})))
+    block = blocks.changed(Block.head("a1.1"), BlockChange(frozenset({"x\x0100000001", "y\x0100000002"})))
     stored = block.to_item("acme", "bridge")
     table.put(stored, ABSENT)
     with pytest.raises(ConditionFailed) as failed:
@@ -355,6 +355,8 @@ def test_an_item_has_at_most_400_kb(exact: Table) -> None:
         exact.put({**fits, "name": fits["name"] + "x"})
     with pytest.raises(ItemTooLarge):
         exact.put(item("b", "s", fields={"a1": ["é" * 205_000]}), ABSENT)
+    with pytest.raises(ItemTooLarge):
+        exact.update("a", "s", PRESENT, assign={"more": 1})
     assert exact.get("a", "s") == fits
     assert exact.get("b", "s") is None
 

@@ -12,7 +12,7 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.fsck.block_membership import BlockMembership, Misplaced, SuspectKey
 from gridview.index import blocks
-from gridview.index.blocks import HEAD, Block, Change, Unreadable
+from gridview.index.blocks import HEAD, Block, BlockChange, Unreadable
 from gridview.index.families import NUMBERS
 from gridview.index.fence_cache import Fences
 from gridview.index.ledger import Intent
@@ -61,7 +61,7 @@ def spoil(table: MemoryTable, doubt: SuspectKey, *, present: bool) -> None:
     """Have the one block of a family say of a key what is not so."""
     place = keys.block(TENANT, PROJECT, doubt.family, HEAD), keys.directory(TENANT, PROJECT, doubt.family)
     key = frozenset((doubt.key,))
-    change = Change(add=key) if present else Change(remove=key)
+    change = BlockChange(add=key) if present else BlockChange(remove=key)
     table.put(blocks.changed(Block.from_item(table.items[place]), change).to_item(TENANT, PROJECT))
 
 

@@ -12,6 +12,7 @@ from gridview.support.errors import Overloaded
 from tests.support import worked_example
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, invoke
+from tests.support.user_jobs import JOB
 
 WITH_TOKEN = [route for route in ROUTES if route.role is not None]
 WITH_PROJECT = [route for route in ROUTES if "{project}" in route.path]
@@ -27,6 +28,24 @@ BODIES: dict[str, Any] = {
     "groups": {"by": ["state"]},
     "summary": {"fields": [{"field": "state", "functions": ["count"]}]},
     "create_index": {"sort": [{"field": "state"}, {"field": "3812"}]},
+    "update_matching": {"filter": None, "set": {"name": "New"}},
+    "delete_matching": {"filter": None},
+    "create_comment": {"text": "New"},
+    "update_comment": {"text": "New"},
+    "create_view": {"name": "New", "color": "state"},
+    "update_view": {"name": "New"},
+    "create_webhook": {"url": "https://hooks.example.org"},
+    "update_webhook": {"enabled": False},
+}
+PARTS = {
+    "project": "35e9",
+    "attribute": "3812",
+    "num": "1",
+    "index": "c1",
+    "view": "v1",
+    "webhook": "w3k9q2m7x1c0z",
+    "comment": "1",
+    "job": JOB,
 }
 
 
@@ -35,8 +54,8 @@ def operation(route: Route) -> str:
 
 
 def make(client: Client, route: Route, **parts: str) -> Answer:
-    """A valid request of a route, about issue 1, attribute 3812 and index c1 of project 35e9 unless told otherwise."""
-    path = route.path.format(**{"project": "35e9", "attribute": "3812", "num": "1", "index": "c1", **parts})
+    """A valid request of a route, about issue 1, attribute 3812 and so on of project 35e9 unless told otherwise."""
+    path = route.path.format(**{**PARTS, **parts})
     body = BODIES.get(route.operation)
     return client.call(route.method, path) if body is None else client.call(route.method, path, body)
 
@@ -170,6 +189,9 @@ def test_two_tenants_may_use_the_same_ids(owner: Client, stranger: Client) -> No
             "attribute",
             ["Start", "a" * 65, "a-b", "a.b", "3812%0A", "num"],
         ),
+        ("view", ["1", "V1", "v0", "v01", "v123456789", "v1%0A", "register"]),
+        ("comment", ["0", "01", "-1", "1.0", "abc", "1234567", "1%0A", "%D9%A1"]),
+        ("job", ["1", JOB[1:], f"0{JOB}", JOB.upper(), f"{JOB[1:]}g", "line", f"{JOB}%0A"]),
         ("num", ["0", "01", "-1", "1.0", "1e1", "abc", "123456789", "1%0A", "%D9%A1", "+1"]),
     ],
 )
@@ -209,7 +231,7 @@ def test_a_wrong_method_is_told_the_right_ones_with_or_without_a_token(
 
 def test_every_method_of_every_path_is_a_call_or_is_refused(owner: Client) -> None:
     for resource in resources():
-        path = resource.path.format(project="35e9", attribute="3812", num="1", index="c1")
+        path = resource.path.format(**PARTS)
         told = {owner.anonymous().call(method, path).headers["allow"] for method in resource.refused}
         assert told == {resource.allow}
 
@@ -218,7 +240,7 @@ def test_every_method_of_every_path_is_a_call_or_is_refused(owner: Client) -> No
     "key", ["$default", "", "GET", "GET /v2/projects", "GET  /v1/projects", "/v1/projects"]
 )
 def test_an_event_of_no_known_path_is_not_found(owner: Client, key: str) -> None:
-    for handler in owner.handlers["query"], owner.handlers["command"]:
+    for handler in (owner.handlers[name] for name in ("query", "command", "live")):
         result = handler({**owner.event("GET", "/v1/projects"), "routeKey": key}, owner.context)
         assert result["statusCode"] == 404
 

@@ -243,17 +243,17 @@ class Executioner:
         self._lock = threading.Lock()
         self._patch = monkeypatch
         table = account.modules["command"].table
-        for name in ("put", "delete"):
+        for name in ("put", "update"):
             self._patch.setattr(table, name, self._guarded(getattr(table, name)))
 
     def _guarded(self, write: Any) -> Any:
-        def guarded(target: Any, *arguments: Any) -> None:
+        def guarded(target: Any, *arguments: Any, **named: Any) -> Any:
             if str(target if isinstance(target, str) else target["PK"]).startswith("issue-"):
                 with self._lock:
                     if self._left == 0:
                         raise Killed
                     self._left -= 1
-            write(target, *arguments)
+            return write(target, *arguments, **named)
 
         return guarded
 

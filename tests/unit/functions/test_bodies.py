@@ -20,6 +20,8 @@ CALLS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "update_attribute": ("PATCH", f"{BRIDGE}/attributes/3812", {"name": "Begin"}),
     "create_issue": ("POST", f"{BRIDGE}/issues", {"name": "Paint"}),
     "update_issue": ("PATCH", f"{BRIDGE}/issues/1", {"name": "Paint"}),
+    "create_webhook": ("POST", f"{BRIDGE}/webhooks", {"url": "https://hooks.example.org"}),
+    "update_webhook": ("PATCH", f"{BRIDGE}/webhooks/w3k9q2m7x1c0z", {"enabled": False}),
     "batch": ("POST", f"{BRIDGE}/issues/batch", {"operations": [{"create": {"name": "Paint"}}]}),
     "grid": ("POST", f"{BRIDGE}/grid", {"limit": 1}),
 }

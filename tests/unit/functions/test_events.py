@@ -9,17 +9,20 @@ import pytest
 
 from gridview.api.openapi import document as openapi_document
 from gridview.api.routes import BY_KEY, ROUTES
+from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.maintenance.job_queue import hint_in
-from tests.support import schemas
+from gridview.schema import ids
+from tests.support import schemas, webhooks
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, Context, invoke
 from tests.support.worked_example import PATH
 
 EVENTS = Path(__file__).parents[3] / "events"
-STREAM = ("stream_insert", "stream_modify", "stream_remove", "stream_ttl_removal")
+STREAM = ("stream_insert", "stream_modify", "stream_remove", "stream_trash", "stream_ttl_removal")
 UPKEEP = ("upkeep_jobs", "upkeep_check", "upkeep_turn")
 START = "xvalue-0807.35e9.a1.1"
+CALLER = "c1f3a0c2-7b1e-4d52-9a55-3f0a6a2d1e90"
 END = "xvalue-0807.35e9.a2.1"
 
 
@@ -82,6 +85,12 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
     "create_index": (201, lambda api, _: api.get(f"{PATH}/indexes/c1").status == 200),
     "get_index": (200, lambda _, answer: answer.body["sort"][1]["direction"] == "desc"),
     "delete_index": (204, lambda api, _: api.get(f"{PATH}/indexes").body["items"] == []),
+    "list_webhooks": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == [WEBHOOK]),
+    "create_webhook": (201, lambda api, answer: api.get(answer.headers["location"]).status == 200),
+    "get_webhook": (200, lambda _, answer: answer.body["enabled"] is True),
+    "update_webhook": (200, lambda api, _: api.get(f"{PATH}/webhooks/{WEBHOOK}").body["enabled"] is False),
+    "delete_webhook": (204, lambda api, _: api.get(f"{PATH}/webhooks").body["items"] == []),
+    "rotate_webhook": (200, lambda _, answer: answer.body["secret"].startswith("whsec_")),
     "create_issue": (201, lambda api, _: api.get(f"{PATH}/issues/4").body["name"] == "Rivets missing"),
     "batch": (
         200,
@@ -93,6 +102,9 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
         lambda api, _: api.get(f"{PATH}/issues/3").body["fields"] == {"3812": "2023-05-03", "3fe6": 42},
     ),
     "delete_issue": (204, lambda api, _: api.get(f"{PATH}/issues/2").status == 404),
+    "list_trash": (200, lambda _, answer: [one["num"] for one in answer.body["items"]] == [2]),
+    "restore_issue": (200, lambda api, answer: api.get(f"{PATH}/issues/2").body == answer.body),
+    "purge_issue": (204, lambda api, _: api.get(f"{PATH}/trash").body["items"] == []),
     "grid": (200, lambda _, answer: [row["num"] for row in answer.body["rows"]] == [3, 2, 1]),
     "grid_get": (200, lambda _, answer: [row["num"] for row in answer.body["rows"]] == [2, 1]),
     "groups": (
@@ -118,20 +130,76 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
         ),
     ),
     "position": (200, lambda _, answer: answer.body["position"] == 0),
+    "list_comments": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == [1]),
+    "create_comment": (
+        201,
+        lambda api, answer: api.get(f"{PATH}/issues/1/comments/1").body == answer.body,
+    ),
+    "get_comment": (200, lambda _, answer: answer.body["text"] == "The paint is ordered."),
+    "update_comment": (
+        200,
+        lambda _, answer: (answer.body["text"], answer.body["version"]) == ("The paint is here.", 2),
+    ),
+    "delete_comment": (204, lambda api, _: api.get(f"{PATH}/issues/1/comments").body["items"] == []),
+    "changes": (200, lambda _, answer: answer.body["items"] == []),
+    "issue_history": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["1.1"]),
+    "activity": (200, lambda _, answer: [one["num"] for one in answer.body["items"]] == [2, 1]),
+    "list_views": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["v1"]),
+    "create_view": (
+        201,
+        lambda api, answer: api.acting(user=CALLER).get(f"{PATH}/views/v1").body == answer.body,
+    ),
+    "get_view": (200, lambda _, answer: answer.body["color"] == "state"),
+    "update_view": (
+        200,
+        lambda _, answer: (answer.body["name"], answer.body["version"]) == ("Open", 2),
+    ),
+    "delete_view": (
+        204,
+        lambda api, _: api.acting(user=CALLER).get(f"{PATH}/views").body["items"] == [],
+    ),
+    "update_matching": (202, lambda api, answer: api.get(answer.headers["location"]).body == answer.body),
+    "delete_matching": (202, lambda _, answer: answer.body["kind"] == "delete"),
+    "list_jobs": (200, lambda _, answer: [one["state"] for one in answer.body["items"]] == ["waiting"]),
+    "get_job": (200, lambda _, answer: answer.body["change"] == "0b9f6c1e-3d3a-4a57-9c0e-7a3f5be2d914"),
+    "cancel_job": (
+        204,
+        lambda api, _: [one["state"] for one in api.get(f"{PATH}/jobs").body["items"]] == ["cancelled"],
+    ),
+    "list_refused": (200, lambda _, answer: answer.body == {"items": [], "next": None}),
 }
 
 
-OF_AN_INDEX = ("list_indexes", "get_index", "delete_index")
+BEFORE = {
+    **dict.fromkeys(("list_indexes", "get_index", "delete_index"), "create_index"),
+    **dict.fromkeys(("list_comments", "get_comment", "update_comment", "delete_comment"), "create_comment"),
+    **dict.fromkeys(("list_views", "get_view", "update_view", "delete_view"), "create_view"),
+    **dict.fromkeys(("list_trash", "restore_issue", "purge_issue"), "delete_issue"),
+}
+"""What an event needs that the worked example does not have: by operation, that which makes it."""
+WEBHOOK = "w3k9q2m7x1c0z"
+OF_A_WEBHOOK = ("list_webhooks", "get_webhook", "update_webhook", "delete_webhook", "rotate_webhook")
+OF_A_JOB = ("list_jobs", "get_job", "cancel_job", "list_refused")
 
 
 @pytest.mark.parametrize("operation", sorted(EFFECTS))
 def test_the_event_of_a_route_has_its_effect_on_the_worked_example(
-    account: Cloud, bridge: str, operation: str
+    account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch, operation: str
 ) -> None:
-    account.derive()
+    account.follow()
+    begin_journal(account.table, "0807", "35e9")
     status, effect = EFFECTS[operation]
-    if operation in OF_AN_INDEX:
-        invoke(account.handlers, load("create_index"))
+    if operation in BEFORE:
+        invoke(account.handlers, load(BEFORE[operation]))
+        account.derive()
+    if operation == "create_webhook":
+        begin_journal(account.table, "0807", "35e9")
+        account.forget()
+    if operation in OF_A_WEBHOOK:
+        account.table.put(webhooks.stored(WEBHOOK))
+    if operation in OF_A_JOB:
+        monkeypatch.setattr(ids, "new_job_id", lambda _: load("get_job")["pathParameters"]["job"])
+        invoke(account.handlers, load("update_matching"))
     answer = invoke(account.handlers, load(operation))
     assert answer.status == status, answer.text
     assert effect(account.api(), answer)
@@ -163,6 +231,8 @@ def test_the_stream_events_follow_the_life_of_an_issue(account: Cloud, bridge: s
     assert consume(account, "stream_insert") == {START: start, END: end}
     assert consume(account, "stream_modify") == {END: end}
     assert consume(account, "stream_ttl_removal") == {END: end}
+    assert consume(account, "stream_trash") == {}
+    assert account.table.query("trash-0807.35e9").items
     assert consume(account, "stream_remove") == {}
     assert consume(account, "stream_insert") == {}, "delivered once more, late"
 

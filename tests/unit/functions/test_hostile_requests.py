@@ -13,14 +13,24 @@ import pytest
 
 from gridview.api.openapi import document as openapi_document
 from gridview.api.routes import ROUTES, Route
+from gridview.commands.journals import begin_journal
 from gridview.dynamodb.metering import Meter
-from tests.support import nasty, schemas
+from tests.support import nasty, schemas, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Answer, Client, claims, invoke
 
 PROJECT = "nasty"
-PARTS = {"project": PROJECT, "attribute": "title", "index": "c1", "num": "2"}
+PARTS = {
+    "project": PROJECT,
+    "attribute": "title",
+    "index": "c1",
+    "num": "2",
+    "view": "v1",
+    "webhook": "w3k9q2m7x1c0z",
+    "comment": "1",
+    "job": user_jobs.JOB,
+}
 STATES = [*nasty.STATES]
 FILTER: dict[str, Any] = {
     "and": [
@@ -39,11 +49,23 @@ FILTER: dict[str, Any] = {
 }
 SORT = [{"field": "day", "direction": "desc", "nulls": "first"}, {"field": "num"}]
 ISSUE = {"name": "Paint", "state": "open", "fields": nasty.VALUES}
+LOOK: dict[str, Any] = {
+    "query": {"sort": SORT, "filter": FILTER},
+    "columns": [{"field": "title", "width": 80, "frozen": True}],
+    "groups": ["level", {"field": "moment", "unit": "day", "timezone": "Europe/London"}],
+    "footers": [{"field": "amount", "function": "sum"}],
+    "color": "level",
+    "height": 32,
+}
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_project": [
-        {"name": "Tay", "id": "tay", "states": ["open", {"value": "closed", "id": None, "color": "gray"}]}
+        {"name": "Tay", "id": "tay", "states": ["open", {"value": "closed", "id": None, "color": "gray"}]},
+        {"name": "Firth", "history": {"enabled": True, "days": 30}},
     ],
-    "update_project": [{"name": "Tay", "states": [*STATES, {"value": "new", "id": None, "color": None}]}],
+    "update_project": [
+        {"name": "Tay", "states": [*STATES, {"value": "new", "id": None, "color": None}]},
+        {"history": {"enabled": False, "days": 30}},
+    ],
     "create_attribute": [
         {
             "name": "Kind",
@@ -61,8 +83,19 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"options": ["a", {"value": "b", "id": None, "color": "teal"}]},
     ],
     "create_index": [{"sort": [{"field": "level", "direction": "desc", "nulls": "first"}, {"field": "day"}]}],
+    "create_comment": [{"text": "Rust!", "mentions": ["ann"]}],
+    "update_comment": [{"text": "Rust!", "mentions": ["ann"]}],
+    "create_view": [{"name": "Mine", "visibility": "shared", **LOOK}],
+    "update_view": [{"name": "Mine", "visibility": "shared", **LOOK}, {"columns": None, "color": None}],
+    "create_webhook": [{"url": "https://hooks.example.org/gridview", "events": ["update"], "enabled": True}],
+    "update_webhook": [{"url": "https://hooks.example.org", "events": ["create"], "enabled": False}],
+    "update_matching": [
+        {"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}, "set": ISSUE},
+        {"filter": None, "rows": None, "set": {"fields": None}},
+    ],
+    "delete_matching": [{"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}}],
     "create_issue": [ISSUE],
-    "update_issue": [ISSUE, {"fields": None}],
+    "update_issue": [ISSUE, {"base": 1, "fields": None}],
     "batch": [
         {
             "operations": [
@@ -106,7 +139,24 @@ REFUSED_EXAMPLES = {"update_attribute": 1}
 
 PARAMETERS: dict[str, dict[str, str]] = {
     "list_projects": {"limit": "5", "cursor": ""},
+    "list_trash": {"limit": "5", "cursor": ""},
     "list_users": {"limit": "5", "cursor": "", "prefix": "a"},
+    "list_comments": {"limit": "5", "cursor": ""},
+    "list_views": {"limit": "5", "cursor": ""},
+    # Without a cursor it does not wait.
+    "changes": {"since": "", "wait": "20", "view": "", "sort": "-day,num", "filter": json.dumps(FILTER)},
+    "issue_history": {"limit": "5", "cursor": ""},
+    "activity": {
+        "limit": "5",
+        "cursor": "",
+        "by": "ann",
+        "field": "day",
+        "mentions": "bob",
+        "from": "2023-05-01T12:00:00Z",
+        "to": "9999-01-01T00:00:00Z",
+    },
+    "list_jobs": {"limit": "5", "cursor": ""},
+    "list_refused": {"limit": "5", "cursor": ""},
     "grid_get": {
         "sort": "-day,num",
         "filter": json.dumps(FILTER),
@@ -213,10 +263,16 @@ def world(shared_account: Cloud) -> Cloud:
     for attribute in nasty.ATTRIBUTES:
         api.made(f"{path}/attributes", {**attribute, "indexed": True})
     api.made(f"{path}/indexes", {"sort": [{"field": "level"}, {"field": "amount"}]})
+    api.made(f"{path}/views", {"name": "First", **LOOK})
     for place in range(4):
         api.made(f"{path}/issues", {"name": f"{place}", "state": "open", "fields": nasty.VALUES})
+    assert api.get("/v1/me").body["id"] == "ann"
+    api.made(f"{path}/issues/2/comments", {"text": "First"})
     shared_account.derive()
     shared_account.upkeep()
+    begin_journal(shared_account.table, "0807", PROJECT)
+    shared_account.table.put(webhooks.stored(PARTS["webhook"], project=PROJECT))
+    shared_account.table.put(user_jobs.stored(project=PROJECT))
     return shared_account
 
 

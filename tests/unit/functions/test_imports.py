@@ -9,7 +9,7 @@ import pytest
 from devtools.local.environment import local
 from devtools.paths import ROOT
 
-BUDGETS = {"query": 620, "command": 585, "maintain": 475, "upkeep": 490}
+BUDGETS = {"query": 640, "command": 625, "live": 620, "maintain": 480, "upkeep": 495}
 """Modules of a function, the standard library's included. A module takes 0.5 to 1 ms of CPU when its bytecode is there."""
 
 DEAR = {

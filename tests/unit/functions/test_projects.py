@@ -29,6 +29,7 @@ def test_a_new_project_is_answered_whole(api: Client) -> None:
             {"id": "o2", "value": "closed", "color": None},
         ],
         "issues": 0,
+        "history": {"enabled": True, "days": 90},
         "version": 1,
         "updated": created,
         "created_by": "bob",
@@ -36,6 +37,44 @@ def test_a_new_project_is_answered_whole(api: Client) -> None:
         "attributes": [],
     }
     assert api.get("/v1/projects/35e9").body == {**answer.body, "created": created}
+
+
+def test_what_a_project_remembers_of_changes_is_an_admins_choice(api: Client) -> None:
+    made = api.made("/v1/projects", {"id": "35e9", "name": "Bridge", "history": {"days": 30}})
+    assert made["history"] == {"enabled": True, "days": 30}
+    path = "/v1/projects/35e9"
+    changed = api.patch(path, {"history": {"enabled": False}}).body
+    assert (changed["history"], changed["version"]) == ({"enabled": False, "days": 30}, 2)
+    assert api.get(path).body == changed
+    assert api.patch(path, {"history": {"days": 30}}).body["version"] == 2
+    assert api.patch(path, {"name": "Other"}).body["history"] == {"enabled": False, "days": 30}
+    assert api.acting(role="editor").patch(path, {"history": {"days": 1}}).status == 403
+    assert api.patch(path, {"history": {}}).body["version"] == 3
+
+
+@pytest.mark.parametrize(
+    ("history", "field"),
+    [
+        ({"days": 0}, "history.days"),
+        ({"days": 3651}, "history.days"),
+        ({"days": "90"}, "history.days"),
+        ({"days": None}, "history.days"),
+        ({"days": 1.5}, "history.days"),
+        ({"enabled": 1}, "history.enabled"),
+        ({"enabled": None}, "history.enabled"),
+        ({"on": True}, "history.on"),
+        (None, "history"),
+        (True, "history"),
+    ],
+)
+def test_a_wrong_history_is_refused_by_name(api: Client, history: Any, field: str) -> None:
+    api.made("/v1/projects", {"id": "35e9", "name": "Bridge"})
+    for answer in (
+        api.patch("/v1/projects/35e9", {"history": history}),
+        api.post("/v1/projects", {"name": "Other", "history": history}),
+    ):
+        assert answer.kind == (400, "invalid-request")
+        assert [error["field"] for error in answer.body["errors"]] == [field]
 
 
 def test_an_id_is_made_when_none_is_given(api: Client) -> None:

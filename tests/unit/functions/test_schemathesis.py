@@ -21,11 +21,12 @@ from schemathesis.generation.case import Case
 from schemathesis.transport.wsgi import WSGI_TRANSPORT
 
 from gridview.api.routes import ROUTES
+from gridview.commands.journals import begin_journal
 from gridview.dynamodb.metering import Meter
 from gridview.encoding.consistency import DELETED, ConsistencyTokens
 from gridview.encoding.json_codec import loads
 from gridview.schema.catalog import FieldType
-from tests.support import cloud, local_api, nasty, project_schema
+from tests.support import cloud, local_api, nasty, project_schema, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Handler
@@ -56,9 +57,14 @@ PROJECT = Project(
     attributes=[attribute["id"] for attribute in nasty.ATTRIBUTES],
     issues=[1, 2, 3, 4],
     indexes=["c1"],
+    views=["v1"],
+    webhooks=["w3k9q2m7x1c0z"],
+    comments=[1],
+    jobs=[user_jobs.JOB],
     tokens=[_TOKENS.token("0807", "nasty", versions, _NEVER) for versions in ({1: 1}, {2: 1, 99: DELETED})],
 )
 
+_ROWS = (r"400 rows\.to must not be less than from", r"422 One job takes at most .* rows.*")
 _CURSOR = r"400 cursor does not belong to this query"
 _OPTIONS = (
     r"400 (states|options)\.\d+\.id is not the id of an option",
@@ -67,15 +73,51 @@ _OPTIONS = (
 _FILTER = r"400 filter must be an object"
 _POSITION = r"400 position must be at most \d+"
 _STALE = r"412 It is at version \d+ now\."
+_TWICE = r"400 events must not name an event twice"
 _GONE = (
     r"400 fields\.\w+ is not a known property",
     r"400 \S+ is not a field of the project",
+    r"400 X-Change-Id must be a UUID such as \S+ and be sent once",
 )
-"""Of an attribute that a call before has deleted: only calls that follow each other are refused so."""
+"""Of an attribute that a call before has deleted, or of any id that schemathesis takes from an answer for that of a change: only
+calls that follow each other are refused so.
+"""
+
+_LOOK = (
+    r"400 (columns|footers)\.\d+\.field is named twice",
+    r"400 groups\.\d+\.timezone is not the name of a time zone, such as Europe/London",
+    r"400 groups\.\d+\.timezone is for the unit of a datetime",
+    r"400 groups\.\d+\.unit is for dates and datetimes",
+    r"400 footers\.\d+\.function is for number fields",
+    r"400 color is not a field whose values have colors",
+)
+_NOBODY = (r"400 mentions\.\d+ is not a user of the tenant",)
 
 MEANT: dict[str, tuple[str, ...]] = {
     "list_projects": (_CURSOR,),
     "list_users": (_CURSOR,),
+    "list_comments": (_CURSOR,),
+    "create_comment": _NOBODY,
+    "update_comment": (*_NOBODY, _STALE),
+    "delete_comment": (_STALE,),
+    "list_views": (_CURSOR,),
+    "issue_history": (_CURSOR,),
+    "activity": (
+        _CURSOR,
+        r"400 to must be later than from",
+        r"400 field must be a field that people change",
+        r"400 field is not a field of the project",
+    ),
+    "changes": (
+        r"400 since is not a cursor of this project's changes",
+        r"400 (sort|filter) cannot go together with view",
+        _FILTER,
+    ),
+    "list_trash": (_CURSOR,),
+    "purge_issue": (_STALE,),
+    "create_view": _LOOK,
+    "update_view": (*_LOOK, _STALE),
+    "delete_view": (_STALE,),
     "create_project": _OPTIONS,
     "update_project": (*_OPTIONS, _STALE),
     "delete_project": (_STALE,),
@@ -98,6 +140,13 @@ MEANT: dict[str, tuple[str, ...]] = {
         r"400 sort\.\d+\.field is repeated",
     ),
     "delete_index": (_STALE,),
+    "create_webhook": (_TWICE,),
+    "update_webhook": (_TWICE, _STALE),
+    "delete_webhook": (_STALE,),
+    "update_matching": _ROWS,
+    "delete_matching": _ROWS,
+    "list_jobs": (_CURSOR,),
+    "list_refused": (_CURSOR,),
     "update_issue": (_STALE,),
     "delete_issue": (_STALE,),
     "grid": (_CURSOR, r"400 offset cannot go together with cursor"),
@@ -126,10 +175,17 @@ def world(shared_account: Cloud) -> Cloud:
     for attribute in nasty.ATTRIBUTES:
         api.made(f"{path}/attributes", {**attribute, "indexed": True})
     api.made(f"{path}/indexes", {"sort": [{"field": "level"}, {"field": "amount"}]})
+    api.made(f"{path}/views", {"name": "First", "visibility": "shared"})
     for num in PROJECT.issues:
         api.made(f"{path}/issues", {"name": f"{num}", "fields": nasty.VALUES})
+    for num in PROJECT.issues:
+        api.made(f"{path}/issues/{num}/comments", {"text": "First"})
     shared_account.derive()
     shared_account.upkeep()
+    begin_journal(shared_account.table, "0807", PROJECT.id)
+    for webhook in PROJECT.webhooks:
+        shared_account.table.put(webhooks.stored(webhook, project=PROJECT.id))
+    shared_account.table.put(user_jobs.stored(project=PROJECT.id))
     return shared_account
 
 
@@ -261,14 +317,14 @@ def test_every_meant_refusal_is_of_an_operation() -> None:
 
 
 def test_valid_requests_are_taken(world: Cloud) -> None:
-    app = local_api.served({name: on_a_copy(world, name) for name in ("query", "command")})
+    app = local_api.served({name: on_a_copy(world, name) for name in ("query", "command", "live")})
     findings, made = run(app, project_schema.told_of(PROJECT), "positive", "examples", "coverage", "fuzzing")
     assert not findings, "\n".join(findings)
     assert made.keys() == {route.operation for route in ROUTES}
 
 
 def test_invalid_requests_are_refused(world: Cloud) -> None:
-    app = local_api.served({name: on_a_copy(world, name) for name in ("query", "command")})
+    app = local_api.served({name: on_a_copy(world, name) for name in ("query", "command", "live")})
     findings, made = run(app, project_schema.addressed_to(PROJECT), "negative", "coverage", "fuzzing")
     assert not findings, "\n".join(findings)
     assert made.keys() >= {route.operation for route in ROUTES if route.role is not None}

@@ -234,7 +234,7 @@ CALLS = {
     "an edit": (WRITES[4], [(1, "get_item"), (1, "get_item"), (2, "put_item")]),
     "an edit with an error": (WRITES[6], [(1, "get_item")]),
     "an edit of another version": (WRITES[7], [(1, "get_item"), (1, "get_item")]),
-    "a removal": (WRITES[8], [(1, "delete_item"), (1, "get_item")]),
+    "a removal": (WRITES[8], [(1, "get_item"), (1, "update_item")]),
     "a removal of another version": (WRITES[9], [(1, "get_item"), (1, "get_item")]),
     "a batch": (WRITES[11], [(1, "get_item"), (2, "get_item"), (3, "put_item")]),
 }
@@ -261,7 +261,7 @@ def test_the_epoch_is_read_once_and_beside_the_first_call(
             WRITES[4],
             [(1, "get_item"), (1, "get_item"), (2, "query"), (3, "get_item"), (4, "put_item")],
         ),
-        (WRITES[8], [(1, "delete_item"), (1, "get_item"), (2, "query")]),
+        (WRITES[8], [(1, "get_item"), (1, "update_item"), (2, "query")]),
     ],
     ids=["an issue", "an edit", "a removal"],
 )

@@ -10,12 +10,14 @@ from botocore.exceptions import ClientError
 
 from devtools.proof.faults.watched import Attempted, Watched
 from gridview.api.routes import ROUTES, Route
+from gridview.commands.journals import begin_journal
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.metering import Meter
 from gridview.encoding import keys
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import Overloaded
+from tests.support import user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.functions import freshly_imported
 from tests.support.http import Answer, Client, claims
@@ -24,6 +26,7 @@ ISSUES = "/v1/projects/plain/issues"
 START = 1_700_000_000.0
 """Where a window begins."""
 
+WEBHOOK = "w3k9q2m7x1c0z"
 WRITES = [route for route in ROUTES if route.writes]
 BODIES: dict[str, Any] = {
     "create_project": {"name": "Other"},
@@ -31,8 +34,17 @@ BODIES: dict[str, Any] = {
     "create_attribute": {"name": "Late", "type": "text"},
     "update_attribute": {"name": "Renamed"},
     "create_index": {"sort": [{"field": "state"}, {"field": "name"}]},
+    "update_matching": {"filter": None, "set": {"name": "New"}},
+    "delete_matching": {"filter": None},
+    "create_comment": {"text": "New"},
+    "update_comment": {"text": "Other"},
+    "create_view": {"name": "New"},
+    "update_view": {"name": "Renamed"},
+    "create_webhook": {"url": "https://hooks.example.org"},
+    "update_webhook": {"enabled": False},
     "create_issue": {"name": "New"},
     "update_issue": {"name": "Edited"},
+    "restore_issue": {},
     "batch": {"operations": [{"create": {"name": "New"}}]},
 }
 
@@ -119,6 +131,13 @@ def both(account: Cloud, modules: dict[str, ModuleType], time: Time, project: st
     api.made(f"{project}/attributes", {"id": "due", "name": "Due", "type": "date"})
     api.made(f"{project}/indexes", {"sort": [{"field": "name"}, {"field": "state"}]})
     api.made(f"{project}/issues", {"name": "First"})
+    api.made(f"{project}/issues", {"name": "In the trash"})
+    assert api.delete(f"{project}/issues/2").status == 204
+    api.made(f"{project}/views", {"name": "First"})
+    account.table.put(webhooks.stored(WEBHOOK, project="plain"))
+    account.table.put(user_jobs.stored(project="plain"))
+    begin_journal(account.table, "0807", "plain")
+    api.made(f"{project}/issues/1/comments", {"text": "First"})
     module: Any = account.modules["command"]
     before = dict(vars(module))
     yield Containers(account, modules)
@@ -126,7 +145,17 @@ def both(account: Cloud, modules: dict[str, ModuleType], time: Time, project: st
 
 
 def path_of(route: Route) -> str:
-    return route.path.format(project="plain", attribute="due", index="c1", num="1")
+    parts = {
+        "project": "plain",
+        "attribute": "due",
+        "index": "c1",
+        "num": "1",
+        "view": "v1",
+        "webhook": WEBHOOK,
+        "comment": "1",
+        "job": user_jobs.JOB,
+    }
+    return route.path.format(**parts | ({"num": "2"} if "/trash/" in route.path else {}))
 
 
 def test_containers_share_the_limit_and_a_window_lasts_for_ten_seconds(both: Containers, time: Time) -> None:

@@ -13,7 +13,7 @@ from gridview.encoding.sort_strings import number_of, sort_string
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
 from gridview.index.block_reads import Want
-from gridview.index.blocks import FIRST, HEAD, Block, Change, build, changed, merged, split
+from gridview.index.blocks import FIRST, HEAD, Block, BlockChange, build, changed, merged, split
 from gridview.index.directory import WHOLE, Directory, Range, keys_in, range_of
 from gridview.index.sort_entries import sort_entry
 from gridview.schema.catalog import BUILTINS, Catalog
@@ -205,7 +205,7 @@ def test_only_what_changed_is_read_again() -> None:
     block = build(FEW, sorted(few(200)))[0]
     item = table.get(*_key(FEW, directory.entries[0].id))
     assert item is not None
-    block = changed(Block.from_item(item), Change(add=frozenset([sort_string("a", 900)])))
+    block = changed(Block.from_item(item), BlockChange(add=frozenset([sort_string("a", 900)])))
     chains.put_chain(table, CATALOG, [block])
     again = reader(table, cache)
     assert 900 in again.block(FEW, everything(again, FEW).entries[0]).members
@@ -360,7 +360,7 @@ def test_a_block_that_became_another_kind_is_given_in_the_form_that_the_director
         chains.put_chain(table, CATALOG, [new])
     for block in stored(table, ORDER):
         inside = [key for key in unique(200) if block.covers(key)]
-        new = changed(replace(block, sets={}, rest=None), Change())
+        new = changed(replace(block, sets={}, rest=None), BlockChange())
         sets = {key.split("\x01")[0]: type(block.members)([number_of(key)]) for key in inside}
         chains.put_chain(table, CATALOG, [replace(new, sets=sets, rest=None, write_id="dother")])
     for family, found in ((FEW, few(200)), (ORDER, unique(200))):

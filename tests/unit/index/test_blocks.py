@@ -18,7 +18,7 @@ from gridview.index.blocks import (
     MAX_BYTES,
     POPULAR,
     Block,
-    Change,
+    BlockChange,
     Entry,
     build,
     changed,
@@ -138,7 +138,7 @@ def test_blocks_of_the_real_size_keep_within_their_limits(kind: str) -> None:
     put: list[str] = []
     for key in some:
         at = next(at for at, one in enumerate(chain) if one.covers(key))
-        one = changed(chain[at], Change(add=frozenset([key])))
+        one = changed(chain[at], BlockChange(add=frozenset([key])))
         put.append(key)
         chain[at : at + 1] = (
             split(one, [other for other in put if one.covers(other)]) if wants_split(one) else [one]
@@ -171,7 +171,7 @@ def test_a_body_gets_its_own_block_when_it_has_become_popular() -> None:
     (block,) = build("a1.1", sorted(some))
     assert not wants_split(block)
     more = [sort_string("b", num) for num in range(5_000, 5_002)]
-    block = changed(block, Change(add=frozenset(more)))
+    block = changed(block, BlockChange(add=frozenset(more)))
     assert wants_split(block)
     chain = split(block)
     check(chain, [*some, *more])
@@ -183,7 +183,7 @@ def test_a_block_becomes_plain_with_many_bodies_and_detailed_again_when_it_is_sp
     some = [sort_string(f"{num:03d}", num) for num in range(1, 33)]
     (block,) = build("a1.1", some)
     assert block.detailed
-    plain = changed(block, Change(add=frozenset([sort_string("999", 40)])))
+    plain = changed(block, BlockChange(add=frozenset([sort_string("999", 40)])))
     assert not plain.detailed
     assert plain.sets is None
     assert set(plain.members) == {*range(1, 33), 40}
@@ -201,7 +201,9 @@ def test_blocks_of_tokens_and_of_numbers_are_always_detailed() -> None:
 
 def test_changing_twice_is_changing_once_and_every_write_has_an_id_of_its_own() -> None:
     (block,) = build("a1.1", [sort_string("a", 1), sort_string("a", 2), sort_string("b", 3)])
-    change = Change(frozenset([sort_string("b", 1)]), frozenset([sort_string("a", 1), sort_string("x", 9)]))
+    change = BlockChange(
+        frozenset([sort_string("b", 1)]), frozenset([sort_string("a", 1), sort_string("x", 9)])
+    )
     once = changed(block, change)
     twice = changed(once, change)
     assert once.sets == twice.sets == {"a": BitMap([2]), "b": BitMap([1, 3])}
@@ -214,7 +216,9 @@ def test_changing_twice_is_changing_once_and_every_write_has_an_id_of_its_own() 
 def test_an_issue_that_moves_within_a_plain_block_stays_in_it() -> None:
     some = [sort_string(f"{num:03d}", num) for num in range(1, 60)]
     (block,) = build("a1.1", some)
-    moved = changed(block, Change(frozenset([sort_string("500", 7)]), frozenset([sort_string("007", 7)])))
+    moved = changed(
+        block, BlockChange(frozenset([sort_string("500", 7)]), frozenset([sort_string("007", 7)]))
+    )
     assert set(moved.members) == set(range(1, 60))
     assert moved.write_id != block.write_id
 

@@ -228,7 +228,7 @@ def test_a_repair_keeps_the_position_of_a_block(table: MemoryTable) -> None:
     (block,) = chain(table, catalog_of(table), KIND)
     assert blocks.touched(block).position == 1
     assert blocks.fitted(block, None, None).position == 1
-    assert blocks.changed(block, blocks.Change(frozenset((sort_string(_B, 2),)))).position == 1
+    assert blocks.changed(block, blocks.BlockChange(frozenset((sort_string(_B, 2),)))).position == 1
     assert [one.position for one in blocks.split(block)] == [1]
 
 

@@ -1,8 +1,10 @@
 """Journal items and heads: stored and read back, cut where a batch is large, and what a head tells of a number."""
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 
+import orjson
 import pytest
 from pyroaring import BitMap
 
@@ -26,6 +28,26 @@ def test_an_item_is_read_back_as_it_was_stored() -> None:
     assert keys.SORT not in item
     assert item[keys.TTL_ATTRIBUTE] == 1_700_000_000 + 30 * 86_400
     assert JournalItem.from_item(item) == record
+
+
+def test_an_item_says_of_each_issue_what_was_told_before() -> None:
+    told = CHANGE._replace(before=1), SEEN, CHANGE._replace(num=9, before=3)
+    item = JournalItem(57, 1_700_000_000.25, told).to_item("acme", "bridge")
+    assert JournalItem.from_item(item).changes == told
+
+
+def test_an_older_version_of_this_code_reads_the_changes_as_it_did() -> None:
+    changes = CHANGE._replace(before=1), SEEN._replace(before=1)
+    item = JournalItem(57, 1_700_000_000.25, changes).to_item("acme", "bridge")
+    plain = JournalItem(57, 1_700_000_000.25, (CHANGE, SEEN)).to_item("acme", "bridge")
+    assert item["changes"] == plain["changes"]
+    assert all(len(change) == 5 for change in orjson.loads(zlib.decompress(item["changes"])))
+
+
+def test_what_an_older_version_put_does_not_say_what_was_told() -> None:
+    item = JournalItem(57, 1_700_000_000.25, (CHANGE, SEEN)).to_item("acme", "bridge")
+    del item["before"]
+    assert JournalItem.from_item(item).changes == (CHANGE, SEEN)
 
 
 def test_an_empty_item_has_no_changes() -> None:

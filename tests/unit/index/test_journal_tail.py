@@ -11,9 +11,10 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.index.block_cache import BlockCache
 from gridview.index.journal import FamilyChange, IssueChange
-from gridview.index.journal_tail import learn, recent_moves
+from gridview.index.journal_tail import Logged, learn, recent_moves, tail_of
 from gridview.index.ledger import SHOWN_SECONDS
-from gridview.index.moves import FamilyMove, FamilyMoves
+from gridview.index.moves import FamilyMove, FamilyMoves, JournalStep
+from gridview.support import clock
 from gridview.support.errors import Overloaded
 from tests.support.journalled import fold, log_of, new_table
 
@@ -33,13 +34,19 @@ class Container:
     def read(self) -> tuple[Mapping[int, FamilyMoves], int, list[str]]:
         """The moves, in how many rounds they were read, and by which calls."""
         own = self._table.metered()
-        found = recent_moves(log_of(own), self._cache)
-        return found, own.meter.rounds, sorted(call.operation for call in own.meter.calls)
+        self.logged = read(own, self._cache)
+        return self.logged.moves, own.meter.rounds, sorted(call.operation for call in own.meter.calls)
 
     @property
     def nums(self) -> list[int]:
-        """The issues that move."""
-        return sorted(self.read()[0])
+        """The issues that somebody may not be shown where they are."""
+        self.read()
+        return sorted(self.logged.pending)
+
+
+def read(table: MemoryTable, cache: BlockCache) -> Logged:
+    log = log_of(table)
+    return recent_moves(log, cache, tail_of(log, cache))
 
 
 @pytest.fixture
@@ -83,7 +90,7 @@ def test_what_is_quiet_takes_one_call_that_finds_nothing(table: MemoryTable) -> 
     own, cache = table.metered(), BlockCache(0.0)
     learn(log_of(own), cache)
     assert own.meter.capacity == 0.5
-    recent_moves(log_of(own), cache)
+    read(own, cache)
     learn(log_of(own), cache)
     assert [(call.operation, call.items) for call in own.meter.calls] == [("get_item", 1), ("query", 0)]
 
@@ -108,7 +115,11 @@ def test_moves_join_what_was_read_before(table: MemoryTable, container: Containe
     first = container.read()[0]
     commit(table, day(1, "y", "z"))
     left = tuple(sort_string(one, 1) for one in ("x", "y"))
-    assert container.read()[0][1][DAY] == FamilyMove(left, sort_string("z", 1))
+    steps = tuple(
+        JournalStep(number, sort_string(had, 1), sort_string(takes, 1))
+        for number, had, takes in ((1, "x", "y"), (2, "y", "z"))
+    )
+    assert container.read()[0][1][DAY] == FamilyMove(left, sort_string("z", 1), steps)
     assert first[1][DAY].takes == sort_string("y", 1), "what another request holds stays as it is"
 
 
@@ -117,21 +128,42 @@ def test_an_item_behind_a_missing_number_is_laid_over_and_the_number_still_read(
 ) -> None:
     late = log_of(table).reserve(1)
     commit(table, day(2, None, "x"))
-    assert container.nums == [2]
+    assert (container.nums, sorted(container.logged.moves)) == ([2], [2])
     put(table, late, day(1, None, "x"))
     assert container.nums == [1, 2]
     assert container.read()[2] == ["query"]
 
 
-def test_what_everybody_is_shown_goes(table: MemoryTable, container: Container, later: Any) -> None:
+def test_what_everybody_is_shown_is_kept_for_directories_that_were_read_before(
+    table: MemoryTable, container: Container, later: Any
+) -> None:
     commit(table, day(1, None, "x"))
     commit(table, day(2, None, "x"))
     assert fold(table) == 2
     assert container.nums == [1, 2]
+    since = container.logged.since
     commit(table, day(3, None, "x"))
     later(SHOWN_SECONDS + 1)
+    container.read()
     assert container.nums == [3]
     assert container.read()[2] == ["query"], "the head has been read just now"
+    assert (sorted(container.logged.moves), container.logged.since) == ([1, 2, 3], since)
+
+
+@pytest.mark.parametrize("reason", ["too many", "too old"])
+def test_what_everybody_is_shown_goes_in_the_end(
+    table: MemoryTable, container: Container, later: Any, reason: str
+) -> None:
+    """From then on only what was read after everybody was shown it goes together with the rest."""
+    before = clock.seconds()
+    commit(table, *(day(num, None, "x") for num in range(1, 601 if reason == "too many" else 2)))
+    assert fold(table) == 1
+    container.read()
+    commit(table, day(700, None, "x"))
+    later(SHOWN_SECONDS + 1 if reason == "too many" else 1_000)
+    container.read()
+    assert sorted(container.read()[0]) == [700]
+    assert before + SHOWN_SECONDS <= container.logged.since <= before + SHOWN_SECONDS + 5
 
 
 def test_what_is_folded_stays_until_everybody_is_shown_it(
@@ -188,5 +220,5 @@ def test_what_is_kept_counts_as_memory(table: MemoryTable) -> None:
     cache = BlockCache(0.0)
     before = cache.used
     commit(table, day(1, None, "x" * 500))
-    recent_moves(log_of(table), cache)
+    read(table, cache)
     assert cache.used - before > 2_000

@@ -8,7 +8,7 @@ from gridview.dynamodb.expressions import Item
 from gridview.index.families import NUMBERS, derived_strings
 from gridview.index.journal import FamilyChange, IssueChange, JournalItem
 from gridview.index.ledger import EVERY_FAMILY, SHOWN_SECONDS, ImageVersion, Intent, Ledger, plan
-from gridview.index.moves import FamilyMove, Move, logged_moves, move_of
+from gridview.index.moves import FamilyMove, JournalStep, Move, logged_moves, move_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from tests.unit.query.test_grid import PROJECT, TENANT, Grid
@@ -142,10 +142,45 @@ def logged(number: int, family: str, left: str | None, to: str | None) -> Journa
 def test_the_journal_tells_where_an_issue_was_and_where_it_went_last() -> None:
     one, two, three = (f"{body}\x0100000007" for body in "abc")
     items = [logged(1, "a1.1", one, two), logged(2, "a2.1", None, one), logged(3, "a1.1", two, three)]
+    steps = JournalStep(1, one, two), JournalStep(3, two, three)
     assert logged_moves(items) == {
-        7: {"a1.1": FamilyMove((one, two), three), "a2.1": FamilyMove((), one)},
+        7: {
+            "a1.1": FamilyMove((one, two), three, steps),
+            "a2.1": FamilyMove((), one, (JournalStep(2, None, one),)),
+        },
     }
     assert logged_moves([logged(1, "a1.1", "edited by hand", None)]) == {7: {"a1.1": FamilyMove((), None)}}
+
+
+def test_steps_tell_under_which_string_a_block_of_a_position_has_an_issue() -> None:
+    move = FamilyMove(("a", "b"), "c", (JournalStep(3, "a", "b"), JournalStep(8, "b", "c")))
+    assert [move.had_at(position) for position in (0, 2, 3, 7, 8, 99)] == ["a", "a", "b", "b", "c", "c"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [FamilyChange(("a\x0100000007", "b\x0100000007"), "c\x0100000007")],
+        [FamilyChange(("a\x0100000007",), "c\x0100000007", thorough=True)],
+        [FamilyChange(("edited by hand",), "c\x0100000007")],
+        [
+            FamilyChange(("a\x0100000007",), "b\x0100000007", thorough=True),
+            FamilyChange(("b\x0100000007",), "c\x0100000007"),
+        ],
+        [
+            FamilyChange(("a\x0100000007",), "b\x0100000007"),
+            FamilyChange(("x\x0100000007",), "c\x0100000007"),
+        ],
+    ],
+    ids=["of several", "thorough", "no key", "not sure before", "not what it had"],
+)
+def test_where_it_is_not_sure_what_an_issue_had_there_are_no_steps(changes: list[FamilyChange]) -> None:
+    items = [
+        JournalItem(number, 0.0, (IssueChange(7, number, False, number, {"a1.1": change}),))
+        for number, change in enumerate(changes, 1)
+    ]
+    move = logged_moves(items)[7]["a1.1"]
+    assert (move.steps, move.takes) == ((), "c\x0100000007")
 
 
 def test_what_the_journal_says_is_where_the_index_may_show_an_issue_too(

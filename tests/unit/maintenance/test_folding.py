@@ -6,6 +6,7 @@ from devtools.proof.faults.memory_table import MemoryTable
 from gridview.commands import attributes, issues
 from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
+from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.images import Poison
 from gridview.index.journal import FamilyChange, IssueChange, weight
 from gridview.maintenance import folding
@@ -218,6 +219,17 @@ def test_a_project_without_a_journal_is_not_looked_at(monkeypatch: pytest.Monkey
     own.meter.calls.clear()
     assert waker.look() == 0
     assert own.meter.calls == []
+
+
+def test_a_look_empties_the_numbers_at_which_others_wait(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = log_of(table).reserve(1)
+    waker = Waker(table, 2)
+    now = clock.seconds()
+    monkeypatch.setattr(clock, "seconds", lambda: now + MISSING_SECONDS + 1)
+    waker.look()
+    assert log_of(table).standing(left) is not None
 
 
 def test_long_changes_weigh_more() -> None:

@@ -24,11 +24,13 @@ from gridview.index.sort_entries import sort_strings_of
 from gridview.maintenance import job_worker
 from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.maintenance.job_worker import Worked, Worker, due_jobs
-from gridview.schema.catalog import Catalog
+from gridview.schema.catalog import HISTORY, Catalog
 from gridview.schema.generations import IndexState
+from gridview.schema.history import Change, items_of
 from gridview.schema.jobs import PARTS, Hint, Job, Turn
 from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs, DefinitionsMissing
+from gridview.schema.trash import is_trashed
 from gridview.support import aws, clock, concurrency
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import assert_chains
@@ -93,8 +95,21 @@ def make_project(table: Table, project: str) -> None:
     for cost, kind in ((5, "b"), (None, "a"), (3, None), (4, "c"), (None, None), (1, "a")):
         body = {"name": "x", "fields": {"cost": cost, "kind": kind}}
         bring(table, catalog, Image.of(issues.create_issue(table, catalog, ADMIN, body)))
-    issues.delete_issue(table, catalog, 3, None)
+    issues.delete_issue(table, catalog, ADMIN, 3, None)
     follow(table)
+    remember(table, project)
+
+
+def remember(table: Table, project: str) -> None:
+    """A change of each number, of the one that is not in use any more too, and a further one of another batch."""
+    for num in range(1, 8):
+        change = Change(num % 7 or 1, num // 7 + 1, "update", "ann", clock.now(), bytes([num % 3]) * 16, {})
+        table.batch_put(items_of(TENANT, project, HISTORY, change))
+
+
+def remembered(table: MemoryTable, project: str) -> set[str]:
+    kinds = (keys.HISTORY_PREFIX, keys.ACTIVITY_PREFIX, keys.CHANGE_PREFIX)
+    return {pk for pk, _ in table.items if pk.startswith(kinds) and project in pk.split(".")}
 
 
 def bring(table: Table, catalog: Catalog | None, image: Image, ledger: Ledger | None = None) -> None:
@@ -109,9 +124,10 @@ def follow(table: Table) -> None:
     for (pk, sk), item in table.items.items():
         if sk == keys.LEDGER and not item.get("removed"):
             tenant, project, num = keys.parse_issue(pk)
-            if (pk, keys.project(tenant, project)) in table.items:
+            document = table.items.get((pk, keys.project(tenant, project)), item)
+            if document is not item and not is_trashed(document):
                 continue
-            order = ImageVersion(item["version"], removed=True)
+            order = ImageVersion(document["version"], removed=True)
             catalog = maintainer.current_catalog(table, Catalogs(), tenant, project)
             gone = Image(pk, keys.IssueKey(tenant, project, num), order, {}, restored=False)
             bring(table, catalog, gone, Ledger.from_item(item))
@@ -198,17 +214,21 @@ def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
         assert not [key for key in items if key[1] == PARTITION]
         follow(table)
         assert not [partition for partition, _ in items if partition.startswith(keys.BLOCK_PREFIX)]
+        assert not remembered(table, PROJECT)
     else:
+        assert len(remembered(table, PROJECT)) == 10
         catalog = now(table)
         assert {order.order_id for order in catalog.orders} == EXPECTED_ORDERS[change.__name__]
         assert all(order.index.state is IndexState.READY for order in catalog.orders)
         assert not list(catalog.pending())
-        for (pk, sk), item in items.items():
-            if sk == PARTITION:
+        issues_left = {pk: item for (pk, sk), item in items.items() if sk == PARTITION}
+        assert any(map(is_trashed, issues_left.values()))
+        for pk, item in issues_left.items():
+            if not is_trashed(item):
                 assert entries(items, pk) == sort_strings_of(catalog, item)
                 assert Ledger.from_item(items[pk, keys.LEDGER]).applied == derived_strings(catalog, item)
-                assert all(not catalog.deleted(key) for key in item["fields"])
-        assert_chains(table, catalog, [item for (_, sk), item in items.items() if sk == PARTITION])
+            assert all(not catalog.deleted(key) for key in item["fields"])
+        assert_chains(table, catalog, [item for item in issues_left.values() if not is_trashed(item)])
     alive = {
         sk.split(".", 2)[2]
         for (_, sk), item in table.items.items()
@@ -291,7 +311,7 @@ def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
         assert not list(catalog.pending())
         items = table.items
         for (pk, sk), item in items.items():
-            if sk == PARTITION:
+            if sk == PARTITION and not is_trashed(item):
                 assert entries(items, pk) == sort_strings_of(catalog, item)
 
 
@@ -413,7 +433,7 @@ def test_a_removal_that_takes_longer_than_an_invocation_is_gone_on_with(
     for _ in range(40):
         time.seconds += SETTLING + 1
         calls: list[Attempted] = []
-        before = len(block_keys(table))
+        before = len(removable(table))
 
         def around(attempted: Attempted, perform: Callable[[], Any], calls: list[Attempted] = calls) -> Any:
             calls.append(attempted)
@@ -423,13 +443,15 @@ def test_a_removal_that_takes_longer_than_an_invocation_is_gone_on_with(
         assert len(calls) < 60, "the clock is looked at"
         if table.get(PARTITION, keys.JOB) is None:
             break
-        interrupted += 0 < len(block_keys(table)) < before
+        interrupted += 0 < len(removable(table)) < before
     assert interrupted or change is switch_off
     check(table, change)
 
 
-def block_keys(table: MemoryTable) -> list[str]:
-    return [partition for partition, _ in table.items if partition.startswith(keys.BLOCK_PREFIX)]
+def removable(table: MemoryTable) -> list[str]:
+    """Blocks, and what is remembered but for histories: those go with their issues."""
+    kinds = (keys.BLOCK_PREFIX, keys.ACTIVITY_PREFIX, keys.CHANGE_PREFIX)
+    return [partition for partition, _ in table.items if partition.startswith(kinds)]
 
 
 def test_a_rate_is_kept(table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -486,7 +508,7 @@ def test_a_project_whose_definitions_are_missing_is_not_taken_for_a_deleted_one(
     time.seconds += SETTLING + 1
     with pytest.raises(DefinitionsMissing):
         work(table)
-    assert len([key for key in table.items if key[1] == PARTITION]) == 5
+    assert len([key for key in table.items if key[1] == PARTITION]) == 6
 
 
 def test_a_job_that_fails_holds_up_no_other(table: MemoryTable, time: Passing) -> None:

@@ -90,8 +90,9 @@ export class Api {
       );
     }
     const token = response.headers.get(TOKEN);
-    if (token !== null) this.recent.keep(address, token, issuesIn(body));
-    return { body: (text ? parseJson(text) : undefined) as T, headers: response.headers };
+    const answer = text ? parseJson(text) : undefined;
+    if (token !== null) this.recent.keep(address, token, Math.max(issuesIn(body, 'operations'), issuesIn(answer, 'items')));
+    return { body: answer as T, headers: response.headers };
   }
 
   private async send(address: string, request: RequestInit): Promise<readonly [Response, text: string]> {
@@ -124,9 +125,10 @@ function addressOf(template: string, inPath: Loose['path'], query: Loose['query'
   return given.length ? `${path}?${parameters.toString()}` : path;
 }
 
-/** How many issues a write may have written: the operations of a batch, or one. */
-function issuesIn(body: unknown): number {
-  return body instanceof Object && 'operations' in body && Array.isArray(body.operations) ? body.operations.length : 1;
+/** How many issues a token may name: those of a batch's operations, those whose changes were told, or one. */
+function issuesIn(body: unknown, list: string): number {
+  const all = body instanceof Object ? (body as Readonly<Record<string, unknown>>)[list] : null;
+  return Array.isArray(all) ? all.length : 1;
 }
 
 function refusalIn(response: Response, text: string): unknown {

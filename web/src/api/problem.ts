@@ -1,5 +1,4 @@
 /** Refusals of the API (RFC 9457), as errors that a screen can tell apart. */
-
 export interface FieldError {
   readonly field: string;
   readonly message: string;
@@ -14,6 +13,12 @@ export interface Remedy {
   readonly role: string;
 }
 
+/** A field that others have changed since the version that an edit named. */
+export interface FieldConflict {
+  readonly field: string;
+  readonly by: string | null;
+}
+
 /** The problem document, as far as the page reads it. What a certain type adds is left as it came. */
 export interface ProblemDocument {
   readonly type: string;
@@ -24,6 +29,8 @@ export interface ProblemDocument {
   readonly errors?: readonly FieldError[];
   readonly more?: number;
   readonly remedies?: readonly Remedy[];
+  /** Of an edit: which of its fields stand in its way. */
+  readonly conflicts?: readonly FieldConflict[];
   readonly [extension: string]: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** The consistency tokens of the page's own writes. Its reads of the index carry them, so that they show these writes at once. */
+/** The consistency tokens of the page's own writes, and of changes that it was told. Its reads of the index carry them, so that they show these at once. */
 
 const LIFETIME_MS = 60_000;
 

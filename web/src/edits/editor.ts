@@ -2,12 +2,13 @@
  * Changes of issues: edits of cells, new issues and deleted ones. All are written in the order in which they were made. Edits are shown at once,
  * and rolled back when they are refused.
  *
- * Each edit is made under the version that the user saw. If somebody else changed other fields meanwhile, the edit is made on top of that;
+ * Each edit names the version that the user saw. If somebody else changed other fields meanwhile, the API makes the edit on top of that;
  * if they changed the same field, both values are kept as a conflict until the user has chosen.
  */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError, type ProblemDocument } from '../api/problem';
+import type { Issue } from '../api/types';
 import { formatValue } from '../cells/format';
 import type { Field } from '../fields/fields';
 import { rowOf, sameValue, valueOf, type CellValue, type Row } from '../fields/values';
@@ -42,6 +43,9 @@ const SHOWN = 50;
 /** How often an edit is made again on top of what others changed. */
 const MAX_ROUNDS = 4;
 
+/** Own changes that are known when the feed tells of them. */
+const MAX_OWN = 200;
+
 type IssueEdits = readonly [num: number, edits: readonly CellEdit[]];
 type Result = { readonly row: Row } | { readonly version: number } | { readonly problem: ProblemDocument };
 
@@ -52,6 +56,8 @@ export class Editor {
   readonly progress = signal<Progress | null>(null);
   /** The versions that this tab has written. An issue may be out of view when it is written again. */
   private readonly versions = new Map<number, number>();
+  /** The ids of the last changes that were made here. */
+  private readonly own = new Set<string>();
   private queue: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -86,6 +92,11 @@ export class Editor {
     if (!last) return null;
     this.history.value = rest;
     return this.make(last, redid);
+  }
+
+  /** Whether a change was made here, under this id. */
+  owns(change: string | null): boolean {
+    return change !== null && this.own.has(change);
   }
 
   /** Mark a text that is no value of its field. */
@@ -127,9 +138,14 @@ export class Editor {
 
   private async write(change: Change): Promise<Outcome> {
     const id = crypto.randomUUID();
+    this.own.add(id);
+    for (const oldest of this.own) {
+      if (this.own.size <= MAX_OWN) break;
+      this.own.delete(oldest);
+    }
     const edits = await this.writeEdits(change.edits, id);
     const made = await this.writeIssues(change.made, ({ body }) => ({ create: body }), id);
-    const deleted = await this.writeIssues(change.deleted, ({ num, version }) => ({ delete: { num, ...this.versionOf(num, version) } }), id);
+    const deleted = await this.writeIssues(change.deleted, ({ num, version }) => ({ delete: { num, ...versionOf(this.seen(num) || version) } }), id);
     return { taken: { edits, made: made.taken, deleted: deleted.taken }, problems: [...made.problems, ...deleted.problems] };
   }
 
@@ -178,7 +194,8 @@ export class Editor {
     for (let start = 0; start < issues.length; start += BATCH) {
       if (issues.length > SHOWN) this.progress.value = { done: start, of: issues.length };
       const part = issues.slice(start, start + BATCH);
-      const results = await this.send(part, change);
+      const seen = new Map(part.map(([num]) => [num, this.seen(num)] as const));
+      const results = await this.send(part, seen, change);
       for (const [place, [num, own]] of part.entries()) {
         const result = results[place];
         if (!result) continue;
@@ -187,41 +204,46 @@ export class Editor {
           continue;
         }
         taken.push(...own);
-        this.versions.set(num, 'row' in result ? result.row.version : result.version);
-        this.rows.replace(num, (row) => ('row' in result ? merged(row, result.row) : { ...row, version: result.version }));
+        if ('row' in result) {
+          this.versions.set(num, result.row.version);
+          this.rows.replace(num, (row) => merged(row, result.row));
+        } else if (!seen.get(num) || result.version === (seen.get(num) ?? 0) + 1) {
+          this.versions.set(num, result.version);
+          this.rows.replace(num, (row) => ({ ...row, version: Math.max(row.version, result.version) }));
+        }
+        // Else the API has merged the edit with what others changed, which the row does not show yet: the version that was seen stays.
         this.unmark(own);
       }
     }
     return again;
   }
 
-  private async send(part: readonly IssueEdits[], change: string): Promise<readonly Result[]> {
+  private async send(part: readonly IssueEdits[], seen: ReadonlyMap<number, number>, change: string): Promise<readonly Result[]> {
     const [only] = part;
-    if (part.length === 1 && only) return [await this.sendOne(only, change)];
-    const operations = part.map(([num, edits]) => ({ update: { num, ...this.versionOf(num), ...patchOf(edits, this.fields) } }));
+    if (part.length === 1 && only) return [await this.sendOne(only, baseOf(seen.get(only[0])), change)];
+    const operations = part.map(([num, edits]) => ({ update: { num, ...baseOf(seen.get(num)), ...patchOf(edits, this.fields) } }));
     const results = await this.batch(operations, change);
     return results.map(({ problem, version }) => (problem ? { problem } : { version: version ?? 0 }));
   }
 
   /** One issue alone is answered whole. */
-  private async sendOne([num, edits]: IssueEdits, change: string): Promise<Result> {
+  private async sendOne([num, edits]: IssueEdits, base: { readonly base?: number }, change: string): Promise<Result> {
     try {
-      const issue = await patchIssue(this.api, this.project, { num, ...this.versionOf(num) }, patchOf(edits, this.fields), change);
+      const issue = await patchIssue(this.api, this.project, { num, ...base }, patchOf(edits, this.fields), change);
       return { row: rowOf(issue) };
     } catch (error) {
       return { problem: error instanceof ApiError ? error.problem : unreachable(error) };
     }
   }
 
-  /** The version that the user saw, or has written since, or else `least`; none where all are unknown. */
-  private versionOf(num: number, least = 0): { readonly version?: number } {
-    const known = Math.max(this.rows.held(num)?.version ?? 0, this.versions.get(num) ?? 0) || least;
-    return known ? { version: known } : {};
+  /** The version of an issue that the user saw, or has written since; 0 where both are unknown. */
+  private seen(num: number): number {
+    return Math.max(this.rows.held(num)?.version ?? 0, this.versions.get(num) ?? 0);
   }
 
   /** Roll back what a refusal is about. Answers what may be written all the same. */
   private async refused(num: number, edits: readonly CellEdit[], problem: ProblemDocument): Promise<readonly CellEdit[]> {
-    if (problem.status === 412) return this.reconcile(num, edits);
+    if (problem.conflicts || problem.status === 412) return this.reconcile(num, edits, problem);
     const messages = new Map((problem.errors ?? []).map(({ field, message }) => [fieldOfError(field), message]));
     const faulty = edits.filter(({ field }) => messages.has(field));
     for (const edit of faulty) this.rollBack([edit], messages.get(edit.field) ?? problem.title);
@@ -231,11 +253,12 @@ export class Editor {
   }
 
   /** Somebody else changed the issue. What they left alone is written on top; the same fields are conflicts. */
-  private async reconcile(num: number, edits: readonly CellEdit[]): Promise<readonly CellEdit[]> {
+  private async reconcile(num: number, edits: readonly CellEdit[], { current: told, conflicts }: ProblemDocument): Promise<readonly CellEdit[]> {
     let current: Row;
     let by: string;
     try {
-      const issue = await readIssue(this.api, this.project, num);
+      // A large issue is not told in a refusal.
+      const issue = (told as Issue | undefined) ?? (await readIssue(this.api, this.project, num));
       current = rowOf(issue);
       by = issue.updated_by;
     } catch (error) {
@@ -252,7 +275,8 @@ export class Editor {
     this.show(rest);
     for (const { field, after } of clash) {
       const theirs = valueOf(current, field);
-      this.mark([{ num, field }], { kind: 'conflict', yours: after, theirs, version: current.version, by });
+      const whose = conflicts?.find((one) => one.field === field)?.by ?? by;
+      this.mark([{ num, field }], { kind: 'conflict', yours: after, theirs, version: current.version, by: whose });
     }
     return rest;
   }
@@ -273,9 +297,27 @@ export class Editor {
     }
   }
 
+  /** Somebody else has changed a cell that the user is editing. */
+  noticeChange(num: number, field: string, by: string | null): void {
+    this.mark([{ num, field }], { kind: 'changed', by });
+  }
+
+  /** A cell is not being edited any more. */
+  forgetChange(num: number, field: string): void {
+    if (this.marks.peek().get(keyOf(num, field))?.kind === 'changed') this.unmark([{ num, field }]);
+  }
+
   private mark(cells: readonly { readonly num: number; readonly field: string }[], mark: Mark | null): void {
     if (cells.length) this.marks.value = marked(this.marks.peek(), cells, mark);
   }
+}
+
+function baseOf(version = 0): { readonly base?: number } {
+  return version ? { base: version } : {};
+}
+
+function versionOf(version: number): { readonly version?: number } {
+  return version ? { version } : {};
 }
 
 /** The numbers of issues that were made again, by those that they had before. */

@@ -4,6 +4,8 @@ import { words } from '../words';
 
 export type Mark =
   | { readonly kind: 'pending' }
+  /** Somebody else has changed the cell while it is being edited. */
+  | { readonly kind: 'changed'; readonly by: string | null }
   /** The text that was typed, and why it was not taken. */
   | { readonly kind: 'refused'; readonly text: string; readonly message: string }
   | { readonly kind: 'conflict'; readonly yours: CellValue; readonly theirs: CellValue; readonly version: number; readonly by: string };
@@ -11,6 +13,7 @@ export type Mark =
 /** What is said of a cell with this mark; empty for nothing. */
 export function noteOf(mark: Mark | undefined): string {
   if (mark?.kind === 'refused') return mark.text ? `${mark.text}: ${mark.message}` : mark.message;
+  if (mark?.kind === 'changed') return words.live.editing(mark.by);
   return mark?.kind === 'conflict' ? words.conflict.title : '';
 }
 

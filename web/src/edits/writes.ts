@@ -11,7 +11,7 @@ export const BATCH = 500;
 /** One of them, as the API has it. */
 export type Operation =
   | { readonly create: Patch }
-  | { readonly update: { readonly num: number; readonly version?: number } & Patch }
+  | { readonly update: { readonly num: number; readonly base?: number } & Patch }
   | { readonly delete: { readonly num: number; readonly version?: number } };
 
 export interface OperationResult {
@@ -21,18 +21,18 @@ export interface OperationResult {
   readonly problem: ProblemDocument | null;
 }
 
-/** Change one issue, if it still has this version. Answers the whole issue. */
+/** Change one issue on top of the version that the user saw: what others changed since stays. Answers the whole issue. */
 export async function patchIssue(
   api: Api,
   project: string,
-  { num, version }: { readonly num: number; readonly version?: number },
+  { num, base }: { readonly num: number; readonly base?: number },
   patch: Patch,
   change: string,
 ): Promise<Issue> {
   const { body } = await api.call('PATCH', '/v1/projects/{project}/issues/{num}', {
     path: { project, num },
-    body: patch,
-    headers: { ...(version === undefined ? {} : { 'If-Match': `"${version}"` }), 'X-Change-Id': change },
+    body: { ...patch, ...(base !== undefined && { base }) },
+    headers: { 'X-Change-Id': change },
   });
   return body;
 }

@@ -9,7 +9,8 @@ import { keyOf, noteOf, type Mark } from '../edits/marks';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
-import { contains, filledTo, rectangleOf, type Rectangle } from '../selection/range';
+import { commonShift, type Moved } from '../rows/moves';
+import { contains, filledTo, rectangleOf, type Cell, type Rectangle } from '../selection/range';
 import { fittingWidth, moved, resized } from '../view/columns';
 import { functionsOf } from '../view/footers';
 import { sortedBy } from '../view/view';
@@ -88,6 +89,10 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       const type = model.field(field);
       return model.canEdit && type?.editable === true && type.type !== 'bool' && rows.at(index).kind === 'issue';
     },
+    editing: (index, field) => {
+      const slot = rows.at(index);
+      return slot.kind === 'issue' ? model.edits(slot.row.num, field) : () => undefined;
+    },
     suggestUsers: (prefix) => findUsers(model.api, prefix),
     commit: (index, id, typed) => {
       const field = model.field(id);
@@ -157,9 +162,31 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   });
   let { layout } = rows;
   const drawCells = inOneFrame(() => grid.refresh());
+  // By how many rows those in view have moved, until they are drawn.
+  let shifted: { readonly by: number; readonly focus: Cell | null } | null = null;
   const draw = () => {
+    const moved = shifted;
+    shifted = null;
+    drawRows(moved !== null);
+    if (moved) grid.shift(moved.by, moved.focus);
+  };
+  const move = (now: Moved) => {
+    const inView = grid.inView();
+    const selection = model.selection.peek();
+    const by = commonShift(inView, now);
+    const row = selection?.anchor.row ?? -1;
+    // Who looks at the beginning and has no row of their own sees what comes there.
+    const follows = !inView.atTop || (row >= inView.first && row <= inView.last);
+    if (selection) {
+      const to = (cell: Cell): Cell => ({ ...cell, row: now(cell.row) ?? cell.row });
+      model.selection.value = { anchor: to(selection.anchor), reach: to(selection.reach) };
+    }
+    shifted = { by: follows ? by : 0, focus: model.selection.peek()?.anchor ?? null };
+  };
+  const drawRows = (atOnce: boolean) => {
     if (rows.layout === layout) {
-      drawCells();
+      if (atOnce) grid.refresh();
+      else drawCells();
       return;
     }
     const whole = [...layout.pieces, ...rows.layout.pieces].some(({ kind }) => kind === 'group');
@@ -183,6 +210,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   document.addEventListener('paste', paste);
   const stopping = [
     rows.onChange(draw),
+    rows.onMove(move),
     model.selection.subscribe(sayNote),
     model.editor.marks.subscribe(sayNote),
     () => note.destroy(),

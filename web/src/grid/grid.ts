@@ -42,6 +42,8 @@ export interface GridOwner {
 
   mayEdit(index: number, field: string): boolean;
   suggestUsers(prefix: string): Promise<readonly string[]>;
+  /** An editor opens. Returns what to call when it is closed. */
+  editing(index: number, field: string): () => void;
   /** An editor was closed with this. */
   commit(index: number, field: string, typed: Typed): void;
 
@@ -66,6 +68,10 @@ export interface Grid {
   refreshFooter(): void;
   /** What `rowClasses` and `cellClasses` answer has changed. */
   repaint(): void;
+  /** The rows in view, and whether none stands above them. */
+  inView(): Range & { readonly atTop: boolean };
+  /** Rows have come or gone above: scroll by as many, and leave the focus, if it is in the grid, at this cell. */
+  shift(rows: number, focus: Cell | null): void;
   /** Bring a cell into view. */
   reveal(cell: Cell): void;
   focus(cell: Cell): void;

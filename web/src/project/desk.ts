@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 
 export type Drawer = { readonly kind: 'issue'; readonly num: number } | { readonly kind: 'explain' };
-export type Window = 'settings' | 'import' | 'export';
+export type Window = 'settings' | 'import' | 'export' | 'trash';
 
 export class Desk {
   readonly drawer = signal<Drawer | null>(null);

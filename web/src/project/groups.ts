@@ -74,8 +74,39 @@ export class Groups {
     });
   }
 
+  /** Ask anew for the groups that are here. They stay until all of their successors have come. */
+  async renew(): Promise<void> {
+    const { signal } = this.request;
+    const levels = this.levels.peek();
+    try {
+      const renewed = await Promise.all(levels.map(({ length }, level) => this.pagesFor(level, length, signal)));
+      if (signal.aborted || this.levels.peek().some(({ length }, level) => length !== levels[level]?.length)) return;
+      this.cursors = renewed.map(({ next }) => next);
+      this.more.value = this.cursors.some((one) => one !== null);
+      this.levels.value = renewed.map(({ groups }) => groups);
+    } catch {
+      // Those that are shown stay.
+    }
+  }
+
   stop(): void {
     this.request.abort();
+  }
+
+  /** So many groups of a level and no fewer pages, with their figures where the API tells them. */
+  private async pagesFor(level: number, count: number, signal: AbortSignal): Promise<GroupPage> {
+    const groups: CountedGroup[] = [];
+    let next: string | null = null;
+    do {
+      const at: string | null = next;
+      const page: GroupPage = await this.page(level, at, this.query.aggregates, signal).catch((error: unknown) => {
+        if (!this.query.aggregates.length) throw error;
+        return this.page(level, at, [], signal);
+      });
+      groups.push(...page.groups);
+      next = page.next;
+    } while (next !== null && groups.length < count);
+    return { groups, next };
   }
 
   private async load(level: number, cursor: string | null, signal: AbortSignal): Promise<void> {

@@ -7,27 +7,32 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
 import type { Explanation, Filter, IndexAge, Project } from '../api/types';
-import { permits, type Role } from '../auth/session';
+import { permits, type Person, type Role } from '../auth/session';
 import type { CellEdit, Change, Kept } from '../edits/change';
 import { Editor, type HeldRows } from '../edits/editor';
-import { fieldsOf, type Field } from '../fields/fields';
+import { keyOf } from '../edits/marks';
+import type { Field } from '../fields/fields';
 import { rowOf, type Row } from '../fields/values';
+import { namedIn, type Dependence } from '../live/events';
+import type { Feed } from '../live/feed';
 import { Layout, type Piece, type Run } from '../rows/layout';
 import { layoutOfGroups, toggled } from '../rows/groups';
 import { RowStore } from '../rows/store';
 import { rectangleOf, type Cell, type Rectangle, type Selection, type Size } from '../selection/range';
-import { addressOfProject, go, search } from '../router';
-import { fromAddress, toAddress } from '../view/address';
+import { go } from '../router';
+import { toAddress } from '../view/address';
 import { defaultColumns, inScreenOrder } from '../view/columns';
 import { withSearch } from '../view/filters';
 import { compareRows } from '../view/order';
-import { fitting, type Column, type View } from '../view/view';
-import { words } from '../words';
+import { DEFAULT_VIEW, type Column, type View } from '../view/view';
 import { Counting } from './counting';
 import { Desk } from './desk';
 import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
-import { fetchRows, issuesThatPass } from './queries';
+import { Live } from './live';
+import { fetchRows, issuesThatPass, loadProject } from './queries';
+import { People } from './people';
+import type { SavedViews } from './saved-views';
 import { Summaries } from './summaries';
 
 /** How many rows a filter is taken to leave until it is known. */
@@ -66,7 +71,13 @@ export class ProjectModel {
   readonly selection = signal<Selection | null>(null);
   /** Issues that were edited and no longer fit the filter or the sort. They stay until the user moves on. */
   readonly misfits = signal<ReadonlySet<number>>(new Set());
+  readonly user: Person;
+  readonly role: Role;
+  readonly people: People;
+  readonly live: Live;
   readonly canEdit: boolean;
+  /** The cells whose editor is open. */
+  private readonly editing = new Set<string>();
   private added: readonly Row[] = [];
   private length = 0;
   private explained = false;
@@ -75,11 +86,15 @@ export class ProjectModel {
   constructor(
     readonly api: Api,
     readonly project: Project,
-    readonly role: Role,
+    readonly views: SavedViews,
+    feed?: Feed,
   ) {
-    this.canEdit = permits(role, 'editor');
-    this.fields = fieldsOf(project, words.fields);
-    this.view = computed(() => fitting(fromAddress(search.value), this.fields));
+    this.user = views.user;
+    this.role = this.user.role;
+    this.people = new People(api);
+    this.canEdit = permits(this.role, 'editor');
+    this.fields = views.fields;
+    this.view = views.view;
     this.columns = computed(() => inScreenOrder(this.view.value.columns ?? defaultColumns(this.fields)));
     this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
     this.issue = new OpenIssue(api, project.id);
@@ -95,11 +110,25 @@ export class ProjectModel {
     });
     this.groups = new Groups(api, project.id);
     this.summaries = new Summaries(api, project.id);
+    this.live = new Live({
+      holders: [this.rows, this.issue],
+      isBusy: (num, field) => this.isBusy(num, field),
+      changed: (num, field, by) => {
+        if (this.editing.has(keyOf(num, field))) this.editor.noticeChange(num, field, by);
+      },
+      isOwn: (change) => this.editor.owns(change),
+      dependence: () => this.dependence(),
+      mayMove: () => this.mayMove(),
+      renew: () => this.renew(),
+      summarize: () => this.renewFigures(),
+      isRedefined: () => this.isRedefined(),
+    });
+    feed?.listen(this.live);
     // What the rows depend on, as text: the view is made anew with each change of the address.
     const query = computed(() => {
       const { sort, filter, search, groups } = this.view.value;
       const shown = this.columns.value.map(({ field }) => field).sort();
-      return `${toAddress({ ...fromAddress(''), sort, filter, search, groups })} ${shown.join()} ${JSON.stringify(this.figures.value)}`;
+      return `${toAddress({ ...DEFAULT_VIEW, sort, filter, search, groups })} ${shown.join()} ${JSON.stringify(this.figures.value)}`;
     });
     const stopping = [
       query.subscribe(() => this.restart()),
@@ -109,6 +138,10 @@ export class ProjectModel {
       }),
       computed(() => JSON.stringify(this.view.value.footers)).subscribe(() => this.summarize()),
       computed(() => this.view.value.closed.join()).subscribe(() => this.relayout()),
+      this.editor.marks.subscribe(() => this.live.release()),
+      this.misfits.subscribe(() => this.live.release()),
+      () => feed?.stop(),
+      () => this.live.stop(),
     ];
     this.stop = () => {
       for (const stop of stopping) stop();
@@ -135,9 +168,7 @@ export class ProjectModel {
 
   /** Show another view. `replace` is for what is no step of its own, such as the width of a column. */
   change(change: Partial<View>, { replace = false } = {}): void {
-    const query = toAddress({ ...this.view.peek(), ...change });
-    const target = addressOfProject(this.project.id) + (query && `?${query}`);
-    go(target, { replace });
+    go(this.views.addressOf({ ...this.view.peek(), ...change }), { replace });
   }
 
   /** The issues in some rows of the screen, in their order; those that are not held are asked for. */
@@ -199,6 +230,27 @@ export class ProjectModel {
     void this.counting.ask(this.filter, { anew: true });
   }
 
+  /** An editor of a cell opens. Until it is over, what others make of the cell waits. Returns how to end it. */
+  edits(num: number, field: string): () => void {
+    const key = keyOf(num, field);
+    this.editing.add(key);
+    return () => {
+      // What was entered is written first.
+      setTimeout(() => {
+        this.editing.delete(key);
+        this.editor.forgetChange(num, field);
+        this.live.release();
+      });
+    };
+  }
+
+  /** Whether the page has something that reading the project anew would take from the user. */
+  get isInUse(): boolean {
+    const { done, undone } = this.editor.history.value;
+    const { window, drawer } = this.desk;
+    return done.length + undone.length + this.editor.marks.value.size + this.editing.size > 0 || window.value !== null || drawer.value !== null;
+  }
+
   /** Show all fields of the issue that has the focus, beside the grid. */
   openIssue(): void {
     const row = this.selection.peek()?.anchor.row;
@@ -225,8 +277,48 @@ export class ProjectModel {
     return withSearch(filter, search, this.project.issues ?? 0);
   }
 
+  private isBusy(num: number, field: string): boolean {
+    const key = keyOf(num, field);
+    return this.editing.has(key) || this.editor.marks.peek().get(key)?.kind === 'pending';
+  }
+
+  private mayMove(): boolean {
+    const isWriting = [...this.editor.marks.peek().values()].some(({ kind }) => kind === 'pending');
+    return !this.editing.size && !isWriting && !this.misfits.peek().size && !this.added.length && this.refusal.peek() === null;
+  }
+
+  private dependence(): Dependence {
+    const { sort, groups, footers } = this.view.peek();
+    const places = [...sort, ...groups].map(({ field }) => field);
+    const filtered = namedIn(JSON.stringify(this.filter), this.fields.map(({ id }) => id));
+    return { places: new Set([...places, ...filtered]), figures: new Set(Object.keys(footers)) };
+  }
+
+  private async renew(): Promise<void> {
+    this.summarize({ anew: true });
+    void this.counting.ask(this.filter, { anew: true });
+    if (this.view.peek().groups.length) await this.groups.renew();
+    const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
+      const { rows, index } = await this.page(run, offset, limit, { signal });
+      this.index.value = index;
+      return this.live.caughtUp(rows);
+    };
+    await this.rows.renew(() => this.mayMove(), quietly);
+  }
+
+  private async renewFigures(): Promise<void> {
+    this.summarize({ anew: true });
+    if (this.view.peek().groups.length) await this.groups.renew();
+  }
+
+  private async isRedefined(): Promise<boolean> {
+    const now = await loadProject(this.api, this.project.id, new AbortController().signal);
+    return definitionsOf(now) !== definitionsOf(this.project);
+  }
+
   /** Ask for everything anew. */
   restart(): void {
+    this.live.reads();
     this.length = this.filter ? GUESS : (this.project.issues ?? GUESS);
     this.added = [];
     this.misfits.value = new Set();
@@ -277,7 +369,7 @@ export class ProjectModel {
       this.length = offset + rows.length;
       this.relayout();
     }
-    return rows;
+    return this.live.caughtUp(rows);
   }
 
   private page(run: Run, offset: number, limit: number, { signal, explain = false }: PageOptions = {}) {
@@ -312,6 +404,12 @@ export class ProjectModel {
     const precedes = after?.kind !== 'issue' || compareRows(row.row, after.row, sort, this.fields) < 0;
     return !follows || !precedes;
   }
+}
+
+/** What the page is made from, as text: what changes with the issues, or while an index is built, is none of it. */
+function definitionsOf({ name, states, attributes = [] }: Project): string {
+  const fields = attributes.map(({ id, name: called, type, options, required, indexed }) => [id, called, type, options, required, indexed]);
+  return JSON.stringify([name, states, fields]);
 }
 
 /** The rows of the grid and the issue in the panel: an edit is shown in both, and made under the later of their versions. */

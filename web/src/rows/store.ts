@@ -5,6 +5,7 @@
 import { isAbort } from '../api/problem';
 import type { Row } from '../fields/values';
 import { Layout, type Group, type Run } from './layout';
+import type { Moved } from './moves';
 
 export type Slot =
   | { readonly kind: 'issue'; readonly row: Row }
@@ -50,6 +51,8 @@ export class RowStore {
   private timer: ReturnType<typeof setTimeout> | null = null;
   private moved = false;
   private readonly listeners = new Set<() => void>();
+  private readonly moveListeners = new Set<(now: Moved) => void>();
+  private renewing = new AbortController();
   private readonly pageSize: number;
   private readonly maxPages: number;
   private readonly pause: number;
@@ -71,6 +74,12 @@ export class RowStore {
   onChange(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
+  }
+
+  /** Hear, before a change is drawn, that issues in view stand in other rows of the screen. Returns how to stop hearing of it. */
+  onMove(listener: (now: Moved) => void): () => void {
+    this.moveListeners.add(listener);
+    return () => this.moveListeners.delete(listener);
   }
 
   /** What stands at a row of the screen. */
@@ -97,6 +106,7 @@ export class RowStore {
 
   /** Show something else: another order, another filter, other groups. Nothing of the present rows is kept. */
   reset(layout: Layout): void {
+    this.renewing.abort();
     for (const page of this.pages.values()) page.request?.abort();
     this.pages.clear();
     this.places.clear();
@@ -105,7 +115,7 @@ export class RowStore {
 
   /** The same query with other counts: the rows that are held stay. */
   relayout(layout: Layout): void {
-    this.layoutNow = layout;
+    this.moving(() => (this.layoutNow = layout));
     this.ask();
     this.changed();
   }
@@ -139,6 +149,7 @@ export class RowStore {
 
   /** Read what is in view anew. The present rows stay until then, and the others are forgotten. */
   refresh(): void {
+    this.renewing.abort();
     const wanted = new Set(this.wanted().map(([run, number]) => keyOf(run.key, number)));
     for (const [key, page] of this.pages) {
       page.request?.abort();
@@ -147,6 +158,35 @@ export class RowStore {
       else this.drop(key, page);
     }
     this.ask();
+  }
+
+  /** Read what is in view anew, and show all of it in one step, if `may` still allows it then. Answers whether it did. */
+  async renew(may: () => boolean, fetchRows: FetchRows = this.fetchRows): Promise<boolean> {
+    this.renewing.abort();
+    const { signal } = (this.renewing = new AbortController());
+    const wanted = this.wanted();
+    const read = await Promise.all(
+      wanted.map(async ([run, number]) => [run, number, await fetchRows(run, number * this.pageSize, this.pageSize, signal)] as const),
+      // The rows that are shown stay; whoever scrolls hears what is wrong.
+    ).catch(() => null);
+    if (!read || signal.aborted || !may()) return false;
+    const keys = new Set(wanted.map(([run, number]) => keyOf(run.key, number)));
+    this.moving(() => {
+      const inView = new Set(this.wanted().map(([run, number]) => keyOf(run.key, number)));
+      for (const [key, page] of this.pages) {
+        if (keys.has(key)) continue;
+        if (inView.has(key)) page.stale = true;
+        else this.drop(key, page);
+      }
+      for (const [run, number, rows] of read) {
+        const page = this.page(run, number);
+        page.request?.abort();
+        this.fill(page, rows);
+      }
+    });
+    this.ask();
+    this.changed();
+    return true;
   }
 
   /** Put another state of an issue in the place of the one that is held. A new issue may be held twice: at the end, and in its place. */
@@ -161,8 +201,10 @@ export class RowStore {
   /** Stop all requests; nobody looks any more. */
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer);
+    this.renewing.abort();
     for (const page of this.pages.values()) page.request?.abort();
     this.listeners.clear();
+    this.moveListeners.clear();
   }
 
   private ask(): void {
@@ -243,6 +285,21 @@ export class RowStore {
 
   private forget(page: Page): void {
     for (const { num } of page.rows ?? []) if (this.places.get(num)?.page === page) this.places.delete(num);
+  }
+
+  /** Make a change, and tell where the issues in view stand after it, if any stands elsewhere. */
+  private moving(change: () => void): void {
+    const before = new Map<number, number>();
+    for (let index = Math.max(0, this.inView.first); this.moveListeners.size && index <= this.inView.last; index += 1) {
+      const slot = this.at(index);
+      if (slot.kind === 'issue') before.set(index, slot.row.num);
+    }
+    change();
+    const now: Moved = (index) => {
+      const num = before.get(index);
+      return num === undefined ? undefined : this.indexOf(num);
+    };
+    if ([...before.keys()].some((index) => (now(index) ?? index) !== index)) for (const listener of this.moveListeners) listener(now);
   }
 
   private changed(): void {

@@ -8,6 +8,8 @@ import type { ProjectModel } from '../project/model';
 import { Drawer } from '../ui/drawer';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
+import { CommentList } from './comments';
+import { HistoryOfIssue } from './history';
 import { IssueField } from './issue-field';
 
 interface IssueDrawerProps {
@@ -41,10 +43,12 @@ export function IssueDrawer({ model, actions, num }: IssueDrawerProps) {
       )}
       {row && trail?.num === num && (
         <p class="soft">
-          {words.fields.created} {formatDatetime(trail.created)} {words.issue.by(trail.created_by)} · {words.fields.updated}{' '}
-          {formatDatetime(trail.updated)} {words.issue.by(trail.updated_by)} · {words.issue.version} {trail.version}
+          {words.fields.created} {formatDatetime(trail.created)} {words.issue.by(model.people.nameOf(trail.created_by))} · {words.fields.updated}{' '}
+          {formatDatetime(trail.updated)} {words.issue.by(model.people.nameOf(trail.updated_by))} · {words.issue.version} {trail.version}
         </p>
       )}
+      {row?.num === num && <HistoryOfIssue key={num} model={model} num={num} />}
+      {row?.num === num && <CommentList key={num} model={model} num={num} />}
     </Drawer>
   );
 }

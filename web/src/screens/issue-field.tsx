@@ -44,7 +44,7 @@ export function IssueField({ model, actions, row, field }: IssueFieldProps) {
         {field.name}
       </dt>
       <dd>
-        {editing && <Editing model={model} field={field} value={value} onEnd={end} />}
+        {editing && <Editing model={model} num={row.num} field={field} value={value} onEnd={end} />}
         {!editing && !(model.canEdit && field.editable) && shown}
         {!editing && model.canEdit && field.editable && (
           <button
@@ -82,18 +82,20 @@ function Value({ id, field, value }: { readonly id: string; readonly field: Fiel
 
 interface EditingProps {
   readonly model: ProjectModel;
+  readonly num: number;
   readonly field: Field;
   readonly value: CellValue;
   /** What was entered, null where it is given up; and whether a key ended it, so that the focus has nowhere to go. */
   readonly onEnd: (typed: Typed | null, byKey: boolean) => void;
 }
 
-function Editing({ model, field, value, onEnd }: EditingProps) {
+function Editing({ model, num, field, value, onEnd }: EditingProps) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = place.current;
     if (!element) return;
     let over = false;
+    const ended = model.edits(num, field.id);
     const end = (taken: boolean, byKey: boolean) => {
       if (over) return;
       over = true;
@@ -118,6 +120,7 @@ function Editing({ model, field, value, onEnd }: EditingProps) {
     return () => {
       over = true;
       editor.close();
+      ended();
     };
   }, []);
   return <div ref={place} class="issue-editor" />;

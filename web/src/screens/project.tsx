@@ -2,14 +2,16 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { ApiError } from '../api/problem';
-import type { Project } from '../api/types';
 import type { Person, Session } from '../auth/session';
 import type { Grid } from '../grid/grid';
 import type { GridViewProps } from '../grid/grid-view';
+import { followChanges } from '../live/changes';
+import type { Feed } from '../live/feed';
 import { Actions } from '../project/actions';
 import { ProjectModel } from '../project/model';
 import type { Projects } from '../project/projects';
 import { loadProject } from '../project/queries';
+import { readViews, SavedViews, Unread } from '../project/saved-views';
 import { follow, go } from '../router';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
@@ -22,12 +24,15 @@ import { useFileDrop } from './file-drop';
 import { ImportWindow } from './import';
 import { IssueDrawer } from './issue-drawer';
 import { Confirmation, Conflict, hasConflict, Help } from './questions';
+import { Redefined } from './redefined';
 import { Rail, railOpen, toggleRail } from './rail';
 import { RowsNotice } from './rows-notice';
 import { StatusLine } from './status-line';
 import { useResource } from './resource';
 import { Settings } from './settings/settings';
+import { TrashWindow } from './trash';
 import { Toolbar } from './toolbar/toolbar';
+import { ViewList, ViewNotice, ViewWindows } from './views';
 
 /** Half of the page's code. It comes while the session and the project are asked for. */
 const gridView = import('../grid/grid-view');
@@ -41,19 +46,24 @@ interface ProjectScreenProps {
 }
 
 export function ProjectScreen({ api, session, user, projects, id }: ProjectScreenProps) {
-  const [project, reload] = useResource((signal) => loadProject(api, id, signal), [api, id]);
-  const title = project.kind === 'ready' ? project.value.name : id;
+  const [opened, reload] = useResource((signal) => openProject(api, id, user, signal), [api, id, user.role]);
+  const views = opened.kind === 'ready' ? opened.value.views : null;
+  const title = views?.project.name ?? id;
   return (
     <Frame session={session} user={user} title={title} lead={<RailButton />}>
       <div class="columns">
-        {railOpen.value && <Rail projects={projects} open={id} />}
-        {project.kind === 'loading' && <div class="skeleton" aria-busy="true" role="status" aria-label={words.loading} />}
-        {project.kind === 'failed' && <NoProject error={project.error} onRetry={reload} />}
-        {project.kind === 'ready' && (
+        {railOpen.value && (
+          <Rail projects={projects} open={id}>
+            {views && <ViewList views={views} />}
+          </Rail>
+        )}
+        {opened.kind === 'loading' && <div class="skeleton" aria-busy="true" role="status" aria-label={words.loading} />}
+        {opened.kind === 'failed' && <NoProject error={opened.error} onRetry={reload} />}
+        {views && <ViewWindows views={views} />}
+        {opened.kind === 'ready' && (
           <OpenProject
             api={api}
-            project={project.value}
-            user={user}
+            {...opened.value}
             onRedefined={() => {
               reload();
               void projects.load();
@@ -107,16 +117,32 @@ function NoProject({ error, onRetry }: { readonly error: unknown; readonly onRet
   );
 }
 
+/** The project with its saved views, which are asked for side by side. */
+async function openProject(api: Api, id: string, user: Person, signal: AbortSignal): Promise<Opened> {
+  // It begins before anything is read, so nothing is missed between.
+  const feed = followChanges(api, id, signal);
+  const [project, listed] = await Promise.all([
+    loadProject(api, id, signal),
+    readViews(api, id, signal).catch((error: unknown) => new Unread(error)),
+  ]);
+  return { views: new SavedViews(api, project, user, listed), feed };
+}
+
+interface Opened {
+  readonly views: SavedViews;
+  readonly feed: Feed;
+}
+
 interface OpenProjectProps {
   readonly api: Api;
-  readonly project: Project;
-  readonly user: Person;
+  readonly views: SavedViews;
+  readonly feed: Feed;
   /** The project's definitions may have changed. */
   readonly onRedefined: () => void;
 }
 
-function OpenProject({ api, project, user, onRedefined }: OpenProjectProps) {
-  const model = useMemo(() => new ProjectModel(api, project, user.role), [api, project, user.role]);
+function OpenProject({ api, views, feed, onRedefined }: OpenProjectProps) {
+  const model = useMemo(() => new ProjectModel(api, views.project, views, feed), [api, views]);
   const actions = useMemo(() => new Actions(model), [model]);
   const grid = useRef<Grid | null>(null);
   const [help, setHelp] = useState(false);
@@ -142,6 +168,8 @@ function OpenProject({ api, project, user, onRedefined }: OpenProjectProps) {
       <Toolbar model={model}>
         <EditTools model={model} actions={actions} onAdd={() => void add()} onHelp={() => setHelp(true)} />
       </Toolbar>
+      <ViewNotice views={views} />
+      <Redefined model={model} onReload={onRedefined} />
       <div class="stage">
         <div class="grid-place">
           <GridPlace model={model} actions={actions} onHelp={() => setHelp(true)} onReady={(ready) => (grid.current = ready)} />
@@ -156,10 +184,11 @@ function OpenProject({ api, project, user, onRedefined }: OpenProjectProps) {
       {help && <Help onClose={() => setHelp(false)} />}
       {model.desk.window.value === 'import' && <ImportWindow model={model} onImported={onRedefined} />}
       {model.desk.window.value === 'export' && <ExportWindow model={model} />}
+      {model.desk.window.value === 'trash' && <TrashWindow model={model} />}
       {model.desk.window.value === 'settings' && (
         <Settings
           api={api}
-          project={project}
+          project={views.project}
           onDeleted={() => {
             go('/');
             onRedefined();

@@ -1,5 +1,6 @@
-/** The projects, at the left of the one that is open. It folds away, and stays so in this browser. */
+/** The views of the open project and the other projects, at the left of it. It folds away, and stays so in this browser. */
 import { signal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { found, type Projects } from '../project/projects';
 import { addressOfProject, follow } from '../router';
@@ -19,35 +20,46 @@ export function toggleRail(): void {
 /** From this many projects on they can be searched. */
 const MANY = 8;
 
-export function Rail({ projects, open }: { readonly projects: Projects; readonly open: string }) {
+interface RailProps {
+  readonly projects: Projects;
+  /** The project that is open. */
+  readonly open: string;
+  /** What stands above the projects. */
+  readonly children?: ComponentChildren;
+}
+
+export function Rail({ projects, open, children }: RailProps) {
   const [wanted, setWanted] = useState('');
   const listed = projects.listed.value;
   const all = listed.kind === 'ready' ? listed.projects : [];
   return (
-    <nav id="rail" class="rail" aria-label={words.projects.title}>
-      {all.length > MANY && (
-        <input
-          type="search"
-          aria-label={words.projects.search}
-          placeholder={words.projects.search}
-          value={wanted}
-          onInput={(event) => setWanted(event.currentTarget.value)}
-        />
-      )}
-      {listed.kind === 'loading' && <p class="soft">{words.loading}</p>}
-      {listed.kind === 'failed' && <p class="soft">{words.projects.failed}</p>}
-      <ul>
-        {found(all, wanted).map(({ id, name }) => (
-          <li key={id}>
-            <a href={addressOfProject(id)} onClick={follow} aria-current={id === open ? 'page' : undefined} title={name}>
-              {name}
-            </a>
-          </li>
-        ))}
-      </ul>
-      <a class="button" href="/" onClick={follow}>
-        {words.unknown.back}
-      </a>
-    </nav>
+    <div id="rail" class="rail">
+      {children}
+      <nav aria-label={words.projects.title}>
+        {all.length > MANY && (
+          <input
+            type="search"
+            aria-label={words.projects.search}
+            placeholder={words.projects.search}
+            value={wanted}
+            onInput={(event) => setWanted(event.currentTarget.value)}
+          />
+        )}
+        {listed.kind === 'loading' && <p class="soft">{words.loading}</p>}
+        {listed.kind === 'failed' && <p class="soft">{words.projects.failed}</p>}
+        <ul>
+          {found(all, wanted).map(({ id, name }) => (
+            <li key={id}>
+              <a href={addressOfProject(id)} onClick={follow} aria-current={id === open ? 'page' : undefined} title={name}>
+                {name}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <a class="button" href="/" onClick={follow}>
+          {words.unknown.back}
+        </a>
+      </nav>
+    </div>
   );
 }

@@ -40,6 +40,9 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       <span class="said" role="status">
         {progress ? words.status.writing(progress.done, progress.of) : actions.said.value}
       </span>
+      <span class="visually-hidden" role="status">
+        {model.live.said.value}
+      </span>
       {typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms, index.pending)}</span>}
       {explanation && (
         <button class="link" type="button" onClick={() => (model.desk.drawer.value = { kind: 'explain' })} title={words.explain.title}>

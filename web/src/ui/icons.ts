@@ -41,6 +41,10 @@ export const ICONS = {
   undo: 'M6 3 3 6l3 3M3 6h6.5a3.5 3.5 0 0 1 0 7H6',
   redo: 'm10 3 3 3-3 3M13 6H6.5a3.5 3.5 0 0 0 0 7H10',
   check: 'm3.5 8.5 3 3 6-7',
+  people: 'M6 4a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM2.5 13a3.5 3.5 0 0 1 7 0M10.5 4.2a2 2 0 0 1 0 3.6M11 9.8a3.5 3.5 0 0 1 2.5 3.2',
+  home: 'M2.5 8 8 3l5.5 5M4.5 7v6h7V7',
+  link: 'M6.5 9.5l3-3M7 5l1.5-1.5a2.5 2.5 0 0 1 3.5 3.5L10.5 8.5M9 11l-1.5 1.5A2.5 2.5 0 0 1 4 9l1.5-1.5',
+  pencil: 'M3 13l.7-2.7L10.5 3.5l2 2-6.8 6.8zM9 5l2 2',
   keys: 'M2.5 4h11v8h-11zM5 6.5h.5M8 6.5h.5M11 6.5h.5M5.5 9.5h5',
 } as const;
 export type Icon = keyof typeof ICONS;

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from devtools.operate.reindex import described, work_under_way
+from devtools.operate.reindex import described, open_jobs, work_under_way
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.encoding import keys
 from gridview.schema.jobs import Job
+from gridview.schema.user_jobs import JobKind, JobLine, JobState, UserJob
 
 PARTITION = keys.project("0807", "35e9")
 DUE = "2026-11-21T08:00:00.000000Z"
@@ -22,6 +23,21 @@ def test_a_pass_in_slices_is_one_line_with_the_progress_of_all() -> None:
     table.put(replace(job, next=11, slices=0).to_item(PARTITION))
     (work,) = work_under_way(table)
     assert described(work) == f"0807/35e9: 10 of 2,000 issues, due since {DUE}"
+
+
+def test_the_open_jobs_of_people_are_lines_in_the_order_of_their_turns() -> None:
+    table = MemoryTable()
+    job = UserJob("0" * 20, JobKind.UPDATE, "ann", b"c" * 16, DUE, 1_800_000_000)
+    running = replace(job, id="1" * 20, state=JobState.RUNNING, of=2_000, done=990, refused=10)
+    over = replace(job, id="2" * 20, state=JobState.DONE)
+    for one in (job, running, over):
+        table.put(one.to_item("0807", "35e9"))
+    line = JobLine((running.id, job.id, "expired"), DUE)
+    table.put(line.to_item(keys.jobs("0807", "35e9")))
+    assert list(open_jobs(table)) == [
+        f"0807/35e9: update {running.id} by ann: 1,000 of 2,000 issues, running",
+        f"0807/35e9: update {job.id} by ann: waiting",
+    ]
 
 
 def test_a_check_of_the_table_is_no_work_on_a_project() -> None:

@@ -43,11 +43,11 @@ def whatever_stands_there(*_: Any) -> bool:
 
 
 def kept_as_found(
-    self: block_reader.BlockReader, family: str, entry: Entry, between: Range, found: list[str]
+    self: block_reader.BlockReader, family: str, entry: Entry, between: Range, found: list[str], at: float
 ) -> None:
     within = sorted(key for key in found if between.covers(key))
     self._keys.setdefault((family, entry), []).append((between, within))
-    self._cache.keep_sort_strings(self._key(family, entry.id)[0], entry.write_id, within)
+    self._cache.keep_sort_strings(self._key(family, entry.id)[0], entry.write_id, within, at)
 
 
 Spoilt = tuple[int, list[tuple[Any, str, Any]]]

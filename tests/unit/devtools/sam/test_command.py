@@ -25,7 +25,8 @@ def test_a_container_reaches_the_engine_where_it_listens_or_through_docker_deskt
 
 def test_every_event_is_for_one_function() -> None:
     found = events_by_function()
-    assert found.keys() == {"QueryFunction", "CommandFunction", "MaintainFunction", "UpkeepFunction"}
+    names = ("Query", "Command", "Live", "Maintain", "Upkeep")
+    assert found.keys() == {f"{name}Function" for name in names}
     assert sorted(event for events in found.values() for event in events) == sorted(
         path.stem for path in EVENTS.iterdir()
     )

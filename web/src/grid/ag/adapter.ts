@@ -126,12 +126,11 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
   };
   const viewport = host.querySelector<HTMLElement>('.ag-grid-viewport');
   if (!viewport) throw new Error('The grid has no viewport.');
+  const ratio = () => ratioOf(length, height, viewport.clientHeight - HEADER_HEIGHT - height, viewport.scrollHeight - HEADER_HEIGHT - height);
   const focus = followFocus(host, cellOf, owner);
   const stopping = [
     focus.stop,
-    keepWheelExact(viewport, () =>
-      ratioOf(length, height, viewport.clientHeight - HEADER_HEIGHT - height, viewport.scrollHeight - HEADER_HEIGHT - height),
-    ),
+    keepWheelExact(viewport, ratio),
     followMouse({
       viewport,
       owner,
@@ -166,6 +165,22 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       api.forEachPinnedRow('bottom', (footer: IRowNode<Placeholder>) => api.refreshCells({ rowNodes: [footer], force: true }));
     },
     repaint: () => paint(host, owner),
+    inView: () => {
+      const { top, bottom } = viewport.getBoundingClientRect();
+      const shown = [...host.querySelectorAll('.ag-row')].flatMap((line) => {
+        const box = line.getBoundingClientRect();
+        const index = Number(line.getAttribute('row-index'));
+        return Number.isNaN(index) || box.top < top + HEADER_HEIGHT - 1 || box.bottom > bottom - height + 1 ? [] : [index];
+      });
+      return { first: Math.min(...shown), last: Math.max(...shown), atTop: viewport.scrollTop === 0 };
+    },
+    shift: (rows, cell) => {
+      if (rows) viewport.scrollTop += (rows * height) / ratio();
+      if (!cell || !host.contains(document.activeElement)) return;
+      focus.know(cell);
+      // The library makes rows that come into view with the next frame.
+      requestAnimationFrame(() => api.setFocusedCell(cell.row, fieldAt(cell.column)));
+    },
     reveal: ({ row, column }) => {
       api.ensureIndexVisible(row);
       api.ensureColumnVisible(fieldAt(column));

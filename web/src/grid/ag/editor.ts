@@ -7,9 +7,11 @@ import type { CellParams } from './cell';
 
 export class CellEditing implements ICellEditorComp {
   private editor!: CellEditor;
+  private ended!: () => void;
 
   init({ field, owner, rowIndex, eventKey, stopEditing }: ICellEditorParams & CellParams): void {
     const slot = owner.at(rowIndex);
+    this.ended = owner.editing(rowIndex, field.id);
     this.editor = editorFor({
       field,
       value: slot.kind === 'issue' ? valueOf(slot.row, field.id) : null,
@@ -33,5 +35,6 @@ export class CellEditing implements ICellEditorComp {
 
   destroy(): void {
     this.editor.close();
+    this.ended();
   }
 }

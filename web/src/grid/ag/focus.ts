@@ -5,6 +5,8 @@ import type { GridOwner } from '../grid';
 export interface Focus {
   /** Tell of a cell, whether it has the focus already or is only going to have it. */
   readonly tell: (cell: Cell) => void;
+  /** Know of a cell that will have the focus, without telling of it. */
+  readonly know: (cell: Cell) => void;
   readonly stop: () => void;
 }
 
@@ -20,5 +22,5 @@ export function followFocus(host: HTMLElement, cellOf: (element: Element) => Cel
     if (cell && !(told?.row === cell.row && told.column === cell.column)) tell(cell);
   };
   host.addEventListener('focusin', moved);
-  return { tell, stop: () => host.removeEventListener('focusin', moved) };
+  return { tell, know: (cell) => (told = cell), stop: () => host.removeEventListener('focusin', moved) };
 }

@@ -92,7 +92,9 @@ function MorePanel({ model, close }: { readonly model: ProjectModel; readonly cl
       {permits(model.role, 'editor') && (
         <Choice icon="upload" label={words.import.open} onChoose={() => (desk.window.value = 'import')} close={close} />
       )}
+      <Choice icon="plus" label={words.views.saveAs} onChoose={() => (model.views.asked.value = { kind: 'save' })} close={close} />
       <Choice icon="download" label={words.export.open} onChoose={() => (desk.window.value = 'export')} close={close} />
+      <Choice icon="trash" label={words.trash.title} onChoose={() => (desk.window.value = 'trash')} close={close} />
       {permits(model.role, 'admin') && (
         <Choice icon="settings" label={words.settings.open} onChoose={() => (desk.window.value = 'settings')} close={close} />
       )}

@@ -9,6 +9,7 @@ from aws_lambda_powertools import Metrics
 
 from gridview.encoding.consistency import ConsistencyTokens
 from gridview.encoding.cursors import Cursors
+from gridview.encoding.seals import Seals
 from gridview.support import aws
 
 _SECRET_MAX_AGE = 300
@@ -68,8 +69,16 @@ def journals() -> bool:
     return text == "true"
 
 
+def webhooks_to_localhost() -> bool:
+    """Whether webhooks may be sent to servers of this machine (WEBHOOKS_TO_LOCALHOST is `true`); only on a local stack."""
+    text = os.environ.get("WEBHOOKS_TO_LOCALHOST", "false")
+    if text not in ("true", "false"):
+        raise ConfigurationError("The environment variable WEBHOOKS_TO_LOCALHOST must be true or false.")
+    return text == "true"
+
+
 class CursorSource:
-    """The cursors of each purpose and the consistency tokens, under the current secret.
+    """The cursors and seals of each purpose and the consistency tokens, under the current secret.
 
     The secret comes from Secrets Manager (CURSOR_SECRET_ARN; the previous secret stays accepted after a rotation), or from
     CURSOR_SECRET in a local stack.
@@ -82,6 +91,7 @@ class CursorSource:
         self._arn = "" if local else required("CURSOR_SECRET_ARN")
         self._cursors: dict[str, Cursors] = {}
         self._tokens: ConsistencyTokens | None = None
+        self._seals: dict[str, Seals] = {}
 
     def prime(self) -> None:
         """Read the secret before the first request needs it. If that fails, the request tries again."""
@@ -105,6 +115,14 @@ class CursorSource:
             self._tokens = ConsistencyTokens(self._secrets)
         return self._tokens
 
+    def seals(self, purpose: str) -> Seals:
+        """The seals of this purpose. The calls to Secrets Manager are those of `cursors`."""
+        if time.time() >= self._expires:
+            self._refresh()
+        if purpose not in self._seals:
+            self._seals[purpose] = Seals(self._secrets, purpose)
+        return self._seals[purpose]
+
     def _refresh(self) -> None:
         try:
             self._secrets = _fetched(self._arn)
@@ -115,6 +133,7 @@ class CursorSource:
         self._expires = time.time() + _SECRET_MAX_AGE
         self._cursors = {}
         self._tokens = None
+        self._seals = {}
 
 
 def _fetched(arn: str) -> tuple[bytes, ...]:

@@ -4,8 +4,17 @@ from typing import Any
 
 Json = dict[str, Any]
 
-PATH: Json = {"project": "35e9", "attribute": "3812", "index": "c1", "num": 1}
-QUERY: Json = {"prefix": "an", "sort": "-3812", "columns": "name,state,3812", "limit": 100}
+PATH: Json = {
+    "project": "35e9",
+    "attribute": "3812",
+    "index": "c1",
+    "num": 1,
+    "view": "v1",
+    "webhook": "w3k9q2m7x1c0z",
+    "comment": 1,
+    "job": "018f3a5c2b71e7d4c90a",
+}
+QUERY: Json = {"prefix": "an", "sort": "-3812", "columns": "name,state,3812", "limit": 100, "wait": 20}
 
 _WRITTEN: Json = {
     "version": 1,
@@ -44,6 +53,7 @@ _IN_A_LIST: Json = {
     "name": "Forth Rail Bridge",
     "states": _STATES,
     "issues": None,
+    "history": {"enabled": True, "days": 90},
     **_WRITTEN,
     **_BY,
 }
@@ -57,6 +67,17 @@ _INDEX: Json = {
     "created": "2023-04-28T09:00:00Z",
 }
 _ISSUE: Json = {"num": 1, "name": "Needs Painting", "state": "open", "fields": _FIELDS, **_WRITTEN, **_BY}
+_WEBHOOK: Json = {
+    "id": "w3k9q2m7x1c0z",
+    "url": "https://hooks.example.org/gridview",
+    "events": ["create", "update", "delete", "restore"],
+    "enabled": True,
+    "notice": None,
+    "rotating_until": None,
+    **_WRITTEN,
+    **_BY,
+}
+_SECRET = "whsec_bm90IGEgc2VjcmV0LCBidXQgMzIgYnl0ZXMgb2YgaXQ="  # noqa: S105  says so itself
 _PAGE: Json = {
     "rows": [
         {"num": 1, "version": 1, "name": "Needs Painting", "state": "open", "fields": {"3812": "2023-05-01"}},
@@ -69,6 +90,82 @@ _PAGE: Json = {
     "matched": 2,
     "index": _AGE,
 }
+_COMMENT: Json = {
+    "id": 1,
+    "num": 1,
+    "text": "The paint is ordered. Bob, can you be there?",
+    "mentions": ["bob"],
+    **_WRITTEN,
+    **_BY,
+}
+_LOOK: Json = {
+    "query": {"sort": [_BY_START], "filter": _OPEN},
+    "columns": [
+        {"field": "name", "width": 320, "frozen": True},
+        {"field": "3812", "width": 120, "frozen": False},
+    ],
+    "groups": [{"field": "882a", "unit": "month", "timezone": None}],
+    "footers": [{"field": "3fe6", "function": "sum"}],
+    "color": "state",
+    "height": 32,
+}
+_VIEW: Json = {
+    "id": "v1",
+    "name": "What is open",
+    "visibility": "shared",
+    **_LOOK,
+    "gone": [],
+    "remedies": [],
+    **_WRITTEN,
+    **_BY,
+}
+
+_EVENT: Json = {
+    "id": "1.2",
+    "num": 1,
+    "version": 2,
+    "kind": "update",
+    "by": "bob",
+    "at": "2023-04-29T10:30:00Z",
+    "change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3",
+    "fields": {"3812": {"old": "2023-05-01", "new": "2023-05-02"}, "state": {"old": "open", "new": "closed"}},
+}
+
+_COMMENTED: Json = {
+    "id": "1.comment.2",
+    "num": 1,
+    "kind": "comment",
+    "by": "ann",
+    "at": "2023-05-02T09:00:00Z",
+    "comment": 2,
+    "mentions": ["bob"],
+}
+
+_TRASHED: Json = {
+    **_ISSUE,
+    "version": 2,
+    "updated": "2023-05-04T12:00:00.25Z",
+    "deleted": "2023-05-04T12:00:00.25Z",
+    "deleted_by": "ann",
+    "expires": "2023-06-03T12:00:00Z",
+}
+
+_JOB: Json = {
+    "id": "018f3a5c2b71e7d4c90a",
+    "kind": "update",
+    "state": "waiting",
+    "done": 0,
+    "of": None,
+    "refused": 0,
+    "change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3",
+    "changes": None,
+    "url": None,
+    "created": "2023-05-01T09:00:00Z",
+    "created_by": "ann",
+    "ended": None,
+    "problem": None,
+}
+_DONE: Json = {**_JOB, "state": "done", "done": 1, "of": 2, "refused": 1, "ended": "2023-05-01T09:00:02Z"}
 
 REQUESTS: dict[str, Json] = {
     "create_project": {
@@ -80,6 +177,8 @@ REQUESTS: dict[str, Json] = {
     "create_attribute": {"id": "3812", "name": "Start", "type": "date"},
     "update_attribute": {"name": "Begin"},
     "create_index": {"sort": [_BY_STATE, _BY_START]},
+    "create_webhook": {"url": "https://hooks.example.org/gridview", "events": ["create", "update"]},
+    "update_webhook": {"enabled": False},
     "create_issue": {"name": "Needs Painting", "state": "open", "fields": _FIELDS},
     "batch": {
         "operations": [
@@ -88,7 +187,9 @@ REQUESTS: dict[str, Json] = {
             {"delete": {"num": 2}},
         ]
     },
-    "update_issue": {"state": "closed", "fields": {"882a": None}},
+    "update_matching": {"filter": _OPEN, "set": {"state": "closed"}},
+    "delete_matching": {"filter": None, "rows": {"sort": [_BY_START], "from": 0, "to": 1}},
+    "update_issue": {"base": 1, "state": "closed", "fields": {"882a": None}},
     "grid": {
         "sort": [_BY_START],
         "filter": _OPEN,
@@ -101,9 +202,15 @@ REQUESTS: dict[str, Json] = {
         "aggregates": [{"field": "3fe6", "function": "sum"}],
     },
     "summary": {"fields": [{"field": "3fe6", "functions": ["count", "sum", "avg"]}], "filter": _OPEN},
+    "create_comment": {"text": _COMMENT["text"], "mentions": ["bob"]},
+    "update_comment": {"text": "The paint is here."},
+    "create_view": {"name": "What is open", "visibility": "shared", **_LOOK},
+    "update_view": {"name": "Open", "color": None},
 }
 
 ANSWERS: dict[str, Json] = {
+    "issue_history": {"items": [_EVENT], "next": None},
+    "activity": {"items": [_COMMENTED, _EVENT], "next": None},
     "health": {"status": "ok"},
     "me": {"id": "ann", "name": "Ann Arrol", "tenant": "0807", "role": "editor"},
     "list_users": {"items": [{"id": "ann", "name": "Ann Arrol"}], "next": None},
@@ -117,6 +224,16 @@ ANSWERS: dict[str, Json] = {
     "list_indexes": {"items": [_INDEX], "next": None},
     "create_index": {**_INDEX, "state": "building", "build": {"state": "building", "done": 0, "of": 3}},
     "get_index": _INDEX,
+    "list_webhooks": {"items": [_WEBHOOK], "next": None},
+    "create_webhook": {**_WEBHOOK, "events": ["create", "update"], "secret": _SECRET},
+    "get_webhook": _WEBHOOK,
+    "update_webhook": {**_WEBHOOK, "enabled": False, "version": 2},
+    "rotate_webhook": {
+        **_WEBHOOK,
+        "rotating_until": "2023-04-29T09:00:00Z",
+        "version": 2,
+        "secret": _SECRET,
+    },
     "create_issue": _ISSUE,
     "batch": {
         "results": [
@@ -126,7 +243,15 @@ ANSWERS: dict[str, Json] = {
         ]
     },
     "get_issue": _ISSUE,
-    "update_issue": {**_ISSUE, "version": 2, "state": "closed", "fields": {"3812": "2023-05-01"}},
+    "list_trash": {"items": [_TRASHED], "next": None},
+    "restore_issue": {**_ISSUE, "version": 3, "updated": "2023-05-05T09:00:00Z"},
+    "update_issue": {
+        **_ISSUE,
+        "version": 3,
+        "state": "closed",
+        "fields": {"3812": "2023-05-02"},
+        "merged": ["3812"],
+    },
     "grid": _PAGE,
     "grid_get": _PAGE,
     "groups": {
@@ -148,4 +273,31 @@ ANSWERS: dict[str, Json] = {
         "index": _AGE,
     },
     "position": {"position": 0, "index": _AGE},
+    "list_comments": {"items": [_COMMENT], "next": None},
+    "create_comment": _COMMENT,
+    "get_comment": _COMMENT,
+    "update_comment": {**_COMMENT, "version": 2, "text": "The paint is here."},
+    "changes": {"items": [_EVENT, {"kind": "reset"}], "next": "Jk0hYw"},
+    "list_views": {"items": [_VIEW], "next": None},
+    "create_view": _VIEW,
+    "get_view": _VIEW,
+    "update_view": {**_VIEW, "version": 2, "name": "Open", "color": None},
+    "update_matching": _JOB,
+    "delete_matching": {**_JOB, "kind": "delete"},
+    "list_jobs": {"items": [_DONE], "next": None},
+    "get_job": _DONE,
+    "list_refused": {
+        "items": [
+            {
+                "num": 3,
+                "problem": {
+                    "type": "conflict",
+                    "title": "Conflict with the current state",
+                    "status": 409,
+                    "detail": "The issue has changed, and does not match any more.",
+                },
+            }
+        ],
+        "next": None,
+    },
 }

@@ -39,7 +39,11 @@ _PATH_PATTERNS = {
     "project": ids.PROJECT,
     "attribute": ids.ATTRIBUTE,
     "index": ids.COMPOSITE,
+    "webhook": ids.WEBHOOK,
     "num": ids.ISSUE,
+    "view": ids.VIEW,
+    "comment": ids.COMMENT,
+    "job": ids.JOB,
 }
 _PROBLEM_HEADERS = {
     401: {"WWW-Authenticate": "Bearer"},
@@ -92,17 +96,23 @@ class Request:
             raise InvalidRequest("A JSON body is required.", [FieldError("body", "is required")])
         return loads(raw)
 
+    def require_no_body(self) -> None:
+        """InvalidRequest if there is a body: the call takes none."""
+        if self.raw_body.strip() not in (b"", b"{}"):
+            raise InvalidRequest("This call takes no body.", [FieldError("body", "must be left out")])
+
     def expected(self) -> Expected:
         """The versions in the If-Match header."""
         return expected_versions(self.header("if-match"))
 
     def use(self) -> Use | None:
-        """The use of the key in the Idempotency-Key header, which is the user's own in this call of this project."""
+        """The use of the key in the Idempotency-Key header: the user's own, in this call of what the path names."""
         key = self.header("idempotency-key")
         if key is None:
             return None
         actor = self.actor
-        scope = actor.tenant, actor.user, self.route.operation, self.path.get("project", "")
+        further = [value for name, value in sorted(self.path.items()) if name != "project"]
+        scope = actor.tenant, actor.user, self.route.operation, self.path.get("project", ""), *further
         return use_of(scope, key, self.raw_body)
 
     @cached_property

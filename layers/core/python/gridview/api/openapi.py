@@ -17,6 +17,7 @@ from gridview.commands import preconditions
 from gridview.commands.actor import Role
 from gridview.commands.changes import CHANGE_ID
 from gridview.commands.changes import PATTERN as CHANGE_PATTERN
+from gridview.commands.comment_requests import CommentCreate, CommentPatch
 from gridview.commands.requests import (
     IDEMPOTENCY_KEY,
     AttributeCreate,
@@ -30,9 +31,14 @@ from gridview.commands.requests import (
 )
 from gridview.encoding.consistency import CONSISTENCY_TOKEN
 from gridview.encoding.values import TEXT_LIMIT
+from gridview.live.change_requests import ChangesRequest
+from gridview.live.webhook_requests import WebhookCreate, WebhookPatch
+from gridview.maintenance.bulk_request import DeleteMatching, UpdateMatching
+from gridview.query.change_request import ActivityParameters, HistoryParameters
 from gridview.query.grid_request import GridRequest, PositionRequest
 from gridview.query.group_request import GroupsRequest
 from gridview.query.predicates import schemas as filter_schemas
+from gridview.query.saved_views import ViewCreate, ViewPatch
 from gridview.query.summary_request import SummaryRequest
 from gridview.schema import ids
 from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_OPTIONS
@@ -40,14 +46,18 @@ from gridview.support.errors import (
     PROBLEMS,
     Conflict,
     CursorExpired,
+    EditConflict,
+    FeedExpired,
     Forbidden,
     InProgress,
     InvalidRequest,
     NotFound,
+    NotJournalled,
     NotReady,
     Overloaded,
     RequestError,
     TooLarge,
+    TooManyJobs,
     TooManyWrites,
     Unauthenticated,
     Unprocessable,
@@ -81,10 +91,17 @@ class IssuePatch(RequestModel):
     fields: Annotated[dict[str, _FieldInput], ModelField(max_length=MAX_ATTRIBUTES)] | None = omissible(
         description="Values by attribute id; null clears a field, and null for all of them clears every field."
     )
+    base: int = omissible(
+        ge=1,
+        description="The version that the client saw, in place of If-Match: what others have changed since stays. "
+        "Only a field that both have set to different values is a conflict.",
+    )
 
 
 class CallShape(NamedTuple):
-    """What a call takes and answers. `may`: the errors that its route does not tell of."""
+    """What a call takes and answers. `may`: the errors that its route does not tell of. `tells_token`: whether its answer may
+    have a consistency token.
+    """
 
     tag: str
     status: int
@@ -92,13 +109,20 @@ class CallShape(NamedTuple):
     request: type[BaseModel] | None = None
     parameters: type[BaseModel] | None = None
     may: tuple[type[RequestError], ...] = ()
+    tells_token: bool = False
 
 
 _GRID = "Grid"
 """The tag of what is answered by the index."""
 
+_VIEWS = "Views"
+_HISTORY = "History"
+_WEBHOOKS = "Webhooks"
+_COMMENTS = "Comments"
+
 _DEFINITIONS = (Conflict, NotReady, Unprocessable)
 _QUERIES = (NotReady, Unprocessable)
+_JOBS = (Conflict, NotReady, TooManyJobs, Unprocessable)
 
 CALLS: dict[str, CallShape] = {
     "health": CallShape("Service", 200, responses.Health),
@@ -120,26 +144,82 @@ CALLS: dict[str, CallShape] = {
     ),
     "get_index": CallShape("Indexes", 200, responses.CompositeIndex),
     "delete_index": CallShape("Indexes", 204, None, may=(Conflict,)),
+    "list_webhooks": CallShape(_WEBHOOKS, 200, responses.WebhookList),
+    "create_webhook": CallShape(
+        _WEBHOOKS,
+        201,
+        responses.WebhookWithSecret,
+        WebhookCreate,
+        may=(Conflict, NotJournalled, Unprocessable),
+    ),
+    "get_webhook": CallShape(_WEBHOOKS, 200, responses.WebhookAnswer),
+    "update_webhook": CallShape(_WEBHOOKS, 200, responses.WebhookAnswer, WebhookPatch, may=(Conflict,)),
+    "delete_webhook": CallShape(_WEBHOOKS, 204, None, may=(Conflict,)),
+    "rotate_webhook": CallShape(_WEBHOOKS, 200, responses.WebhookWithSecret, may=(Conflict,)),
     "create_issue": CallShape("Issues", 201, responses.Issue, IssueCreate, may=(Conflict, Unprocessable)),
     "batch": CallShape("Issues", 200, responses.BatchAnswer, BatchRequest, may=(Conflict, InProgress)),
     "get_issue": CallShape("Issues", 200, responses.Issue),
-    "update_issue": CallShape("Issues", 200, responses.Issue, IssuePatch, may=(Conflict, Unprocessable)),
-    "delete_issue": CallShape("Issues", 204, None, may=(Conflict,)),
+    "update_issue": CallShape(
+        "Issues", 200, responses.UpdatedIssue, IssuePatch, may=(Conflict, EditConflict, Unprocessable)
+    ),
+    "delete_issue": CallShape("Issues", 204, None, may=(Conflict, Unprocessable)),
+    "list_trash": CallShape("Trash", 200, responses.TrashPage, parameters=ListParameters),
+    "restore_issue": CallShape("Trash", 200, responses.Issue, may=(Conflict, Unprocessable)),
+    "purge_issue": CallShape("Trash", 204, None, may=(Conflict,)),
     "grid": CallShape(_GRID, 200, responses.IssuePage, GridRequest, may=(CursorExpired, *_QUERIES)),
     "grid_get": CallShape(
         _GRID, 200, responses.IssuePage, parameters=GridRequest, may=(CursorExpired, *_QUERIES)
     ),
     "groups": CallShape(_GRID, 200, responses.IssueGroups, GroupsRequest, may=(CursorExpired, *_QUERIES)),
     "summary": CallShape(_GRID, 200, responses.IssueSummary, SummaryRequest, may=_QUERIES),
+    "changes": CallShape(
+        "Changes",
+        200,
+        responses.ChangePage,
+        parameters=ChangesRequest,
+        may=(FeedExpired, NotJournalled, *_QUERIES),
+        tells_token=True,
+    ),
+    "update_matching": CallShape("Jobs", 202, responses.BackgroundJob, UpdateMatching, may=_JOBS),
+    "delete_matching": CallShape("Jobs", 202, responses.BackgroundJob, DeleteMatching, may=_JOBS),
+    "list_jobs": CallShape("Jobs", 200, responses.BackgroundJobPage, parameters=ListParameters),
+    "get_job": CallShape("Jobs", 200, responses.BackgroundJob),
+    "cancel_job": CallShape("Jobs", 204, None, may=(Forbidden,)),
+    "list_refused": CallShape("Jobs", 200, responses.RefusedPage, parameters=ListParameters),
     "position": CallShape(_GRID, 200, responses.Position, parameters=PositionRequest, may=_QUERIES),
+    "list_comments": CallShape(_COMMENTS, 200, responses.CommentPage, parameters=ListParameters),
+    "create_comment": CallShape(
+        _COMMENTS, 201, responses.IssueComment, CommentCreate, may=(Conflict, Unprocessable)
+    ),
+    "get_comment": CallShape(_COMMENTS, 200, responses.IssueComment),
+    "update_comment": CallShape(_COMMENTS, 200, responses.IssueComment, CommentPatch, may=(Conflict,)),
+    "delete_comment": CallShape(_COMMENTS, 204, None, may=(Conflict,)),
+    "issue_history": CallShape(_HISTORY, 200, responses.HistoryPage, parameters=HistoryParameters),
+    "activity": CallShape(_HISTORY, 200, responses.ActivityPage, parameters=ActivityParameters),
+    "list_views": CallShape(_VIEWS, 200, responses.SavedViewPage, parameters=ListParameters),
+    "create_view": CallShape(
+        _VIEWS, 201, responses.SavedView, ViewCreate, may=(Conflict, Forbidden, Unprocessable)
+    ),
+    "get_view": CallShape(_VIEWS, 200, responses.SavedView),
+    "update_view": CallShape(
+        _VIEWS, 200, responses.SavedView, ViewPatch, may=(Conflict, Forbidden, Unprocessable)
+    ),
+    "delete_view": CallShape(_VIEWS, 204, None, may=(Conflict, Forbidden)),
 }
 
 _TAGS = {
     _GRID: "Sorted and filtered pages of issues, groups, summaries and positions.",
     "Issues": "The rows: one by one, or up to 500 at a time.",
+    "Changes": "What others change, as they change it.",
+    _HISTORY: "Who changed what, and when.",
+    "Trash": "Deleted issues, which can be restored for 30 days.",
+    "Jobs": "Changes of everything that a filter matches. They go on in the background.",
     "Projects": "A project has attributes, issues and their states.",
     "Attributes": "The columns that a project adds to the fields of every issue.",
+    _COMMENTS: "What people say about an issue, and whom they mean.",
+    _VIEWS: "What of a project is shown and how, under a name: one's own, everybody's, or what the project opens with.",
     "Indexes": "Orders by several fields.",
+    _WEBHOOKS: "Who is sent what changes.",
     "Users": "The caller, and the others of the caller's tenant.",
     "Service": "Reached without a token.",
 }
@@ -269,6 +349,10 @@ _TOKEN: Schema = {
     "description": "Sent with reads in the next 60 seconds, it has their answers hold this write.",
     "schema": _TOKEN_SCHEMA,
 }
+_TOKEN_OF_CHANGES: Schema = {
+    "description": "Sent with reads in the next 60 seconds, it has their answers hold these changes.",
+    "schema": _TOKEN_SCHEMA,
+}
 _RETRY_AFTER: Schema = {
     "description": "Seconds to wait before the next attempt.",
     "schema": {"type": "integer", "minimum": 1},
@@ -287,6 +371,8 @@ def _answer(route: Route, call: CallShape) -> Schema:
         answer["headers"] = {CHANGE_ID: _CHANGE}
     if route.writes_issues:
         answer["headers"] |= {CONSISTENCY_TOKEN: _TOKEN}
+    if call.tells_token:
+        answer["headers"] = {CONSISTENCY_TOKEN: _TOKEN_OF_CHANGES}
     if call.status == 204:
         return answer
     content: Schema = {"schema": {"type": "object"}}
@@ -294,7 +380,7 @@ def _answer(route: Route, call: CallShape) -> Schema:
         content = {"schema": _ref(call.answer.__name__), "example": examples.ANSWERS[route.operation]}
         if "version" in call.answer.model_fields:
             answer.setdefault("headers", {})["ETag"] = _ETAG
-    if call.status == 201:
+    if call.status in (201, 202):
         answer["headers"]["Location"] = _LOCATION
     return {**answer, "content": {"application/json": content}}
 
@@ -338,14 +424,18 @@ def _errors(route: Route, call: CallShape) -> set[type[RequestError]]:
 
 
 def _takes_versions(route: Route) -> bool:
-    return route.method in ("PATCH", "DELETE")
+    return route.method in ("PATCH", "DELETE") and "{job}" not in route.path
 
 
 _PATH_SCHEMAS: dict[str, Schema] = {
     "project": {"type": "string", "pattern": f"^{ids.PROJECT.pattern}$"},
     "attribute": {"type": "string", "pattern": f"^{ids.ATTRIBUTE.pattern}$"},
     "index": {"type": "string", "pattern": f"^{ids.COMPOSITE.pattern}$"},
+    "webhook": {"type": "string", "pattern": f"^{ids.WEBHOOK.pattern}$"},
     "num": {"type": "integer", "minimum": 1, "maximum": ids.MAX_ISSUE_NUMBER},
+    "view": {"type": "string", "pattern": f"^{ids.VIEW.pattern}$"},
+    "comment": {"type": "integer", "minimum": 1, "maximum": ids.MAX_COMMENT_ID},
+    "job": {"type": "string", "pattern": f"^{ids.JOB.pattern}$"},
 }
 
 
@@ -417,7 +507,7 @@ def _headers(route: Route, call: CallShape) -> list[Schema]:
     if route.writes:
         told = "The writes of one user under one id are one change. Without it, the request is a change of its own."
         found.append({"name": CHANGE_ID, "description": told, "schema": _CHANGE_SCHEMA})
-    if call.tag == _GRID:
+    if call.tag == _GRID or call.status == 202:
         told = "Tokens that writes have answered, joined by commas: the answer holds these writes, of up to 500 issues in all."
         found.append({"name": CONSISTENCY_TOKEN, "description": told, "schema": _TOKENS_SCHEMA})
     return [{"in": "header", "required": False, **one} for one in found]

@@ -10,6 +10,7 @@ from pydantic import Field as ModelField
 
 from gridview.schema import ids
 from gridview.schema.catalog import Color, FieldType
+from gridview.schema.views import Visibility
 from gridview.support.validation import omissible
 
 Count = Annotated[int, ModelField(ge=0)]
@@ -69,6 +70,17 @@ class Error(AnswerModel):
     message: str
 
 
+class FieldConflict(AnswerModel):
+    """A field that a request would set to another value than others have since the request's `base`."""
+
+    field: str
+    yours: Value | None = omissible(
+        description="The request's value; null: none. Left out where it would be too long."
+    )
+    theirs: Value | None = omissible(description="The value now, likewise.")
+    by: str | None = ModelField(description="Who set it; null where that is not known.")
+
+
 class QueryRemedy(AnswerModel):
     """A call of the API that makes a refused query possible, when the background work that it begins is done."""
 
@@ -88,8 +100,15 @@ class Problem(AnswerModel):
     detail: str
     request_id: str = omissible()
     errors: list[Error] = omissible(min_length=1)
-    more: Ordinal = omissible(description="How many further errors there are.")
+    more: Ordinal = omissible(description="How many further errors and conflicts there are.")
     build: Build | None = omissible(description="The background work that the request has to wait for.")
+    conflicts: list[FieldConflict] = omissible(
+        min_length=1, description="Of a change with a `base`: the fields that stand in its way."
+    )
+    current: "Project | Attribute | CompositeIndex | TrashedIssue | Issue | SavedView | WebhookAnswer | IssueComment" = omissible(
+        description="The resource as it is now, where the request met another version of it. "
+        "Left out where the problem would be larger than 64 KB."
+    )
     remedies: list[QueryRemedy] = omissible(
         description="Of a query: calls that together make it possible; empty where none do."
     )
@@ -128,6 +147,13 @@ class _Written(AnswerModel):
     updated_by: str
 
 
+class HistoryKept(AnswerModel):
+    """What a project remembers of changes."""
+
+    enabled: bool = ModelField(description="Whether changes are listed by time and can be taken back.")
+    days: Annotated[int, ModelField(ge=1, le=3650)]
+
+
 class Project(_Written):
     """A project."""
 
@@ -135,6 +161,7 @@ class Project(_Written):
     name: str
     states: list[EnumOption] = ModelField(min_length=1, description="The states of its issues in order.")
     issues: Count | None = ModelField(description="Issue count as of the index; null in a list of projects.")
+    history: HistoryKept
     attributes: list[Attribute] = omissible(description="In display order; not in a list of projects.")
 
 
@@ -171,6 +198,41 @@ class IndexList(AnswerModel):
     next: None
 
 
+class WebhookNotice(AnswerModel):
+    """Why a webhook was disabled by itself."""
+
+    at: AwareDatetime
+    reason: str
+
+
+class WebhookAnswer(_Written):
+    """A webhook: where changes are sent, and which of them."""
+
+    id: str = ModelField(pattern=f"^{ids.WEBHOOK.pattern}$")
+    url: str
+    events: list[Literal["create", "update", "delete", "restore"]]
+    enabled: bool
+    notice: WebhookNotice | None = ModelField(
+        description="Why it was disabled by itself; null if it was not. To enable it takes the notice away."
+    )
+    rotating_until: AwareDatetime | None = ModelField(
+        description="Until when a secret that was replaced signs too; null if none does."
+    )
+
+
+class WebhookWithSecret(WebhookAnswer):
+    """A webhook with its new secret, which is never told again."""
+
+    secret: str = ModelField(pattern="^whsec_[A-Za-z0-9+/]+=*$")
+
+
+class WebhookList(AnswerModel):
+    """The webhooks in creation order, all of them."""
+
+    items: list[WebhookAnswer]
+    next: None
+
+
 class Issue(_Written):
     """An issue with all its values."""
 
@@ -182,6 +244,35 @@ class Issue(_Written):
     )
 
 
+class TrashedIssue(Issue):
+    """A deleted issue, as it was."""
+
+    deleted: AwareDatetime
+    deleted_by: str
+    expires: AwareDatetime = ModelField(description="Until when it can be restored.")
+
+
+class TrashPage(AnswerModel):
+    """Deleted issues, newest first. A page may be short; only `"next": null` ends the list."""
+
+    items: list[TrashedIssue]
+    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
+Merged = Annotated[
+    list[str],
+    ModelField(
+        description="Where the request named a `base`: the fields that others have changed since, which stay."
+    ),
+]
+
+
+class UpdatedIssue(Issue):
+    """An issue after a change."""
+
+    merged: Merged = omissible()
+
+
 class Result(AnswerModel):
     """What became of one operation of a batch."""
 
@@ -189,6 +280,7 @@ class Result(AnswerModel):
     issue: Issue = omissible()
     num: Ordinal = omissible(description="Of a new issue, where the answer is minimal.")
     version: Ordinal = omissible(description="Of the issue, where the answer is minimal.")
+    merged: Merged = omissible()
     problem: Problem = omissible()
 
 
@@ -332,6 +424,52 @@ class IssueSummary(AnswerModel):
     explain: Explanation = omissible()
 
 
+class FieldEdit(AnswerModel):
+    """A field's value before and after a change; null: no value."""
+
+    old: Value | None
+    new: Value | None
+
+
+class ChangeEvent(AnswerModel):
+    """What one version of an issue changed."""
+
+    id: str = ModelField(description="`<num>.<version>`: the same wherever the change is told.")
+    num: Ordinal
+    version: Ordinal
+    kind: Literal["create", "update", "delete", "restore"]
+    by: str | None = ModelField(description="The user; null where nobody can tell.")
+    at: AwareDatetime
+    change: str | None = ModelField(
+        description="The change that the version is part of; null if it is part of none."
+    )
+    fields: dict[str, FieldEdit] = ModelField(
+        description="By field id; fields that are gone, and options, are left out."
+    )
+    move: Literal["enter", "leave", "change"] = omissible(
+        description="What the change does to the rows that are followed."
+    )
+    key: str | None = omissible(
+        description="The key of the row, whose order is that of the rows; null if it has left."
+    )
+    from_: str | None = omissible(
+        alias="from", description="The row's key before the change; null if it has entered."
+    )
+
+
+class ResetEvent(AnswerModel):
+    """Whoever follows the changes has to read anew what it shows: definitions have changed, or a change cannot be told."""
+
+    kind: Literal["reset"]
+
+
+class ChangePage(AnswerModel):
+    """The changes behind a cursor, each exactly once, those of an issue in the order of its versions."""
+
+    items: list[ChangeEvent | ResetEvent]
+    next: str = ModelField(description="What to ask with as `since` next: there is always a next time.")
+
+
 class Position(AnswerModel):
     """The place of an issue in an order."""
 
@@ -340,3 +478,153 @@ class Position(AnswerModel):
     )
     index: IndexAge
     explain: Explanation = omissible()
+
+
+class SavedQuery(AnswerModel):
+    """The order and the filter of a view, as the grid takes them."""
+
+    sort: list[IndexKey]
+    filter: Any = ModelField(description="Null: all issues.")
+
+
+class SavedColumn(AnswerModel):
+    """A column of a view; its width in pixels."""
+
+    field: str
+    width: Ordinal
+    frozen: bool
+
+
+class SavedGroup(AnswerModel):
+    """A field by which a view groups."""
+
+    field: str
+    unit: Literal["day", "month", "year"] | None
+    timezone: str | None
+
+
+class SavedFooter(AnswerModel):
+    """What stands below a column of a view."""
+
+    field: str
+    function: Literal["count", "empty", "distinct", "min", "max", "sum", "avg"]
+
+
+class GonePart(AnswerModel):
+    """What a view named when it was written and is not there any more: a field, or an option of one. It is left out of the view."""
+
+    part: Literal["sort", "filter", "columns", "groups", "footers", "color"]
+    field: str = omissible(description="Its id; left out where a filter has grown too large to be told.")
+    value: str = omissible(description="Of an option that was removed.")
+
+
+class SavedView(_Written):
+    """A saved view, as far as the fields that it names are still there."""
+
+    id: str = ModelField(pattern=f"^{ids.VIEW.pattern}$")
+    name: str
+    visibility: Visibility = ModelField(
+        description="`private`: its owner's alone; `shared`: everybody's; `default`: what the project opens with."
+    )
+    query: SavedQuery
+    columns: list[SavedColumn] | None = ModelField(
+        description="In the order of the screen; null: all fields as the project has them."
+    )
+    groups: list[SavedGroup]
+    footers: list[SavedFooter]
+    color: str | None = ModelField(description="The field with options whose colors the rows have.")
+    height: Ordinal = ModelField(description="Of a row, in pixels.")
+    gone: list[GonePart] = ModelField(description="The first 100 things that are gone of it.")
+    remedies: list[QueryRemedy] = ModelField(
+        description="Calls that together make its order possible, where no index gives it."
+    )
+
+
+class SavedViewPage(AnswerModel):
+    """Views that everybody sees, then the caller's own, each in creation order."""
+
+    items: list[SavedView]
+    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
+class IssueComment(_Written):
+    """A comment on an issue."""
+
+    id: Ordinal
+    num: Ordinal = ModelField(description="Of the issue.")
+    text: str
+    mentions: list[str] = ModelField(description="Ids of users.")
+
+
+class CommentPage(AnswerModel):
+    """The comments on an issue in creation order."""
+
+    items: list[IssueComment]
+    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
+class BackgroundJob(AnswerModel):
+    """A job: work that goes on in the background."""
+
+    id: str = ModelField(pattern=f"^{ids.JOB.pattern}$")
+    kind: Literal["update", "delete"]
+    state: Literal["waiting", "running", "done", "failed", "cancelled"] = ModelField(
+        description="The last three are final."
+    )
+    done: Count = ModelField(description="Issues that are as the job wants them.")
+    of: Count | None = ModelField(description="Issues that the job is about; null until they are counted.")
+    refused: Count = ModelField(description="Issues that could not be changed.")
+    change: str = ModelField(description="The change that all writes of the job are part of.")
+    changes: str | None
+    url: str | None
+    created: AwareDatetime
+    created_by: str
+    ended: AwareDatetime | None
+    problem: Problem | None = ModelField(description="Why the job failed.")
+
+
+class BackgroundJobPage(AnswerModel):
+    """Jobs, the last first. They are kept for 30 days."""
+
+    items: list[BackgroundJob]
+    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
+class RefusedIssue(AnswerModel):
+    """An issue that a job could not change."""
+
+    num: Ordinal
+    problem: Problem
+
+
+class RefusedPage(AnswerModel):
+    """The issues that a job could not change, in the order in which it came to them."""
+
+    items: list[RefusedIssue]
+    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
+class CommentEvent(AnswerModel):
+    """Somebody has commented on an issue; the comment itself tells what."""
+
+    id: str = ModelField(pattern="^[1-9][0-9]*[.]comment[.][1-9][0-9]*$")
+    num: Ordinal
+    kind: Literal["comment"]
+    by: str
+    at: AwareDatetime
+    comment: Ordinal = ModelField(description="The comment's id.")
+    mentions: list[str] = ModelField(description="Ids of users.")
+
+
+class HistoryPage(AnswerModel):
+    """Changes of an issue and comments on it, newest first. A page may be shorter than asked for before the end."""
+
+    items: list[ChangeEvent | CommentEvent]
+    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
+class ActivityPage(AnswerModel):
+    """Changes of a project, newest first. A page may be shorter than asked for, even empty, before the end."""
+
+    items: list[ChangeEvent | CommentEvent]
+    next: str | None = ModelField(description="The cursor of the next page; null at the end.")

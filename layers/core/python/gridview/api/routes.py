@@ -6,7 +6,7 @@ from typing import Literal
 
 from gridview.commands.actor import Role
 
-FunctionName = Literal["query", "command"]
+FunctionName = Literal["query", "command", "live"]
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 """The methods that API Gateway has a route for on each path, so that a wrong one is told which are right."""
@@ -40,8 +40,10 @@ class Route:
 
     @property
     def writes_issues(self) -> bool:
-        """Whether it may change issues, and then answers a consistency token."""
-        return self.writes and self.path.startswith(_ISSUES)
+        """Whether it may change issues before it answers, and then answers a consistency token."""
+        elsewhere = self.path.startswith(_COMMENTS) or "matching" in self.operation
+        of_issues = self.path.startswith(_ISSUES) and not elsewhere
+        return self.writes and (of_issues or self.path == _RESTORE)
 
 
 _ME = "/v1/me"
@@ -54,10 +56,24 @@ _INDEXES = _PROJECT + "/indexes"
 _INDEX = _INDEXES + "/{index}"
 _ISSUES = _PROJECT + "/issues"
 _ISSUE = _ISSUES + "/{num}"
+_WEBHOOKS = _PROJECT + "/webhooks"
+_WEBHOOK = _WEBHOOKS + "/{webhook}"
+_TRASH = _PROJECT + "/trash"
+_TRASHED = _TRASH + "/{num}"
+_RESTORE = _TRASHED + "/restore"
 _GRID = _PROJECT + "/grid"
 _GROUPS = _PROJECT + "/groups"
 _SUMMARY = _PROJECT + "/summary"
 _POSITION = _ISSUE + "/position"
+_COMMENTS = _ISSUE + "/comments"
+_COMMENT = _COMMENTS + "/{comment}"
+_CHANGES = _PROJECT + "/changes"
+_HISTORY = _ISSUE + "/history"
+_ACTIVITY = _PROJECT + "/activity"
+_VIEWS = _PROJECT + "/views"
+_VIEW = _VIEWS + "/{view}"
+_JOBS = _PROJECT + "/jobs"
+_JOB = _JOBS + "/{job}"
 
 ROUTES: tuple[Route, ...] = (
     Route("health", "GET", "/v1/health", "query", None, "Health check"),
@@ -84,11 +100,30 @@ ROUTES: tuple[Route, ...] = (
     Route(
         "batch", "POST", _ISSUES + "/batch", "command", Role.EDITOR, "Up to 500 creates, updates and deletes"
     ),
+    Route(
+        "update_matching",
+        "POST",
+        _ISSUES + "/update-matching",
+        "command",
+        Role.EDITOR,
+        "Change all issues that a filter matches, in the background",
+    ),
+    Route(
+        "delete_matching",
+        "POST",
+        _ISSUES + "/delete-matching",
+        "command",
+        Role.EDITOR,
+        "Delete all issues that a filter matches, in the background",
+    ),
     Route("get_issue", "GET", _ISSUE, "query", Role.VIEWER, "An issue with all its values"),
     Route(
         "update_issue", "PATCH", _ISSUE, "command", Role.EDITOR, "Change an issue by a merge patch (RFC 7396)"
     ),
-    Route("delete_issue", "DELETE", _ISSUE, "command", Role.EDITOR, "Delete an issue"),
+    Route("delete_issue", "DELETE", _ISSUE, "command", Role.EDITOR, "Put an issue into the trash"),
+    Route("list_trash", "GET", _TRASH, "query", Role.VIEWER, "The deleted issues, newest first"),
+    Route("restore_issue", "POST", _RESTORE, "command", Role.EDITOR, "Bring a deleted issue back"),
+    Route("purge_issue", "DELETE", _TRASHED, "command", Role.ADMIN, "Remove a deleted issue for good"),
     Route("grid", "POST", _GRID, "query", Role.VIEWER, "A page of issues, filtered and sorted"),
     Route("grid_get", "GET", _GRID, "query", Role.VIEWER, "A page of issues, by query parameters"),
     Route("groups", "POST", _GROUPS, "query", Role.VIEWER, "Exact counts of issues by up to three fields"),
@@ -101,6 +136,62 @@ ROUTES: tuple[Route, ...] = (
         "Exact aggregates of fields over the issues that pass a filter",
     ),
     Route("position", "GET", _POSITION, "query", Role.VIEWER, "The row number of an issue in an order"),
+    Route(
+        "list_comments", "GET", _COMMENTS, "query", Role.VIEWER, "The comments on an issue in creation order"
+    ),
+    Route("create_comment", "POST", _COMMENTS, "command", Role.EDITOR, "Comment on an issue"),
+    Route("get_comment", "GET", _COMMENT, "query", Role.VIEWER, "A comment on an issue"),
+    Route("update_comment", "PATCH", _COMMENT, "command", Role.EDITOR, "Change one's own comment"),
+    Route("delete_comment", "DELETE", _COMMENT, "command", Role.EDITOR, "Delete a comment"),
+    Route(
+        "changes",
+        "GET",
+        _CHANGES,
+        "live",
+        Role.VIEWER,
+        "What has changed since a cursor, or changes within seconds",
+    ),
+    Route("issue_history", "GET", _HISTORY, "query", Role.VIEWER, "The changes of an issue, newest first"),
+    Route(
+        "activity",
+        "GET",
+        _ACTIVITY,
+        "query",
+        Role.VIEWER,
+        "The changes of a project by person, field and time, newest first",
+    ),
+    # Of their own, a viewer may write views too; what everybody sees takes a role that `commands.views` requires.
+    Route(
+        "list_views", "GET", _VIEWS, "query", Role.VIEWER, "The saved views of a project that the caller sees"
+    ),
+    Route("create_view", "POST", _VIEWS, "command", Role.VIEWER, "Save a view"),
+    Route("get_view", "GET", _VIEW, "query", Role.VIEWER, "A saved view of a project"),
+    Route("update_view", "PATCH", _VIEW, "command", Role.VIEWER, "Change a saved view"),
+    Route("delete_view", "DELETE", _VIEW, "command", Role.VIEWER, "Delete a saved view"),
+    Route("list_webhooks", "GET", _WEBHOOKS, "query", Role.ADMIN, "The webhooks of a project"),
+    Route("create_webhook", "POST", _WEBHOOKS, "command", Role.ADMIN, "Have changes sent to a receiver"),
+    Route("get_webhook", "GET", _WEBHOOK, "query", Role.ADMIN, "A webhook of a project"),
+    Route("update_webhook", "PATCH", _WEBHOOK, "command", Role.ADMIN, "Change, disable or enable a webhook"),
+    Route("delete_webhook", "DELETE", _WEBHOOK, "command", Role.ADMIN, "Delete a webhook"),
+    Route(
+        "rotate_webhook",
+        "POST",
+        _WEBHOOK + "/rotate",
+        "command",
+        Role.ADMIN,
+        "Replace the secret of a webhook",
+    ),
+    Route("list_jobs", "GET", _JOBS, "query", Role.VIEWER, "The jobs of a project, the last first"),
+    Route("get_job", "GET", _JOB, "query", Role.VIEWER, "A job, and how far it is"),
+    Route("cancel_job", "DELETE", _JOB, "command", Role.VIEWER, "Cancel a job: what it has done stays"),
+    Route(
+        "list_refused",
+        "GET",
+        _JOB + "/refused",
+        "query",
+        Role.VIEWER,
+        "The issues that a job could not change, and why",
+    ),
 )
 
 BY_KEY: dict[str, Route] = {route.key: route for route in ROUTES}

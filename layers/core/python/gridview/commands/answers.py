@@ -7,7 +7,7 @@ from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.encoding.values import datetime_json
 from gridview.schema import options
 from gridview.schema.catalog import Catalog, Composite, Definition, Field, Option
-from gridview.schema.items import ProjectItems
+from gridview.schema.items import ProjectItems, to_history
 from gridview.schema.jobs import Progress
 from gridview.support.errors import NotFound, Unprocessable
 
@@ -22,6 +22,7 @@ def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = 
         "name": item["name"],
         "states": options.options_json(map(Option.from_item, item["states"])),
         "issues": issues,
+        "history": to_history(item)._asdict(),
         "version": item["version"],
         "created": datetime_json(item["created"]),
         "updated": datetime_json(item["updated"]),

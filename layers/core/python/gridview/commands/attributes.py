@@ -134,7 +134,7 @@ def update_attribute(
         items = read(table, actor.tenant, project)
         catalog = to_catalog(actor.tenant, project, items)
         before = find_attribute(catalog, attribute)
-        check(expected, before.version)
+        check(expected, before.version, partial(attribute_json, items, before))
         field = before
         if before.builtin and given - {"indexed"}:
             errors = [
@@ -194,7 +194,7 @@ def delete_attribute(
         field = find_attribute(catalog, attribute)
         if field.builtin:
             raise Conflict("A built-in field cannot be deleted.")
-        check(expected, field.version)
+        check(expected, field.version, partial(attribute_json, items, field))
         if over := [one.id for one in catalog.composites_over(field.key)]:
             raise Conflict(
                 f"The composite index{'es' if len(over) > 1 else ''} {', '.join(over)} sort{'' if len(over) > 1 else 's'} by it; "

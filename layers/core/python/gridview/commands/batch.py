@@ -11,6 +11,7 @@ from uuid import UUID
 from gridview.commands import issues
 from gridview.commands.actor import Actor
 from gridview.commands.attempts import Attempt
+from gridview.commands.conflicts import merged_fields
 from gridview.commands.preconditions import Expected
 from gridview.commands.requests import BatchRequest, DeleteOperation, UpdateOperation
 from gridview.dynamodb.table import Table
@@ -19,7 +20,7 @@ from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.schema import documents, ids
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.document_store import issue_key
-from gridview.schema.documents import Changes, Document
+from gridview.schema.documents import Changes
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import (
     MAX_PROBLEM_BYTES,
@@ -173,7 +174,7 @@ class _Batch:
 
     def _hold_room(self, numbers: Mapping[int, int]) -> None:
         """Give what an earlier attempt has written its room first, by place: it is in the answer whatever else is."""
-        if self._minimal or self._attempt is None or not self._attempt.again:
+        if self._attempt is None or not self._attempt.again or (self._minimal and not self._based()):
             return
         known = [(place, num) for place, num in numbers.items() if ids.ISSUE.fullmatch(str(num))]
         keys = {place: issue_key(self._catalog, num) for place, num in known}
@@ -183,10 +184,18 @@ class _Batch:
         }
         found = self._table.batch_get(list(done.values()), consistent=True).items
         for place, key in done.items():
-            with suppress(
-                KeyError, UnknownOption
-            ):  # gone since, or newer than the definitions: not in the answer either
-                self._budget.hold(place, self._size(found[key]))
+            # What is gone since, or newer than the definitions, is not in the answer either.
+            with suppress(KeyError, UnknownOption):
+                document, update = found[key], self._operations[place].update
+                merged = None
+                if update is not None:
+                    changes = documents.parse_patch(self._catalog, update.model_extra or {})
+                    merged = merged_fields(self._catalog, document, changes)
+                self._budget.hold(place, self._size(issues.Updated(document, merged)))
+
+    def _based(self) -> bool:
+        """Whether any result may tell merged fields."""
+        return any("base" in (one.update.model_extra or {}) for one in self._operations if one.update)
 
     def _check_create(self, place: int, body: dict[str, Any], new: dict[int, Changes]) -> dict[str, Any]:
         new[place] = issues.parse_new(self._catalog, body)
@@ -204,7 +213,7 @@ class _Batch:
             again=self._attempt is not None and self._attempt.again,
             guard=self._reserve(place),
         )
-        return self._written(201, written)
+        return self._written(201, issues.Updated(written))
 
     def _update(self, place: int, operation: UpdateOperation) -> dict[str, Any]:
         written = issues.update_issue(
@@ -222,7 +231,14 @@ class _Batch:
 
     def _delete(self, operation: DeleteOperation) -> dict[str, Any]:
         try:
-            issues.delete_issue(self._table, self._catalog, operation.num, _expected(operation.version))
+            issues.delete_issue(
+                self._table,
+                self._catalog,
+                self._actor,
+                operation.num,
+                _expected(operation.version),
+                change=self._change,
+            )
         except NotFound:
             if self._attempt is None or not self._attempt.again:
                 raise
@@ -234,13 +250,15 @@ class _Batch:
     def _reserve(self, place: int) -> issues.Guard:
         """Reserve room in the answer for the document about to be written; repeated when a write has lost a race."""
 
-        def reserve(document: Document) -> None:
-            self._budget.reserve(place, self._size(document))
+        def reserve(updated: issues.Updated) -> None:
+            self._budget.reserve(place, self._size(updated))
 
         return reserve
 
-    def _size(self, document: Document) -> int:
-        return 0 if self._minimal else size_in_response(dumps(documents.to_json(self._catalog, document)))
+    def _size(self, updated: issues.Updated) -> int:
+        told = {} if self._minimal else documents.to_json(self._catalog, updated.document)
+        merged = updated.merged or []
+        return size_in_response(dumps([told, merged])) if told or merged else 0
 
     def _attempted(self, place: int, step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         try:
@@ -255,11 +273,13 @@ class _Batch:
     def _refused(self, error: RequestError) -> dict[str, Any]:
         return {"status": problem_type(error).status, "problem": problem(error, self._problem_bytes)}
 
-    def _written(self, status: int, document: Document) -> dict[str, Any]:
+    def _written(self, status: int, updated: issues.Updated) -> dict[str, Any]:
+        document = updated.document
+        merged = {} if updated.merged is None else {"merged": updated.merged}
         if not self._minimal:
-            return {"status": status, "issue": documents.to_json(self._catalog, document)}
+            return {"status": status, "issue": documents.to_json(self._catalog, document), **merged}
         new = {"num": document["num"]} if status == 201 else {}
-        return {"status": status, **new, "version": document["version"]}
+        return {"status": status, **new, "version": document["version"], **merged}
 
 
 def _expected(version: int | None) -> Expected:

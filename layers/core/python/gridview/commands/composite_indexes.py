@@ -1,6 +1,7 @@
 """Creates and deletes composite indexes: orders by several fields, for projects too large to sort in memory."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gridview.commands.actor import Actor
@@ -82,8 +83,9 @@ def delete_composite(
 
     def change() -> None:
         items = read(table, actor.tenant, project)
-        composite = find_composite(to_catalog(actor.tenant, project, items), index)
-        check(expected, composite.version)
+        catalog = to_catalog(actor.tenant, project, items)
+        composite = find_composite(catalog, index)
+        check(expected, composite.version, partial(composite_json, items, catalog, composite))
         epoch = items.next_epoch
         deleted = replace(
             composite, deleted=epoch, indexes=composite.indexes.off(epoch), version=composite.version + 1

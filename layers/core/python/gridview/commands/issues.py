@@ -1,15 +1,17 @@
 """Creates, reads, changes and deletes issues. Each write is one conditional write of one document."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from gridview.commands.actor import Actor
+from gridview.commands.conflicts import merged_fields, require_mergeable
 from gridview.commands.idempotency import Commit
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.write_rate import ADMITTED, Admission
-from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
-from gridview.dynamodb.expressions import ABSENT, PRESENT, Condition, put, version_is
+from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge, TransactionFailed
+from gridview.dynamodb.expressions import ABSENT, Condition, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.issue_count import issues_in
@@ -20,6 +22,7 @@ from gridview.schema.documents import Changes, Document
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.ids import MAX_ISSUE_NUMBER
 from gridview.schema.numbering import marking
+from gridview.schema.trash import DELETED_AT, LIVING, changed_before, living, mark_of
 from gridview.support import clock
 from gridview.support.errors import Conflict, InProgress, NotFound, Unprocessable
 
@@ -29,11 +32,21 @@ MAX_ISSUES = 1_000_000
 _ATTEMPTS = 8
 """How often a change that lost a race to another writer is tried again."""
 
-Guard = Callable[[Document], None]
-"""Inspects a document before it is written, and raises to forbid the write."""
+
+class Updated(NamedTuple):
+    """An issue as a write leaves it. `merged`: the ids of fields that were changed since the write's `base`, if it has one."""
+
+    document: Document
+    merged: list[str] | None = None
 
 
-def _anything(_: Document) -> None:
+_BUSY = "Other requests are changing this issue. Try again."
+
+Guard = Callable[[Updated], None]
+"""Inspects what is about to be written, and raises to forbid the write."""
+
+
+def _anything(_: Updated) -> None:
     return
 
 
@@ -134,7 +147,7 @@ def write_new(
     """
     document = documents.new_document(catalog, num, changes, user=actor.user, now=clock.now(), change=change)
     document |= _marked(mark)
-    guard(document)
+    guard(Updated(document))
     try:
         table.put(document, ABSENT)
     except ConditionFailed as error:
@@ -159,8 +172,10 @@ def update_issue(
     guard: Guard = _anything,
     epoch: EpochCheck = CONFIRMED,
     admission: Admission = ADMITTED,
-) -> Document:
+) -> Updated:
     """Read, merge, validate and write under the version read. A lost race is retried if the caller accepts any version.
+
+    With a `base` in the body, what others have changed since that version stays, and a field that both changed is an EditConflict.
 
     What changes nothing is not written, and answers the version read.
     The epoch is read, and the request counted, beside the document. StaleDefinitions, TooManyWrites: nothing has been written.
@@ -173,41 +188,78 @@ def update_issue(
     for _ in range(_ATTEMPTS):
         found = admission.beside(table, read)
         if mark is not None and found.get("mark") == mark:
-            return found
-        check(expected, found["version"])
+            return Updated(found, merged_fields(catalog, found, changes))
+        require_mergeable(catalog, found, changes, expected)
         bare = {name: value for name, value in found.items() if name != "mark"}
         document = documents.merged(catalog, bare, changes, user=actor.user, now=clock.now(), change=change)
-        guard(document)
+        updated = Updated(document, merged_fields(catalog, document, changes))
+        guard(updated)
         if document is bare:
-            return found
+            return updated
         document |= _marked(mark)
         try:
             table.put(document, version_is(found["version"]))
         except ConditionFailed as error:
             if error.is_repeat_of(document):
-                return document
+                return updated
             continue
-        return document
-    raise Conflict("Other requests are changing this issue. Try again.")
+        return updated
+    raise _overtaken(table, catalog, num)
 
 
-def delete_issue(table: Table, catalog: Catalog, num: int, expected: Expected) -> None:
-    """Delete the document; the stream consumer removes what was derived from it. NotFound, VersionMismatch."""
-    if expected is None:
-        try:
-            table.delete(*issue_key(catalog, num), PRESENT)
-        except ConditionFailed as error:
-            raise NotFound("Issue not found.") from error
-        return
+def delete_issue(
+    table: Table,
+    catalog: Catalog,
+    actor: Actor,
+    num: int,
+    expected: Expected,
+    *,
+    change: UUID | None = None,
+    epoch: EpochCheck = CONFIRMED,
+) -> None:
+    """Put an issue into the trash: it is gone for everybody, and the stream consumer removes what was derived from it.
+
+    One update in place, of as many write units as its document; NotFound. With `expected` versions the document is read before, and
+    the epoch beside it; VersionMismatch, StaleDefinitions. Unprocessable if an older version of this code let it become so large
+    that it cannot take its mark.
+    """
+    seen: int | None = None
     for _ in range(_ATTEMPTS):
-        version = get_issue(table, catalog, num)["version"]
-        check(expected, version)
+        if expected is not None:
+            found = epoch.beside(table, lambda: get_issue(table, catalog, num))
+            seen = found["version"]
+            check(expected, seen, partial(documents.to_json, catalog, found))
+        mark = mark_of(actor.user, clock.now())
+        # A repetition of this call that comes late must not delete an issue that was restored meanwhile.
+        unchanged = changed_before(mark[DELETED_AT]) if seen is None else version_is(seen)
+        assign, dropped = (mark, ("change",)) if change is None else ({**mark, "change": change.bytes}, ())
         try:
-            table.delete(*issue_key(catalog, num), version_is(version))
-        except ConditionFailed:
-            continue
+            table.update(
+                *issue_key(catalog, num),
+                LIVING.also(unchanged),
+                add={"version": 1},
+                assign=assign,
+                drop=(keys.SORT, "mark", *dropped),
+            )
+        except ConditionFailed as error:
+            stands = living(error.item)
+            if stands is not None:
+                seen = stands["version"]  # the clock of whoever changed it last may be ahead
+                continue
+            if error.item is not None and mark.items() <= error.item.items():
+                return  # by this call, whose answer was lost
+            raise NotFound("Issue not found.") from error
+        except ItemTooLarge as error:
+            raise Unprocessable(
+                "The issue is too large to be put into the trash. Shorten its values by 512 bytes first."
+            ) from error
         return
-    raise Conflict("Other requests are changing this issue. Try again.")
+    raise Conflict(_BUSY)
+
+
+def _overtaken(table: Table, catalog: Catalog, num: int) -> Conflict:
+    current = documents.to_json(catalog, get_issue(table, catalog, num))
+    return Conflict(_BUSY, current=current)
 
 
 def _marked(mark: str | None) -> Document:

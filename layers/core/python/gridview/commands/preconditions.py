@@ -1,6 +1,8 @@
 """If-Match: a write replaces only a version that the client has seen."""
 
 import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from gridview.support.errors import FieldError, InvalidRequest, VersionMismatch
 
@@ -30,10 +32,10 @@ def expected_versions(if_match: str | None) -> Expected:
     return frozenset(int(tag) for tag in _TAG.findall(given) if _VERSION.fullmatch(tag))
 
 
-def check(expected: Expected, version: int) -> None:
-    """Raise VersionMismatch unless the stored version may be replaced."""
+def check(expected: Expected, version: int, current: Callable[[], Mapping[str, Any]]) -> None:
+    """Raise VersionMismatch unless the stored version may be replaced. `current` gives the resource as the API tells it."""
     if expected is not None and version not in expected:
-        raise VersionMismatch(f"It is at version {version} now.")
+        raise VersionMismatch(f"It is at version {version} now.", current=current())
 
 
 def etag(version: int) -> str:

@@ -1,6 +1,7 @@
 """Creates, changes and deletes projects."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gridview.commands.actor import Actor
@@ -9,7 +10,7 @@ from gridview.commands.attributes import changed_options, wanted
 from gridview.commands.idempotency import Commit, at_once
 from gridview.commands.preconditions import Expected, check
 from gridview.commands.reads import whole_project
-from gridview.commands.requests import ProjectCreate, ProjectPatch
+from gridview.commands.requests import HistoryInput, ProjectCreate, ProjectPatch
 from gridview.dynamodb.errors import TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, put, set_attribute, version_is
 from gridview.dynamodb.table import Table
@@ -17,7 +18,8 @@ from gridview.encoding import keys, sort_strings
 from gridview.encoding.fences import before
 from gridview.index.journal import new_head
 from gridview.schema import ids, options
-from gridview.schema.items import JOURNAL_MARK, raise_epoch, to_catalog
+from gridview.schema.catalog import HistorySetting
+from gridview.schema.items import JOURNAL_MARK, raise_epoch, to_catalog, to_history
 from gridview.schema.jobs import Job, save
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
@@ -51,6 +53,8 @@ def create_project(
             "updated": now,
             "updated_by": actor.user,
         }
+        if "history" in request.model_fields_set:
+            item["history"] = _history(to_history(item), request.history)
         catalog: dict[str, Any] = {
             keys.PK: item[keys.PK],
             keys.SK: keys.CATALOG,
@@ -85,7 +89,7 @@ def update_project(
     *,
     settling: float,
 ) -> dict[str, Any]:
-    """Change a project's name or states: one transaction. Conflict if the request would drop a state that issues are in.
+    """Change a project's name, states or history: one transaction. Conflict if the request would drop a state that issues are in.
 
     If states are reordered, background work moves their issues. It begins after `settling` seconds. What changes nothing is not
     written.
@@ -98,7 +102,7 @@ def update_project(
         catalog = to_catalog(actor.tenant, project, items)
         item = dict(items.project)
         version = item["version"]
-        check(expected, version)
+        check(expected, version, partial(whole_project, table, catalog, items))
         if "name" in given:
             item |= {"name": request.name, keys.SORT: _sort(request.name, project)}
         if "states" in given:
@@ -108,6 +112,9 @@ def update_project(
                 "states": [state.to_item() for state in states.options],
                 "next_state": states.next_option,
             }
+        if "history" in given:
+            kept = _history(catalog.history, request.history)
+            item |= {"history": kept} if kept != catalog.history._asdict() else {}
         if item == items.project:
             return whole_project(table, catalog, items)
         item |= {"version": version + 1, "updated": clock.now(), "updated_by": actor.user}
@@ -136,7 +143,8 @@ def delete_project(
     def change() -> None:
         items = read(table, actor.tenant, project)
         version = items.project["version"]
-        check(expected, version)
+        catalog = to_catalog(actor.tenant, project, items)
+        check(expected, version, partial(whole_project, table, catalog, items))
         item = {name: value for name, value in items.project.items() if name != keys.SORT}
         item |= {"deleted": True, "version": version + 1, "updated": clock.now(), "updated_by": actor.user}
         close = set_attribute(item[keys.PK], keys.COUNTER, "closed", True)
@@ -149,6 +157,11 @@ def delete_project(
 
     retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
+
+
+def _history(before: HistorySetting, request: HistoryInput) -> dict[str, Any]:
+    given = {name: getattr(request, name) for name in request.model_fields_set}
+    return {**before._asdict(), **given}
 
 
 def _sort(name: str, project_id: str) -> str:

@@ -15,12 +15,22 @@ from gridview.support.validation import RequestModel, omissible
 DEFAULT_STATES: OptionsInput = [OptionInput(value="open"), OptionInput(value="closed")]
 
 
+class HistoryInput(RequestModel):
+    """What a project remembers of changes. Omitted properties stay unchanged."""
+
+    enabled: bool = omissible(
+        description="Whether changes are listed by time and can be taken back. Costs two write units a change."
+    )
+    days: int = omissible(ge=1, le=3650, description="How long changes are remembered.")
+
+
 class ProjectCreate(RequestModel):
     """POST /v1/projects."""
 
     name: str = ModelField(min_length=1, max_length=1024)
     id: str | None = ModelField(default=None, pattern=f"^{ids.PROJECT.pattern}$")
     states: OptionsInput = ModelField(default=DEFAULT_STATES, min_length=1)
+    history: HistoryInput = omissible()
 
 
 class ProjectPatch(RequestModel):
@@ -28,6 +38,7 @@ class ProjectPatch(RequestModel):
 
     name: str = omissible(min_length=1, max_length=1024)
     states: OptionsInput = omissible(min_length=1)
+    history: HistoryInput = omissible()
 
 
 MAX_NAME_LENGTH = 256

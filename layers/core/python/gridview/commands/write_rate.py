@@ -58,13 +58,21 @@ ADMITTED = Admission()
 class WriteRate:
     """The rate that each tenant may write at. Containers share the count, which is in the table."""
 
-    def __init__(self, per_second: int, uncounted: Callable[[], None]) -> None:
-        """`per_second`: 0 is no limit. `uncounted` is told of a request that was admitted because it could not be counted."""
-        self._limit = per_second * WINDOW
+    def __init__(self, per_second: int, uncounted: Callable[[], None], share: float = 1.0) -> None:
+        """`per_second`: 0 is no limit. `uncounted` is told of a request that was admitted because it could not be counted.
+
+        `share`: once so much of a window's writes has been taken, by whomever, these writers get no more of it.
+        """
+        self._limit = math.ceil(per_second * WINDOW * share)
         self._uncounted = uncounted
         self._window = 0
         self._refused: dict[str, int] = {}
         """By tenant, the fewest writes that this window has had no room for. It gets no more, so nobody need ask again."""
+
+    @property
+    def most(self) -> int | None:
+        """The writes that a window has room for; None: no limit."""
+        return self._limit or None
 
     def admission(self, tenant: str, writes: int = 1) -> Admission:
         """The admission of a request that makes so many writes."""

@@ -25,6 +25,14 @@ class Condition:
     names: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
 
+    def also(self, other: "Condition") -> "Condition":
+        """Both conditions, neither of which names alternatives."""
+        return Condition(
+            f"{self.expression} AND {other.expression}",
+            {**self.names, **other.names},
+            {**self.values, **other.values},
+        )
+
 
 ABSENT = Condition("attribute_not_exists(PK)")
 

@@ -41,6 +41,8 @@ CHECK = "fsck"
 """Partition key of the whole-table check in progress; its sort key is `JOB`."""
 FOLD = "fold"
 """Sort key of the head of a project's journal, and index partition of the heads of all journals that wait to be folded."""
+LINE = "line"
+"""Sort key of the line of a project's user jobs, and index partition of all lines in due order."""
 LEDGER = "xindex"
 """Sort key of an issue's ledger: what the stream consumer derived from the issue."""
 
@@ -116,9 +118,93 @@ def journal_mark(number: int) -> str:
     return f"{journal_item(number)}{_MARK}"
 
 
+HISTORY_PREFIX = "history-"
+_VERSION_DIGITS = 10
+MAX_VERSION = 10**_VERSION_DIGITS - 1
+"""The highest version that a key of the history can hold."""
+_PART_OF_CHANGE = "part."
+
+
+def history(tenant_id: str, project_id: str, num: int) -> str:
+    """Partition key of what is remembered of an issue's changes: `history-0807.35e9.00000001`."""
+    return f"{HISTORY_PREFIX}{tenant_id}.{project_id}.{issue_number(num)}"
+
+
+def history_item(version: int) -> str:
+    """Sort key of the change that made a version, zero padded so that string order is number order: `0000000003`."""
+    return f"{version:0{_VERSION_DIGITS}}"
+
+
+def history_part(version: int, part: int) -> str:
+    """Sort key of a further part of a large change, behind all changes: `part.0000000003.1`."""
+    return f"{_PART_OF_CHANGE}{history_item(version)}.{part}"
+
+
+ACTIVITY_PREFIX = "activity-"
+ACTIVITY_END = ":"
+"""Behind every change in the order of time: an instant begins with a digit."""
+
+
+def activity(tenant_id: str, project_id: str) -> str:
+    """Partition key of a project's changes in the order of time: `activity-0807.35e9`."""
+    return f"{ACTIVITY_PREFIX}{tenant_id}.{project_id}"
+
+
+def activity_item(at: str, num: int, version: int) -> str:
+    """Sort key of a change in the order of time: `2026-11-21T08:00:00.000000Z.00000001.0000000003`."""
+    return f"{at}.{change_item(num, version)}"
+
+
+def parse_activity_at(sort_key: str) -> str:
+    """The instant, of fixed length, in the sort key of anything in the order of time."""
+    return sort_key[: len("2026-11-21T08:00:00.000000Z")]
+
+
+CHANGE_PREFIX = "change-"
+
+
+def change(tenant_id: str, project_id: str, change_id: bytes) -> str:
+    """Partition key of what is part of a change: `change-0807.35e9.5d0e1a5244c54f5e9d2b52a1e0c5b7a3`."""
+    return f"{CHANGE_PREFIX}{tenant_id}.{project_id}.{change_id.hex()}"
+
+
+def change_item(num: int, version: int) -> str:
+    """Sort key of a version that is part of a change: `00000001.0000000003`."""
+    return f"{issue_number(num)}.{history_item(version)}"
+
+
 def job(part: int = 0) -> str:
     """Sort key of background work, and index partition of all such work in due order: `job`; of one of its parts: `job-1`."""
     return f"{JOB}-{part}" if part else JOB
+
+
+JOBS_PREFIX = "jobs-"
+JOB_PARTS_PREFIX = "jobparts-"
+ASKED = "asked"
+"""Sort key of what a user job was asked to do."""
+_BATCH_DIGITS = 10
+_REFUSED = "refused."
+_NUMBERS = "numbers."
+
+
+def jobs(tenant_id: str, project_id: str) -> str:
+    """Partition key of a project's user jobs, whose sort keys are their ids, and of their line: `jobs-0807.35e9`."""
+    return f"{JOBS_PREFIX}{tenant_id}.{project_id}"
+
+
+def job_parts(tenant_id: str, project_id: str, job_id: str) -> str:
+    """Partition key of what belongs to a user job: `jobparts-0807.35e9.018f3a5c2b7e1d4c90aa`."""
+    return f"{JOB_PARTS_PREFIX}{tenant_id}.{project_id}.{job_id}"
+
+
+def frozen_numbers(revision: int, chunk: int) -> str:
+    """Sort key of a chunk of the issue numbers that a user job has frozen at a revision of it: `numbers.0000000002.0000000000`."""
+    return f"{_NUMBERS}{revision:0{_BATCH_DIGITS}}.{chunk:0{_BATCH_DIGITS}}"
+
+
+def refusals(batch: int | None = None) -> str:
+    """Sort key of the issues of a batch that a user job could not change, `refused.0000000007`; what all of them begin with."""
+    return _REFUSED if batch is None else f"{_REFUSED}{batch:0{_BATCH_DIGITS}}"
 
 
 ATTRIBUTE_PREFIX = "xattrib-"
@@ -169,6 +255,25 @@ def directory(tenant_id: str, project_id: str, family_id: str) -> str:
     return f"{DIRECTORY_PREFIX}{tenant_id}.{project_id}.{family_id}"
 
 
+TRASH_PREFIX = "trash-"
+
+
+def trash(tenant_id: str, project_id: str) -> str:
+    """Partition key of the list of a project's deleted issues: `trash-0807.35e9`."""
+    return f"{TRASH_PREFIX}{tenant_id}.{project_id}"
+
+
+def trash_place(deleted_at: str, num: int, version: int) -> str:
+    """Sort key of a deleted issue in that list, by the stored instant: `2026-11-21T08:00:00.000000Z.00000042.3`."""
+    return f"{deleted_at}.{issue_number(num)}.{version}"
+
+
+def parse_trash_place(sort_key: str) -> tuple[int, int]:
+    """The issue number in such a sort key, and the version that was deleted."""
+    _, num, version = sort_key.rsplit(".", 2)
+    return int(num), int(version)
+
+
 REQUEST_PREFIX = "request-"
 
 
@@ -203,6 +308,64 @@ def rate(tenant_id: str) -> str:
     return f"{RATE_PREFIX}{tenant_id}"
 
 
+VIEW_PREFIX = "view-"
+VIEW_REGISTER = "register"
+"""Sort key of the register of a project's views: the last number given out, and how many are shared."""
+_VIEW_DIGITS = 8
+
+
+def views(tenant_id: str, project_id: str) -> str:
+    """Partition key of a project's saved views: `view-0807.35e9`."""
+    return f"{VIEW_PREFIX}{tenant_id}.{project_id}"
+
+
+def shared_view(num: int) -> str:
+    """Sort key of a view that everybody sees, zero padded so that string order is number order: `shared/00000012`."""
+    return f"shared/{num:0{_VIEW_DIGITS}}"
+
+
+def private_view(user_id: str, num: int) -> str:
+    """Sort key of a view that one user sees: `private/ann/00000013`. A user's id has no slash."""
+    return f"private/{user_id}/{num:0{_VIEW_DIGITS}}"
+
+
+def private_views(user_id: str) -> str:
+    """Sort key of the count of a user's own views: `count/ann`."""
+    return f"count/{user_id}"
+
+
+WEBHOOK_PREFIX = "webhook-"
+
+
+def webhooks(tenant_id: str, project_id: str) -> str:
+    """Partition key of the webhooks of a project, whose sort keys are their ids: `webhook-0807.35e9`."""
+    return f"{WEBHOOK_PREFIX}{tenant_id}.{project_id}"
+
+
+COMMENT_PREFIX = "comment-"
+_COMMENT_DIGITS = 6
+
+
+def comments(tenant_id: str, project_id: str) -> str:
+    """Partition key of the comments on a project's issues: `comment-0807.35e9`."""
+    return f"{COMMENT_PREFIX}{tenant_id}.{project_id}"
+
+
+def comment(num: int, comment_id: int) -> str:
+    """Sort key of a comment on an issue, zero padded so that string order is number order: `00000001.000012`."""
+    return f"{comment_register(num)}.{comment_id:0{_COMMENT_DIGITS}}"
+
+
+def comment_register(num: int) -> str:
+    """Sort key of the register of an issue's comments, ahead of them: `00000001`."""
+    return issue_number(num)
+
+
+def comment_activity(at: str, num: int, comment_id: int) -> str:
+    """Sort key of a comment among a project's changes: `2026-11-21T08:00:00.000000Z.00000001.comment.000012`."""
+    return f"{at}.{issue_number(num)}.comment.{comment_id:0{_COMMENT_DIGITS}}"
+
+
 def parse_project(partition_key: str) -> tuple[str, str]:
     """The tenant and project in a project's partition key."""
     tenant_id, project_id = partition_key.removeprefix(PROJECT_PREFIX).split(".")
@@ -212,6 +375,28 @@ def parse_project(partition_key: str) -> tuple[str, str]:
 def parse_journal(partition_key: str) -> tuple[str, str]:
     """The tenant and project in a journal's partition key."""
     tenant_id, project_id = partition_key.removeprefix(JOURNAL_PREFIX).split(".")
+    return tenant_id, project_id
+
+
+def parse_history(partition_key: str) -> IssueKey:
+    """The issue in the partition key of what is remembered of its changes."""
+    return parse_issue(ISSUE_PREFIX + partition_key.removeprefix(HISTORY_PREFIX))
+
+
+def is_history_part(sort_key: str) -> bool:
+    """Whether this is the sort key of a further part of a large change."""
+    return sort_key.startswith(_PART_OF_CHANGE)
+
+
+def parse_webhooks(partition_key: str) -> tuple[str, str]:
+    """The tenant and project in the partition key of a project's webhooks."""
+    tenant_id, project_id = partition_key.removeprefix(WEBHOOK_PREFIX).split(".")
+    return tenant_id, project_id
+
+
+def parse_jobs(partition_key: str) -> tuple[str, str]:
+    """The tenant and project in the partition key of a project's user jobs."""
+    tenant_id, project_id = partition_key.removeprefix(JOBS_PREFIX).split(".")
     return tenant_id, project_id
 
 
@@ -271,6 +456,11 @@ def is_journal(partition_key: str) -> bool:
     return partition_key.startswith(JOURNAL_PREFIX)
 
 
+def is_jobs(partition_key: str) -> bool:
+    """Whether this is the partition key of a project's user jobs, judged by its type alone."""
+    return partition_key.startswith(JOBS_PREFIX)
+
+
 def is_journal_mark(sort_key: str) -> bool:
     """Whether this is the sort key of the mark of a journal item, and not of the item."""
     return sort_key.endswith(_MARK)
@@ -279,6 +469,11 @@ def is_journal_mark(sort_key: str) -> bool:
 def parse_journal_number(sort_key: str) -> int:
     """The number in the sort key of a journal item or its mark."""
     return int(sort_key.removesuffix(_MARK))
+
+
+def is_webhooks(partition_key: str) -> bool:
+    """Whether this is the partition key of a project's webhooks."""
+    return partition_key.startswith(WEBHOOK_PREFIX)
 
 
 def is_attribute(sort_key: str) -> bool:

@@ -25,6 +25,7 @@ from gridview.index.blocks import Unreadable
 from gridview.index.committer import Superseded
 from gridview.index.images import Underivable
 from gridview.schema.store import DefinitionsMissing
+from gridview.schema.trash import is_trashed
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 
@@ -123,7 +124,7 @@ class Check:
         issues, suspects = 0, []
         for key, items in part.collections:
             fingerprint, found = self._compare(key, items)
-            issues += any(keys.is_project(item[keys.SK]) for item in items)
+            issues += any(keys.is_project(item[keys.SK]) and not is_trashed(item) for item in items)
             if found:
                 suspects.append((key, fingerprint))
         visits = [Visit(*project) for project in part.projects]

@@ -21,6 +21,7 @@ from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import UnknownSpec, present_sort_strings
 from gridview.schema.catalog import Catalog, Order
 from gridview.schema.generations import IndexState
+from gridview.schema.trash import is_trashed
 
 
 class DifferenceKind(StrEnum):
@@ -132,12 +133,13 @@ class Collection:
 
     @property
     def version(self) -> int:
-        """The highest version that a sort entry or tombstone was derived from."""
-        return _highest(self.entries, "version")
+        """The highest version that the issue is known to have had: of the trash, or that an entry or tombstone was derived from."""
+        trashed = {"": self.document} if self.document is not None and is_trashed(self.document) else {}
+        return _highest({**self.entries, **trashed}, "version")
 
     def image(self) -> Image | None:
-        """The issue's present image; None if there is no document. Underivable if the document is not an issue's."""
-        if self.document is None:
+        """The issue's present image; None if there is no document, or the issue is deleted. Underivable if it is not an issue's."""
+        if self.document is None or is_trashed(self.document):
             return None
         image = Image.of(self.document)
         placed = self.document.get("num"), self.document.get(keys.SORT)
@@ -232,8 +234,11 @@ def compared(collection: Collection, catalog: Catalog | None, *, removing: bool 
         found += _of_orders(collection, catalog, image, target)
     except Underivable as error:
         return [*found, Difference(key, DifferenceKind.UNDERIVABLE, "document", str(error))]
-    if catalog is None and image is not None:
-        found.append(Difference(key, DifferenceKind.ORPHAN, "document"))
+    if collection.document is not None:
+        if catalog is None:
+            found.append(Difference(key, DifferenceKind.ORPHAN, "document"))
+        if (keys.TTL_ATTRIBUTE in collection.document) is not is_trashed(collection.document):
+            found.append(Difference(key, DifferenceKind.EXPIRY, "document"))
     found += (Difference(key, DifferenceKind.MALFORMED, order_id) for order_id in collection.malformed)
     found += (
         Difference(key, DifferenceKind.EXPIRY, order_id)

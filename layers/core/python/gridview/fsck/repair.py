@@ -5,10 +5,12 @@ then completion. So consumers, passes, invocations believed dead and other repai
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from gridview.dynamodb.errors import ItemTooLarge
+from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
+from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import Collection, DifferenceKind, compared, is_entry
@@ -17,11 +19,12 @@ from gridview.index.families import has_entries
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Underivable, target_of
 from gridview.index.journal_log import Log
-from gridview.index.ledger import EVERY_FAMILY, ImageVersion, Intent, Ledger, Plan, left_behind
+from gridview.index.ledger import EVERY_FAMILY, ImageVersion, Intent, Ledger, Plan, Telling, left_behind
 from gridview.index.maintainer import Work, carry_out, current_catalog
 from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs, DefinitionsMissing, require_deleted
+from gridview.schema.trash import KEPT_DAYS, LIVING, TRASHED, is_trashed
 from gridview.support import backoff, clock
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import Overloaded
@@ -116,6 +119,7 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
     # Read after the ledger, so that the ledger was never derived from anything newer than the document, unless somebody restored
     # an older document by hand, which then holds.
     collection.document = table.get(key, keys.project(issue.tenant, issue.project), consistent=True)
+    mended = _mend_expiry(table, collection.document)
     stale = clock.after(_STALE)
     catalog = current_catalog(table, catalogs, issue.tenant, issue.project)
     if catalog is None and collection.document is not None:
@@ -130,7 +134,22 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
         return _prepare(table, catalogs, key, hint)._replace(changed=True)
     planned = _plan(collection, ledger, catalog, hint)
     work = None if planned is None else Work(catalog, key, ledger, planned, thorough=True)
-    return _Prepared(work, stale, bool(foreign))
+    return _Prepared(work, stale, bool(foreign) or mended)
+
+
+def _mend_expiry(table: Table, document: Item | None) -> bool:
+    """Take from an issue the expiry that only a deleted one has, or give it to that. Whether there was anything to do."""
+    if document is None or is_trashed(document) is (keys.TTL_ATTRIBUTE in document):
+        return False
+    place = document[keys.PK], document[keys.SK]
+    with suppress(ConditionFailed):  # somebody has just deleted or restored it
+        if is_trashed(document):
+            table.update(*place, TRASHED, default={keys.TTL_ATTRIBUTE: clock.expiry(KEPT_DAYS)})
+            document[keys.TTL_ATTRIBUTE] = clock.expiry(KEPT_DAYS)
+        else:
+            table.update(*place, LIVING, drop=(keys.TTL_ATTRIBUTE,))
+            del document[keys.TTL_ATTRIBUTE]
+    return True
 
 
 def _look_up(table: Table, collection: Collection, catalog: Catalog | None) -> Ledger | None:
@@ -167,7 +186,9 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     left = left_behind(ledger, present, {**present, **target}, now)
     # What a lost ledger told of other families nobody knows any more.
     left |= {EVERY_FAMILY: ()} if lost else {}
-    done = Ledger(order.version, order.removed, epoch, revision, target, left=left, at=now)
+    # What a journal told of it nobody knows any more either.
+    telling = Telling(None, None) if lost and catalog is not None and catalog.journalled else None
+    done = Ledger(order.version, order.removed, epoch, revision, target, left=left, at=now, telling=telling)
     intents = {
         family: Intent(
             target.get(family),

@@ -15,6 +15,9 @@ _ENTRY_BYTES = 400
 _KEYS_SECONDS = 60
 """How long the sort strings of a plain block are kept. GSI1 may not have had all of them yet when they were read."""
 
+_DATED_SECONDS = 900.0
+"""How long anything that GSI1 listed is kept at most."""
+
 _BEAT_SECONDS = 30.0
 
 
@@ -24,11 +27,20 @@ class _Kept(NamedTuple):
     until: float | None
 
 
+class _Dated(NamedTuple):
+    """What GSI1 listed. When it was kept, by the cache's clock, and the instant at which it was read."""
+
+    value: Any
+    kept: float
+    read: float
+
+
 class BlockCache:
     """Blocks and the sort strings of plain ones, by partition key and write id; directories; and the ends of journals.
 
-    All keys name tenant and project. Beyond about `size` bytes the least recently used entries go first. Directories are kept for
-    `seconds`: a page may be as late, in addition to the lag of the index.
+    All keys name tenant and project. Beyond about `size` bytes the least recently used entries go first. Directories are used for
+    `seconds`: a page may be as late, in addition to the lag of the index. Those of a journalled project are used for as long as the
+    journal's end is at hand that tells what has changed since.
     """
 
     def __init__(
@@ -53,33 +65,48 @@ class BlockCache:
         """Cache a block whose bitmaps have `size` bytes."""
         self._put(("block", partition_key, block.write_id), block, 2 * size + _ENTRY_BYTES)
 
-    def sort_strings(self, partition_key: str, write_id: str, part: Range | None = None) -> list[str] | None:
-        """All sort strings of a plain block or of a part of it, in order, if they are cached."""
-        found: list[str] | None = self._get(("keys", partition_key, write_id, *_fences(part)))
-        return found
+    def sort_strings(
+        self, partition_key: str, write_id: str, part: Range | None = None, since: float | None = None
+    ) -> list[str] | None:
+        """All sort strings of a plain block or of a part of it, in order, if they are cached. `since`: as for `directory`."""
+        seconds = _KEYS_SECONDS if part is None else self.seconds
+        found = self._dated(("keys", partition_key, write_id, *_fences(part)), seconds, since)
+        return None if found is None else list(found.value)
 
     def keep_sort_strings(
-        self, partition_key: str, write_id: str, found: list[str], part: Range | None = None
+        self, partition_key: str, write_id: str, found: list[str], at: float, part: Range | None = None
     ) -> None:
-        """Cache the sort strings of a plain block read as a whole, or those of a part of it (for as long as directories)."""
-        seconds = _KEYS_SECONDS if part is None else self.seconds
-        if seconds > 0:
+        """Cache the sort strings of a plain block read as a whole, or those of a part of it. `at`: as for `keep_directory`."""
+        if part is None or self.seconds > 0:
             # A Python string takes about 50 bytes besides its characters.
             size = _ENTRY_BYTES + sum(50 + len(one) for one in found)
-            key = ("keys", partition_key, write_id, *_fences(part))
-            self._put(key, found, size, self.clock() + seconds)
+            self._keep_dated(("keys", partition_key, write_id, *_fences(part)), found, size, at)
 
-    def directory(self, partition: str) -> Directory | None:
-        """A directory that is young enough, with its age in seconds."""
-        found: tuple[Directory, float] | None = self._get(("directory", partition))
-        return None if found is None else replace(found[0], age=self.clock() - found[1])
+    def directory(self, partition: str, since: float | None = None) -> Directory | None:
+        """A directory that is young enough, with its age in seconds; or one that was read from an instant on, however old.
 
-    def keep_directory(self, partition: str, directory: Directory) -> None:
-        """Cache a directory that was just read."""
+        `since`: what is at hand of the project's journal goes on with whatever was read from then on (seconds since 1970).
+        """
+        found = self._dated(("directory", partition), self.seconds, since)
+        return None if found is None else replace(found.value, age=self.clock() - found.kept)
+
+    def keep_directory(self, partition: str, directory: Directory, at: float) -> None:
+        """Cache a directory that was read at the instant `at`, in seconds since 1970."""
         if self.seconds > 0:
-            now = self.clock()
-            size = _ENTRY_BYTES * (1 + len(directory.entries))
-            self._put(("directory", partition), (directory, now), size, now + self.seconds)
+            self._keep_dated(
+                ("directory", partition), directory, _ENTRY_BYTES * (1 + len(directory.entries)), at
+            )
+
+    def _dated(self, key: tuple[str, ...], seconds: float, since: float | None) -> "_Dated | None":
+        found: _Dated | None = self._get(key)
+        if found is None:
+            return None
+        good = self.clock() - found.kept < seconds if since is None else found.read >= since
+        return found if good else None
+
+    def _keep_dated(self, key: tuple[str, ...], value: Any, size: int, at: float) -> None:
+        now = self.clock()
+        self._put(key, _Dated(value, now, at), size, now + _DATED_SECONDS)
 
     def journal(self, partition: str) -> Any:
         """What `keep_journal` has kept of a journal; None if nothing is."""

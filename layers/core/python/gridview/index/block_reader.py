@@ -21,6 +21,7 @@ from gridview.index.block_reads import Reads, Want
 from gridview.index.blocks import HEAD, Block, Entry, Sets, entry_of
 from gridview.index.directory import Directory, Range, chained, keys_in, members_in, range_of
 from gridview.schema.catalog import Catalog
+from gridview.support import clock
 from gridview.support.errors import Overloaded
 
 _DIRECTORY_PATHS = (("size",), ("upper",), ("next",), ("write_id",))
@@ -31,10 +32,17 @@ _LEFT_AT_ONCE = 16
 
 
 class BlockReader:
-    """The reads of one request; the request sees one state of each directory and of each block."""
+    """The reads of one request; the request sees one state of each directory and of each block.
 
-    def __init__(self, table: Table, catalog: Catalog, cache: BlockCache) -> None:
+    `since`: in a journalled project, the instant from which on what was read before goes together with what is known of the journal
+    (seconds since 1970). Without it what was read before is good for some seconds.
+    """
+
+    def __init__(self, table: Table, catalog: Catalog, cache: BlockCache, since: float | None = None) -> None:
         self.reads = Reads()
+        self.position = 0
+        """The highest number of the journal that a directory or block that was read anew tells of."""
+        self._since = since
         self._table = table
         self._tenant, self._project = catalog.tenant, catalog.project
         self._cache = cache
@@ -51,10 +59,21 @@ class BlockReader:
 
     def has_directory(self, family: str) -> bool:
         """Whether a directory is at hand, so that `directories` need not read it. The request then keeps to this copy."""
-        kept = self._cache.directory(self._partition(family)) if family not in self._directories else None
-        if kept is not None:
-            self._directories[family] = kept
+        if family not in self._directories:
+            kept = self._cache.directory(self._partition(family), self._since)
+            if kept is not None:
+                self._directories[family] = kept
         return family in self._directories
+
+    def renew(self, since: float) -> bool:
+        """Forget what may have been read of GSI1 before an instant; whether there was any."""
+        before, self._since = self._since, since
+        if before is None or before >= since or not self._directories:
+            return False
+        self._directories.clear()
+        self._blocks.clear()
+        self._keys.clear()
+        return True
 
     def directory(self, family: str) -> Directory:
         """A directory that is at hand."""
@@ -69,6 +88,7 @@ class BlockReader:
         wanted = list(dict.fromkeys(families))
         missing = [family for family in wanted if not self.has_directory(family)]
         if missing:
+            at = clock.seconds()
             spans = [Span(self._partition(family)) for family in missing]
             listed = self._table.read_together((), spans, paths=_DIRECTORY_PATHS).spans
             listings = {
@@ -77,7 +97,9 @@ class BlockReader:
             }
             self._directories.update(self._chained(listings))
             for family in missing:
-                self._cache.keep_directory(self._partition(family), self._directories[family])
+                directory = self._directories[family]
+                self._cache.keep_directory(self._partition(family), directory, at)
+                self.position = max(self.position, *(entry.position for entry in directory.entries), 0)
         return {family: self._directories[family] for family in wanted}
 
     def _chained(self, listings: Mapping[str, Sequence[Entry]]) -> dict[str, Directory]:
@@ -130,6 +152,7 @@ class BlockReader:
         missing = [place for place in sets if not self._has_block(*place)]
         if not missing and not ranges:
             return
+        at = clock.seconds()
         together = self._table.read_together(
             [self._key(family, entry.id) for family, entry in missing],
             [self._span(family, between) for family, _, between in ranges],
@@ -146,7 +169,7 @@ class BlockReader:
             else:
                 stale.append((family, entry))
         for (family, entry, between), items in zip(ranges, together.spans, strict=True):
-            self._found_keys(family, entry, between, [item[keys.SORT] for item in items])
+            self._found_keys(family, entry, between, [item[keys.SORT] for item in items], at)
         if stale:
             self.reads.settled += len(stale)
             self._resolve(stale)
@@ -183,13 +206,13 @@ class BlockReader:
         for covered, part in ((range_of(entry), None), (between, between)):
             if any(between.within(other) for other, _ in known):
                 return True
-            kept = self._cache.sort_strings(self._key(family, entry.id)[0], entry.write_id, part)
+            kept = self._cache.sort_strings(self._key(family, entry.id)[0], entry.write_id, part, self._since)
             if kept is not None:
                 self.reads.cached += 1
                 known.append((covered, kept))
         return any(between.within(other) for other, _ in known)
 
-    def _found_keys(self, family: str, entry: Entry, between: Range, found: list[str]) -> None:
+    def _found_keys(self, family: str, entry: Entry, between: Range, found: list[str], at: float) -> None:
         # BETWEEN includes its upper end, a range does not.
         within = sorted(key for key in found if between.covers(key))
         self._keys.setdefault((family, entry), []).append((between, within))
@@ -202,9 +225,9 @@ class BlockReader:
             and range_of(entry).within(between)
             and block.members == BitMap(map(number_of, within))
         ):
-            self._cache.keep_sort_strings(partition_key, entry.write_id, within)
+            self._cache.keep_sort_strings(partition_key, entry.write_id, within, at)
         else:
-            self._cache.keep_sort_strings(partition_key, entry.write_id, within, between)
+            self._cache.keep_sort_strings(partition_key, entry.write_id, within, at, between)
 
     # Blocks split or merged since the directory was read
 
@@ -327,6 +350,7 @@ class BlockReader:
 
     def _kept(self, item: Mapping[str, Any]) -> Block:
         block = Block.from_item(item)
+        self.position = max(self.position, block.position)
         self._cache.keep_block(item[keys.PK], block, len(item["set"]))
         return block
 

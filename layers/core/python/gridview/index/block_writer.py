@@ -28,7 +28,7 @@ from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, delete
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index import blocks
-from gridview.index.blocks import HEAD, Block, Change, KeyChange, Unreadable
+from gridview.index.blocks import HEAD, Block, BlockChange, KeyChange, Unreadable
 from gridview.index.fence_cache import Fences
 from gridview.index.ledger import NUMBER, STANDING, paths_of, stands_at, strings_in
 from gridview.support import backoff
@@ -268,7 +268,7 @@ class BlockWriter:
                 here, position = self._waiting(read), self._replay.position
                 if not here:
                     return read  # another fold has been here
-            change = Change(
+            change = BlockChange(
                 frozenset(place.key for place in here if place.present),
                 frozenset(place.key for place in here if not place.present),
             )

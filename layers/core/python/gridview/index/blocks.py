@@ -207,14 +207,14 @@ class KeyChange(NamedTuple):
     number: int = 0
 
 
-class Change(NamedTuple):
+class BlockChange(NamedTuple):
     """Keys to add to a block and keys to remove from it; the two are disjoint."""
 
     add: frozenset[str] = frozenset()
     remove: frozenset[str] = frozenset()
 
 
-def changed(block: Block, change: Change, position: int = 0) -> Block:
+def changed(block: Block, change: BlockChange, position: int = 0) -> Block:
     """The block with keys between its fences added and removed, under a new write id, at this position if its own is not higher.
 
     An added issue stays even if another of its keys is removed: a plain block does not tell its keys apart.

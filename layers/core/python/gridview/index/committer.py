@@ -37,12 +37,12 @@ class Superseded(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The change of one issue: the ledger that intends it, written on a condition. None: nothing that is indexed changes."""
+    """The change of one issue: the ledger that intends it, written on a condition."""
 
     key: str
     change: IssueChange
-    ledger: Ledger | None = None
-    unchanged: Condition | None = None
+    ledger: Ledger
+    unchanged: Condition
     expires: int | None = None
 
 
@@ -77,11 +77,26 @@ def _commit_item(log: Log, chosen: Sequence[Pending]) -> dict[str, Exception]:
         log.close(number)
         busy = Overloaded("The table is busy; try again.")
         return {**{one.key: busy for one in written}, **failed}
-    record = log.put(number, (one.change for one in written))
+    record = _put(log, number, [one.change for one in written])
     if record is None:
         return {**{one.key: Superseded() for one in written}, **failed}
     complete(log, record)
     return failed
+
+
+def _put(log: Log, number: int, changes: Sequence[IssueChange]) -> JournalItem | None:
+    """Put the item; None if somebody has put an empty one before.
+
+    Overloaded if the table refuses it; then the number is empty, if the table takes as much as that. Whoever follows the journal
+    stops at a number without an item.
+    """
+    try:
+        return log.put(number, changes)
+    except Overloaded:
+        record = log.close(number)
+        if not record.changes:
+            raise
+        return record  # it arrived, and nobody heard of it
 
 
 def _write_ledgers(table: Table, number: int, chosen: Iterable[Pending]) -> dict[str, Exception]:
@@ -89,8 +104,6 @@ def _write_ledgers(table: Table, number: int, chosen: Iterable[Pending]) -> dict
     failed: dict[str, Exception] = {}
 
     def write(one: Pending) -> None:
-        if one.ledger is None:
-            return
         item = replace(one.ledger, number=number).to_item(one.key, expires=one.expires)
         try:
             table.put(item, one.unchanged)

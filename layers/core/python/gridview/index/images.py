@@ -10,6 +10,7 @@ from gridview.index.families import derived_strings
 from gridview.index.ledger import ImageVersion
 from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.catalog import Catalog
+from gridview.schema.trash import is_trashed
 
 NOT_AN_ISSUE = (KeyError, TypeError, ValueError)
 """The errors of decoding an item that has an issue's key but is not an issue."""
@@ -17,7 +18,7 @@ NOT_AN_ISSUE = (KeyError, TypeError, ValueError)
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """The content of an issue, or its content when it was removed, as of one version."""
+    """The content of an issue, or its content when it was removed, as of one version. A deleted issue is removed."""
 
     key: str
     issue: IssueKey
@@ -39,7 +40,7 @@ class Image:
             return cls(
                 key,
                 keys.parse_issue(key),
-                ImageVersion(int(document["version"]), removed=False),
+                ImageVersion(int(document["version"]), removed=is_trashed(document)),
                 document,
                 False,
             )

@@ -47,13 +47,18 @@ class FamilyChange(NamedTuple):
 
 
 class IssueChange(NamedTuple):
-    """A new version of an issue, and its moves by family. `revision` is its ledger's, 0 if nothing that is indexed changed."""
+    """A new version of an issue, and its moves by family. `revision` is its ledger's.
+
+    It tells the feed of the versions behind `before` up to `version`: of none if they are the same. None: nobody knows what was
+    told before, and the item may be of a version of this code that told nothing.
+    """
 
     num: int
     version: int
     removed: bool
     revision: int
     moves: Mapping[str, FamilyChange]
+    before: int | None = None
 
     @property
     def size(self) -> int:
@@ -85,15 +90,20 @@ class JournalItem:
             "made": round(self.made * 1_000),
             keys.TTL_ATTRIBUTE: int(self.made) + EXPIRES_DAYS * 86_400,
         }
-        return {**item, "changes": _encoded(self.changes)} if self.changes else item
+        if not self.changes:
+            return item
+        before = orjson.dumps([change.before for change in self.changes])
+        return {**item, "changes": _encoded(self.changes), "before": before}
 
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode the stored item."""
-        changes = item.get("changes")
-        return cls(
-            int(item[keys.SK]), item["made"] / 1_000, () if changes is None else tuple(_decoded(changes))
-        )
+        stored = item.get("changes")
+        changes = () if stored is None else tuple(_decoded(stored))
+        if "before" in item:  # beside the changes, so that an older version of this code can read them
+            told = zip(changes, orjson.loads(item["before"]), strict=True)
+            changes = tuple(change._replace(before=before) for change, before in told)
+        return cls(int(item[keys.SK]), item["made"] / 1_000, changes)
 
 
 class Listing(NamedTuple):
@@ -106,7 +116,7 @@ class Listing(NamedTuple):
 
 def _encoded(changes: Iterable[IssueChange]) -> bytes:
     """Compressed JSON. Strings of one family are much alike, so it takes a quarter of the room, and of the write units."""
-    told = [[*change[:-1], {family: [*move] for family, move in change.moves.items()}] for change in changes]
+    told = [[*change[:4], {family: [*move] for family, move in change.moves.items()}] for change in changes]
     return zlib.compress(orjson.dumps(told))
 
 
@@ -168,6 +178,10 @@ class Head:
     def shown(self, now: float) -> int:
         """The watermark that everybody is shown: GSI1 and directories that are kept may not know of a later one yet."""
         return max((number for number, at in self.trail if at <= now - SHOWN_SECONDS), default=0)
+
+    def shown_since(self, number: int) -> float:
+        """The instant from which on everybody is shown a watermark of the trail, in seconds since 1970; 0.0 for the beginning."""
+        return next((at + SHOWN_SECONDS for one, at in self.trail if one == number), 0.0)
 
     def trail_to(self, number: int, now: float) -> list[list[int]]:
         """The stored trail when the watermark comes to a number: as much of it as `shown` needs from now on."""

@@ -100,10 +100,13 @@ class Log:
         found = self.table.batch_get(list(wanted), consistent=True, paths=()).items
         return frozenset(wanted[key] for key in found)
 
-    def behind(self, number: int, *, consistent: bool = True) -> Listing:
-        """The first MB of items and marks behind a number: a read unit for each 4 KB, half of it if not strongly consistent."""
+    def behind(self, number: int, *, consistent: bool = True, rows: int | None = None) -> Listing:
+        """The first MB of items and marks behind a number, or so many of them.
+
+        A read unit for each 4 KB, half of it if not strongly consistent.
+        """
         bound = Bound("between", keys.journal_item(number + 1), _LAST)
-        page = self.table.query(self.partition, bound=bound, consistent=consistent)
+        page = self.table.query(self.partition, bound=bound, limit=rows, consistent=consistent)
         records = [item for item in page.items if not keys.is_journal_mark(item[keys.SK])]
         marks = [item[keys.SK] for item in page.items if keys.is_journal_mark(item[keys.SK])]
         return Listing(

@@ -1,17 +1,23 @@
 """The end of a journal, as a container keeps it: what blocks, sort entries and directories may not show yet.
 
-    shown to everybody | kept: no number is missing          | behind a number that is missing | new
-                     floor                                  last
+                  shown to everybody                  | not yet
+    behind nothing | kept for the sake of directories | kept | behind a number that is missing | new
+                 floor                              shown   last
 
 A journal item never changes, so a container reads each once, and a query only what is new. Items behind a missing number are laid
 over too, and are read again until that number is known: whoever has taken it may still put its item. The head only tells which
 items nobody needs any more, so it is seldom read, and beside the items.
+
+What was read of GSI1 from the instant `since` on shows all up to `floor`. So with the items behind the floor a container goes on
+with a directory that it read then, however much was folded meanwhile.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Self
+from typing import NamedTuple, Self
+
+from pyroaring import BitMap
 
 from gridview.dynamodb.side_by_side import side_by_side
 from gridview.index.block_cache import BlockCache
@@ -21,20 +27,48 @@ from gridview.index.moves import FamilyMoves, logged_moves
 from gridview.support import clock
 
 _HEAD_SECONDS = 10.0
-"""After so long the head is read again if items are kept: some may be shown to everybody by now."""
+"""After so long the head is read again if something is not shown to everybody: it may be by now."""
 
 _IDLE_SECONDS = 60.0
-"""After so long it is read even if none are: a great many may have come, and been folded."""
+"""After so long it is read in any case: a great many may have come, and been folded."""
+
+_KEPT_CHANGES = 500
+"""With more changes than that, those that everybody is shown go: to lay them over costs more than to read directories anew."""
+
+_KEPT_SECONDS = 900.0
+"""After so long they go too."""
 
 _BYTES = 4
 """Bytes in memory for each byte of a change's strings."""
 
 
+class Logged(NamedTuple):
+    """What a journal tells: where issues were and are, and which of them the index may not show everybody there.
+
+    It goes up to the number `last`, and with what was read of GSI1 from the instant `since` on, in seconds since 1970.
+    """
+
+    moves: Mapping[int, FamilyMoves] = {}
+    pending: BitMap = BitMap()
+    last: int = 0
+    since: float = 0.0
+
+    def tells_no_more_than(self, before: "Logged") -> bool:
+        """Whether nothing has come since."""
+        return self.last == before.last and self.moves is before.moves
+
+
 @dataclass(frozen=True, slots=True)
 class JournalTail:
-    """The items behind `floor` up to `last`, none missing, and the moves that they tell. The head was read at `looked_at`."""
+    """The items behind `floor` up to `last`, none missing, and the moves that they tell.
+
+    Everybody is shown what is up to `shown`, and was shown what is up to `floor` from the instant `since` on. The head was read at
+    `looked_at`.
+    """
 
     floor: int
+    since: float
+    shown: int
     last: int
     looked_at: float
     items: Sequence[JournalItem] = ()
@@ -42,14 +76,28 @@ class JournalTail:
 
     def wants_head(self, now: float) -> bool:
         """Whether it is time to ask the head."""
-        return now - self.looked_at >= (_HEAD_SECONDS if self.items else _IDLE_SECONDS)
+        waits = bool(self.items) and self.items[-1].number > self.shown
+        return now - self.looked_at >= (_HEAD_SECONDS if waits else _IDLE_SECONDS)
 
     def at_head(self, head: Head, now: float) -> Self:
-        """Without the items that everybody is shown."""
-        floor = max(self.floor, head.shown(now))
-        items = [item for item in self.items if item.number > floor]
+        """With what the head tells, and without items that are too old, or too many. Items that were not read are passed over."""
+        shown = max(self.shown, head.shown(now))
+        changes = sum(len(item.changes) for item in self.items)
+        aged = bool(self.items) and now - self.items[0].made > _KEPT_SECONDS
+        if self.last >= shown and changes <= _KEPT_CHANGES and not aged:
+            return replace(self, shown=shown, looked_at=now)
+        items = [item for item in self.items if item.number > shown]
         moves = self.moves if len(items) == len(self.items) else logged_moves(items)
-        return replace(self, floor=floor, last=max(self.last, floor), looked_at=now, items=items, moves=moves)
+        return replace(
+            self,
+            floor=shown,
+            since=max(self.since, head.shown_since(shown)),
+            shown=shown,
+            last=max(self.last, shown),
+            looked_at=now,
+            items=items,
+            moves=moves,
+        )
 
     def with_items(self, found: Iterable[JournalItem]) -> Self:
         """With those items that follow the last one without a gap."""
@@ -62,16 +110,22 @@ class JournalTail:
         moves = logged_moves(new, self.moves)
         return replace(self, last=new[-1].number, items=[*self.items, *new], moves=moves)
 
-    def moves_with(self, found: Iterable[JournalItem]) -> Mapping[int, FamilyMoves]:
-        """The moves that these items tell too, as far as they are behind the last one."""
+    def logged(self, found: Iterable[JournalItem]) -> Logged:
+        """What it tells, and what these items tell too, as far as they are behind the last one."""
         behind = sorted((item for item in found if item.number > self.last), key=lambda item: item.number)
-        return logged_moves(behind, self.moves) if behind else self.moves
+        recent = (item for item in (*self.items, *behind) if item.number > self.shown)
+        return Logged(
+            logged_moves(behind, self.moves) if behind else self.moves,
+            BitMap(change.num for item in recent for change in item.changes),
+            self.last,
+            self.since,
+        )
 
     @classmethod
     def behind(cls, head: Head, now: float) -> Self:
         """What is known from a head alone."""
-        floor = head.shown(now)
-        return cls(floor, floor, now)
+        shown = head.shown(now)
+        return cls(shown, head.shown_since(shown), shown, shown, now)
 
     @property
     def size(self) -> int:
@@ -79,38 +133,46 @@ class JournalTail:
         return _BYTES * sum(change.size for change in chain(*(item.changes for item in self.items)))
 
 
-def recent_moves(log: Log, cache: BlockCache) -> Mapping[int, FamilyMoves]:
-    """The moves of the issues that the index may not show everybody where they belong, by the journal as it is now.
+def tail_of(log: Log, cache: BlockCache) -> JournalTail | None:
+    """What a container keeps of a journal; None if it knows nothing of it."""
+    tail: JournalTail | None = cache.journal(log.partition)
+    return tail
 
-    Half a read unit for each 4 KB that this container has not read; sometimes 1 unit for the head, in the same round. If it knows
-    nothing of the journal, the head comes first, in a round of its own (`learn` does that earlier). Overloaded.
+
+def recent_moves(
+    log: Log, cache: BlockCache, tail: JournalTail | None, *, consistent: bool = False
+) -> Logged:
+    """What a journal tells now besides what a container keeps of it, which is kept too.
+
+    Half a read unit for each 4 KB that this container has not read, twice that if it is `consistent`; sometimes 1 unit for the
+    head, in the same round. If it knows nothing of the journal, the head comes first, in a round of its own (`learn` does that
+    earlier). Overloaded.
     """
     now = clock.seconds()
-    tail: JournalTail = cache.journal(log.partition) or JournalTail.behind(log.head(), now)
+    tail = tail or JournalTail.behind(log.head(), now)
     head: Head | None = None
     if tail.wants_head(now):
         listed, head = side_by_side(
             log.table,
-            lambda: log.behind(tail.last, consistent=False),
+            lambda: log.behind(tail.last, consistent=consistent),
             lambda own: replace(log, table=own).head(),
         )
     else:
-        listed = log.behind(tail.last, consistent=False)
+        listed = log.behind(tail.last, consistent=consistent)
     found = list(listed.records)
     if listed.more:
         head = head or log.head()
         begin = max((head.shown(now), *(item.number for item in found)))
-        found += log.all_behind(begin, consistent=False)
+        found += log.all_behind(begin, consistent=consistent)
+    used = kept = tail.with_items(found)
     if head is not None:
-        tail = tail.at_head(head, now)
-    tail = tail.with_items(found)
-    if (
-        head is not None and tail.last < head.folded
-    ):  # no number up to there is missing, so a copy of the table was late
-        found = log.all_behind(tail.last)
-        tail = tail.with_items(found)
-    cache.keep_journal(log.partition, tail, tail.size)
-    return tail.moves_with(found)
+        kept = kept.at_head(head, now).with_items(found)
+        if kept.last < head.folded:  # no number up to there is missing, so a copy of the table was late
+            found = log.all_behind(kept.last)
+            used, kept = used.with_items(found), kept.with_items(found)
+    cache.keep_journal(log.partition, kept, kept.size)
+    # Between what was kept and what waits there may be items that were passed over.
+    return (used if used.last >= kept.last else kept).logged(found)
 
 
 def learn(log: Log, cache: BlockCache) -> None:

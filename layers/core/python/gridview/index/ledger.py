@@ -6,6 +6,9 @@ an *intent* that names every order about to be touched, under a revision that wa
 revision: a write with an older one fails its condition. Whoever finds an unfinished intent makes a new one that names the same
 orders again, changed or not, and so supersedes whatever the dead invocation still has in flight.
 
+The journal of a project is also its feed of changes, and names each version of an issue once. So the ledger of an issue knows up
+to which version a journal has told of it (`Telling`).
+
 GSI1 shows blocks later than the table has them. So for some seconds a finished ledger also remembers what the issue has *left*:
 a reader who has to know which blocks' listed sizes still count the issue looks there.
 """
@@ -49,6 +52,16 @@ class Intent:
         return cls(item.get("to"), tuple(item.get("left", ())))
 
 
+class Telling(NamedTuple):
+    """What the journal item of a ledger's number tells of the issue: the versions behind `before` up to `to`.
+
+    If they are the same, it tells nothing. None: nobody knows up to which version a journal has told of the issue.
+    """
+
+    before: int | None
+    to: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """A record of what has been derived from an issue.
@@ -56,7 +69,8 @@ class Ledger:
     `version` and `removed` name the image that `applied` (family -> sort string) was derived from, or with `intent` is being
     derived from. `epoch` is the catalog's. Every intent raises `revision`. An issue from which nothing was derived has
     `Ledger.EMPTY`. `left`: the families changed shortly before `at` (seconds since 1970), each with the strings that the issue had
-    there, or EVERY_FAMILY. `number`: that of the journal item that decides whether the intent was carried out; 0 without a journal.
+    there, or EVERY_FAMILY. `number`: that of the journal item that decides whether the intent was carried out; 0 without a
+    journal. `telling`: what that item tells of the issue; None without a journal.
     """
 
     version: int = 0
@@ -68,6 +82,14 @@ class Ledger:
     left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     at: int = 0
     number: int = 0
+    telling: Telling | None = None
+
+    @property
+    def told(self) -> int | None:
+        """The version up to which a journal has told of the issue; None if nobody knows. What came before a journal is told."""
+        if self.telling is None:
+            return self.version if self.intent is None else None
+        return self.telling.to if self.intent is None else self.telling.before
 
     def left_by(self, now: int) -> Mapping[str, tuple[str, ...]]:
         """What it left, as far as somebody may still be shown it."""
@@ -123,6 +145,8 @@ class Ledger:
             item |= {"left": {family: list(strings) for family, strings in self.left.items()}, "at": self.at}
         if self.number:
             item[NUMBER] = self.number
+        if self.telling is not None:
+            item["telling"] = list(self.telling)
         if expires is not None:
             item[keys.TTL_ATTRIBUTE] = expires
         return item
@@ -143,6 +167,7 @@ class Ledger:
             left={family: tuple(strings) for family, strings in item.get("left", {}).items()},
             at=item.get("at", 0),
             number=item.get(NUMBER, 0),
+            telling=Telling(*item["telling"]) if "telling" in item else None,
         )
 
 
@@ -209,17 +234,20 @@ def plan(
     epoch: int,
     *,
     restored: bool = False,
+    tell: bool = False,
     now: int = 0,
 ) -> Plan | None:
     """The writes that bring the sort entries to `target` (family -> sort string), derived from `image`, at `now`.
 
     None if there is nothing to do: the ledger is finished, and it knows this image under this epoch or a newer image, or nothing
-    that is indexed differs from the version just before. After a longer step, or under a newer epoch, the ledger is written
-    even so: an invocation believed dead may be about to derive something else from a version in between or by older definitions,
-    and now finds the ledger changed. The step to a `restored` issue is a longer one, because it includes the removal. An image
-    older than an unfinished ledger completes what that ledger intended.
+    that is indexed differs from the version just before. With `tell` there is, unless a newer image is known: a journal has not
+    told of this image yet. After a longer step, or under a newer epoch, the ledger is written even so: an invocation believed
+    dead may be about to derive something else from a version in between or by older definitions, and now finds the ledger
+    changed. The step to a `restored` issue is a longer one, because it includes the removal. An image older than an unfinished
+    ledger completes what that ledger intended.
     """
-    if ledger.intent is None and (image < ledger.order or (image == ledger.order and epoch <= ledger.epoch)):
+    known = not tell and epoch <= ledger.epoch
+    if ledger.intent is None and (image < ledger.order or (image == ledger.order and known)):
         return None
     if ledger.intent is not None and image < ledger.order:
         image, target, epoch = ledger.order, ledger.target(), ledger.epoch
@@ -233,7 +261,7 @@ def plan(
     one_step = (
         not ledger.removed and not restored and image == ImageVersion(ledger.version + 1, removed=False)
     )
-    if not touched and one_step and epoch <= ledger.epoch:
+    if not touched and one_step and known:
         return None
     before = ledger.left_by(now)
     left = left_behind(ledger, present, touched, now)

@@ -21,7 +21,7 @@ from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Underivable, target_of
 from gridview.index.journal import FamilyChange, IssueChange
 from gridview.index.journal_log import Log
-from gridview.index.ledger import Ledger, Plan, plan
+from gridview.index.ledger import Ledger, Plan, Telling, plan
 from gridview.index.sort_entries import ENTRY_TOMBSTONE_DAYS, not_overtaken, sort_entry, tombstone
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs, DefinitionsMissing
@@ -29,8 +29,10 @@ from gridview.support import backoff, clock
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import NotFound, Overloaded
 
-LEDGER_TOMBSTONE_DAYS = 30
-"""A removed issue's ledger outlives the stream's records (1 day) and the dead letters (14 days)."""
+LEDGER_TOMBSTONE_DAYS = 60
+"""A removed issue's ledger outlives the stream's records (1 day), the dead letters (14 days) and the trash (30 days, and the days
+that the table takes to remove an item). A restored issue goes on with its versions and revisions.
+"""
 
 
 def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str) -> Catalog | None:
@@ -48,7 +50,8 @@ def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str)
 class Work:
     """The plan for one issue under the definitions of `catalog`, based on the ledger that was `read`.
 
-    `thorough`: write every block that may hold one of the issue's keys, whether the ledger gives reason to or not.
+    `thorough`: write every block that may hold one of the issue's keys, whether the ledger gives reason to or not. `tells`: the
+    journal is to tell of the image.
     """
 
     catalog: Catalog | None
@@ -56,6 +59,7 @@ class Work:
     read: Ledger
     planned: Plan
     thorough: bool = False
+    tells: bool = False
 
     @property
     def light(self) -> bool:
@@ -77,16 +81,19 @@ class Work:
 def work_on(catalog: Catalog | None, image: Image, ledger: Ledger, *, touch: bool = True) -> Work | None:
     """The work that brings an issue's derived items to `image`; None if there is none. Superseded by a newer epoch; Underivable.
 
-    `touch`: write the ledger even if a newer version or epoch makes no other difference.
+    `touch`: write the ledger even if a newer version or epoch makes no other difference, and have the journal tell of the image if
+    it has not. What does not come from the stream tells nothing: the history of the issue may not have its version yet.
     """
     epoch = catalog.epoch if catalog is not None else ledger.epoch
     if epoch < ledger.epoch:
         raise Superseded
     target = target_of(catalog, image)
-    found = plan(ledger, image.order, target, epoch, restored=image.restored, now=int(clock.seconds()))
+    news = touch and catalog is not None and catalog.journalled and image.order.version > (ledger.told or 0)
+    now = int(clock.seconds())
+    found = plan(ledger, image.order, target, epoch, restored=image.restored, tell=news, now=now)
     if found is None or not (touch or found.put or found.clear):
         return None
-    return Work(catalog, image.key, ledger, found)
+    return Work(catalog, image.key, ledger, found, tells=news and found.done.order == image.order)
 
 
 class Subject(NamedTuple):
@@ -95,12 +102,6 @@ class Subject(NamedTuple):
     catalog: Catalog | None
     image: Image
     ledger: Ledger
-
-    @property
-    def is_news(self) -> bool:
-        """Whether a journal has to name the image, even if nothing that is indexed differs."""
-        journalled = self.catalog is not None and self.catalog.journalled
-        return journalled and self.image.order > self.ledger.order
 
 
 def derive(
@@ -119,7 +120,7 @@ def derive(
     """
     failed: dict[str, Exception] = {}
     for attempt in range(backoff.ATTEMPTS):
-        works, superseded, seen = [], set(), []
+        works, superseded = [], set()
         for subject in _settled(table, read(issues)):
             key = subject.image.key
             try:
@@ -130,9 +131,7 @@ def derive(
                 failed[key] = error
             else:
                 works += [work] if work is not None else []
-                if work is None and touch and subject.is_news:
-                    seen.append(subject.image)
-        for key, trouble in carry_out(table, fences, works, seen).items():
+        for key, trouble in carry_out(table, fences, works).items():
             if isinstance(trouble, Superseded):
                 superseded.add(key)
             else:
@@ -159,17 +158,15 @@ def _settled(table: Table, subjects: Iterable[Subject]) -> Iterator[Subject]:
             yield subject._replace(ledger=ledger.committed() if committed[ledger.number] else ledger)
 
 
-def carry_out(
-    table: Table, fences: Fences, works: Sequence[Work], seen: Sequence[Image] = ()
-) -> dict[str, Exception]:
+def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, Exception]:
     """Write the work planned for issues, none of them twice; returns the errors that prevented it, by issue.
 
-    `seen`: images of journalled projects in which nothing that is indexed differs. A project that is journalled goes by
-    `committer.commit`, which never writes a block; for others the following holds. Superseded: another invocation has written
-    meanwhile. Overloaded and ItemTooLarge: from the table. Unreadable: one of its blocks. With n entries to change: 2 writes of
-    the ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks, which all issues share (`block_writer`).
+    A project that is journalled goes by `committer.commit`, which never writes a block; for others the following holds.
+    Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table. Unreadable: one of its
+    blocks. With n entries to change: 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks,
+    which all issues share (`block_writer`).
     """
-    failed = _commit(table, works, seen)
+    failed = _commit(table, works)
     works = [work for work in works if not work.journalled]
 
     def all_do(step: Callable[[Work], None], chosen: Iterable[Work]) -> None:
@@ -214,15 +211,12 @@ def carry_out(
     return failed
 
 
-def _commit(table: Table, works: Iterable[Work], seen: Iterable[Image]) -> dict[str, Exception]:
+def _commit(table: Table, works: Iterable[Work]) -> dict[str, Exception]:
     """Commit the work on journalled projects to their journals."""
     by_project: dict[tuple[str, str], list[Pending]] = defaultdict(list)
     for work in works:
         if work.journalled:
             by_project[work.project].append(_pending(work))
-    for image in seen:
-        change = IssueChange(image.issue.num, *image.order, revision=0, moves={})
-        by_project[image.project].append(Pending(image.key, change))
     failed: dict[str, Exception] = {}
     for project, pending in by_project.items():
         failed |= commit(Log(table, *project), pending)
@@ -240,10 +234,25 @@ def _pending(work: Work) -> Pending:
     for family, one in (intent.intent or {}).items():
         had = (read.applied[family],) if family in read.applied else ()
         moves[family] = FamilyChange((*had, *one.left), one.to, thorough)
-    num = keys.parse_issue(work.key).num
-    change = IssueChange(num, intent.version, intent.removed, intent.revision, moves)
-    ledger = replace(intent, left=work.planned.done.left)  # it is not written again when it is finished
+    num, telling = keys.parse_issue(work.key).num, _telling(work)
+    before = telling.before if telling.to == intent.version else intent.version
+    change = IssueChange(num, *intent.order, intent.revision, moves, before)
+    # It is not written again when it is finished.
+    ledger = replace(intent, left=work.planned.done.left, telling=telling)
     return Pending(work.key, change, ledger, _unchanged(read), _expires(work))
+
+
+def _telling(work: Work) -> Telling:
+    """What the journal is to tell of the issue.
+
+    A plan that somebody left unfinished tells what it was to tell then. Only the next image from the stream tells what a pass or a
+    repair has derived before it.
+    """
+    intent, read = work.planned.intent, work.read
+    if intent.telling is not None:
+        return intent.telling
+    unfinished = read.telling is not None and read.intent is not None and read.telling.to == intent.version
+    return Telling(read.told, intent.version if work.tells or unfinished else read.told)
 
 
 def _begin(table: Table, work: Work) -> None:

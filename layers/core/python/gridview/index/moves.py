@@ -6,17 +6,34 @@ from typing import NamedTuple
 from gridview.dynamodb.expressions import Item
 from gridview.index.families import is_key
 from gridview.index.images import Image, Underivable, target_of
-from gridview.index.journal import JournalItem
+from gridview.index.journal import FamilyChange, JournalItem
 from gridview.index.ledger import EVERY_FAMILY, Ledger
 from gridview.index.sort_entries import UnknownSpec
 from gridview.schema.catalog import Catalog
 
 
+class JournalStep(NamedTuple):
+    """What the journal item of a number says of an issue in a family: the derived string that it had, and the one it has then."""
+
+    number: int
+    had: str | None
+    takes: str | None
+
+
 class FamilyMove(NamedTuple):
-    """The derived strings under which an issue may be found in a family, and the one that it belongs under (None: none)."""
+    """The derived strings under which an issue may be found in a family, and the one that it belongs under (None: none).
+
+    `steps`: how it came there, where journal items alone tell it, and tell it for sure. Then a block's position says under which
+    of the strings the block counts the issue.
+    """
 
     leaves: tuple[str, ...]
     takes: str | None
+    steps: tuple[JournalStep, ...] = ()
+
+    def had_at(self, position: int) -> str | None:
+        """The string under which a block of this position counts the issue, by the steps."""
+        return next((step.had for step in self.steps if step.number > position), self.takes)
 
 
 class Move(NamedTuple):
@@ -56,11 +73,32 @@ def logged_moves(
         for change in item.changes:
             moves = dict(found.get(change.num, {}))
             for family, one in change.moves.items():
-                known = moves.get(family, FamilyMove((), None))
-                had = (*known.leaves, *(() if known.takes is None else (known.takes,)), *one.left)
-                moves[family] = FamilyMove(_keys(had, change.num), one.to)
+                known = moves.get(family)
+                had = (*_shown(known), *one.left)
+                steps = _steps(known, item.number, change.num, one)
+                moves[family] = FamilyMove(_keys(had, change.num), one.to, steps)
             found[change.num] = moves
     return found
+
+
+def _steps(known: FamilyMove | None, number: int, num: int, one: FamilyChange) -> tuple[JournalStep, ...]:
+    """The steps with that of another item. None at all where it is not sure which string the issue had."""
+    had = one.left[0] if one.left else None
+    sure = (
+        not one.thorough
+        and len(one.left) < 2
+        and all(is_key(told, num) for told in (*one.left, one.to or had) if told)
+    )
+    if not sure or (known is not None and (not known.steps or known.takes != had)):
+        return ()
+    return (*(known.steps if known is not None else ()), JournalStep(number, had, one.to))
+
+
+def _shown(move: FamilyMove | None) -> tuple[str, ...]:
+    """All strings of a move."""
+    if move is None:
+        return ()
+    return move.leaves if move.takes is None else (*move.leaves, move.takes)
 
 
 def move_of(
@@ -91,8 +129,7 @@ def move_of(
         differs = family in unfinished or present.get(family, ()) != (() if takes is None else (takes,))
         pending = pending or differs or told is not None
         if told or differs or {family, EVERY_FAMILY} & unsure:
-            also = () if told is None else (*told.leaves, *(() if told.takes is None else (told.takes,)))
-            families[family] = FamilyMove(_keys((*also, *shown), num), takes)
+            families[family] = FamilyMove(_keys((*_shown(told), *shown), num), takes)
     return Move(num, families, document, pending=pending)
 
 

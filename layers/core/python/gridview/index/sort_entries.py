@@ -8,8 +8,8 @@ from gridview.dynamodb.expressions import Condition
 from gridview.encoding import keys, sort_strings
 from gridview.schema.catalog import Catalog, CompositeOrder, Field, FieldType, Order
 
-ENTRY_TOMBSTONE_DAYS = 7
-"""A cleared entry's tombstone outlives every write that may still be in flight."""
+ENTRY_TOMBSTONE_DAYS = 60
+"""A cleared entry's tombstone outlives every write that may still be in flight, and the trash, as the ledger's does."""
 
 Body = Callable[[Field, Any], str]
 

@@ -1,26 +1,29 @@
 """The stream consumer: keeps derived data right, whatever Lambda, the stream and the network do.
 
-It folds a batch to the newest image of each issue, reads the ledgers and the catalog's epoch strongly consistent, and brings each
-issue's derived items to its image (`derive`).
+It records what each record changed (`history`), folds the batch to the newest image of each issue, reads the ledgers and the
+catalog's epoch strongly consistent, and brings each issue's derived items to its image (`derive`).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire
-from gridview.index import maintainer
+from gridview.index import history, maintainer
 from gridview.index.blocks import Unreadable
 from gridview.index.committer import Superseded
 from gridview.index.fence_cache import Fences
 from gridview.index.images import NOT_AN_ISSUE, Image, Poison, Underivable
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.maintainer import Subject, current_catalog
-from gridview.schema.catalog import Catalog
+from gridview.index.trash_list import keep_trash
+from gridview.schema.catalog import Catalog, HistorySetting
 from gridview.schema.store import Catalogs, DefinitionsMissing, require_deleted
+from gridview.schema.trash import is_trashed
 from gridview.support.errors import Overloaded
 
 
@@ -42,8 +45,14 @@ def consume(
 
     Each poison issue goes to `send_poison` and then counts as done. So does an issue that has to wait for a repair of the table:
     one of its blocks is unreadable, or its project's definitions are missing. `fences` are those that this container knows. Costs a
-    strongly consistent read of each ledger and of the projects' epochs, plus the writes of `maintainer.carry_out`.
+    strongly consistent read of each ledger and two of the projects' epochs, plus the writes of `history.record` and of
+    `maintainer.carry_out`.
     """
+    try:
+        history.record(table, records, partial(_setting, table, catalogs))
+        keep_trash(table, records)
+    except Overloaded:
+        return str(records[0]["dynamodb"]["SequenceNumber"])
     images, poison = fold(records)
     for one in poison:
         send_poison(one)
@@ -77,14 +86,14 @@ def consume(
 def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Poison]]:
     """The newest image of each issue, in the order of their first records; and items with an issue's key that are not issues.
 
-    Records of other items are skipped.
+    Records of other items are skipped, and those of a deleted issue's removal.
     """
     newest: dict[str, Arrival] = {}
     poison = []
     for record in records:
         stream = record["dynamodb"]
         key, sort_key = stream["Keys"][keys.PK]["S"], stream["Keys"][keys.SK]["S"]
-        if not (keys.is_issue(key) and keys.is_project(sort_key)):
+        if not (keys.is_issue(key) and keys.is_project(sort_key)) or _is_no_change(record):
             continue
         try:
             image = _image(key, record["eventName"], stream)
@@ -99,10 +108,15 @@ def fold(records: Iterable[Mapping[str, Any]]) -> tuple[list[Arrival], list[Pois
     return list(newest.values()), poison
 
 
+def _is_no_change(record: Mapping[str, Any]) -> bool:
+    """Whether a record says that a deleted issue has left the trash for good. Its delete was the change."""
+    return record["eventName"] == "REMOVE" and is_trashed(record["dynamodb"].get("OldImage", {}))
+
+
 def _image(key: str, event: str, stream: Mapping[str, Any]) -> Arrival:
     removed = event == "REMOVE"
     document = item_from_wire(stream["OldImage" if removed else "NewImage"])
-    order = ImageVersion(int(document["version"]), removed)
+    order = ImageVersion(int(document["version"]), removed or is_trashed(document))
     return Arrival(
         key=key,
         issue=keys.parse_issue(key),
@@ -111,6 +125,14 @@ def _image(key: str, event: str, stream: Mapping[str, Any]) -> Arrival:
         restored=event == "INSERT" and order.version > 1,
         first=stream["SequenceNumber"],
     )
+
+
+def _setting(table: Table, catalogs: Catalogs, project: history.ProjectKey) -> HistorySetting | None:
+    """What a project remembers of changes; None if it was deleted. One whose definitions are missing remembers as by default."""
+    found = _definitions(table, catalogs, *project)
+    if isinstance(found, DefinitionsMissing):
+        return HistorySetting()
+    return None if found is None else found.history
 
 
 def _catalogs_of(

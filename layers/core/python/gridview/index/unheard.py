@@ -24,6 +24,7 @@ from gridview.index.families import NUMBERS, families_of
 from gridview.index.ledger import Ledger
 from gridview.index.moves import FamilyMove, Move, Unheard, move_of
 from gridview.schema.catalog import Catalog
+from gridview.schema.trash import is_trashed
 from gridview.support import clock
 
 _RANGES = 16
@@ -79,7 +80,8 @@ def _written(table: Table, catalog: Catalog, nums: Sequence[int]) -> dict[int, I
     """The documents of those that GSI1 does not show yet."""
     project = keys.project(catalog.tenant, catalog.project)
     wanted = [(keys.issue(catalog.tenant, catalog.project, num), project) for num in nums]
-    return {item["num"]: item for item in table.batch_get(wanted, consistent=True).items.values()}
+    found = table.batch_get(wanted, consistent=True).items
+    return {item["num"]: item for item in found.values() if not is_trashed(item)}
 
 
 def _ranges(candidates: BitMap) -> Iterator[Bound]:

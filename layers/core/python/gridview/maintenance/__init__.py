@@ -1,4 +1,4 @@
-"""Background work on projects: jobs, and the passes over issues that they make.
+"""Background work on projects: passes over issues that make definitions true, and the jobs of people.
 
-I/O: folding, job_queue, job_worker, rebuild_pass.
+I/O: bulk, folding, job_line, job_queue, job_worker, rebuild_pass, removal.
 """

@@ -8,7 +8,9 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
 from gridview.index.fold import MOST, fold
+from gridview.index.gaps import Gaps
 from gridview.index.images import Poison
+from gridview.index.journal import Head
 from gridview.index.journal_log import Log
 from gridview.index.maintainer import current_catalog
 from gridview.schema.catalog import Catalog
@@ -33,17 +35,19 @@ _REMEMBERED = 1_000
 class Wakes:
     """The looks that one container of the consumer takes at journals, so that they are folded before the next minute begins.
 
-    `send` sends a hint. Nothing depends on it: each minute every fold that is due is hinted at.
+    `send` sends a hint. Nothing depends on it: each minute every fold that is due is hinted at. A look also empties the numbers
+    that others have taken and left, at which whoever follows the journal waits (`gaps`).
     """
 
     def __init__(self, send: Callable[[Hint], None]) -> None:
         self._send = send
         self._looked: dict[tuple[str, str], float] = {}
+        self._gaps = Gaps()
 
     def look(self, table: Table, catalogs: Catalogs, records: Iterable[Mapping[str, Any]]) -> None:
         """Hint at the folds of those journalled projects of these stream records in which enough waits and nobody folds.
 
-        Half a read unit for each project, at most once a second.
+        Half a read unit for each project, at most once a second, and what `Gaps.close` takes.
         """
         now = clock.seconds()
         for project in _projects_in(records):
@@ -55,12 +59,15 @@ class Wakes:
                 if len(self._looked) >= _REMEMBERED:
                     self._looked.clear()
                 self._looked[project] = now
-                self._wake(Log(table, *project))
+                log = Log(table, *project)
+                head = log.known_head()
+                if head is not None:
+                    self._wake(log, head)
+                    self._gaps.close(log, head)
 
-    def _wake(self, log: Log) -> None:
-        head = log.known_head()
+    def _wake(self, log: Log, head: Head) -> None:
         # Whoever has the fold has moved on the instant at which it is due, and goes on by himself.
-        if head is not None and head.waiting >= ENOUGH and head.due is not None and head.due <= clock.now():
+        if head.waiting >= ENOUGH and head.due is not None and head.due <= clock.now():
             self._send(Hint(log.partition, head.due))
 
 

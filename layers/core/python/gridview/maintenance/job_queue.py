@@ -5,6 +5,8 @@ the function hints anew at every job that is due, and a worker heeds a hint only
 """
 
 import math
+from functools import cached_property
+from typing import Any
 
 from gridview.encoding.json_codec import dumps, loads
 from gridview.schema.jobs import Hint
@@ -19,7 +21,11 @@ class JobQueue:
 
     def __init__(self, queue_url: str) -> None:
         self._queue_url = queue_url
-        self._client = aws.client("sqs")
+
+    @cached_property
+    def _client(self) -> Any:
+        """Made when the first hint is sent: few containers of those who serve callers ever send one."""
+        return aws.client("sqs")
 
     def send(self, hint: Hint) -> None:
         """Send a hint that arrives when its job is due: one request to SQS."""

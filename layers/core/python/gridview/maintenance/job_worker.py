@@ -26,8 +26,10 @@ from gridview.index.blocks import Unreadable
 from gridview.index.families import NUMBERS, TOKENS_SUFFIX
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
+from gridview.index.partitions import remove_partition
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.rebuild_pass import pass_over
+from gridview.maintenance.removal import remove_activity, remove_jobs
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.items import (
     JOURNAL_MARK,
@@ -51,8 +53,8 @@ BATCH = 50
 SLICE = 1_000
 """The fewest numbers of a slice, some seconds of work."""
 
-PROJECT_TOMBSTONE_DAYS = 60
-"""A deleted project's id stays taken until its issues' ledgers are gone, which outlive a dead letter of 14 days by 30."""
+PROJECT_TOMBSTONE_DAYS = 90
+"""A deleted project's id stays taken until its issues' ledgers are gone, which live 60 days from when their issues are removed."""
 
 _TURN = 10.0
 """Seconds of work on one job before others get theirs."""
@@ -88,7 +90,8 @@ class Worker:
 
     `remaining` returns the seconds left. `settling` is the time in seconds after which every function knows a change of
     definitions. `send_poison` receives the issues from which nothing can be derived. `check` continues the check of the table
-    (`nightly`) after a hint; its second argument returns the seconds left, and it returns None if it has nothing to do.
+    (`nightly`) after a hint; its second argument returns the seconds left, and it returns None if it has nothing to do. `lines`
+    takes turns at user jobs (`job_line`) in the same way.
     """
 
     def __init__(
@@ -101,6 +104,7 @@ class Worker:
         settling: float,
         fences: Fences | None = None,
         check: Callable[[Hint, Callable[[], float]], Turn | None] | None = None,
+        lines: Callable[[Hint, Callable[[], float]], Turn | None] | None = None,
     ) -> None:
         self._table = table
         self._catalogs = catalogs
@@ -109,6 +113,7 @@ class Worker:
         self._settling = settling
         self._fences = fences or Fences()
         self._check = check
+        self._lines = lines
         self._issues = 0
         self._hints: list[Hint] = []
 
@@ -155,6 +160,8 @@ class Worker:
             return self._folder(partition).take_turn(hint.due, left)
         if partition == keys.CHECK:
             return None if self._check is None else self._check(hint, left)
+        if keys.is_jobs(partition):
+            return None if self._lines is None else self._lines(hint, left)
         return self._take_turn(hint, left)
 
     def _take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
@@ -329,6 +336,13 @@ class Worker:
             self._table.transact([delete(partition, item[keys.SK]) for item in group])
         if not self._remove_blocks(tenant, project, [*_families(builtin), NUMBERS], left):
             return self._keep_lease(partition, job)
+        if not remove_activity(self._table, tenant, project, left):
+            return self._keep_lease(partition, job)
+        if not remove_jobs(self._table, tenant, project, left):
+            return self._keep_lease(partition, job)
+        for partition_of in (keys.views, keys.comments, keys.webhooks, keys.trash):
+            if not remove_partition(self._table, partition_of(tenant, project), left):
+                return self._keep_lease(partition, job)
         if any(JOURNAL_MARK in item for item in items):  # the items of the journal expire
             self._table.delete(keys.journal(tenant, project), keys.FOLD)
         kept |= {item[keys.SK] for item in definitions}
@@ -380,7 +394,7 @@ class Worker:
 
 
 def due_jobs(table: Table) -> list[Hint]:
-    """A hint at each due job, each due part of one and each due fold, as of the index, ordered by due time: six Query calls."""
+    """A hint at each due job, each due part of one, each due line and fold, as of the index, by due time: seven Query calls."""
     by_now = Bound("<=", clock.now())
 
     def due(listing: str, part: int = 0) -> list[Hint]:
@@ -388,7 +402,9 @@ def due_jobs(table: Table) -> list[Hint]:
         return [Hint(item[keys.PK], item[keys.SORT], part) for item in page.items]
 
     parts = (0, *PARTS)
-    found = in_threads(lambda one: due(*one), [(keys.FOLD, 0), *((keys.job(part), part) for part in parts)])
+    found = in_threads(
+        lambda one: due(*one), [(keys.FOLD, 0), (keys.LINE, 0), *((keys.job(part), part) for part in parts)]
+    )
     return sorted((hint for some in found for hint in some), key=lambda hint: hint.due)
 
 

@@ -17,8 +17,10 @@ from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Poison, Underivable
 from gridview.index.ledger import Ledger
 from gridview.index.maintainer import Subject, current_catalog
+from gridview.maintenance.removal import remove_histories
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs, require_deleted
+from gridview.schema.trash import is_trashed
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import Overloaded
 
@@ -35,27 +37,29 @@ def pass_over(
 ) -> int:
     """Re-derive the issues with these numbers, and remove values of deleted attributes from them; returns the number of issues.
 
-    Issues of a deleted project are deleted instead; the stream consumer then removes what was derived from them. Safe to repeat. An
-    issue costs strongly consistent reads of its document and its ledger, and, if something differs, the writes of
-    `maintainer.carry_out`. If the table refuses a call, Overloaded: assume that nothing was done. In a journalled project
-    `relieve` is called at the end, so that not too much waits for the fold.
+    Issues of a deleted project are removed instead, trashed ones too, with their history; the stream consumer then removes what was
+    derived from them. Safe to repeat. An issue costs strongly consistent reads of its document and its ledger, and, if something
+    differs, the writes of `maintainer.carry_out`. If the table refuses a call, Overloaded: assume that nothing was done. In a
+    journalled project `relieve` is called at the end, so that not too much waits for the fold.
     """
     partition = keys.project(tenant, project)
     documents: dict[str, Item] = {}
 
     def read(issues: Sequence[str]) -> Iterator[Subject]:
-        """The present issues, without the values of deleted attributes."""
+        """The present issues, without the values of deleted attributes. Those in the trash lose such values too."""
         catalog = current_catalog(table, catalogs, tenant, project)
         if catalog is None:
             require_deleted(table, tenant, project)
         wanted: list[Key] = [(issue, sort_key) for issue in issues for sort_key in (partition, keys.LEDGER)]
         found = table.batch_get(wanted, consistent=True).items
-        current = {issue: found[issue, partition] for issue in issues if (issue, partition) in found}
+        stored = {issue: found[issue, partition] for issue in issues if (issue, partition) in found}
+        current = {issue: document for issue, document in stored.items() if not is_trashed(document)}
         documents.update(current)
         if catalog is None:
-            in_threads(lambda issue: table.delete(issue, partition), current)
+            remove_histories(table, tenant, project, numbers)
+            in_threads(lambda issue: table.delete(issue, partition), stored)
             return
-        in_threads(lambda document: _remove_dead_values(table, catalog, document), current.values())
+        in_threads(lambda document: _remove_dead_values(table, catalog, document), stored.values())
         for issue, document in current.items():
             try:
                 image = Image.of(document)

@@ -1,6 +1,7 @@
 """From a plan to an answer: it is carried out, and explained if that is asked for."""
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from gridview.dynamodb.table import Table
@@ -41,13 +42,13 @@ def carried_out(
     issues; if not, they are laid over, and the plan is carried out anew.
     """
     just_written = issues_in(recent)
-    executor = Executor(table, catalog, cache or BlockCache(0.0), epoch, just_written)
+    kept = cache or BlockCache(0.0)
+    executor = Executor(table, catalog, kept, epoch, just_written)
     state = _State(epoch, just_written, journal=catalog.journalled)
-    result: Result
-    try:
-        result, *_ = executor.run(side_by_side(steps(), *state.reads()))
-    except LaidAnew:
-        result = executor.run(steps())
+    while True:
+        with suppress(LaidAnew):
+            result, *_ = executor.run(side_by_side(steps(), *state.reads()))
+            break
     facts = executor.trace.facts
     told: dict[str, Any] = {"index": state.index(facts)}
     if explain:

@@ -4,7 +4,7 @@ It is the only module of `query` that reads. What steps ask for together is one 
 the blocks of all in another, everything else side by side with them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, TypeVar
 
@@ -16,7 +16,7 @@ from gridview.index import freshness
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
 from gridview.index.journal_log import Log
-from gridview.index.journal_tail import recent_moves
+from gridview.index.journal_tail import JournalTail, Logged, recent_moves, tail_of
 from gridview.index.ledger import Ledger
 from gridview.index.moves import Move, move_of
 from gridview.index.unheard import unheard
@@ -26,6 +26,7 @@ from gridview.query.plan import Node
 from gridview.query.reads import (
     Documents,
     Listed,
+    Paths,
     ReadBlocks,
     ReadDirectories,
     ReadDocuments,
@@ -43,6 +44,7 @@ from gridview.query.trace import Trace, Usage
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import get_issue
 from gridview.schema.epoch import CONFIRMED, EpochCheck
+from gridview.schema.trash import DELETED_BY, is_trashed, living
 from gridview.support import clock
 from gridview.support.concurrency import in_context
 
@@ -52,8 +54,18 @@ _MORE = 500
 """Sort entries that are read at most besides those asked for, because so many may be taken out."""
 
 
+_OUTRUN = 3
+"""How often at most a journal is read again, because what was read of the index is ahead of it."""
+
+_STATE = ReadRecent | ReadUnheard | ReadEpoch | ReadFreshness
+"""Reads of which one answer is good for the whole request."""
+
+
 class LaidAnew(Exception):
-    """New issues were found that the index has not heard of. They are laid over, and the plan is to be carried out anew."""
+    """Other changes are to be laid over than those that the steps have been shown: the plan is to be carried out anew.
+
+    What has been read by then is at hand.
+    """
 
 
 class _ReadBatch(NamedTuple):
@@ -69,7 +81,8 @@ class Executor:
     """Carries out the plans of one request over one catalog. `table.meter` is charged with every call.
 
     `epoch`: what ReadEpoch finds out about the catalog. `recent`: the issues that ReadRecent reads. It has to be in the first round
-    then: until it has come, nothing that is at hand will do.
+    then: until it has come, nothing that is at hand will do. So it is in a journalled project of which nothing is at hand.
+    Otherwise steps are shown what is known of the journal. If that turns out to be less than what stands there, all is done anew.
     """
 
     def __init__(
@@ -85,10 +98,24 @@ class Executor:
         self._epoch = epoch
         self._recent = recent
         self._cache = cache
-        self._overlay: Overlay | None = None if recent or catalog.journalled else NOTHING
         self._project = keys.project(catalog.tenant, catalog.project)
         self._of_the_index = table.metered()
-        self._index = IndexSnapshot(BlockReader(self._of_the_index, catalog, cache))
+        self._tail: JournalTail | None = None
+        self._logged: Logged | None = None
+        self._overlay: Overlay | None = None if recent or catalog.journalled else NOTHING
+        since = None
+        if catalog.journalled:
+            self._tail = tail_of(Log(table, catalog.tenant, catalog.project), cache)
+            since = clock.seconds() if self._tail is None else self._tail.since
+        self._index = IndexSnapshot(BlockReader(self._of_the_index, catalog, cache, since))
+        if self._tail is not None and not recent:
+            self._logged = self._tail.logged(())
+            self._overlay = self._index.overlay = Overlay(_logged_alone(self._logged))
+        self._shown = False
+        self._outrun = 0
+        self._unheard: Sequence[Move] = ()
+        self._state: dict[type, Any] = {}
+        self._fetched: dict[tuple[tuple[str, ...], ...] | None, dict[int, Item]] = {}
         self._begun = table.meter.rounds
         self._usage: dict[Node, Usage] = {}
         self._facts: dict[Node, dict[str, Any]] = {}
@@ -110,8 +137,10 @@ class Executor:
             answer = None
             if isinstance(asked, list):
                 answer = self._round(asked)
+                self._shown = True
             elif isinstance(asked, AtHand):
                 answer = self._round(asked.asks) if all(map(self._at_hand, asked.asks)) else None
+                self._shown = self._shown or answer is not None
             elif isinstance(asked, Tell):
                 self._facts.setdefault(asked.node, {}).update(asked.facts)
             else:
@@ -139,25 +168,37 @@ class Executor:
             found = _side_by_side([batch.read for batch in batches])
         finally:
             self._charge(batches)
-        answers: list[Any] = [None] * len(asked)
+        answers = [self._state.get(type(one.read)) for one in asked]
         for batch, given in zip(batches, found, strict=True):
             for place, answer in zip(batch.places, given, strict=True):
                 answers[place] = answer
+                if isinstance(asked[place].read, _STATE):
+                    self._state[type(asked[place].read)] = answer
         return self._laid_over(asked, answers)
 
-    def _laid_over(self, asked: Sequence[Ask], answers: Sequence[Any]) -> list[Any]:
-        """The answers as if the index held the recent writes: a round more where sizes in directories have to be settled."""
-        for one, answer in zip(asked, answers, strict=True):
+    def _laid_over(self, asked: Sequence[Ask], answers: list[Any]) -> list[Any]:
+        """The answers as if the index held the recent writes: a round more where sizes in directories have to be settled.
+
+        LaidAnew if these writes are others than those that were known before.
+        """
+        for place, (one, answer) in enumerate(zip(asked, answers, strict=True)):
             if isinstance(one.read, ReadRecent):
-                self._overlay = self._index.overlay = answer
-            elif isinstance(one.read, ReadUnheard) and answer.moves:
+                self._lay(answer)
+                answers[place], _ = answer
+            elif isinstance(one.read, ReadUnheard) and answer.moves and not self._unheard:
+                self._unheard = answer.moves
                 self._overlay = (self._overlay or NOTHING).with_new(answer.moves)
                 self._index.lay(self._overlay)
                 self._facts.setdefault(one.node, {})["unheard"] = answer
                 raise LaidAnew
+        if self._is_outrun:
+            self._outrun += 1
+            self._tail = tail_of(Log(self._table, self._catalog.tenant, self._catalog.project), self._cache)
+            del self._state[ReadRecent]
+            raise LaidAnew
         overlay = self._overlay
         if overlay is None or overlay is NOTHING:
-            return list(answers)
+            return answers
         unsettled = [
             Ask(node, ReadBlocks(wants))
             for node, read in asked
@@ -167,12 +208,30 @@ class Executor:
             self._round(unsettled)
         return [overlay.over(one.read, answer) for one, answer in zip(asked, answers, strict=True)]
 
+    @property
+    def _is_outrun(self) -> bool:
+        """Whether a fold has written what the journal did not tell yet when it was read."""
+        if self._logged is None or ReadRecent not in self._state or self._outrun == _OUTRUN:
+            return False
+        return self._index.position > self._logged.last
+
+    def _lay(self, found: tuple[Overlay, Logged | None]) -> None:
+        """Lay over what the index may lack, as it was read. LaidAnew if steps were shown something else, or too old directories."""
+        overlay, logged = found
+        before, self._logged = self._logged, logged
+        if before is not None and logged is not None and logged.tells_no_more_than(before):
+            return
+        self._overlay = overlay.with_new(self._unheard)
+        self._index.lay(self._overlay)
+        if (logged is not None and self._index.renew(logged.since)) or self._shown:
+            raise LaidAnew
+
     def _charge(self, batches: Sequence[_ReadBatch]) -> None:
         meter = self._table.meter
         made = [call for batch in batches for call in batch.table.meter.calls]
         for call in sorted(made, key=lambda call: call.round):
             meter.record(call)
-        meter.rounds = max(batch.table.meter.rounds for batch in batches)
+        meter.rounds = max((batch.table.meter.rounds for batch in batches), default=meter.rounds)
         for batch in batches:
             calls, in_all = batch.table.meter.calls, sum(batch.shares.values())
             for node, share in batch.shares.items():
@@ -190,7 +249,7 @@ class Executor:
         return batches + [
             self._alone(at, one)
             for at, one in enumerate(asked)
-            if not isinstance(one.read, ReadDirectories | ReadBlocks)
+            if not isinstance(one.read, ReadDirectories | ReadBlocks) and type(one.read) not in self._state
         ]
 
     def _of_index(self, asked: Sequence[Ask], places: Sequence[int]) -> _ReadBatch:
@@ -232,7 +291,7 @@ class Executor:
                 partition = self._project
                 if family is not None:
                     # As many entries more as may be taken out: a second Query for these would be a round.
-                    more = len(self._overlay.issues if self._overlay else self._recent)
+                    more = self._overlay.recent if self._overlay else len(self._recent)
                     partition, limit = keys.order(tenant, project, family), limit + min(more, _MORE)
                 only = None if lacking is None else _lacks(lacking)
                 page = table.query(
@@ -262,51 +321,68 @@ class Executor:
                 return freshness.read(table, self._catalog, self._cache)
         raise TypeError(read)
 
-    def _overlay_of(self, table: Table) -> Overlay:
+    def _overlay_of(self, table: Table) -> tuple[Overlay, Logged | None]:
         """The moves of the issues that were just written: two strongly consistent reads for each, in one round. In a journalled
-        project those of its last items too (`recent_moves`).
+        project those of its last items too (`recent_moves`), and what the journal tells.
         """
         tenant, project = self._catalog.tenant, self._catalog.project
         partitions = {num: keys.issue(tenant, project, num) for num in sorted(self._recent)}
         wanted = [(one, sort) for one in partitions.values() for sort in (self._project, keys.LEDGER)]
         found = table.batch_get(wanted, consistent=True).items
-        logged = recent_moves(Log(table, tenant, project), self._cache) if self._catalog.journalled else {}
+        logged = None
+        if self._catalog.journalled:
+            log = Log(table, tenant, project)
+            logged = recent_moves(log, self._cache, self._tail, consistent=self._outrun > 0)
+        told = Logged() if logged is None else logged
         now = int(clock.seconds())
         moves = [
             move_of(
                 self._catalog,
                 num,
-                found.get((one, self._project)),
+                living(found.get((one, self._project))),
                 Ledger.from_item(found.get((one, keys.LEDGER))),
                 now,
-                logged.get(num),
+                told.moves.get(num),
             )
             for num, one in partitions.items()
         ]
-        others = (
-            Move(num, families, None, known=False, pending=True)
-            for num, families in logged.items()
-            if num not in partitions
-        )
-        return Overlay([*(move for move in moves if move is not None), *others])
+        others = _logged_alone(told, self._recent)
+        return Overlay([*(move for move in moves if move is not None), *others]), logged
 
     def _documents(self, table: Table, read: ReadDocuments) -> Documents:
         tenant, project = self._catalog.tenant, self._catalog.project
         at_hand = self._overlay.documents if self._overlay else {}
+        fetched_before = self._fetched.setdefault(_hashable(read.paths), {})
         wanted: dict[Key, int] = {
             (keys.issue(tenant, project, num), self._project): num
             for num in read.numbers
-            if num not in at_hand
+            if num not in at_hand and num not in fetched_before
         }
 
         def is_enough(found: Mapping[Key, Item]) -> bool:
             return read.enough is not None and _size_at_the_head(wanted, found) > read.enough
 
-        fetched = table.batch_get(list(wanted), paths=read.paths, enough=is_enough)
+        paths = None if read.paths is None else (*read.paths, (DELETED_BY,))
+        fetched = table.batch_get(list(wanted), paths=paths, enough=is_enough)
+        present = (item for item in fetched.items.values() if not is_trashed(item))
+        fetched_before |= {item["num"]: item for item in present}
         return Documents(
-            {item["num"]: item for item in fetched.items.values()},
+            {num: fetched_before[num] for num in read.numbers if num in fetched_before},
             frozenset(wanted[key] for key in fetched.left),
         )
+
+
+def _logged_alone(logged: Logged, others: Container[int] = ()) -> list[Move]:
+    """The moves that the journal tells, but for those of other issues, of which more is known."""
+    return [
+        Move(num, families, None, known=False, pending=num in logged.pending)
+        for num, families in logged.moves.items()
+        if num not in others
+    ]
+
+
+def _hashable(paths: Paths) -> tuple[tuple[str, ...], ...] | None:
+    return None if paths is None else tuple(paths)
 
 
 def _lacks(path: Sequence[str]) -> Condition:
@@ -326,6 +402,8 @@ def _size_at_the_head(wanted: Iterable[Key], found: Mapping[Key, Item]) -> int:
 
 def _side_by_side(reads: Sequence[Callable[[], Sequence[Any]]]) -> list[Sequence[Any]]:
     """What each gives. All have ended when this does, also when one is refused."""
+    if not reads:
+        return []
     first, *others = reads
     if not others:
         return [first()]

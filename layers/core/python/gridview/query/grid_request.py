@@ -48,7 +48,8 @@ class SortKey(RequestModel):
     nulls: Literal["first", "last"] = "last"
 
 
-_SortKeys = Annotated[list[SortKey], ModelField(max_length=MAX_KEYS)]
+SortKeys = Annotated[list[SortKey], ModelField(max_length=MAX_KEYS)]
+"""An order as it is sent."""
 
 FilterDocument = Any
 """A filter as it is sent. It is read by `parse_with_filter`, which knows the place of everything in it."""
@@ -57,7 +58,7 @@ FilterDocument = Any
 class GridRequest(RequestModel):
     """POST /v1/projects/{project}/grid, every part optional."""
 
-    sort: _SortKeys = ModelField(default_factory=list)
+    sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
     columns: Annotated[list[FieldId], ModelField(max_length=MAX_COLUMNS)] | None = None
     limit: int = ModelField(default=100, ge=1, le=MAX_LIMIT)
@@ -77,7 +78,7 @@ class GridRequest(RequestModel):
 class PositionRequest(RequestModel):
     """GET /v1/projects/{project}/issues/{num}/position, by query parameters."""
 
-    sort: _SortKeys = ModelField(default_factory=list)
+    sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
     explain: bool = False
 
@@ -194,8 +195,8 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
     """The query over the project's fields; raises InvalidRequest, IndexNotReady or Unprocessable."""
     request, found = parse_with_filter(GridRequest, catalog, body)
     return GridQuery(
-        sort=tuple(_asked(catalog, key) for key in request.sort) or (AskedKey(NUM, Part(NUM)),),
-        keys=_keys(catalog, request.sort),
+        sort=tuple(asked_key(catalog, key) for key in request.sort) or (AskedKey(NUM, Part(NUM)),),
+        keys=order_keys(catalog, request.sort),
         filter=found,
         columns=None if request.columns is None else frozenset(request.columns),
         limit=request.limit,
@@ -209,19 +210,23 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
 def resolve_position(catalog: Catalog, body: Any) -> PositionQuery:
     """The query over the project's fields; raises InvalidRequest, IndexNotReady or Unprocessable."""
     request, found = parse_with_filter(PositionRequest, catalog, body)
-    return PositionQuery(_keys(catalog, request.sort), found, request.explain)
+    return PositionQuery(order_keys(catalog, request.sort), found, request.explain)
 
 
-def _asked(catalog: Catalog, key: SortKey) -> AskedKey:
+def asked_key(catalog: Catalog, key: SortKey) -> AskedKey:
+    """The key over the project's fields."""
     field, descending = catalog.get(key.field), key.direction == "desc"
     if field is None:
         return AskedKey(NUM, Part(NUM, descending))
     return AskedKey(field.id, Part(field.key, descending, key.nulls == "first"))
 
 
-def _keys(catalog: Catalog, sort: list[SortKey]) -> Keys:
-    """The fewest keys that give the order: a composite index, whose fields need none of their own, or each field's."""
-    parts = [_asked(catalog, key).part for key in sort]
+def order_keys(catalog: Catalog, sort: Sequence[SortKey]) -> Keys:
+    """The fewest keys that give the order: a composite index, whose fields need none of their own, or each field's.
+
+    IndexNotReady, Unprocessable: no index gives it (yet).
+    """
+    parts = [asked_key(catalog, key).part for key in sort]
     if (served := catalog.composite_for(parts)) is not None:
         return (OrderKey(served.order, served.reversed),)
     building = catalog.composite_being_built(parts)

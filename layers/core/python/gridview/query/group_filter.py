@@ -29,7 +29,7 @@ class GroupFilters:
         if query.filter is not None:
             # What joins all parts already takes the group's as well.
             joined = "and" in query.sent
-            encoded = [dumps(_exact(one)) for one in (query.sent["and"] if joined else [query.sent])]
+            encoded = [dumps(exactly(one)) for one in (query.sent["and"] if joined else [query.sent])]
             self._own = [orjson.Fragment(one) for one in encoded]
             self._depth = depth_of(query.filter) - joined
             self._conditions = len(list(query.filter.fields()))
@@ -68,7 +68,7 @@ def _condition(dimension: Dimension, order: GroupOrder, shown: Any) -> _Part | N
         return None
     if field.type is FieldType.MULTI_ENUM:
         return {"field": field.id, "op": "has_any", "value": [shown]}
-    return {"field": field.id, "op": "eq", "value": _exact(shown)}
+    return {"field": field.id, "op": "eq", "value": exactly(shown)}
 
 
 def _in_period(dimension: Dimension, period: str) -> _Part:
@@ -79,13 +79,13 @@ def _in_period(dimension: Dimension, period: str) -> _Part:
     return found[0] if len(found) == 1 else {"or": found}
 
 
-def _exact(part: Any) -> Any:
-    """The same, with each number as text that a client which reads numbers in binary would hand back as another one."""
+def exactly(part: Any) -> Any:
+    """The same JSON, with each number as text that a client which reads numbers in binary would hand back as another one."""
     match part:
         case dict():
-            return {name: _exact(one) for name, one in part.items()}
+            return {name: exactly(one) for name, one in part.items()}
         case list():
-            return [_exact(one) for one in part]
+            return [exactly(one) for one in part]
         case int() | Decimal() if not isinstance(part, bool):
             exact = Decimal(part)
             return exact if Decimal(repr(float(exact))) == exact else number_json(exact)

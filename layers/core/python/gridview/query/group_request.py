@@ -23,7 +23,7 @@ from gridview.query.periods import PeriodUnit
 from gridview.query.predicates import NUMBER, Filter
 from gridview.query.remedies import refused
 from gridview.schema.catalog import NUM, Catalog, Field, FieldType
-from gridview.schema.documents import value_json
+from gridview.schema.formats import value_json
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel
 
@@ -66,12 +66,14 @@ def _spelled_out(one: Any) -> Any:
     return {"field": one} if isinstance(one, str) else one
 
 
+GroupInput = Annotated[GroupBy, BeforeValidator(_spelled_out, json_schema_input_type=FieldId | GroupBy)]
+"""A field to group by: its id will do."""
+
+
 class GroupsRequest(RequestModel):
     """POST /v1/projects/{project}/groups."""
 
-    by: list[Annotated[GroupBy, BeforeValidator(_spelled_out, json_schema_input_type=FieldId | GroupBy)]] = (
-        ModelField(min_length=1, max_length=MAX_FIELDS)
-    )
+    by: list[GroupInput] = ModelField(min_length=1, max_length=MAX_FIELDS)
     filter: FilterDocument = None
     limit: int = ModelField(default=100, ge=1, le=MAX_GROUPS)
     cursor: str | None = None
@@ -211,7 +213,7 @@ def resolve(catalog: Catalog, body: Any) -> GroupsQuery:
     """The query over the project's fields; InvalidRequest names all that is wrong with it."""
     request, found = parse_with_filter(GroupsRequest, catalog, body)
     errors: list[FieldError] = []
-    by = [_dimension(catalog, one, f"by.{at}", errors) for at, one in enumerate(request.by)]
+    by = [dimension(catalog, one, f"by.{at}", errors) for at, one in enumerate(request.by)]
     measures = [Measure(_field(catalog, one.field), one.function) for one in request.aggregates]
     errors += (
         FieldError(f"aggregates.{at}.field", "is not a number field")
@@ -284,7 +286,8 @@ def _field(catalog: Catalog, name: str) -> Field:
     return field
 
 
-def _dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldError]) -> Dimension:
+def dimension(catalog: Catalog, by: GroupBy, place: str, errors: list[FieldError]) -> Dimension:
+    """What a request groups by. What is wrong with it is added to `errors`, under its place."""
     field = _field(catalog, by.field)
     zone = UTC if by.timezone is None else _zone(by.timezone)
     if zone is None:

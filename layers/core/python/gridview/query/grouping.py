@@ -44,7 +44,7 @@ from gridview.query.page import projection
 from gridview.query.plan import Choice, DirectoryScan, Node, Said
 from gridview.query.reads import ReadBlocks, ReadDocuments, Snapshot
 from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, tell
-from gridview.schema.documents import value_json
+from gridview.schema.formats import value_json
 
 _SPELLINGS = 8
 """Issues of a group that are asked how its value is spelled, when the first one has another value by now."""

@@ -40,6 +40,15 @@ class IndexSnapshot:
         """Seconds since the oldest directory in use was read; 0.0 if none came from the cache."""
         return self._reader.age
 
+    @property
+    def position(self) -> int:
+        """The highest number of the journal that what was read anew tells of."""
+        return self._reader.position
+
+    def renew(self, since: float) -> bool:
+        """Forget what may have been read of GSI1 before an instant; whether there was any."""
+        return self._reader.renew(since)
+
     # Reading
 
     def has_directory(self, family: str) -> bool:

@@ -2,7 +2,8 @@
 
     read of the index           laid over
     a block, sort entries       the issues are taken out of it, and put in where they belong
-    sizes in a directory        the same, by the blocks in which an issue may be counted (`unsettled`), which have to be read
+    sizes in a directory        the same, by the positions of the blocks and the journal's steps; where these do not tell which
+                                issues a size counts, the blocks have to be read (`unsettled`)
     documents                   those of the issues stand in for what was read of them; a deleted one is gone
 
 All of this is by state: an issue is taken out and put in whether the index has it there already or not. So it does not matter how
@@ -13,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from pyroaring import BitMap
@@ -24,7 +26,7 @@ from gridview.index.blocks import Block, Entry, entry_of, touched
 from gridview.index.directory import Directory, Range, range_of
 from gridview.index.families import keys_of
 from gridview.index.ledger import Ledger
-from gridview.index.moves import Move
+from gridview.index.moves import FamilyMove, Move
 from gridview.query.reads import (
     Documents,
     Listed,
@@ -40,18 +42,40 @@ class FamilyOverlay:
     """The recent changes in one family. `issues`: whose; `puts`: the keys that they have; `may_have`: or are shown with."""
 
     def __init__(self, family: str, moves: Iterable[Move]) -> None:
+        self._family = family
         self.issues = BitMap()
         puts: list[str] = []
-        may_have: set[str] = set()
+        unsure: set[str] = set()
+        self._sure: list[tuple[FamilyMove, frozenset[str]]] = []
         for move in moves:
             if family in move.families:
-                leaves, takes = move.families[family]
+                one = move.families[family]
+                taken = self._keys(one.takes)
+                held = frozenset(chain(taken, *map(self._keys, one.leaves)))
                 self.issues.add(move.num)
-                puts += keys_of(family, takes) if takes is not None else ()
-                for one in leaves:
-                    may_have |= keys_of(family, one)
+                puts += taken
+                if one.steps:
+                    self._sure.append((one, held))
+                else:
+                    unsure |= held
         self.puts = sorted(puts)
-        self.may_have = frozenset((*puts, *may_have))
+        self.unsure = frozenset(unsure)
+        """The keys of those issues of which only the blocks tell whether they are counted under them."""
+        self.may_have = frozenset(chain(unsure, *(held for _, held in self._sure)))
+
+    def _keys(self, derived: str | None) -> frozenset[str]:
+        return frozenset() if derived is None else keys_of(self._family, derived)
+
+    def differences(self, directory: Directory) -> dict[int, int]:
+        """Place in the directory -> by how much the listed size there changes, as far as steps and positions tell."""
+        found: dict[int, int] = {}
+        for move, held in self._sure:
+            taken = self._keys(move.takes)
+            for key in held:
+                place = directory.index_of(key)
+                counted = key in self._keys(move.had_at(directory.entries[place].position))
+                found[place] = found.get(place, 0) + (key in taken) - counted
+        return found
 
     def inside(self, between: Range) -> Sequence[str]:
         """The keys that belong in a range, in order."""
@@ -110,6 +134,11 @@ class Overlay:
         """With the moves of new issues too, of which it must know none."""
         return Overlay([*self._moves.values(), *moves])
 
+    @cached_property
+    def recent(self) -> int:
+        """How many of its issues sort entries may show elsewhere: as many more of them may have to be read."""
+        return sum(move.known or move.pending for move in self._moves.values())
+
     @property
     def issues(self) -> BitMap:
         """Its issues."""
@@ -118,8 +147,8 @@ class Overlay:
     # Of directories
 
     def unsettled(self, directory: Directory) -> Iterator[Entry]:
-        """The blocks whose listed sizes may or may not count an issue as it belongs."""
-        places = {directory.index_of(key) for key in self.family(directory.family).may_have}
+        """The blocks of which nothing but reading them tells whether their listed sizes count an issue as it belongs."""
+        places = {directory.index_of(key) for key in self.family(directory.family).unsure}
         return (directory.entries[place] for place in sorted(places) if directory.entries)
 
     def directory(self, directory: Directory, settled: Mapping[Entry, Block]) -> Directory:
@@ -135,10 +164,16 @@ class Overlay:
             first = entry_of(over.block(touched(Block.head(directory.family))))
             return replace(directory, entries=(first,) if first.size else ())
         entries = list(directory.entries)
-        for place in {directory.index_of(key) for key in over.may_have}:
+        unsure = {directory.index_of(key) for key in over.unsure}
+        for place, difference in (dict.fromkeys(unsure, 0) | over.differences(directory)).items():
             entry = entries[place]
             block = settled.get(entry)
-            size = over.block(block).size if block else entry.size + len(over.inside(range_of(entry)))
+            if block is not None:
+                size = over.block(block).size
+            elif place in unsure:
+                size = entry.size + len(over.inside(range_of(entry)))
+            else:
+                size = entry.size + difference
             entries[place] = entry._replace(size=size)
         return replace(directory, entries=tuple(entries))
 

@@ -71,6 +71,14 @@ class Spot(NamedTuple):
 Keys = tuple[OrderKey, ...]
 
 
+class RowRange(NamedTuple):
+    """Rows of an order: from the one with so many rows before it to another, both included."""
+
+    keys: Keys
+    first: int
+    last: int
+
+
 def bound_at(key: str, spot: Spot, *, ascending: bool, backward: bool) -> Bound:
     """What lies ahead of a spot whose row has this key. `ascending`: whether keys rise in the direction of travel."""
     if spot.after == backward:  # the row itself lies ahead

@@ -28,7 +28,7 @@ from gridview.query.summary_request import (
     total,
 )
 from gridview.schema.catalog import NUM, FieldType
-from gridview.schema.documents import value_json
+from gridview.schema.formats import value_json
 
 _SPELLINGS = 8
 """Issues that are asked how a value is spelled, when the first one has another value by now."""

@@ -15,7 +15,7 @@ from gridview.query.grid_request import FieldId, FilterDocument, parse_with_filt
 from gridview.query.operators import body, identity
 from gridview.query.predicates import NUMBER, Filter
 from gridview.schema.catalog import Catalog, Field, FieldType
-from gridview.schema.documents import value_json
+from gridview.schema.formats import value_json
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel
 

@@ -16,6 +16,17 @@ MAX_KEYS = 3
 """The most keys that one order can have."""
 
 
+class HistorySetting(NamedTuple):
+    """Whether a project lists its changes, and for how many days it remembers them."""
+
+    enabled: bool = True
+    days: int = 90
+
+
+HISTORY = HistorySetting()
+"""What a project remembers that says nothing of it."""
+
+
 class FieldType(StrEnum):
     """The field types of the API."""
 
@@ -411,7 +422,8 @@ class Catalog:
 
     `own_builtins` are the built-in fields whose index this project has changed. `deleting` are the deleted attributes that issues
     may still hold values of. `composites` are in creation order and include those being removed. `journalled`: the consumer
-    commits to a journal, and the fold alone writes blocks. Compares by identity: `Catalogs` keeps one instance per state.
+    commits to a journal, and the fold alone writes blocks. `history`: what is remembered of changes. Compares by identity:
+    `Catalogs` keeps one instance per state.
     """
 
     tenant: str
@@ -424,6 +436,7 @@ class Catalog:
     deleting: tuple[Field, ...] = ()
     composites: tuple[Composite, ...] = ()
     journalled: bool = False
+    history: HistorySetting = HISTORY
 
     @cached_property
     def builtins(self) -> tuple[Field, ...]:
@@ -505,9 +518,17 @@ class Catalog:
         """The composite indexes that sort by the field with this internal id."""
         return [one for one in self.living_composites if any(part.field == key for part in one.sort)]
 
+    def known(self, key: str) -> Field | None:
+        """The field with this internal id; None if it is unknown here."""
+        return self._by_key.get(key)
+
     def field_of(self, key: str) -> Field:
         """The field with this internal id, even one being deleted. KeyError if there is none."""
         return self._by_key[key]
+
+    def living(self, key: str) -> Field | None:
+        """The field with this internal id that is not deleted; None if there is none."""
+        return self._by_key.get(key) if key in self._keys or key in BUILTINS else None
 
     @cached_property
     def _by_key(self) -> dict[str, Field]:

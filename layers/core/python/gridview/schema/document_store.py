@@ -6,14 +6,24 @@ from gridview.encoding import keys
 from gridview.schema import ids
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import Document
+from gridview.schema.trash import is_restorable, living
+from gridview.support import clock
 from gridview.support.errors import NotFound
 
 
 def get_issue(table: Table, catalog: Catalog, num: int) -> Document:
-    """The document. NotFound if there is none. One strongly consistent read: a read unit for each 4 KB."""
-    document = table.get(*issue_key(catalog, num), consistent=True)
+    """The document. NotFound if there is none, or it is deleted. One strongly consistent read: a read unit for each 4 KB."""
+    document = living(table.get(*issue_key(catalog, num), consistent=True))
     if document is None:
         raise NotFound("Issue not found.")
+    return document
+
+
+def get_trashed(table: Table, catalog: Catalog, num: int) -> Document:
+    """The document of a deleted issue that can be restored. NotFound if there is none. Costs the same."""
+    document = table.get(*issue_key(catalog, num), consistent=True)
+    if document is None or not is_restorable(document, clock.seconds()):
+        raise NotFound("There is no such issue in the trash.")
     return document
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar, NamedTuple
 from uuid import UUID
@@ -13,21 +12,32 @@ from pydantic import Field as ModelField
 from gridview.encoding import keys, sort_strings, values
 from gridview.encoding.attribute_values import item_size
 from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_OPTIONS, Catalog, Field, FieldType
+from gridview.schema.formats import FORMATTERS
+from gridview.schema.trash import SET_BY_A_DELETE
 from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
-from gridview.support.validation import RequestModel, parse
+from gridview.support.validation import RequestModel, omissible, parse
 
-MAX_DOCUMENT_BYTES = 400 * 1024
-"""The largest item that DynamoDB stores."""
+MAX_DOCUMENT_BYTES = 400 * 1024 - 512
+"""The largest item that DynamoDB stores, less what a delete adds to it (`schema.trash`)."""
+
+CHANGED = "changed"
+"""The attribute of a document that tells for each field, by its internal key, the version that last changed it."""
+CHANGED_FROM = "changed_from"
+"""The attribute that tells the version from which on this is known: 1, but for issues that older code has written."""
 
 Document = dict[str, Any]
 
 
 class Changes(NamedTuple):
-    """The values that a request sets, in stored form: internal field key -> value, or None to clear the field."""
+    """The values that a request sets, in stored form: internal field key -> value, or None to clear the field.
+
+    `base`: the version that the client saw, if it says so.
+    """
 
     builtins: Mapping[str, Any]
     fields: Mapping[str, Any]
     replaces_fields: bool = False
+    base: int | None = None
 
 
 class _Values(RequestModel):
@@ -53,10 +63,13 @@ def parse_patch(catalog: Catalog, body: Any) -> Changes:
 
 def _changes(request: BaseModel) -> Changes:
     given = {name: getattr(request, name) for name in request.model_fields_set}
+    base = given.pop("base", None)
     fields = given.pop("fields", {})
     if fields is None:
-        return Changes(given, {}, replaces_fields=True)
-    return Changes(given, {key: getattr(fields, key) for key in fields.model_fields_set} if fields else {})
+        return Changes(given, {}, replaces_fields=True, base=base)
+    return Changes(
+        given, {key: getattr(fields, key) for key in fields.model_fields_set} if fields else {}, base=base
+    )
 
 
 def new_document(
@@ -95,17 +108,61 @@ def merged(
     """The next version of an issue, validated as a whole; the document itself if the changes change nothing."""
     held = {key: value for key, value in document["fields"].items() if not catalog.deleted(key)}
     fields = _without_nulls({**({} if changes.replaces_fields else held), **changes.fields})
-    if _same(held, fields) and _same(document, {**document, **changes.builtins}):
+    changed = _changed(
+        values_of({**document, "fields": held}), values_of({**document, **changes.builtins, "fields": fields})
+    )
+    if not changed:
         return document
+    version = document["version"] + 1
     return _complete(
         catalog,
         {
             **{name: value for name, value in document.items() if name != "change"},
             **changes.builtins,
             "fields": fields,
-            **_version(document["version"] + 1, user, now, change),
+            CHANGED: {**_told_changes(catalog, document), **dict.fromkeys(changed, version)},
+            CHANGED_FROM: _known_from(document),
+            **_version(version, user, now, change),
         },
     )
+
+
+def restored(
+    catalog: Catalog, document: Document, *, user: str, now: str, change: UUID | None = None
+) -> Document:
+    """The version of a deleted issue that brings it back.
+
+    What nobody can choose any more is left out: values of attributes that were deleted since, and options that were dropped. An
+    issue in a state that was dropped comes back in the first one. A value that is required by now may be missing; the next edit
+    asks for it. UnknownOption: the catalog is older than the document.
+    """
+    held = {key: value for key, value in document["fields"].items() if not catalog.deleted(key)}
+    fields = _without_nulls({key: _choosable(catalog.known(key), value) for key, value in held.items()})
+    state = _choosable(catalog.state, document["state"]) or catalog.state.live_options[0].id
+    changed = _changed(
+        values_of({**document, "fields": held}), values_of({**document, "state": state, "fields": fields})
+    )
+    version = document["version"] + 1
+    gone = (*SET_BY_A_DELETE, "mark", "change")
+    return {
+        **{name: value for name, value in document.items() if name not in gone},
+        keys.SORT: sort_strings.issue_number(document["num"]),
+        "state": state,
+        "fields": fields,
+        CHANGED: {**_told_changes(catalog, document), **dict.fromkeys(changed, version)},
+        # A document that tells nothing yet is known from the version that was deleted on.
+        CHANGED_FROM: document.get(CHANGED_FROM, document["version"] - 1),
+        **_version(version, user, now, change),
+    }
+
+
+def _choosable(field: Field | None, value: Any) -> Any:
+    """What of a value a new issue could have; None for nothing. Of a field that is newer than the catalog: all. UnknownOption."""
+    if field is None or not field.type.has_options:
+        return value
+    if isinstance(value, list):
+        return [one for one in value if not field.option(one).retired] or None
+    return None if field.option(value).retired else value
 
 
 def _version(number: int, user: str, now: str, change: UUID | None) -> Document:
@@ -114,13 +171,37 @@ def _version(number: int, user: str, now: str, change: UUID | None) -> Document:
     return version if change is None else {**version, "change": change.bytes}
 
 
-def _same(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether these are the same values. The order in which options were given makes no difference: they are a set."""
+def values_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """All that a request can set of an issue, in stored form by internal field key."""
+    return {"name": document["name"], "state": document["state"], **document["fields"]}
 
-    def comparable(values: Mapping[str, Any]) -> dict[str, Any]:
-        return {key: set(value) if isinstance(value, list) else value for key, value in values.items()}
 
-    return comparable(before) == comparable(after)
+def changed_at(document: Mapping[str, Any], key: str) -> int:
+    """The version that last changed a field. Of one that is as it was when this was first noted: the version of that time."""
+    version: int = document.get(CHANGED, {}).get(key) or _known_from(document)
+    return version
+
+
+def _told_changes(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, int]:
+    """The versions that changed its fields, but for those of deleted attributes."""
+    return {key: at for key, at in document.get(CHANGED, {}).items() if not catalog.deleted(key)}
+
+
+def _known_from(document: Mapping[str, Any]) -> int:
+    """The version from which on the document tells what changed each field. One that tells nothing yet is known from now on."""
+    version: int = document.get(CHANGED_FROM, document["version"])
+    return version
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    return [key for key in {**before, **after} if not same_value(before.get(key), after.get(key))]
+
+
+def same_value(one: Any, other: Any) -> bool:
+    """Whether stored values are the same. The order in which options were given makes no difference: they are a set."""
+    if isinstance(one, list) and isinstance(other, list):
+        return set(one) == set(other)
+    return bool(one == other)
 
 
 def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,40 +255,13 @@ def _form(catalog: Catalog, columns: frozenset[str] | None) -> _Form:
 
     def shown(fields: Iterable[Field]) -> tuple[tuple[str, str, Callable[[Any], Any]], ...]:
         return tuple(
-            (field.id, field.key, partial(_FORMATTERS[field.type], field))
+            (field.id, field.key, partial(FORMATTERS[field.type], field))
             for field in fields
             if columns is None or field.id in columns
         )
 
     written_by = ("created_by", "updated_by") if columns is None else ()
     return _Form(shown(catalog.builtins), written_by, shown(catalog.attributes))
-
-
-def _number_json(_: Field, value: int | Decimal) -> int | Decimal:
-    # The JSON encoder takes 64-bit integers; it writes a Decimal with all its digits.
-    return value if isinstance(value, int) and -(2**63) <= value < 2**63 else Decimal(value)
-
-
-def _options_json(field: Field, value: Iterable[str]) -> list[str]:
-    return [option.value for option in sorted(map(field.option, value), key=lambda option: option.rank)]
-
-
-_FORMATTERS: dict[FieldType, Callable[[Field, Any], Any]] = {
-    FieldType.TEXT: lambda _, value: value,
-    FieldType.NUMBER: _number_json,
-    FieldType.DATE: lambda _, value: value,
-    FieldType.DATETIME: lambda _, value: values.datetime_json(value),
-    FieldType.BOOL: lambda _, value: value,
-    FieldType.ENUM: lambda field, value: field.option(value).value,
-    FieldType.MULTI_ENUM: _options_json,
-    FieldType.USER: lambda _, value: value,
-}
-"""From stored values to those of the API."""
-
-
-def value_json(field: Field, stored: Any) -> Any:
-    """A stored value as the API returns it. UnknownOption if the catalog does not know an option in it."""
-    return _FORMATTERS[field.type](field, stored)
 
 
 def _parse_option(field: Field, value: Any) -> str:
@@ -279,5 +333,6 @@ def _models(catalog: Catalog) -> _Models:
             name=slot(name, optional=True),
             state=slot(state, optional=True),
             fields=(patch_fields, None),
+            base=(int, omissible(ge=1)),
         ),
     )

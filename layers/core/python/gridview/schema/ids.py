@@ -13,10 +13,20 @@ PROJECT = re.compile(r"[a-z0-9]{2,32}")
 ATTRIBUTE = re.compile(r"[a-z0-9_]{1,64}")
 COMPOSITE = re.compile(r"c[1-9][0-9]{0,7}")
 ISSUE = re.compile(r"[1-9][0-9]{0,7}")
+COMMENT = re.compile(r"[1-9][0-9]{0,5}")
+VIEW = re.compile(r"v[1-9][0-9]{0,7}")
 USER = re.compile(r"[A-Za-z0-9_.@+-]{1,128}")
+WEBHOOK = re.compile(r"w[a-z0-9]{12}")
+JOB = re.compile(r"[0-9a-f]{20}")
 
 MAX_ISSUE_NUMBER = 99_999_999
 """The highest issue number. Deleted issues keep theirs."""
+
+MAX_COMMENT_ID = 999_998
+"""The highest id of a comment on an issue. Deleted comments keep theirs."""
+
+MAX_VIEW_NUMBER = 99_999_999
+"""The highest number in the id of a saved view. Deleted views keep theirs."""
 
 FIELD_ID_SCHEMA = component("FieldId", {"type": "string", "pattern": f"^{ATTRIBUTE.pattern}$"})
 """Of the id of an attribute or of a field that every issue has."""
@@ -31,6 +41,21 @@ _ATTRIBUTE_LENGTH = 64
 def new_project_id() -> str:
     """A random project id (41 bits). The conditional put refuses a collision, and the caller tries again."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(8))
+
+
+def view_number(view: str) -> int:
+    """The number in the id of a saved view."""
+    return int(view.removeprefix("v"))
+
+
+def new_webhook_id() -> str:
+    """A random webhook id (62 bits), which no other project has either."""
+    return "w" + "".join(secrets.choice(_ALPHABET) for _ in range(12))
+
+
+def new_job_id(milliseconds: int) -> str:
+    """A job id made at this time, in milliseconds since 1970: ids sort by the times at which they were made. 36 bits are random."""
+    return f"{milliseconds:011x}{secrets.randbits(36):09x}"
 
 
 def attribute_id_from(name: str, taken: Container[str]) -> str:

@@ -5,7 +5,17 @@ from typing import Any, NamedTuple
 
 from gridview.dynamodb.expressions import Condition, Write, put
 from gridview.encoding import keys
-from gridview.schema.catalog import BUILTINS, Catalog, Composite, Definition, Field, FieldType, Option, Part
+from gridview.schema.catalog import (
+    BUILTINS,
+    Catalog,
+    Composite,
+    Definition,
+    Field,
+    FieldType,
+    HistorySetting,
+    Option,
+    Part,
+)
 from gridview.schema.generations import Indexes
 from gridview.schema.jobs import Job
 from gridview.schema.numbering import Numbering
@@ -51,7 +61,13 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         deleting=tuple(field for field in by_key.values() if field.deleted),
         composites=tuple(sorted(map(to_composite, items.composites), key=lambda one: int(one.key[1:]))),
         journalled=items.catalog.get(JOURNAL_MARK, False),
+        history=to_history(items.project),
     )
+
+
+def to_history(project: Mapping[str, Any]) -> HistorySetting:
+    """What a project's own item says of its history; that of a project that says nothing is on."""
+    return HistorySetting(**project.get("history", {}))
 
 
 def to_field(item: Mapping[str, Any]) -> Field:

@@ -27,7 +27,9 @@ class FieldError(NamedTuple):
 class RequestError(Exception):
     """A request that is answered with a problem document. `detail` is for people; `errors` name the fields that are wrong.
 
-    `more` counts further errors. `members` are further members of the problem document, `headers` those that go with it.
+    `more` counts further errors. `members` are further members of the problem document, `headers` those that go with it. Conflicts
+    (each with `field`, `by`, and the values `yours` and `theirs`) and the resource as it is now (`current`) are told as far as
+    they fit.
     """
 
     def __init__(
@@ -37,6 +39,8 @@ class RequestError(Exception):
         members: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
         more: int = 0,
+        conflicts: Iterable[Mapping[str, object]] = (),
+        current: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(detail)
         self.detail = detail
@@ -44,6 +48,8 @@ class RequestError(Exception):
         self.more = more
         self.members = dict(members or {})
         self.headers = dict(headers or {})
+        self.conflicts = tuple(conflicts)
+        self.current = current
 
 
 class InvalidRequest(RequestError):
@@ -52,6 +58,10 @@ class InvalidRequest(RequestError):
 
 class CursorExpired(RequestError):
     """The cursor belongs to an index that has been rebuilt since."""
+
+
+class FeedExpired(RequestError):
+    """The cursor is of so long ago that what happened since is not remembered any more."""
 
 
 class Unauthenticated(RequestError):
@@ -74,8 +84,16 @@ class Conflict(RequestError):
     """The request contradicts the current state."""
 
 
+class NotJournalled(Conflict):
+    """The project keeps no journal, so its changes cannot be followed."""
+
+
 class NotReady(Conflict):
     """What the request needs is being built in the background; `members` tell the progress."""
+
+
+class EditConflict(Conflict):
+    """Others have set the same fields to other values since the version that the client names; `conflicts` tells which."""
 
 
 class VersionMismatch(RequestError):
@@ -98,6 +116,10 @@ class TooManyWrites(RequestError):
     """The tenant writes faster than the deployment allows. The header `Retry-After` says how long to wait."""
 
 
+class TooManyJobs(RequestError):
+    """The project has as many open jobs as it may have. One that ends makes room."""
+
+
 class Overloaded(RequestError):
     """DynamoDB, or STS before it, refuses calls for now. The same request may succeed later."""
 
@@ -113,17 +135,22 @@ class ProblemType(NamedTuple):
 PROBLEMS: dict[type[RequestError], ProblemType] = {
     InvalidRequest: ProblemType(400, "invalid-request", "Invalid request"),
     CursorExpired: ProblemType(400, "cursor-expired", "Cursor expired"),
+    # A cursor of the feed of changes expires under the same name, as the contract has it.
+    FeedExpired: ProblemType(410, "cursor-expired", "Cursor expired"),
     Unauthenticated: ProblemType(401, "unauthenticated", "Authentication required"),
     Forbidden: ProblemType(403, "forbidden", "Insufficient role"),
     NotFound: ProblemType(404, "not-found", "Not found"),
     MethodNotAllowed: ProblemType(405, "method-not-allowed", "Method not allowed"),
     Conflict: ProblemType(409, "conflict", "Conflict with the current state"),
+    NotJournalled: ProblemType(409, "not-journalled", "No journal"),
     NotReady: ProblemType(409, "not-ready", "Not ready"),
+    EditConflict: ProblemType(409, "edit-conflict", "Edit conflict"),
     VersionMismatch: ProblemType(412, "version-mismatch", "Version mismatch"),
     TooLarge: ProblemType(413, "too-large", "Too large"),
     Unprocessable: ProblemType(422, "unprocessable", "Unprocessable request"),
     InProgress: ProblemType(429, "in-progress", "Request in progress"),
     TooManyWrites: ProblemType(429, "too-many-writes", "Too many writes"),
+    TooManyJobs: ProblemType(429, "too-many-jobs", "Too many jobs"),
     Overloaded: ProblemType(503, "overloaded", "Service busy"),
 }
 
@@ -133,21 +160,51 @@ INTERNAL = ProblemType(500, "internal", "Internal error")
 def problem(error: RequestError, room: int = MAX_PROBLEM_BYTES) -> dict[str, object]:
     """The problem document of an error, but for the request's id: `type`, `title`, `status`, `detail` and, if any, `errors`.
 
-    It takes at most `room` bytes as JSON. `more` is how many errors it leaves out.
+    It takes at most `room` bytes as JSON. `more` is how many errors and conflicts it leaves out. Where a conflict does not fit, its
+    values are left out first; `current` is left out where it does not fit.
     """
     document = {**problem_document(problem_type(error), _cut(error.detail, _MAX_DETAIL)), **error.members}
-    told: list[dict[str, str]] = []
-    left = room - _ENVELOPE_BYTES - _size(document)
+    left = _Room(room - _ENVELOPE_BYTES - _size(document))
+    told: list[Mapping[str, object]] = []
     for one in error.errors[:MAX_ERRORS]:
         entry = {"field": _cut(one.field, _MAX_FIELD), "message": _cut(one.message, _MAX_MESSAGE)}
-        left -= _size(entry)
-        if left < 0:
+        if not left.takes(entry):
             break
         told.append(entry)
     if told:
         document["errors"] = told
-    more = len(error.errors) - len(told) + error.more
+    # All are named before the values of any are told.
+    named = [one for one in error.conflicts if left.takes(_named(one))]
+    conflicts = [one if left.takes(_values(one)) else _named(one) for one in named]
+    if conflicts:
+        document["conflicts"] = conflicts
+    if error.current is not None and left.takes({"current": error.current}):
+        document["current"] = error.current
+    more = len(error.errors) - len(told) + len(error.conflicts) - len(conflicts) + error.more
     return {**document, "more": more} if more else document
+
+
+class _Room:
+    """The bytes that are left in a problem document."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def takes(self, part: Mapping[str, object]) -> bool:
+        """Whether a part fits. If so, its bytes are taken."""
+        size = _size(part)
+        if size > self._left:
+            return False
+        self._left -= size
+        return True
+
+
+def _named(conflict: Mapping[str, object]) -> Mapping[str, object]:
+    return {name: conflict[name] for name in ("field", "by")}
+
+
+def _values(conflict: Mapping[str, object]) -> Mapping[str, object]:
+    return {name: conflict[name] for name in ("yours", "theirs")}
 
 
 def _cut(text: str, limit: int) -> str:

@@ -1,0 +1,72 @@
+"""Live changes: a request waits here for what others change. Apart from what answers queries, so that no query waits behind it."""
+
+from aws_lambda_powertools import Logger
+
+from gridview.api.config import CursorSource, required, session_role, stack_metrics
+from gridview.api.http import Endpoint, Request, Response, ok
+from gridview.api.http import handler as http_handler
+from gridview.commands import reads, views
+from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import CONSISTENCY_TOKEN, DELETED
+from gridview.live import changes as live_changes
+from gridview.live.change_requests import AskedChanges, resolve_changes, rows_of
+from gridview.live.feed_cursors import FeedCursor
+from gridview.live.followed_rows import FollowedRows
+from gridview.query import saved_views
+from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import EpochCheck
+from gridview.schema.generations import IndexNotReady
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+
+_MARGIN = 4.0
+"""Seconds before the end of an invocation by which an answer is given."""
+
+logger = Logger()
+metrics = stack_metrics()
+table = Table(required("TABLE_NAME"), session_role=session_role())
+catalogs = Catalogs()
+cursor_source = CursorSource()
+
+
+def changes(request: Request) -> Response:
+    """The changes behind a cursor, with the token of what they tell."""
+    catalog, asked, rows = _resolved(request)
+    cursors = cursor_source.cursors("changes")
+    if asked.since is None:
+        cursor = live_changes.beginning(table, catalog)
+        return ok({"items": [], "next": cursor.sealed(cursors, catalog)})
+    cursor = FeedCursor.opened(asked.since, cursors, catalog)
+    until, deadline = clock.seconds() + asked.wait, request.deadline - _MARGIN
+    told = live_changes.follow(table, catalogs, catalog, cursor, rows=rows, until=until, deadline=deadline)
+    answer = ok({"items": told.items, "next": told.cursor.sealed(cursors, catalog)})
+    versions = {change.num: DELETED if change.kind == "delete" else change.version for change in told.changes}
+    if not versions:
+        return answer
+    token = cursor_source.tokens().token(catalog.tenant, catalog.project, versions, clock.seconds())
+    return answer.telling({CONSISTENCY_TOKEN: token})
+
+
+def _resolved(request: Request) -> tuple[Catalog, AskedChanges, FollowedRows | None]:
+    """The request over the current definitions, and the rows that it asks for: those of a filter and a sort, or of a saved view."""
+    actor, project = request.actor, request.path["project"]
+
+    def resolved(catalog: Catalog, epoch: EpochCheck) -> tuple[Catalog, AskedChanges, FollowedRows | None]:
+        epoch.confirm(table)
+        asked = resolve_changes(catalog, request.parameters)
+        if asked.view is None:
+            return catalog, asked, asked.rows
+        view = views.get_view(table, catalog, actor, asked.view)
+        return catalog, asked, rows_of(catalog, saved_views.view_json(catalog, view)["query"])
+
+    try:
+        return catalogs.using(table, actor.tenant, project, resolved)
+    except IndexNotReady as error:
+        raise reads.with_progress(table, actor, project, error) from error
+
+
+OPERATIONS: dict[str, Endpoint] = {operation.__name__: operation for operation in (changes,)}
+
+table.connect()
+cursor_source.prime()
+handler = http_handler(OPERATIONS, logger, metrics)

@@ -1,0 +1,87 @@
+"""`base`: what a change of an issue does to fields that others have changed since the version that its author saw. Pure.
+
+Two people who edit different fields both win. Of two who edit the same field to different values the later one is told both values,
+and nothing of his change is written. The document tells for each field the version that changed it (`schema.documents`).
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from gridview.commands.preconditions import Expected, check
+from gridview.schema import documents, formats
+from gridview.schema.catalog import Catalog, Field
+from gridview.schema.documents import Changes, Document
+from gridview.support.errors import EditConflict, FieldError, InvalidRequest
+
+
+def require_mergeable(
+    catalog: Catalog, document: Document, changes: Changes, expected: Expected = None
+) -> None:
+    """Raise unless the changes may be made to the document, by the version that the client saw.
+
+    VersionMismatch if the document's is not one of those `expected`. EditConflict if a field was changed since `base` to another
+    value; InvalidRequest if there is no such version yet, or if both are given. UnknownOption: a stale catalog.
+    """
+    version = document["version"]
+    if expected is not None and changes.base is not None:
+        raise _invalid("cannot be combined with If-Match, or `version` in a batch")
+    check(expected, version, partial(documents.to_json, catalog, document))
+    if changes.base is None:
+        return
+    if changes.base > version:
+        raise _invalid(f"must be a version that the issue has had; it is at version {version} now")
+    patched = _patched(catalog, changes)
+    conflicts = [
+        _conflict(document, field, patched[field.key])
+        for field in _changed_since(catalog, document, changes.base)
+        if field.key in patched and not documents.same_value(field.value_in(document), patched[field.key])
+    ]
+    if conflicts:
+        raise EditConflict(
+            f"Fields were changed to other values since version {changes.base}. Nothing was written.",
+            conflicts=conflicts,
+            current=documents.to_json(catalog, document),
+        )
+
+
+def merged_fields(catalog: Catalog, document: Document, changes: Changes) -> list[str] | None:
+    """The ids of the fields that were changed since `base` and that the changes leave alone; None without a `base`.
+
+    `document` is with the changes or without. If the base is of a time of which it is not known what was changed, it is every field
+    with a value.
+    """
+    if changes.base is None:
+        return None
+    patched = _patched(catalog, changes)
+    return [field.id for field in _changed_since(catalog, document, changes.base) if field.key not in patched]
+
+
+def _changed_since(catalog: Catalog, document: Document, base: int) -> Iterable[Field]:
+    values = documents.values_of(document)
+    for field in (*catalog.builtins, *catalog.attributes):
+        told = field.key in values or field.key in document.get("changed", {})
+        if told and documents.changed_at(document, field.key) > base:
+            yield field
+
+
+def _patched(catalog: Catalog, changes: Changes) -> Mapping[str, Any]:
+    """What the changes set, by internal key. They may clear all attributes without naming them."""
+    unnamed = {field.key: None for field in catalog.attributes} if changes.replaces_fields else {}
+    return {**unnamed, **changes.builtins, **changes.fields}
+
+
+def _conflict(document: Document, field: Field, yours: Any) -> dict[str, Any]:
+    theirs = field.value_in(document)
+    # The document tells who made its version. Who made an older one, nobody knows.
+    newest = documents.changed_at(document, field.key) == document["version"]
+    return {
+        "field": field.id,
+        "yours": None if yours is None else formats.value_json(field, yours),
+        "theirs": None if theirs is None else formats.value_json(field, theirs),
+        "by": document["updated_by"] if newest else None,
+    }
+
+
+def _invalid(expectation: str) -> InvalidRequest:
+    return InvalidRequest("The request is not valid.", [FieldError("base", expectation)])

@@ -1,0 +1,216 @@
+"""Starts, shows and cancels user jobs (`schema.user_jobs`). The work itself is done in the background (`maintenance.job_line`)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from gridview.commands.actor import Actor, Role
+from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.requests import ListParameters
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.expressions import Bound, Condition, Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_size
+from gridview.encoding.cursors import Cursors
+from gridview.encoding.json_codec import dumps
+from gridview.encoding.values import datetime_json
+from gridview.schema import ids
+from gridview.schema.jobs import Hint
+from gridview.schema.user_jobs import (
+    KEPT_DAYS,
+    MAX_OPEN,
+    JobKind,
+    JobLine,
+    JobState,
+    UserJob,
+    new_job,
+    save_line,
+)
+from gridview.support import clock
+from gridview.support.errors import Conflict, NotFound, TooLarge, TooManyJobs
+from gridview.support.validation import as_integers, parse
+
+_ATTEMPTS = 8
+_MAX_ASKED_BYTES = 350_000
+"""Of what a job is asked to do, in one item: DynamoDB stores at most 400 KB."""
+_LAST_BATCH = 10**10 - 1
+
+
+def start(
+    table: Table,
+    actor: Actor,
+    project: str,
+    kind: JobKind,
+    asked: Mapping[str, Any],
+    change: UUID,
+    commit: Commit = at_once,
+) -> dict[str, Any]:
+    """Start a job, and tell it as the API does: a read unit, and 6 write units and more with what is `asked` (stored form).
+
+    TooLarge for more than 350 KB of that; TooManyJobs if 20 jobs of the project are open.
+    """
+    if item_size(asked) > _MAX_ASKED_BYTES:
+        raise TooLarge("The filter and the values of a job take 350 KB at most.")
+    job = UserJob(
+        id=ids.new_job_id(int(clock.seconds() * 1000)),
+        kind=kind,
+        user=actor.user,
+        change=change.bytes,
+        created=clock.now(),
+        expires=clock.expiry(KEPT_DAYS),
+    )
+    partition = keys.jobs(actor.tenant, project)
+    for _ in range(_ATTEMPTS):
+        line = _line(table, partition)
+        open_now = line or JobLine()
+        if len(open_now.open) >= MAX_OPEN:
+            raise TooManyJobs(
+                f"{MAX_OPEN} jobs of the project are open. One that ends makes room for another."
+            )
+        joined = save_line(partition, line, open_now.joined(job.id, clock.now()))
+        told = job_json(job)
+        try:
+            commit(table, [*new_job(job, actor.tenant, project, asked), joined], told)
+        except TransactionFailed:
+            continue
+        return told
+    raise Conflict("Other requests are starting jobs of this project. Try again.")
+
+
+def waiting(table: Table, tenant: str, project: str) -> Hint | None:
+    """A hint at the project's line if it is due: a read unit."""
+    partition = keys.jobs(tenant, project)
+    line = _line(table, partition)
+    return Hint(partition, line.due) if line is not None and line.open and not line.holder else None
+
+
+def _line(table: Table, partition: str) -> JobLine | None:
+    item = table.get(partition, keys.LINE, consistent=True)
+    return None if item is None else JobLine.from_item(item)
+
+
+def job_json(job: UserJob) -> dict[str, Any]:
+    """A job as the API returns it."""
+    return {
+        "id": job.id,
+        "kind": job.kind.value,
+        "state": job.state.value,
+        "done": job.done,
+        "of": job.of,
+        "refused": job.refused,
+        "change": str(UUID(bytes=job.change)),
+        "changes": None,
+        "url": None,
+        "created": datetime_json(job.created),
+        "created_by": job.user,
+        "ended": datetime_json(job.ended) if job.ended else None,
+        "problem": job.problem,
+    }
+
+
+def get_job(table: Table, actor: Actor, project: str, job: str) -> dict[str, Any]:
+    """A job of the project, strongly consistent: a read unit. NotFound."""
+    return job_json(_stored(table, actor, project, job))
+
+
+def list_jobs(
+    table: Table, actor: Actor, project: str, parameters: Mapping[str, str], cursors: Cursors
+) -> dict[str, Any]:
+    """A page of the project's jobs, the last first, strongly consistent: one Query."""
+    request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
+    binding = dumps([actor.tenant, project])
+    before = keys.LINE if request.cursor is None else str(cursors.open(request.cursor, binding))
+    page = table.query(
+        keys.jobs(actor.tenant, project),
+        bound=Bound("<", before),
+        forward=False,
+        limit=request.limit,
+        consistent=True,
+    )
+    return {
+        "items": [job_json(UserJob.from_item(item)) for item in page.items],
+        "next": cursors.seal(page.last, binding) if page.last is not None else None,
+    }
+
+
+def list_refused(
+    table: Table, actor: Actor, project: str, job: str, parameters: Mapping[str, str], cursors: Cursors
+) -> dict[str, Any]:
+    """A page of the issues that a job could not change, each with its problem, in the order in which it came to them. NotFound.
+
+    A read unit for the job, and one for each 4 KB of the page.
+    """
+    request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
+    binding = dumps([actor.tenant, project, job])
+    batch, skip = (0, 0) if request.cursor is None else _opened(cursors.open(request.cursor, binding))
+    _stored(table, actor, project, job)
+    page = table.query(
+        keys.job_parts(actor.tenant, project, job),
+        bound=Bound("between", keys.refusals(batch), keys.refusals(_LAST_BATCH)),
+        limit=request.limit,
+        consistent=True,
+    )
+    found = [(item, at) for item in page.items for at in range(len(item["refused"]))]
+    found = [one for one in found if (one[0]["batch"], one[1]) >= (batch, skip)]
+    shown = found[: request.limit]
+    following = None
+    if len(found) > len(shown):
+        following = [found[len(shown)][0]["batch"], found[len(shown)][1]]
+    elif page.last is not None:
+        following = [page.items[-1]["batch"] + 1, 0]
+    return {
+        "items": [{"num": num, "problem": problem} for num, problem in map(_refusal, shown)],
+        "next": None if following is None else cursors.seal(following, binding),
+    }
+
+
+def _opened(payload: Any) -> tuple[int, int]:
+    batch, skip = payload
+    return batch, skip
+
+
+def _refusal(found: tuple[Item, int]) -> tuple[int, Any]:
+    item, at = found
+    num, problem = item["refused"][at]
+    return num, problem
+
+
+def refusals_item(
+    tenant: str, project: str, job: UserJob, batch: int, refused: Iterable[tuple[int, Mapping[str, Any]]]
+) -> Item:
+    """The stored item of the issues of one batch that a job could not change, each with its problem document."""
+    return {
+        keys.PK: keys.job_parts(tenant, project, job.id),
+        keys.SK: keys.refusals(batch),
+        "batch": batch,
+        "refused": [[num, dict(problem)] for num, problem in refused],
+        keys.TTL_ATTRIBUTE: job.expires,
+    }
+
+
+def cancel_job(table: Table, actor: Actor, project: str, job: str) -> None:
+    """Cancel a job that is not over: what it has changed stays. A read unit, and 2 write units and more.
+
+    NotFound; Forbidden for the job of somebody else, unless the caller is an administrator.
+    """
+    found = _stored(table, actor, project, job)
+    if found.user != actor.user:
+        actor.require(Role.ADMIN)
+    is_open = Condition(
+        "#state = :waiting OR #state = :running",
+        {"#state": "job_state"},
+        {":waiting": JobState.WAITING.value, ":running": JobState.RUNNING.value},
+    )
+    cancelled = {"job_state": JobState.CANCELLED.value, "ended": clock.now()}
+    try:
+        table.update(keys.jobs(actor.tenant, project), job, is_open, assign=cancelled, add={"revision": 1})
+    except ConditionFailed:
+        return  # it is over
+
+
+def _stored(table: Table, actor: Actor, project: str, job: str) -> UserJob:
+    item = table.get(keys.jobs(actor.tenant, project), job, consistent=True)
+    if item is None or item[keys.TTL_ATTRIBUTE] < clock.seconds():
+        raise NotFound("Job not found.")
+    return UserJob.from_item(item)

@@ -1,0 +1,34 @@
+"""Pages of a collection: as many of its things as the caller wants and an answer can hold. Pure."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from gridview.encoding.json_codec import dumps, size_in_response
+
+MAX_PAGE_BYTES = 4_000_000
+"""Of a page, as Lambda counts them."""
+
+Thing = TypeVar("Thing")
+
+
+def first_of(
+    found: Iterable[Thing],
+    limit: int,
+    tell: Callable[[Thing], dict[str, Any]],
+    place: Callable[[Thing], object],
+) -> tuple[list[dict[str, Any]], Any]:
+    """The first of these as the API returns them, one at least, and the place of the last one told; None if no more follow.
+
+    One more than is told is asked for, and no further one.
+    """
+    told: list[dict[str, Any]] = []
+    size = 0
+    last: object = None
+    for thing in found:
+        one = tell(thing)
+        size += size_in_response(dumps(one))
+        if len(told) == limit or (told and size > MAX_PAGE_BYTES):
+            return told, last
+        told.append(one)
+        last = place(thing)
+    return told, None

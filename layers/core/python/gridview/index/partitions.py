@@ -1,0 +1,30 @@
+"""Removes whole partitions of the table, which nobody writes any more."""
+
+from collections.abc import Callable
+
+from gridview.dynamodb.expressions import Bound, Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.support.concurrency import in_threads
+
+AT_ONCE = 100
+"""Items that are read and deleted together."""
+
+
+def remove_partition(
+    table: Table, partition: str, left: Callable[[], float], bound: Bound | None = None
+) -> bool:
+    """Delete all items of a partition of the table, or of a range of it; False if the seconds in `left` ran out.
+
+    Another call goes on. Costs a strongly consistent read of it, and a write unit for each KB.
+    """
+
+    def remove(item: Item) -> None:
+        table.delete(item[keys.PK], item[keys.SK])
+
+    while left() > 0:
+        page = table.query(partition, bound=bound, consistent=True, limit=AT_ONCE, paths=())
+        in_threads(remove, page.items)
+        if page.last is None:
+            return True
+    return False

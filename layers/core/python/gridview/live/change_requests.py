@@ -1,0 +1,81 @@
+"""What a client asks for when it follows the changes of a project. Pure."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field as ModelField
+from pydantic import ValidationInfo, field_validator
+
+from gridview.live.followed_rows import FollowedRows
+from gridview.query.grid_request import (
+    FilterDocument,
+    SortKeys,
+    from_parameters,
+    order_keys,
+    parse_with_filter,
+)
+from gridview.schema import ids
+from gridview.schema.catalog import Catalog
+from gridview.support.validation import RequestModel, as_integers
+
+MAX_WAIT = 20
+"""Seconds for which a request may wait for changes."""
+
+
+class RowsRequest(RequestModel):
+    """Which rows are followed."""
+
+    sort: SortKeys = ModelField(default_factory=list)
+    filter: FilterDocument = None
+
+
+class ChangesRequest(RequestModel):
+    """GET /v1/projects/{project}/changes, by query parameters."""
+
+    since: str | None = ModelField(
+        default=None, description="`next` of an earlier answer; without it the changes from now on."
+    )
+    wait: Annotated[
+        int, ModelField(ge=0, le=MAX_WAIT, description="Seconds to wait for a change if there is none yet.")
+    ] = 0
+    view: Annotated[str, ModelField(pattern=f"^{ids.VIEW.pattern}$")] | None = ModelField(
+        default=None, description="A saved view: the changes of its rows, with what they do to them."
+    )
+    sort: SortKeys = ModelField(default_factory=list)
+    filter: FilterDocument = None
+
+    @field_validator("sort", "filter")
+    @classmethod
+    def _not_with_a_view(cls, given: Any, known: ValidationInfo) -> Any:
+        if given and known.data.get("view") is not None:
+            raise ValueError("cannot go together with view")
+        return given
+
+
+class AskedChanges(NamedTuple):
+    """A checked request. `rows` are those that it asks for itself, None if it asks for none; `view` is the number of a saved
+    view."""
+
+    since: str | None
+    wait: int
+    view: int | None
+    rows: FollowedRows | None
+
+
+def resolve_changes(catalog: Catalog, parameters: Mapping[str, str]) -> AskedChanges:
+    """The request over the project's fields. InvalidRequest, IndexNotReady, Unprocessable."""
+    body = {**from_parameters(parameters), **as_integers(parameters, "wait")}
+    request, only = parse_with_filter(ChangesRequest, catalog, body)
+    asks = bool(request.sort) or only is not None
+    return AskedChanges(
+        request.since,
+        request.wait,
+        None if request.view is None else ids.view_number(request.view),
+        FollowedRows(order_keys(catalog, request.sort), only) if asks else None,
+    )
+
+
+def rows_of(catalog: Catalog, query: Mapping[str, Any]) -> FollowedRows:
+    """The rows of a query with a sort and a filter, as a view tells it. InvalidRequest, IndexNotReady, Unprocessable."""
+    request, only = parse_with_filter(RowsRequest, catalog, query)
+    return FollowedRows(order_keys(catalog, request.sort), only)

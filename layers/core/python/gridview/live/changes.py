@@ -1,0 +1,121 @@
+"""What a client is told of the changes of a project: the events behind its cursor, at once or as soon as there are some."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from gridview.dynamodb.table import Table
+from gridview.encoding.json_codec import dumps, size_in_response
+from gridview.index.journal_log import Log
+from gridview.live.feed import FeedPage, end_of, read_changes
+from gridview.live.feed_cursors import FeedCursor
+from gridview.live.feed_positions import FeedPosition
+from gridview.live.followed_rows import FollowedRows, RowMove
+from gridview.live.row_moves import Unjudged, moves_of
+from gridview.schema.catalog import Catalog
+from gridview.schema.history import Change, event_json
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+
+MAX_EVENTS = 100
+"""Changes that are looked at together."""
+
+MAX_ANSWER_BYTES = 5_000_000
+"""Of the events of one answer."""
+
+RESET = {"kind": "reset"}
+"""The event that tells a client to read anew what it shows: definitions have changed, or what happened cannot be told."""
+
+_PAUSE = 0.5
+"""Seconds between two looks at the journal."""
+
+
+class ToldChanges(NamedTuple):
+    """Events as a client gets them, the changes among them, and the cursor behind them."""
+
+    items: tuple[Mapping[str, Any], ...]
+    changes: tuple[Change, ...]
+    cursor: FeedCursor
+
+
+def beginning(table: Table, catalog: Catalog) -> FeedCursor:
+    """The cursor of whoever begins to follow a project now: as for `end_of`. NotJournalled."""
+    return FeedCursor(end_of(catalog, Log(table, catalog.tenant, catalog.project)), catalog.epoch)
+
+
+def follow(
+    table: Table,
+    catalogs: Catalogs,
+    catalog: Catalog,
+    cursor: FeedCursor,
+    *,
+    rows: FollowedRows | None = None,
+    until: float = 0.0,
+    deadline: float = math.inf,
+    most_bytes: int | None = None,
+) -> ToldChanges:
+    """The events behind a cursor, of some rows or all; where there are none yet, those that come `until` an instant (seconds since
+    1970). `catalog`: the current one. `deadline`: when there has to be an answer, whether the end was reached or not.
+
+    A read unit for each second of waiting, and what `read_changes` and `moves_of` take. Numbers at which the feed has waited for
+    too long are emptied: 1 write unit each. NotJournalled, FeedExpired.
+    """
+    log = Log(table, catalog.tenant, catalog.project)
+    followed = "" if rows is None else rows.fingerprint
+    anew = cursor.epoch != catalog.epoch or cursor.rows not in (None, followed)
+    position = cursor.position
+    while True:
+        page = read_changes(table, catalogs, catalog, position, MAX_EVENTS)
+        for number in page.overdue:
+            log.close(number)
+        told = _Telling(page, anew or page.reset, position, most_bytes or MAX_ANSWER_BYTES)
+        told.tell(None if rows is None else moves_of(table, page.catalog, rows, page.events))
+        position, now = told.position, clock.seconds()
+        if told.items or now >= deadline or (now >= until and told.at_the_end):
+            return ToldChanges(
+                tuple(told.items), tuple(told.changes), FeedCursor(position, catalog.epoch, followed)
+            )
+        if told.at_the_end and not page.overdue:
+            clock.sleep(min(_PAUSE, until - now))
+
+
+class _Telling:
+    """Makes events of a page, as many as an answer holds, up to the first change that has to be waited for."""
+
+    def __init__(self, page: FeedPage, reset: bool, position: FeedPosition, most_bytes: int) -> None:
+        self.items: list[Mapping[str, Any]] = [RESET] if reset else []
+        self.changes: list[Change] = []
+        self.position = position
+        self.at_the_end = True
+        self._page = page
+        self._room = most_bytes
+
+    def tell(self, verdicts: list[RowMove | Unjudged | None] | None) -> None:
+        """Tell the changes of the page. `verdicts`: what each does to the rows that are followed; None: all are."""
+        for place, change in enumerate(self._page.events):
+            verdict = None if verdicts is None else verdicts[place]
+            if verdict is Unjudged.YET:
+                return
+            if verdict is Unjudged.FOREVER:
+                if self.changes:
+                    self.at_the_end = False
+                    return
+                self.items = [RESET]
+            elif (verdicts is None or verdict is not None) and not self._add(change, verdict):
+                self.at_the_end = False
+                return
+            self.position = self._page.behind[place]
+        self.at_the_end = self._page.ended
+        self.position = self._page.position
+
+    def _add(self, change: Change, move: RowMove | None) -> bool:
+        event = event_json(self._page.catalog, change)
+        if move is not None:
+            event |= {"move": move.move, "key": move.key, "from": move.before}
+        size = size_in_response(dumps(event))
+        if self.changes and size > self._room:
+            return False
+        self._room -= size
+        self.items.append(event)
+        self.changes.append(change)
+        return True

@@ -1,0 +1,143 @@
+"""The feed of a project: its changes from a position on, in commit order for each issue, each exactly once.
+
+The feed is the journal (`index.journal`). Its items name the versions that they tell, and the history has what these changed. An
+item comes after the history of what it tells, and never changes; so copies of the table that are late make a reader late, and
+nothing else. A reader stops at the first number without an item: whoever has taken that may still put one.
+
+    number    57                   58     59                60
+    item      1.2  1.3  4.1        empty  missing           9.2
+             position (57, 1)         readers wait here
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from gridview.dynamodb.table import Table
+from gridview.index.gaps import first_missing, overdue
+from gridview.index.history import read_changes as read_history
+from gridview.index.journal import JournalItem
+from gridview.index.journal_log import Log
+from gridview.live.feed_positions import FeedPosition, tellings_from
+from gridview.schema.catalog import Catalog
+from gridview.schema.history import FEED_DAYS, Change
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+from gridview.support.errors import FeedExpired, NotJournalled
+
+_SECONDS = FEED_DAYS * 86_400
+
+_FIRST_ROWS = 8
+"""Items and marks that the first call reads. Each further one reads twice as many: an item may tell one change or hundreds."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedPage:
+    """The changes behind a position, and the position behind them; `behind`: the position behind each.
+
+    `reset`: before these changes is one that nobody can tell; whoever follows has to read everything anew. `catalog`: definitions
+    that are no older than the changes, to express them by. `ended`: there is nothing more to read now. `overdue`: numbers at
+    which the feed waits and which have been missing for some seconds; whoever may write empties them (`Log.close`).
+    """
+
+    events: tuple[Change, ...]
+    position: FeedPosition
+    reset: bool
+    catalog: Catalog
+    behind: tuple[FeedPosition, ...]
+    ended: bool
+    overdue: tuple[int, ...] = ()
+
+
+def end_of(catalog: Catalog, log: Log) -> FeedPosition:
+    """The present end of a feed: all that was committed before is in front of it.
+
+    1 read unit for the head, and half a unit for each 4 KB that is not folded. NotJournalled. Overloaded: the project is just
+    being removed.
+    """
+    require_journal(catalog)
+    now = clock.seconds()
+    folded = log.head().folded
+    return FeedPosition(first_missing(folded, log.all_behind(folded, consistent=False)), 0, now)
+
+
+def read_changes(
+    table: Table, catalogs: Catalogs, catalog: Catalog, position: FeedPosition, limit: int
+) -> FeedPage:
+    """Up to `limit` changes behind a position.
+
+    Where nothing is new: half a read unit. Else half a unit for each 4 KB of journal items, the same for each change, and 1 unit
+    for the definitions' epoch. NotJournalled; FeedExpired for a position of more than 7 days ago; NotFound and DefinitionsMissing
+    as for `Catalogs.current`.
+    """
+    require_journal(catalog)
+    now = clock.seconds()
+    if position.since < now - _SECONDS:
+        raise FeedExpired("What happened after this cursor is not remembered any more.")
+    items, beyond = _items(Log(table, catalog.tenant, catalog.project), position, limit)
+    tellings = list(islice(tellings_from(items, position), limit))
+    changes = _changes(
+        table, catalog, [(one.num, one.version) for one in tellings if one.version is not None]
+    )
+    events: list[Change] = []
+    behind: list[FeedPosition] = []
+    taken, reset = 0, False
+    for one in tellings:
+        change = None if one.version is None else changes.get((one.num, one.version))
+        if change is None and events:
+            break  # the next page begins with it
+        taken += 1
+        if change is None:
+            reset = True
+        else:
+            events.append(change)
+            behind.append(one.behind)
+    waits = taken == len(tellings) < limit
+    reached = position._replace(since=now)
+    if not waits:
+        reached = tellings[taken - 1].behind
+    elif items:
+        reached = FeedPosition(items[-1].number + 1, 0, now)
+    return FeedPage(
+        tuple(events),
+        reached,
+        reset,
+        catalogs.current(table, catalog.tenant, catalog.project) if events else catalog,
+        tuple(behind),
+        waits,
+        tuple(overdue(reached.number - 1, beyond, now)) if waits else (),
+    )
+
+
+def _items(log: Log, position: FeedPosition, limit: int) -> tuple[list[JournalItem], list[JournalItem]]:
+    """The items of a page that follow each other without a gap, and not many more; and some of those behind the gap."""
+    items: list[JournalItem] = []
+    number, rows = position.number, _FIRST_ROWS
+    while True:
+        listed = log.behind(number - 1, consistent=False, rows=rows)
+        found = {item.number: item for item in listed.records}
+        while number in found:
+            items.append(found.pop(number))
+            number += 1
+        if found or not listed.more or any(islice(tellings_from(items, position), limit - 1, None)):
+            return items, list(found.values())
+        rows *= 2
+
+
+def _changes(
+    table: Table, catalog: Catalog, wanted: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], Change]:
+    """What these versions changed. They were remembered before they were told, so what a late copy lacks is read once more."""
+    project = catalog.tenant, catalog.project
+    found = read_history(table, *project, wanted) if wanted else {}
+    missing = [one for one in wanted if one not in found]
+    return found | read_history(table, *project, missing, consistent=True) if missing else found
+
+
+def require_journal(catalog: Catalog) -> None:
+    """NotJournalled unless the changes of the project can be followed."""
+    if not catalog.journalled:
+        raise NotJournalled(
+            "This project keeps no journal, so its changes cannot be followed. The operator of the service begins one: "
+            f"`./dev journal begin --tenant {catalog.tenant} --project {catalog.project}`."
+        )

@@ -1,0 +1,64 @@
+"""The rows that a client follows, those that pass a filter in an order, and what a change does to them. Pure."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from gridview.encoding.json_codec import dumps
+from gridview.query.grid_request import parts_of
+from gridview.query.page import judged
+from gridview.query.predicates import Filter
+from gridview.query.row_keys import row_key
+from gridview.query.sort_order import Keys
+from gridview.schema.catalog import Field
+
+IssueImage = Mapping[str, Any]
+"""An issue as of one version, in the form of a document: the values of the fields that decide."""
+
+
+class RowMove(NamedTuple):
+    """What a change does to the rows: a row enters, leaves, or changes, maybe its place.
+
+    `key` is the row's key after the change, None if it has left; `before` the one before it, None if it has entered.
+    """
+
+    move: Literal["enter", "leave", "change"]
+    key: str | None
+    before: str | None
+
+
+class FollowedRows(NamedTuple):
+    """Rows in an order; `only` those that pass a filter."""
+
+    keys: Keys
+    only: Filter | None
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields that decide which rows there are, and where they stand."""
+        return tuple(dict.fromkeys(judged(self.keys, self.only)))
+
+    @property
+    def fingerprint(self) -> str:
+        """Another one for other rows, or another order: 12 characters."""
+        told = [
+            [list(part) for part in parts_of(self.keys)],
+            [key.arrangement for key in self.keys],
+            None if self.only is None else self.only.canonical(),
+        ]
+        return hashlib.blake2b(dumps(told), digest_size=6).hexdigest()
+
+    def move(self, before: IssueImage | None, after: IssueImage | None) -> RowMove | None:
+        """What a change from one image to another (None: there is no such issue) does to the rows; None: nothing.
+
+        UnknownOption: the definitions do not know an option in them.
+        """
+        was, becomes = self._key(before), self._key(after)
+        if was is None:
+            return None if becomes is None else RowMove("enter", becomes, None)
+        return RowMove("leave", None, was) if becomes is None else RowMove("change", becomes, was)
+
+    def _key(self, image: IssueImage | None) -> str | None:
+        if image is None or (self.only is not None and not self.only.matches(image)):
+            return None
+        return row_key(self.keys, image)

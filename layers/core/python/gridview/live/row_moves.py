@@ -1,0 +1,105 @@
+"""What changes do to the rows that a client follows: read from the changes themselves, the documents and what came later."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.history import changes_behind
+from gridview.live.followed_rows import FollowedRows, RowMove
+from gridview.live.images import CREATED, Course
+from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.history import Change
+from gridview.support import clock
+
+_PATIENCE = 60.0
+"""Seconds for which what came later is waited for: it is remembered when the stream consumer has it."""
+
+_MOST = 1_000
+"""Later changes of an issue that are looked through."""
+
+
+class Unjudged(Enum):
+    """Why nobody can tell what a change does to the rows."""
+
+    YET = "yet"
+    """A later change touched a field that decides, and is not remembered yet: ask again."""
+    FOREVER = "forever"
+    """What decides is forgotten."""
+
+
+Verdict = RowMove | Unjudged | None
+"""What a change does to the rows; None: nothing."""
+
+
+def moves_of(table: Table, catalog: Catalog, rows: FollowedRows, changes: Sequence[Change]) -> list[Verdict]:
+    """What each of these changes, which follow each other in a feed, does to the rows.
+
+    A read unit for each 4 KB of the documents of issues whose changes do not tell all that decides; and where such a document is
+    ahead of them, a read unit for each 4 KB of its later changes. No other reads.
+    """
+    wanted = frozenset(field.key for field in rows.fields if field.key != "num")
+    of_issue: defaultdict[int, list[int]] = defaultdict(list)
+    for place, change in enumerate(changes):
+        of_issue[change.num].append(place)
+    courses = {
+        num: Course.of([changes[place] for place in places], wanted) for num, places in of_issue.items()
+    }
+    verdicts: list[Verdict] = [None] * len(changes)
+    for num, found in _completed(table, catalog, courses, wanted):
+        judged = _judged(rows, wanted, found) if isinstance(found, Course) else [found] * len(of_issue[num])
+        for place, verdict in zip(of_issue[num], judged, strict=True):
+            verdicts[place] = verdict
+    return verdicts
+
+
+def _judged(rows: FollowedRows, wanted: frozenset[str], course: Course) -> Iterator[Verdict]:
+    for passage in course.passages(wanted):
+        try:
+            yield rows.move(passage.before, passage.after) if passage.known else Unjudged.FOREVER
+        except UnknownOption:
+            yield Unjudged.FOREVER
+
+
+def _completed(
+    table: Table, catalog: Catalog, courses: Mapping[int, Course], wanted: frozenset[str]
+) -> Iterator[tuple[int, Course | Unjudged]]:
+    """The courses with all that was missing in them."""
+    open_ones = [num for num, course in courses.items() if _lacks(course, wanted)]
+    documents = _documents(table, catalog, open_ones) if open_ones else {}
+    for num, course in courses.items():
+        yield (
+            num,
+            _complete(table, catalog, course, wanted, documents.get(num)) if num in open_ones else course,
+        )
+
+
+def _lacks(course: Course, wanted: frozenset[str]) -> bool:
+    return bool(course.missing) or (CREATED in wanted and course.created is None)
+
+
+def _documents(table: Table, catalog: Catalog, nums: Iterable[int]) -> dict[int, Item]:
+    project = keys.project(catalog.tenant, catalog.project)
+    places = {(keys.issue(catalog.tenant, catalog.project, num), project): num for num in nums}
+    return {places[key]: item for key, item in table.batch_get(list(places), consistent=True).items.items()}
+
+
+def _complete(
+    table: Table, catalog: Catalog, course: Course, wanted: frozenset[str], document: Item | None
+) -> Course | Unjudged:
+    num, version = course.changes[-1].num, course.version
+    newest = course.changes[-1].at
+    if document is not None:
+        if document["version"] < version:  # somebody has put an older one back
+            return Unjudged.FOREVER
+        course, newest = course.with_document(document), document["updated"]
+    if _lacks(course, wanted):
+        for place, later in enumerate(changes_behind(table, catalog.tenant, catalog.project, num, version)):
+            course = course.with_later([later])
+            if not _lacks(course, wanted) or place >= _MOST:
+                break
+    if not _lacks(course, wanted):
+        return course
+    return Unjudged.YET if clock.seconds() - clock.instant(newest) < _PATIENCE else Unjudged.FOREVER

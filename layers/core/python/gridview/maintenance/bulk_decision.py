@@ -1,0 +1,163 @@
+"""What is to become of an issue by a bulk change, and what has become of one whose batch was interrupted. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from pyroaring import BitMap
+
+from gridview.maintenance.bulk_place import Again, Begun
+from gridview.query.predicates import Filter
+from gridview.schema import documents
+from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.documents import Changes, Document
+from gridview.schema.trash import living
+from gridview.support.errors import Conflict, NotFound, RequestError
+
+TRIES = 8
+"""How often an issue is decided anew because others keep changing it."""
+
+
+class BulkVerdict(NamedTuple):
+    """What is to become of an issue whose document is `found`.
+
+    It is refused, or `done` without a write, or not `meant` at all; else it is written over the version found: `write`, or deleted.
+    """
+
+    issue: Again
+    found: Document | None = None
+    write: Document | None = None
+    done: bool = False
+    meant: bool = True
+    refused: RequestError | None = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether anything is written."""
+        return self.meant and not self.done and self.refused is None
+
+    @property
+    def begun(self) -> Begun:
+        """What a checkpoint notes of it."""
+        version = self.found["version"] if self.found is not None and self.writes else 0
+        return Begun(self.issue.num, version, self.issue.tries)
+
+
+class Fate(Enum):
+    """What has become of an issue that was to be written when the worker died."""
+
+    WRITTEN = "the job has written it"
+    OPEN = "the job has not written it"
+    GONE = "it has been deleted by somebody else"
+    UNSURE = "others have changed it since, so that nobody can tell"
+
+
+@dataclass(frozen=True, slots=True)
+class BulkRule:
+    """A bulk change under the present definitions: what matches is to have these values, or is deleted (None).
+
+    Of the issues in `undecided` it was not known whether they match when the numbers were frozen.
+    """
+
+    catalog: Catalog
+    only: Filter | None
+    changes: Changes | None
+    user: str
+    change: UUID
+    undecided: BitMap
+
+    def verdict(self, issue: Again, found: Document | None, now: str) -> BulkVerdict:
+        """What is to become of an issue, by its document as it is now (None: there is none)."""
+        try:
+            return self._verdict(issue, found, now)
+        except RequestError as error:
+            return BulkVerdict(issue, refused=error)
+        except UnknownOption:
+            told = "The issue holds an option that the project does not have."
+            return BulkVerdict(issue, refused=Conflict(told))
+
+    def _verdict(self, issue: Again, stored: Document | None, now: str) -> BulkVerdict:
+        if issue.version:
+            match self.fate(issue.begun, stored):
+                case Fate.WRITTEN:
+                    return BulkVerdict(issue, stored, done=True)
+                case Fate.UNSURE:
+                    raise unsure()
+        found = living(stored)
+        matches = found is not None and (self.only is None or self.only.matches(found))
+        if not matches and issue.num in self.undecided and not issue.tries:
+            return BulkVerdict(issue, meant=False)
+        if found is None:
+            raise NotFound("Issue not found.")
+        if not matches:
+            raise Conflict("The issue has changed, and does not match any more.")
+        if issue.tries >= TRIES:
+            raise Conflict("Other requests keep changing the issue.")
+        if self.changes is None:
+            return BulkVerdict(issue, found)
+        after = self._changed(found, self.changes, now)
+        return (
+            BulkVerdict(issue, found, done=True) if after is None else BulkVerdict(issue, found, write=after)
+        )
+
+    def _changed(self, found: Document, changes: Changes, now: str) -> Document | None:
+        """The next version of a document; None if it has all that it is to have."""
+        bare = {name: value for name, value in found.items() if name != "mark"}
+        after = documents.merged(self.catalog, bare, changes, user=self.user, now=now, change=self.change)
+        return None if after is bare else after
+
+    def fate(self, begun: Begun, found: Document | None) -> Fate:
+        """What has become of an issue that was to be written over the version noted, by its document as it is now.
+
+        None of it is there any more if it was purged; then it had been deleted.
+        """
+        if found is None:
+            return Fate.WRITTEN if self.changes is None else Fate.GONE
+        version = found["version"]
+        if version == begun.version:
+            return Fate.OPEN
+        if version == begun.version + 1:
+            if self._is_own(found):
+                return Fate.WRITTEN
+            return Fate.GONE if living(found) is None else Fate.OPEN
+        if living(found) is None:
+            return Fate.GONE
+        return Fate.WRITTEN if self._has_all(found) else Fate.UNSURE
+
+    def is_own_change(self, change: Mapping[str, Any]) -> bool:
+        """Whether what is remembered of a version's change says that it was the job's."""
+        return bool(change.get("change") == self.change.bytes and change["by"] == self.user)
+
+    def _is_own(self, found: Document) -> bool:
+        """Whether a version is the one that the job was to write. Its user may have written others as part of the same change."""
+        if found.get("change") != self.change.bytes or found["updated_by"] != self.user:
+            return False
+        return (
+            living(found) is None
+            if self.changes is None
+            else living(found) is not None and self._has_all(found)
+        )
+
+    def _has_all(self, found: Document) -> bool:
+        """Whether an issue has all that it is to have."""
+        if self.changes is None:
+            return False
+        try:
+            return self._changed(found, self.changes, found["updated"]) is None
+        except RequestError:
+            return False
+
+
+def open_again(begun: Begun, found: Document | None, tries: int) -> Again:
+    """An issue that the job has not written, by its document as it is now. A late write can only come over the version noted."""
+    unchanged = found is not None and found["version"] == begun.version
+    return Again(begun.num, tries, begun.version if unchanged else 0)
+
+
+def unsure() -> Conflict:
+    """Why an issue is refused of which nobody can tell whether the job has written it."""
+    return Conflict(
+        "The issue has been changed several times while the job was writing it. It is not written again."
+    )

@@ -1,0 +1,157 @@
+"""What a bulk change is asked to do: the bodies of `update-matching` and `delete-matching`, and how a job keeps them. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from pydantic import Field as ModelField
+from pydantic import ValidationInfo, field_validator
+
+from gridview.encoding.consistency import Recent, from_texts, to_texts
+from gridview.query.grid_request import (
+    MAX_OFFSET,
+    FilterDocument,
+    SortKeys,
+    parse_with_filter,
+    resolve_position,
+)
+from gridview.query.predicates import Filter
+from gridview.query.sort_order import RowRange
+from gridview.query.stored_filters import from_stored, to_stored
+from gridview.schema import documents
+from gridview.schema.catalog import Catalog
+from gridview.schema.documents import Changes
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, Unprocessable
+from gridview.support.validation import RequestModel
+
+MAX_ROWS = 1_000_000
+"""Rows of an order that one job takes: as many as a project has issues."""
+
+
+class RowsInput(RequestModel):
+    """Rows of an order, as a grid with this sort and the filter shows them: from one to another, both included, counted from 0."""
+
+    sort: SortKeys = ModelField(default_factory=list)
+    first: int = ModelField(alias="from", ge=0, le=MAX_OFFSET)
+    last: int = ModelField(alias="to", ge=0, le=MAX_OFFSET)
+
+    @field_validator("last")
+    @classmethod
+    def _not_before_the_first(cls, last: int, known: ValidationInfo) -> int:
+        if last < known.data.get("first", 0):
+            raise ValueError("must not be less than from")
+        return last
+
+
+class DeleteMatching(RequestModel):
+    """POST /v1/projects/{project}/issues/delete-matching. A filter of null stands for all issues, or all rows in the range."""
+
+    filter: FilterDocument
+    rows: RowsInput | None = None
+
+
+class UpdateMatching(DeleteMatching):
+    """POST /v1/projects/{project}/issues/update-matching."""
+
+    values: dict[str, Any] = ModelField(
+        alias="set",
+        min_length=1,
+        max_length=RequestModel.max_properties,
+        description="What each issue is to have: the body of `PATCH .../issues/{num}`, without `base`.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BulkOrder:
+    """What a job is to do: to which issues, and what each is to have (None: they are deleted), in stored form."""
+
+    filter: list[Any] | None
+    rows: Mapping[str, Any] | None
+    values: Mapping[str, Any] | None
+    recent: tuple[str, ...]
+
+    def to_stored(self) -> dict[str, Any]:
+        """Encode."""
+        return {"filter": self.filter, "rows": self.rows, "values": self.values, "recent": list(self.recent)}
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Decode."""
+        return cls(stored["filter"], stored["rows"], stored["values"], tuple(stored["recent"]))
+
+    def filter_in(self, catalog: Catalog) -> Filter | None:
+        """The filter under the present definitions. Conflict if a field of it has been deleted."""
+        return None if self.filter is None else from_stored(catalog, self.filter)
+
+    def rows_in(self, catalog: Catalog) -> RowRange | None:
+        """The rows in question. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
+        if self.rows is None:
+            return None
+        keys = resolve_position(catalog, {"sort": self.rows["sort"]}).keys
+        return RowRange(keys, self.rows["first"], self.rows["last"])
+
+    def changes_in(self, catalog: Catalog) -> Changes | None:
+        """What each issue is to have; None if they are deleted. Conflict if a field or an option of it has been deleted."""
+        if self.values is None:
+            return None
+        fields = self.values["fields"]
+        for key, value in {**self.values["builtins"], **fields}.items():
+            field = catalog.living(key)
+            if field is None:
+                raise Conflict("A field that was to be set has been deleted.")
+            if field.type.has_options and value is not None:
+                options = {option.id for option in field.live_options}
+                if not options.issuperset(value if isinstance(value, list) else [value]):
+                    raise Conflict(f"An option of {field.id} that was to be set has been deleted.")
+        return Changes(self.values["builtins"], fields, self.values["replaces_fields"])
+
+    def recent_writes(self) -> Recent:
+        """The writes that the index is to hold when the numbers are frozen."""
+        return from_texts(self.recent)
+
+
+def parse_update(catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
+    """What `update-matching` asks for. InvalidRequest names all errors at once; Unprocessable, IndexNotReady of its rows."""
+    return _parse(UpdateMatching, catalog, body, recent)
+
+
+def parse_delete(catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
+    """What `delete-matching` asks for, like `parse_update`."""
+    return _parse(DeleteMatching, catalog, body, recent)
+
+
+def _parse(model: type[DeleteMatching], catalog: Catalog, body: Any, recent: Recent) -> BulkOrder:
+    errors: list[FieldError] = []
+    request, only, changes = None, None, None
+    try:
+        request, only = parse_with_filter(model, catalog, body)
+    except InvalidRequest as error:
+        errors += error.errors
+    asked = body.get("set") if isinstance(body, dict) and model is UpdateMatching else None
+    if isinstance(asked, dict) and asked:
+        try:
+            changes = _changes(catalog, asked)
+        except InvalidRequest as error:
+            errors += [one._replace(field=f"set.{one.field}") for one in error.errors]
+    if request is None or errors:
+        raise InvalidRequest("The request is not valid.", errors)
+    return BulkOrder(
+        None if only is None else to_stored(only),
+        None if request.rows is None else _rows(catalog, request.rows),
+        None if changes is None else changes._asdict(),
+        tuple(to_texts(recent)),
+    )
+
+
+def _changes(catalog: Catalog, asked: dict[str, Any]) -> Changes:
+    if "base" in asked:
+        raise InvalidRequest("", [FieldError("base", "is not a known property")])
+    return documents.parse_patch(catalog, asked)
+
+
+def _rows(catalog: Catalog, rows: RowsInput) -> dict[str, Any]:
+    if rows.last - rows.first >= MAX_ROWS:
+        raise Unprocessable(f"One job takes at most {MAX_ROWS:,} rows. A filter has no such limit.")
+    sort = [key.model_dump() for key in rows.sort]
+    resolve_position(catalog, {"sort": sort})
+    return {"sort": sort, "first": rows.first, "last": rows.last}

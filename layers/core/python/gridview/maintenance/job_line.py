@@ -1,0 +1,194 @@
+"""Turns of work on the user jobs of a project: the line's lease, and the checkpoints of the job that has its turn.
+
+What a job does is its kind's business (`JobWork`). A worker that is killed leaves the line to the next one once the lease has run
+out, and the job as its last checkpoint says. A checkpoint fails if somebody else has written the job since, so whoever has lost the
+line by then writes nothing more of it. Only cancelling a job writes it without the line, and the checkpoint takes that over.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.schema.jobs import Hint, Turn
+from gridview.schema.leases import LEASE, RETRY, checkpoint
+from gridview.schema.user_jobs import JobKind, JobLine, JobState, UserJob
+from gridview.support import clock
+from gridview.support.errors import INTERNAL, Overloaded, RequestError, problem, problem_document
+
+MOST_FAILURES = 5
+"""Turns in succession that may end in an error of ours before a job is given up."""
+
+_BROKEN = LEASE
+"""Seconds until a job that failed by our fault gets its next turn."""
+
+_ATTEMPTS = 8
+_PROBLEM_BYTES = 4_000
+
+
+class LineLost(Exception):
+    """Another worker has taken the line, or the job has gone."""
+
+
+class HeldJob:
+    """A job that has its turn. `job` is its state, which may be ahead of the last checkpoint."""
+
+    def __init__(self, table: Table, tenant: str, project: str, job: UserJob) -> None:
+        self.tenant, self.project = tenant, project
+        self.job = job
+        self.issues = 0
+        self._table = table
+        self._saved = job
+
+    def note(self, job: UserJob) -> None:
+        """Take over a state that the next checkpoint saves: what comes of losing it must be no worse than doing it again."""
+        self.job = job
+
+    def save(self, job: UserJob) -> None:
+        """Save a checkpoint: a write unit for each KB. If the job has been cancelled meanwhile, it is saved as cancelled.
+
+        LineLost if somebody else has written it.
+        """
+        for _ in range(2):
+            written = replace(job, revision=self._saved.revision + 1)
+            try:
+                checkpoint(self._table, written.to_item(self.tenant, self.project), self._saved.revision)
+            except ConditionFailed as error:
+                now = None if error.item is None else UserJob.from_item(error.item)
+                if now is None or not self._is_only_cancelled(now):
+                    raise LineLost from error
+                job = replace(job, state=now.state, ended=now.ended)
+                self._saved = now
+                continue
+            self.job = self._saved = written
+            return
+        raise LineLost
+
+    def _is_only_cancelled(self, now: UserJob) -> bool:
+        """Whether nothing else has happened to the job since it was saved."""
+        cancelled = now.state is JobState.CANCELLED and not self._saved.state.final
+        return cancelled and now.revision == self._saved.revision + 1
+
+    def end_turn(self) -> None:
+        """Save what has not been saved yet."""
+        if self.job != self._saved:
+            self.save(self.job)
+
+
+JobWork = Callable[[HeldJob, Callable[[], float]], float]
+"""Works on a job of one kind until the seconds that its second argument tells are over, or the job is; it returns the seconds until
+the next turn. It is also called for a job that was cancelled before its turn, to bring to an end what was begun.
+
+A RequestError fails the job; Overloaded has it wait.
+"""
+
+
+Works = Mapping[JobKind, JobWork]
+
+
+class LineWorker:
+    """Works on lines."""
+
+    def __init__(self, table: Table, works: Works) -> None:
+        self._table = table
+        self._works = works
+
+    def take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
+        """Work for a turn on the first job of the line that a hint names; None if it is not due, or the hint is outdated.
+
+        If the job fails by our fault, its error is raised; after five of these in succession it is given up.
+        """
+        partition = hint.partition
+        stored = self._stored_line(partition)
+        if (
+            stored is None
+            or not stored.open
+            or stored.due != hint.due
+            or stored.due > clock.now()
+            or left() <= 0
+        ):
+            return None
+        holder = uuid.uuid4().hex
+        try:
+            line = self._save_line(partition, stored, replace(stored, holder=holder, due=clock.after(LEASE)))
+        except LineLost:
+            return None
+        held = self._first(partition, line)
+        if held is None:  # it expired
+            return self._end_turn(partition, line, 0.0, None)
+        try:
+            wait = self._work(held, left)
+        except LineLost:
+            return Turn(held.issues)
+        except Overloaded:
+            return self._end_turn(partition, line, RETRY, held, refused=True)
+        except Exception:
+            with suppress(Overloaded, LineLost):
+                self._note_failure(held)
+                self._end_turn(partition, line, _BROKEN, held)
+            raise
+        return self._end_turn(partition, line, wait, held)
+
+    def _work(self, held: HeldJob, left: Callable[[], float]) -> float:
+        try:
+            wait = self._works[held.job.kind](held, left)
+            if held.job.failures:
+                held.note(replace(held.job, failures=0))
+            held.end_turn()
+        except Overloaded:
+            raise
+        except RequestError as error:
+            told = problem(error, _PROBLEM_BYTES)
+            held.save(held.job.is_over(JobState.FAILED, clock.now(), told))
+            return 0.0
+        return wait
+
+    def _note_failure(self, held: HeldJob) -> None:
+        job = replace(held.job, failures=held.job.failures + 1)
+        if job.failures >= MOST_FAILURES:
+            told = problem_document(
+                INTERNAL, "The job failed unexpectedly. What it has changed so far stays."
+            )
+            job = job.is_over(JobState.FAILED, clock.now(), told)
+        held.save(job)
+
+    def _first(self, partition: str, line: JobLine) -> HeldJob | None:
+        item = self._table.get(partition, line.open[0], consistent=True)
+        if item is None:
+            return None
+        return HeldJob(self._table, *keys.parse_jobs(partition), UserJob.from_item(item))
+
+    def _end_turn(
+        self, partition: str, line: JobLine, wait: float, held: HeldJob | None, *, refused: bool = False
+    ) -> Turn:
+        """Give the line back. Jobs may have joined it meanwhile."""
+        over = held is None or held.job.state.final
+        issues = 0 if held is None else held.issues
+        for _ in range(_ATTEMPTS):
+            due = clock.after(0.0 if over else wait)
+            try:
+                after = self._save_line(partition, line, line.after_turn(due, over=over, refused=refused))
+            except LineLost:
+                now = self._stored_line(partition)
+                if now is None or now.holder != line.holder:
+                    return Turn(issues)
+                line = now
+            else:
+                hints = (Hint(partition, after.due),) if after.open else ()
+                return Turn(issues, after.refusals, hints)
+        return Turn(issues)
+
+    def _stored_line(self, partition: str) -> JobLine | None:
+        item = self._table.get(partition, keys.LINE, consistent=True)
+        return None if item is None else JobLine.from_item(item)
+
+    def _save_line(self, partition: str, before: JobLine, after: JobLine) -> JobLine:
+        saved = replace(after, revision=before.revision + 1)
+        try:
+            checkpoint(self._table, saved.to_item(partition), before.revision)
+        except ConditionFailed as error:
+            raise LineLost from error
+        return saved

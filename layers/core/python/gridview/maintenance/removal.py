@@ -1,0 +1,50 @@
+"""Removes what a deleted project leaves in partitions of its own."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.partitions import AT_ONCE, remove_partition
+from gridview.support.concurrency import in_threads
+
+
+def remove_histories(table: Table, tenant: str, project: str, numbers: Iterable[int]) -> None:
+    """Delete what is remembered of these issues' changes: a strongly consistent read of each, and a write unit for each KB."""
+    in_threads(
+        lambda num: remove_partition(table, keys.history(tenant, project, num), lambda: 1.0), list(numbers)
+    )
+
+
+def remove_activity(table: Table, tenant: str, project: str, left: Callable[[], float]) -> bool:
+    """Delete a project's changes in the order of time, and what is part of them; False if the seconds in `left` ran out.
+
+    Another call goes on. Costs a strongly consistent read of all, and a write unit for each item.
+    """
+    partition = keys.activity(tenant, project)
+    while left() > 0:
+        page = table.query(partition, consistent=True, limit=AT_ONCE, paths=(("change",),))
+        changes = {item["change"] for item in page.items if "change" in item}
+        parts = [keys.change(tenant, project, one) for one in changes]
+        # Behind them: an activity that is gone would not tell of the change any more.
+        if not all(in_threads(partial(remove_partition, table, left=left), parts)):
+            return False
+        in_threads(lambda item: table.delete(partition, item[keys.SK]), page.items)
+        if page.last is None:
+            return True
+    return False
+
+
+def remove_jobs(table: Table, tenant: str, project: str, left: Callable[[], float]) -> bool:
+    """Delete a project's user jobs, with all that belongs to them, and their line; False if the seconds in `left` ran out.
+
+    Another call goes on. Costs a strongly consistent read of all, and a write unit for each KB.
+    """
+    partition = keys.jobs(tenant, project)
+    for item in table.query_all(partition, consistent=True, paths=()):
+        parts = keys.job_parts(tenant, project, item[keys.SK])
+        # Before it: a job that is gone would not tell of its parts any more. The line has none.
+        if not remove_partition(table, parts, left):
+            return False
+        table.delete(partition, item[keys.SK])
+    return True

@@ -1,0 +1,81 @@
+"""Requests for lists of changes: the history of an issue, and the activity of a project. Pure."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, WithJsonSchema
+from pydantic import Field as ModelField
+
+from gridview.dynamodb.expressions import Condition
+from gridview.encoding.values import USER_LIMIT, parse_datetime, parse_user
+from gridview.query.grid_request import FieldId
+from gridview.schema.catalog import NUM, Catalog
+from gridview.support.errors import FieldError, InvalidRequest
+from gridview.support.validation import RequestModel, as_integers, parse
+
+_NEVER_CHANGED = frozenset({NUM, "created", "updated"})
+
+
+def _changed_by_people(field_id: str) -> str:
+    if field_id in _NEVER_CHANGED:
+        raise ValueError("must be a field that people change")
+    return field_id
+
+
+_Limit = Annotated[int, ModelField(ge=1, le=500)]
+_Instant = Annotated[
+    str, AfterValidator(parse_datetime), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+_UserId = Annotated[str, ModelField(min_length=1, max_length=USER_LIMIT), AfterValidator(parse_user)]
+_ChangedField = Annotated[FieldId, AfterValidator(_changed_by_people)]
+
+
+class HistoryParameters(RequestModel):
+    """GET /v1/projects/{project}/issues/{num}/history."""
+
+    limit: _Limit = 100
+    cursor: str | None = None
+
+
+class ActivityParameters(HistoryParameters):
+    """GET /v1/projects/{project}/activity."""
+
+    by: _UserId | None = ModelField(
+        default=None, description="A user's id: what they did, and comments that mention them."
+    )
+    field: _ChangedField | None = ModelField(default=None, description="A field that was changed.")
+    mentions: _UserId | None = ModelField(default=None, description="A user whom comments mention.")
+    since: _Instant | None = ModelField(default=None, alias="from", description="Changes from then on.")
+    to: _Instant | None = ModelField(default=None, description="Changes before that.")
+
+    def only(self, catalog: Catalog) -> Condition | None:
+        """The filter of the entries, if any."""
+        parts: list[str] = []
+        names: dict[str, str] = {}
+        values: dict[str, Any] = {}
+        if self.by is not None:
+            parts.append("(#by = :by OR contains(#mentions, :by))")
+            names |= {"#by": "by", "#mentions": "mentions"}
+            values[":by"] = self.by
+        field = None if self.field is None else catalog.get(self.field)
+        if field is not None:
+            parts.append("contains(#keys, :key)")
+            names["#keys"], values[":key"] = "keys", field.key
+        if self.mentions is not None:
+            parts.append("contains(#mentions, :mentioned)")
+            names["#mentions"], values[":mentioned"] = "mentions", self.mentions
+        return Condition(" AND ".join(parts), names, values) if parts else None
+
+
+def of_an_issue(parameters: Mapping[str, str]) -> HistoryParameters:
+    """The request for an issue's history. InvalidRequest."""
+    return parse(HistoryParameters, {**parameters, **as_integers(parameters, "limit")})
+
+
+def of_a_project(catalog: Catalog, parameters: Mapping[str, str]) -> ActivityParameters:
+    """The request for a project's activity. InvalidRequest."""
+    given = {**parameters, **as_integers(parameters, "limit")}
+    request = parse(ActivityParameters, given, context=catalog)
+    if request.since is not None and request.to is not None and request.since >= request.to:
+        raise InvalidRequest("The time is empty.", [FieldError("to", "must be later than from")])
+    return request

@@ -1,0 +1,226 @@
+"""The numbers of the issues that a background job is about: all that a filter matches, or the rows of an order from one to another.
+
+No document is read for what sets decide, so a million issues take about a thousand blocks, half a read unit each. One snapshot of
+the index answers all of it, with the writes that a caller's tokens name laid over.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyroaring import BitMap
+
+from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import Recent
+from gridview.index.block_reads import Want
+from gridview.index.families import NUMBERS
+from gridview.query import planner
+from gridview.query.answer import carried_out
+from gridview.query.bitmap_filter import Judged, Selection
+from gridview.query.bitmap_scan import bitmap_scan, recheck
+from gridview.query.bucket_scan import TooManyTies
+from gridview.query.bucket_walk import KnownBuckets
+from gridview.query.buckets import Bucket, TieGroup
+from gridview.query.full_scan import full_scan, matching_places
+from gridview.query.page import judged as judged_fields
+from gridview.query.page import projection
+from gridview.query.plan import DirectoryScan, FullScan, Node
+from gridview.query.predicates import Filter
+from gridview.query.reads import Documents, ReadBlocks, ReadDocuments, Snapshot
+from gridview.query.sort_order import Keys, OrderKey, RowRange, in_order, place_of
+from gridview.query.steps import Steps, ask, ask_directories
+from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import EpochCheck
+from gridview.support.concurrency import chunked
+from gridview.support.errors import RequestError
+
+_BUCKETS_AT_ONCE = 256
+"""Buckets of an order whose sets are read in one round, until the last row is reached."""
+
+_BY_NUMBER: Keys = (OrderKey(None),)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NumbersRead(Node):
+    """The numbers of the issues that a filter matches (None: of all), or of the rows in a range of these."""
+
+    only: Filter | None
+    rows: RowRange | None
+    selection: Selection | None
+    directories: DirectoryScan
+
+    @property
+    def keys(self) -> Keys:
+        """The order in which rows are counted."""
+        return self.rows.keys if self.rows else _BY_NUMBER
+
+
+def frozen_numbers(
+    table: Table,
+    catalog: Catalog,
+    only: Filter | None,
+    rows: RowRange | None,
+    epoch: EpochCheck,
+    recent: Recent = (),
+) -> Judged:
+    """The numbers of the issues that match for sure, and of all that may: of the others only their documents tell.
+
+    Rows are always sure. `epoch`: what finds out whether the catalog is current; StaleDefinitions. `recent`: writes that the index
+    is to hold. Unprocessable for rows whose order or filter takes too many documents.
+    """
+    selection = Selection(only, catalog) if only is not None else None
+    keys = rows.keys if rows else _BY_NUMBER
+    directories = planner.read_directories(keys, selection)
+    plan = NumbersRead(only=only, rows=rows, selection=selection, directories=directories)
+    found, _ = carried_out(
+        plan,
+        lambda: read_numbers(plan, catalog),
+        table,
+        catalog,
+        None,
+        epoch=epoch,
+        recent=recent,
+        explain=False,
+    )
+    return found
+
+
+def read_numbers(plan: NumbersRead, catalog: Catalog) -> Steps[Judged]:
+    """The steps: directories, the filter's sets, and for rows the blocks of the order."""
+    snapshot = yield from ask_directories(plan.directories)
+    if plan.selection is None:
+        judged = None
+    else:
+        scan = planner.scan_bitmaps(plan.selection, snapshot)
+        judged = yield from bitmap_scan(scan, snapshot)
+    if plan.rows is None:
+        if judged is not None:
+            return judged
+        every = yield from _every(plan, snapshot)
+        return Judged(every, every)
+    found = yield from _rows(plan, plan.rows, catalog, snapshot, judged)
+    return Judged(found, found)
+
+
+def _every(plan: Node, snapshot: Snapshot) -> Steps[BitMap]:
+    entries = snapshot.directory(NUMBERS).entries
+    yield from ask(plan, ReadBlocks(tuple(Want(NUMBERS, entry) for entry in entries)))
+    return BitMap.union(BitMap(), *(snapshot.block(NUMBERS, entry).members for entry in entries))
+
+
+def _rows(
+    plan: NumbersRead, rows: RowRange, catalog: Catalog, snapshot: Snapshot, judged: Judged | None
+) -> Steps[BitMap]:
+    known = KnownBuckets(planner.bucket_order(rows.keys, snapshot), snapshot)
+    if judged is not None:
+        if len(judged.undecided) > planner.CANDIDATES:
+            refusal = planner.too_wide(plan.selection, len(judged.undecided))
+            return (yield from _of_whole(plan, rows, known, judged.maybe, refusal))
+        passing = yield from recheck(planner.recheck_of(plan.only, judged.undecided))
+        known = known.among(judged.sure | passing)
+    if known.order.by_number:
+        every = known.matching
+        if every is None:
+            every = yield from _every(plan, snapshot)
+        return _slice(every, rows, descending=rows.keys[0].descending)
+    return (yield from _along(plan, rows, catalog, known))
+
+
+def _slice(numbers: BitMap, rows: RowRange, *, descending: bool) -> BitMap:
+    """The numbers of these rows, where the order is that of the numbers or its reverse."""
+    if not descending:
+        return numbers[rows.first : rows.last + 1]
+    size = len(numbers)
+    return numbers[max(size - rows.last - 1, 0) : max(size - rows.first, 0)]
+
+
+def _of_whole(
+    plan: NumbersRead, rows: RowRange, known: KnownBuckets, among: BitMap | None, refusal: RequestError
+) -> Steps[BitMap]:
+    """By the documents of all issues in question, on small projects; others are refused."""
+    total = known.order.total
+    if total > planner.WHOLE:
+        raise refusal
+    scan = FullScan(fields=judged_fields(rows.keys, plan.only), among=among, reason="rows", project=total)
+    documents = yield from full_scan(scan, known.snapshot)
+    places = matching_places(documents, rows.keys, plan.only)
+    return BitMap(place.num for place in places[rows.first : rows.last + 1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The rows of a bucket that are in the range: from `begin` up to `end`, of `hits`."""
+
+    bucket: Bucket
+    begin: int
+    end: int
+    hits: int
+
+    @property
+    def whole(self) -> bool:
+        return self.begin == 0 and self.end == self.hits
+
+
+def _along(plan: NumbersRead, rows: RowRange, catalog: Catalog, known: KnownBuckets) -> Steps[BitMap]:
+    """Along the buckets of the order. Only in the first and the last one does it matter which issue stands where."""
+    found = BitMap()
+    before, end = 0, rows.last + 1
+    for buckets in chunked(known.order.buckets, _BUCKETS_AT_ONCE):
+        if before >= end:
+            break
+        if known.matching is not None:
+            known = yield from _read(plan, known, buckets, ())
+        cuts = []
+        for bucket in buckets:
+            hits = known.hits(bucket)
+            cut = _Cut(bucket, max(rows.first - before, 0), min(end - before, hits), hits)
+            if cut.begin < cut.end:
+                cuts.append(cut)
+            before += hits
+        whole = [cut.bucket for cut in cuts if cut.whole]
+        known = yield from _read(plan, known, whole, [cut.bucket for cut in cuts if not cut.whole])
+        for cut in cuts:
+            groups = known.tie_groups(cut.bucket)
+            if cut.whole:
+                found |= BitMap.union(BitMap(), *(group.numbers for group in groups))
+                continue
+            inside = yield from _inside(plan, rows, known, cut, groups)
+            if isinstance(inside, TooManyTies):
+                refusal = planner.too_many_ties(catalog, rows.keys, inside.issues)
+                return (yield from _of_whole(plan, rows, known, known.matching, refusal))
+            found |= inside
+    return found
+
+
+def _read(
+    plan: Node, known: KnownBuckets, buckets: Sequence[Bucket], by_keys: Sequence[Bucket]
+) -> Steps[KnownBuckets]:
+    reading = known.reading(buckets, by_keys=by_keys)
+    planner.check_blocks(reading.blocks)
+    yield from ask(plan, ReadBlocks(reading.wants))
+    return reading.known
+
+
+def _inside(
+    plan: NumbersRead, rows: RowRange, known: KnownBuckets, cut: _Cut, groups: Sequence[TieGroup]
+) -> Steps[BitMap | TooManyTies]:
+    """The issues of a bucket of which only some rows are in the range."""
+    found = BitMap()
+    before = 0
+    for group in groups:
+        size = len(group.numbers)
+        begin, end = max(cut.begin - before, 0), min(cut.end - before, size)
+        before += size
+        if begin >= end:
+            continue
+        if begin == 0 and end == size:
+            found |= group.numbers
+        elif known.order.simple and group.told:
+            found |= BitMap(place.num for place in known.order.places(group, begin, end))
+        elif size > planner.CANDIDATES:
+            return TooManyTies(size)
+        else:
+            paths = projection(judged_fields(rows.keys, plan.only))
+            documents: Documents = yield from ask(plan, ReadDocuments(list(group.numbers), paths))
+            places = in_order(rows.keys, (place_of(rows.keys, one) for one in documents.found.values()))
+            found |= BitMap(place.num for place in places[begin:end])
+    return found

@@ -1,0 +1,42 @@
+"""The key of a row: a text whose order is that of the rows, so that whoever has rows can place another among them. Pure.
+
+    sort by start descending, kind        row 7: 2023-05-01, no kind
+    1 <complement of 2023-05-01>~ 2 00000007
+
+Each key of the order gives a digit that says where an issue without a value stands, then the body of its sort string. Where the
+order descends, the bytes are complemented. Each byte is the character with its number: the order is the same by bytes, by
+characters and by UTF-16 units, as JavaScript compares.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gridview.encoding.sort_strings import issue_number
+from gridview.query.sort_order import Keys
+
+_FIRST, _VALUE, _LAST = "0", "1", "2"
+_END = "\x01"
+"""Below every byte of a body."""
+_END_DESCENDING = "\xff"
+"""Above the complement of every byte of a body."""
+
+_HIGHEST = 10**8 - 1
+
+
+def row_key(keys: Keys, document: Mapping[str, Any]) -> str:
+    """The key of an issue in an order. UnknownOption: the definitions do not know one of its options."""
+    parts = []
+    for key in keys:
+        body = key.part(document)
+        if body is None:
+            parts.append(_FIRST if key.nulls_first else _LAST)
+        elif key.descending:
+            parts.append(_VALUE + _complement(body) + _END_DESCENDING)
+        else:
+            parts.append(_VALUE + body.encode().decode("latin-1") + _END)
+    num: int = document["num"]
+    return "".join(parts) + issue_number(_HIGHEST - num if keys[-1].descending else num)
+
+
+def _complement(body: str) -> str:
+    return "".join(chr(0xFF - byte) for byte in body.encode())

@@ -1,0 +1,392 @@
+"""Saved views: read from a request against the project's fields, and told to a client as far as the fields are still there. Pure.
+
+A view is kept when fields that it names are deleted. What is left of it is answered, and `gone` says what is not.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field as ModelField
+
+from gridview.encoding.json_codec import dumps
+from gridview.encoding.values import datetime_json
+from gridview.query.grid_request import (
+    MAX_COLUMNS,
+    FieldId,
+    FilterDocument,
+    SortKey,
+    SortKeys,
+    asked_key,
+    order_keys,
+)
+from gridview.query.group_filter import exactly
+from gridview.query.group_request import MAX_FIELDS as MAX_GROUP_KEYS
+from gridview.query.group_request import GroupInput, dimension
+from gridview.query.operators import OPERATORS, Operand
+from gridview.query.predicates import NUMBER, parse_filter
+from gridview.query.summary_request import MAX_FIELDS as MAX_FOOTERS
+from gridview.query.summary_request import OF_NUMBERS, Function
+from gridview.schema.catalog import NUM, Catalog, Field, FieldType, UnknownOption
+from gridview.schema.formats import value_json
+from gridview.schema.generations import IndexNotReady
+from gridview.schema.views import MAX_VIEW_BYTES, Look, View, ViewChange, Visibility
+from gridview.support.errors import FieldError, InvalidRequest, Unprocessable
+from gridview.support.validation import RequestModel, omissible, parse
+
+MAX_NAME_LENGTH = 256
+MAX_GONE = 100
+"""The most that an answer tells of what is gone from a view."""
+MAX_FILTER_BYTES = 1_000_000
+"""Of a filter in an answer. Where options were given longer values since, a view's filter may pass it; it is gone then."""
+
+
+class ViewQuery(RequestModel):
+    """What a view shows: an order and a filter, as the grid takes them."""
+
+    sort: SortKeys = ModelField(default_factory=list)
+    filter: FilterDocument = None
+
+
+class ViewColumn(RequestModel):
+    """A column of a view; `width` in pixels. Frozen columns stay when the others scroll."""
+
+    field: FieldId
+    width: int = ModelField(ge=16, le=2_000)
+    frozen: bool = False
+
+
+class ViewFooter(RequestModel):
+    """What stands below a column, as a summary tells it."""
+
+    field: FieldId
+    function: Function
+
+
+_Name = Annotated[str, ModelField(min_length=1, max_length=MAX_NAME_LENGTH)]
+_Columns = Annotated[list[ViewColumn], ModelField(max_length=MAX_COLUMNS)] | None
+_Groups = Annotated[list[GroupInput], ModelField(max_length=MAX_GROUP_KEYS)]
+_Footers = Annotated[list[ViewFooter], ModelField(max_length=MAX_FOOTERS)]
+_Height = Annotated[int, ModelField(ge=16, le=400, description="Of a row, in pixels.")]
+
+_COLUMNS = "In the order of the screen; null: all fields as the project has them."
+_COLOR = "The field with options whose colors the rows have."
+
+
+class ViewCreate(RequestModel):
+    """POST /v1/projects/{project}/views."""
+
+    name: _Name
+    visibility: Visibility = "private"
+    query: ViewQuery = ModelField(default_factory=ViewQuery)
+    columns: _Columns = ModelField(default=None, description=_COLUMNS)
+    groups: _Groups = ModelField(default_factory=list)
+    footers: _Footers = ModelField(default_factory=list)
+    color: FieldId | None = ModelField(default=None, description=_COLOR)
+    height: _Height = 32
+
+
+class ViewPatch(RequestModel):
+    """PATCH /v1/projects/{project}/views/{view}. Omitted properties stay unchanged; each given one is replaced as a whole."""
+
+    name: _Name = omissible()
+    visibility: Visibility = omissible()
+    query: ViewQuery = omissible()
+    columns: _Columns = omissible(description=_COLUMNS)
+    groups: _Groups = omissible()
+    footers: _Footers = omissible()
+    color: FieldId | None = omissible(description=_COLOR)
+    height: _Height = omissible()
+
+
+# From a request
+
+
+def parse_create(catalog: Catalog, body: Any) -> ViewChange:
+    """All of a new view. InvalidRequest names all that is wrong with it at once."""
+    return _parsed(catalog, ViewCreate, body, whole=True)
+
+
+def parse_patch(catalog: Catalog, body: Any) -> ViewChange:
+    """What a request changes of a view. InvalidRequest names all that is wrong with it at once."""
+    return _parsed(catalog, ViewPatch, body, whole=False)
+
+
+def _parsed(catalog: Catalog, model: type[ViewCreate | ViewPatch], body: Any, *, whole: bool) -> ViewChange:
+    errors: list[FieldError] = []
+    request, found = None, None
+    try:
+        request = parse(model, body, context=catalog)
+    except InvalidRequest as error:
+        errors += error.errors
+    try:
+        found = parse_filter(catalog, sent) if (sent := _filter_sent(body)) is not None else None
+    except InvalidRequest as error:
+        errors += (FieldError(f"query.{one.field}", one.message) for one in error.errors)
+    if request is not None:
+        given = set(model.model_fields) if whole else request.model_fields_set
+        errors += _wrong(catalog, request, given)
+    if request is None or errors:
+        raise InvalidRequest("The request is not valid.", errors)
+    look = {part: stored(catalog, request) for part, stored in _STORED.items() if part in given}
+    if "query" in given:
+        look["sort"] = [list(asked_key(catalog, one).part) for one in request.query.sort]
+        look["filter"] = None if found is None else found.canonical()
+    return ViewChange(
+        request.name if "name" in given else None, request.visibility if "visibility" in given else None, look
+    )
+
+
+def _stored_columns(catalog: Catalog, request: ViewCreate | ViewPatch) -> Any:
+    if request.columns is None:
+        return None
+    return [[_key(catalog, one.field), one.width, one.frozen] for one in request.columns]
+
+
+def _stored_color(catalog: Catalog, request: ViewCreate | ViewPatch) -> str | None:
+    return None if request.color is None else _key(catalog, request.color)
+
+
+_STORED: Mapping[str, Callable[[Catalog, ViewCreate | ViewPatch], Any]] = {
+    "columns": _stored_columns,
+    "groups": lambda catalog, request: [
+        [_key(catalog, one.field), one.unit, one.timezone] for one in request.groups
+    ],
+    "footers": lambda catalog, request: [[_key(catalog, one.field), one.function] for one in request.footers],
+    "color": _stored_color,
+    "height": lambda _, request: request.height,
+}
+"""The parts of a look from those of a request."""
+
+
+def _filter_sent(body: Any) -> Any:
+    query = body.get("query") if isinstance(body, dict) else None
+    return query.get("filter") if isinstance(query, dict) else None
+
+
+def _wrong(catalog: Catalog, request: ViewCreate | ViewPatch, given: set[str]) -> Iterator[FieldError]:
+    """What is wrong with the parts of a view by the types of the fields that they name."""
+    if "columns" in given:
+        yield from _repeated("columns", [one.field for one in request.columns or ()])
+    if "groups" in given:
+        found: list[FieldError] = []
+        for at, one in enumerate(request.groups):
+            dimension(catalog, one, f"groups.{at}", found)
+        yield from found
+    if "footers" in given:
+        yield from _repeated("footers", [one.field for one in request.footers])
+        for at, footer in enumerate(request.footers):
+            of_numbers = _field(catalog, footer.field).type is FieldType.NUMBER
+            if footer.function in OF_NUMBERS and not of_numbers:
+                yield FieldError(f"footers.{at}.function", "is for number fields")
+    if request.color is not None and _field(catalog, request.color).type is not FieldType.ENUM:
+        yield FieldError("color", "is not a field whose values have colors")
+
+
+def _repeated(part: str, fields: Sequence[str]) -> Iterator[FieldError]:
+    seen = set[str]()
+    for at, one in enumerate(fields):
+        if one in seen:
+            yield FieldError(f"{part}.{at}.field", "is named twice")
+        seen.add(one)
+
+
+def _field(catalog: Catalog, name: str) -> Field:
+    return catalog.get(name) or NUMBER  # validation has looked: else it is the number
+
+
+def _key(catalog: Catalog, name: str) -> str:
+    return _field(catalog, name).key
+
+
+def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
+    """A view as it is to be written, and as the API returns it then. Unprocessable if it is larger than a view may be."""
+    before = view.look.get("named", {})
+    named = {}
+    for key in _keys(view.look):
+        field = _living(catalog, key)
+        named[key] = before.get(key, key) if field is None else field.id
+    whole = replace(view, look={**view.look, "named": named})
+    told = view_json(catalog, whole)
+    if max(whole.size, len(dumps(told))) > MAX_VIEW_BYTES:
+        raise Unprocessable(f"The view would be larger than {MAX_VIEW_BYTES // 1024} KB.")
+    return whole, told
+
+
+def _keys(look: Look) -> Iterator[str]:
+    """The internal ids of the fields that a look names."""
+    for part in ("sort", "columns", "groups", "footers"):
+        yield from (one[0] for one in look[part] or ())
+    if look["color"] is not None:
+        yield look["color"]
+    if look["filter"] is not None:
+        yield from _keys_of_filter(look["filter"])
+
+
+def _keys_of_filter(node: Sequence[Any]) -> Iterator[str]:
+    kind, *parts = node
+    if kind in _JOINS:
+        for part in parts:
+            yield from _keys_of_filter(part)
+    else:
+        yield kind
+
+
+# To a client
+
+
+def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
+    """A view as the API returns it, by the fields that there are. UnknownOption if the catalog is older than the view."""
+    telling = _ToldView(catalog, view.look["named"])
+    query = telling.query(view.look)
+    return {
+        "id": view.id,
+        "name": view.name,
+        "visibility": view.visibility,
+        "query": query,
+        **telling.rest(view.look),
+        "gone": telling.gone[:MAX_GONE],
+        "remedies": remedies(catalog, query["sort"]),
+        "version": view.version,
+        "created": datetime_json(view.created),
+        "updated": datetime_json(view.updated),
+        "created_by": view.created_by,
+        "updated_by": view.updated_by,
+    }
+
+
+def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """What makes it possible to sort so, where the grid would refuse to. What a filter needs depends on sizes: the grid tells."""
+    try:
+        order_keys(catalog, [SortKey.model_construct(**key) for key in sort])
+    except IndexNotReady:
+        return []  # that is under way
+    except Unprocessable as refusal:
+        told: Any = refusal.members["remedies"]
+        return list(told)
+    return []
+
+
+_JOINS = ("and", "or", "not")
+_GONE: Any = object()
+"""Stands for an operand of which nothing is left."""
+
+
+class _ToldView:
+    """Tells the parts of one look, and notes what is gone of it."""
+
+    def __init__(self, catalog: Catalog, named: Mapping[str, str]) -> None:
+        self.gone: list[dict[str, Any]] = []
+        self._catalog = catalog
+        self._named = named
+
+    def query(self, look: Look) -> dict[str, Any]:
+        """The order and the filter."""
+        sort = [
+            {
+                "field": field.id,
+                "direction": "desc" if descending else "asc",
+                "nulls": "first" if nulls_first else "last",
+            }
+            for field, descending, nulls_first in self._living("sort", look["sort"])
+        ]
+        told = None if look["filter"] is None else exactly(self._filter(look["filter"]))
+        if told is not None and len(dumps(told)) > MAX_FILTER_BYTES:
+            self._note({"part": "filter"})
+            told = None
+        return {"sort": sort, "filter": told}
+
+    def rest(self, look: Look) -> dict[str, Any]:
+        """All other parts."""
+        columns, color = look["columns"], look["color"]
+        return {
+            "columns": columns
+            and [
+                {"field": field.id, "width": width, "frozen": frozen}
+                for field, width, frozen in self._living("columns", columns)
+            ],
+            "groups": [
+                {"field": field.id, "unit": unit, "timezone": zone}
+                for field, unit, zone in self._living("groups", look["groups"])
+            ],
+            "footers": [
+                {"field": field.id, "function": function}
+                for field, function in self._living("footers", look["footers"])
+            ],
+            "color": next((field.id for (field,) in self._living("color", [[color]] if color else [])), None),
+            "height": look["height"],
+        }
+
+    def _living(self, part: str, named: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+        """Those of these whose fields are there, each with its field in the place of its key."""
+        found = [(self._field(part, key), *others) for key, *others in named]
+        return [one for one in found if one[0] is not None]
+
+    def _field(self, part: str, key: str) -> Field | None:
+        field = _living(self._catalog, key)
+        if field is None:
+            self._note({"part": part, "field": self._named.get(key, key)})
+        return field
+
+    def _note(self, gone: dict[str, Any]) -> None:
+        if gone not in self.gone and len(self.gone) < MAX_GONE:
+            self.gone.append(gone)
+
+    def _filter(self, node: Sequence[Any]) -> dict[str, Any] | None:
+        """The filter in the form of a request; None if nothing of it is left."""
+        kind, *parts = node
+        if kind == "not":
+            inner = self._filter(parts[0])
+            return inner and {"not": inner}
+        if kind in _JOINS:
+            left = [one for one in map(self._filter, parts) if one is not None]
+            return {kind: left} if left else None
+        return self._condition(kind, *parts)
+
+    def _condition(self, key: str, name: str, operand: Any) -> dict[str, Any] | None:
+        field = self._field("filter", key)
+        if field is None:
+            return None
+        told: dict[str, Any] = {"field": field.id, "op": name}
+        form = OPERATORS[name].operand
+        if form is Operand.NOTHING:
+            return told
+        value = self._operand(field, form, operand)
+        return None if value is _GONE else {**told, "value": value}
+
+    def _operand(self, field: Field, form: Operand, operand: Any) -> Any:
+        if form in (Operand.SEVERAL, Operand.OPTIONS):
+            of_one = self._option if form is Operand.OPTIONS else self._value
+            left = [one for one in (of_one(field, each) for each in operand) if one is not _GONE]
+            return left or _GONE
+        if form is Operand.TWO:
+            both = [self._value(field, one) for one in operand]
+            return _GONE if _GONE in both else both
+        return self._value(field, operand)
+
+    def _value(self, field: Field, value: Any) -> Any:
+        if field.type is FieldType.ENUM:
+            return self._option(field, value)
+        if field.type is FieldType.MULTI_ENUM:
+            chosen = [self._option(field, one) for one in value]
+            return _GONE if _GONE in chosen else chosen
+        return value_json(field, value)
+
+    def _option(self, field: Field, option_id: str) -> Any:
+        option = field.option(option_id)
+        if not option.retired:
+            return option.value
+        self._note({"part": "filter", "field": field.id, "value": option.value})
+        return _GONE
+
+
+def _living(catalog: Catalog, key: str) -> Field | None:
+    """The field with this internal id; None if it was deleted."""
+    if key == NUM:
+        return NUMBER
+    if catalog.deleted(key):
+        return None
+    try:
+        return catalog.field_of(key)
+    except KeyError:
+        raise UnknownOption("a view names a field that the catalog does not know") from None

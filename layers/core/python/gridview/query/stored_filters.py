@@ -1,0 +1,37 @@
+"""A filter as an item keeps it, for work that goes on while people rename fields and options. Pure.
+
+    ["and", ["state", "eq", "o1"], ["not", ["a2", "is_empty", null]]]
+
+Fields, options and values are in stored form, so a filter means the same whatever these are called by then.
+"""
+
+from typing import Any
+
+from gridview.query.operators import OPERATORS
+from gridview.query.predicates import NUMBER, Every, Filter, Not, Predicate, Some
+from gridview.schema.catalog import NUM, Catalog
+from gridview.support.errors import Conflict
+
+
+def to_stored(only: Filter) -> list[Any]:
+    """Encode."""
+    return only.canonical()
+
+
+def from_stored(catalog: Catalog, stored: list[Any]) -> Filter:
+    """Decode what `to_stored` made. Conflict if a field of it has been deleted since."""
+    kind, *rest = stored
+    match kind:
+        case "and":
+            return Every(tuple(from_stored(catalog, part) for part in rest))
+        case "or":
+            return Some(tuple(from_stored(catalog, part) for part in rest))
+        case "not":
+            return Not(from_stored(catalog, rest[0]))
+    operator, operand = rest
+    if kind == NUM:
+        return Predicate(NUMBER, OPERATORS[operator], operand)
+    field = catalog.living(kind)
+    if field is None:
+        raise Conflict("A field of the filter has been deleted.")
+    return Predicate(field, OPERATORS[operator], operand)

@@ -1,0 +1,212 @@
+"""Changes of issues as data: their stored items, and the events that the API tells of them. Pure.
+
+A change is what one version of an issue changed: who, when, and of each field the value before and after it. Its items:
+
+    history-T.P.<num>  <version>              the change; a large one has further parts
+    activity-T.P       <at>.<num>.<version>   which fields, by whom: the project's changes in the order of time
+    change-T.P.<id>    <num>.<version>        that the version is part of a change, such as a batch or a paste
+
+The stream consumer puts them (`index.history`). They are made from the stream's record alone, so a redelivery makes the same ones.
+"""
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+from uuid import UUID
+
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import from_wire, item_size, to_wire
+from gridview.encoding.json_codec import dumps
+from gridview.encoding.values import datetime_json
+from gridview.schema.catalog import Catalog, Field, FieldType, HistorySetting, UnknownOption
+from gridview.schema.formats import value_json
+from gridview.support import clock
+
+Kind = Literal["create", "update", "delete", "restore"]
+
+FEED_DAYS = 7
+"""Every change is remembered as long as a cursor of the feed is good, whatever the project's setting says."""
+
+_DAY = 86_400
+_PLAIN_BYTES = 1_024
+"""A change of more than a write unit is stored compressed, if that makes it smaller."""
+_PART_BYTES = 350_000
+"""Compressed bytes in one item. A change holds two documents at most, and DynamoDB stores at most 400 KB in an item."""
+
+
+class Values(NamedTuple):
+    """The stored values of a field before and after a change; None: no value."""
+
+    old: Any
+    new: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a version of an issue changed. `fields` are by internal key; `at` is a stored instant.
+
+    `by` is empty where nobody can tell who it was. `change` is the id of what the version is part of; None: of nothing. `was`: when
+    the version before was made, and `created`: when the issue was, if it is deleted or restored; empty where nobody can tell.
+    """
+
+    num: int
+    version: int
+    kind: Kind
+    by: str
+    at: str
+    change: bytes | None
+    fields: Mapping[str, Values]
+    was: str = ""
+    created: str = ""
+
+
+def floor_of(setting: HistorySetting) -> str:
+    """The instant before which a project remembers nothing any more, whether or not the table has removed it yet."""
+    return clock.after(-_DAY * (setting.days if setting.enabled else FEED_DAYS))
+
+
+def items_of(tenant: str, project: str, setting: HistorySetting, change: Change) -> list[Item]:
+    """All items that remember a change. ValueError, TypeError: it is none that the API could have made."""
+    main, *parts = to_items(tenant, project, change, expiry_of(setting, change.at))
+    if not setting.enabled:
+        return [main, *parts]
+    further = [_activity_item(tenant, project, change)]
+    if change.change is not None:
+        further.append(_member_item(tenant, project, change.change, change))
+    expires = {keys.TTL_ATTRIBUTE: main[keys.TTL_ATTRIBUTE]}
+    return [main, *parts, *({**item, **expires} for item in further)]
+
+
+def expiry_of(setting: HistorySetting, at: str) -> int:
+    """When what happened at an instant is forgotten, in seconds since 1970."""
+    days = max(setting.days, FEED_DAYS) if setting.enabled else FEED_DAYS
+    return int(clock.instant(at)) + days * _DAY
+
+
+def to_items(tenant: str, project: str, change: Change, expires: int) -> list[Item]:
+    """The stored change: its item, and further ones if it is larger than an item can be."""
+    base = {keys.PK: keys.history(tenant, project, change.num), keys.TTL_ATTRIBUTE: expires}
+    item: Item = {
+        **base,
+        keys.SK: keys.history_item(change.version),
+        "kind": change.kind,
+        "by": change.by,
+        "at": change.at,
+        **({} if change.change is None else {"change": change.change}),
+        **({"was": change.was} if change.was else {}),
+        **({"created": change.created} if change.created else {}),
+    }
+    # Not called `fields`: the consumer may put no item with an attribute of that name, as documents have it.
+    edits = {key: list(values) for key, values in change.fields.items()}
+    if item_size({**item, "edits": edits}) <= _PLAIN_BYTES:
+        return [{**item, "edits": edits}]
+    packed = zlib.compress(dumps({key: [to_wire(old), to_wire(new)] for key, (old, new) in edits.items()}))
+    first, *rest = [packed[at : at + _PART_BYTES] for at in range(0, len(packed), _PART_BYTES)]
+    further = [
+        {**base, keys.SK: keys.history_part(change.version, place), "packed": part}
+        for place, part in enumerate(rest, 1)
+    ]
+    return [{**item, "packed": first, **({"parts": len(rest)} if rest else {})}, *further]
+
+
+def parts_of(item: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The keys of the further items of a stored change."""
+    version = int(item[keys.SK])
+    return [(item[keys.PK], keys.history_part(version, place + 1)) for place in range(item.get("parts", 0))]
+
+
+def from_item(item: Mapping[str, Any], parts: Iterable[Mapping[str, Any]] = ()) -> Change:
+    """Decode a stored change; `parts` are the items of `parts_of`, in order."""
+    return Change(
+        num=keys.parse_history(item[keys.PK]).num,
+        version=int(item[keys.SK]),
+        kind=item["kind"],
+        by=item["by"],
+        at=item["at"],
+        change=item.get("change"),
+        fields=dict(_edits(item, parts)),
+        was=item.get("was", ""),
+        created=item.get("created", ""),
+    )
+
+
+def _edits(item: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Values]]:
+    if "edits" in item:
+        yield from ((key, Values(*values)) for key, values in item["edits"].items())
+        return
+    packed = b"".join((item["packed"], *(part["packed"] for part in parts)))
+    for key, (old, new) in json.loads(zlib.decompress(packed)).items():
+        yield key, Values(from_wire(old), from_wire(new))
+
+
+def _activity_item(tenant: str, project: str, change: Change) -> Item:
+    return {
+        keys.PK: keys.activity(tenant, project),
+        keys.SK: keys.activity_item(change.at, change.num, change.version),
+        "num": change.num,
+        "version": change.version,
+        "kind": change.kind,
+        "by": change.by,
+        "keys": sorted(change.fields),
+        **({} if change.change is None else {"change": change.change}),
+    }
+
+
+def _member_item(tenant: str, project: str, change_id: bytes, change: Change) -> Item:
+    return {
+        keys.PK: keys.change(tenant, project, change_id),
+        keys.SK: keys.change_item(change.num, change.version),
+        "num": change.num,
+        "version": change.version,
+        "kind": change.kind,
+        "by": change.by,
+    }
+
+
+def event_json(catalog: Catalog, change: Change) -> dict[str, Any]:
+    """A change as the API tells of it. Fields and options that the catalog does not know any more are left out."""
+    shown = ((field, change.fields[field.key]) for field in _fields(catalog) if field.key in change.fields)
+    return {
+        "id": f"{change.num}.{change.version}",
+        "num": change.num,
+        "version": change.version,
+        "kind": change.kind,
+        "by": change.by or None,
+        "at": datetime_json(change.at),
+        "change": None if change.change is None else str(UUID(bytes=change.change)),
+        "fields": {
+            field.id: {"old": _value_json(field, old), "new": _value_json(field, new)}
+            for field, (old, new) in shown
+        },
+    }
+
+
+def _fields(catalog: Catalog) -> tuple[Field, ...]:
+    return (*catalog.builtins, *catalog.attributes)
+
+
+def _value_json(field: Field, stored: Any) -> Any:
+    """A value as the API tells it; None for what the catalog cannot tell, such as an option that it does not know any more."""
+    if stored is None:
+        return None
+    try:
+        if field.type is FieldType.MULTI_ENUM:
+            stored = [option for option in stored if _knows(field, option)] or None
+        return None if stored is None else value_json(field, stored)
+    except _UNTOLD:
+        return None
+
+
+_UNTOLD = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""The errors of a value that is none of its field's type, as somebody may have put it into the table by hand."""
+
+
+def _knows(field: Field, option: str) -> bool:
+    try:
+        field.option(option)
+    except UnknownOption:
+        return False
+    return True

@@ -1,0 +1,155 @@
+"""Saved views as data: what a view holds, who sees it, and how it is stored. Pure.
+
+A view names fields by their internal ids and options by theirs, as documents do. So it follows what is renamed, and a field with
+the id of a deleted one is another field. `query.saved_views` reads it from a request and tells it to a client.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, Self
+
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_size
+
+MAX_SHARED_VIEWS = 100
+"""Views of a project that everybody sees."""
+MAX_PRIVATE_VIEWS = 50
+"""Views of a project that one user has for themselves."""
+MAX_VIEW_BYTES = 64 * 1024
+"""Of one view, as it is stored and as it is answered when it is written."""
+
+Visibility = Literal["private", "shared", "default"]
+"""Its owner's own; everybody's; everybody's, and what a project opens with."""
+
+Look = Mapping[str, Any]
+"""What a view shows and how, in stored form: `sort` [[field, descending, nulls first]], `filter` as `Filter.canonical` gives it or
+None, `columns` [[field, width, frozen]] or None, `groups` [[field, unit, zone]], `footers` [[field, function]], `color` field or
+None, `height`. Fields are internal ids; `named` has the ids that they had in the API when the view was written.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A saved view. `owner` is the user whose own it is; empty if everybody sees it."""
+
+    num: int
+    name: str
+    visibility: Visibility
+    owner: str
+    look: Look
+    version: int
+    created: str
+    created_by: str
+    updated: str
+    updated_by: str
+
+    @property
+    def id(self) -> str:
+        """Its id in the API."""
+        return f"v{self.num}"
+
+    @property
+    def sort_key(self) -> str:
+        """Sort key of its item."""
+        return keys.private_view(self.owner, self.num) if self.owner else keys.shared_view(self.num)
+
+    def seen_by(self, visibility: Visibility, user: str) -> Self:
+        """The view with another visibility. A private one is the own of `user` from then on."""
+        return replace(self, visibility=visibility, owner=user if visibility == "private" else "")
+
+    def next_version(self, user: str, now: str) -> Self:
+        """The view as the next version, written by `user`."""
+        return replace(self, version=self.version + 1, updated=now, updated_by=user)
+
+    @property
+    def size(self) -> int:
+        """Bytes of its name and look in the table."""
+        return item_size(self.name) + item_size(dict(self.look))
+
+    def to_item(self, tenant: str, project: str) -> dict[str, Any]:
+        """The stored item."""
+        return {
+            keys.PK: keys.views(tenant, project),
+            keys.SK: self.sort_key,
+            "num": self.num,
+            "name": self.name,
+            "visibility": self.visibility,
+            "owner": self.owner,
+            "look": dict(self.look),
+            "version": self.version,
+            "created": self.created,
+            "created_by": self.created_by,
+            "updated": self.updated,
+            "updated_by": self.updated_by,
+        }
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """The view that a stored item holds."""
+        return cls(**{name: item[name] for name in cls.__slots__})
+
+
+class ViewChange(NamedTuple):
+    """What a request says of a view: None, or no part of the look, is what it says nothing of."""
+
+    name: str | None
+    visibility: Visibility | None
+    look: Look
+
+    def applied_to(self, view: View, user: str) -> View:
+        """The view with the change, in the same version."""
+        changed = replace(view, look={**view.look, **self.look})
+        if self.name is not None:
+            changed = replace(changed, name=self.name)
+        if self.visibility is not None and self.visibility != view.visibility:
+            changed = changed.seen_by(self.visibility, user)
+        return changed
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRegister:
+    """What a project knows of its views: the last number given out, how many are shared, the number of the default (0: none)."""
+
+    last: int = 0
+    shared: int = 0
+    default: int = 0
+    revision: int = 0
+
+    def to_item(self, tenant: str, project: str) -> dict[str, Any]:
+        """The stored item."""
+        return {
+            keys.PK: keys.views(tenant, project),
+            keys.SK: keys.VIEW_REGISTER,
+            "last": self.last,
+            "shared": self.shared,
+            "default": self.default,
+            "revision": self.revision,
+        }
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any] | None) -> Self:
+        """The register that a stored item holds; of a project without views there is none."""
+        return cls() if item is None else cls(**{name: item[name] for name in cls.__slots__})
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateCount:
+    """How many views of a project a user has for themselves."""
+
+    count: int = 0
+    revision: int = 0
+    user: str = field(default="", kw_only=True)
+
+    def to_item(self, tenant: str, project: str) -> dict[str, Any]:
+        """The stored item."""
+        return {
+            keys.PK: keys.views(tenant, project),
+            keys.SK: keys.private_views(self.user),
+            "count": self.count,
+            "revision": self.revision,
+        }
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any] | None, user: str) -> Self:
+        """The count that a stored item holds; of a user without own views there is none."""
+        return cls(user=user) if item is None else cls(item["count"], item["revision"], user=user)

@@ -1,0 +1,352 @@
+"""GET .../changes of some rows: what enters, leaves and moves is exactly what tells the grid before from the grid after."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+
+from gridview.commands.journals import begin_journal
+from gridview.encoding import keys
+from gridview.encoding.json_codec import dumps
+from tests.support.cloud import Cloud
+from tests.support.depth import one_of
+from tests.support.http import Answer, Client
+from tests.support.stream import Stream
+
+ATTRIBUTES = (
+    {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b", "c"]},
+    {"id": "start", "name": "Start", "type": "date"},
+    {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["x", "y", "z"]},
+    {"id": "cost", "name": "Cost", "type": "number", "indexed": False},
+)
+PATH = "/v1/projects/plain"
+OPEN = {"field": "state", "op": "eq", "value": "open"}
+
+Query = dict[str, Any]
+
+
+@pytest.fixture
+def stream(account: Cloud) -> Stream:
+    return Stream(account)
+
+
+@pytest.fixture
+def live(account: Cloud, project: str, api: Client) -> str:
+    for attribute in ATTRIBUTES:
+        api.made(f"{project}/attributes", attribute)
+    begin_journal(account.table, "0807", "plain")
+    return project
+
+
+def asked(api: Client, query: Query, **more: str) -> Answer:
+    """The changes of the rows of a grid query, or of a view."""
+    given = {name: value if name == "view" else dumps(value).decode() for name, value in query.items()}
+    return api.get(f"{PATH}/changes", query={**given, **more})
+
+
+class Rows:
+    """The rows that a client shows: those that it read once, kept up to date by what it is told."""
+
+    def __init__(self, api: Client, query: Query) -> None:
+        self.api = api
+        self.query = query
+        self.keys: dict[int, str] = {}
+        self.resets = 0
+        self.cursor: str = asked(api, query).body["next"]
+
+    def hear(self) -> list[dict[str, Any]]:
+        """Ask until nothing more comes, and apply it. Each event fits what was shown before."""
+        heard: list[dict[str, Any]] = []
+        while True:
+            answer = asked(self.api, self.query, since=self.cursor)
+            assert answer.status == 200, answer.text
+            self.cursor = answer.body["next"]
+            for event in answer.body["items"]:
+                self._apply(event)
+            heard += answer.body["items"]
+            if not answer.body["items"]:
+                return heard
+
+    def _apply(self, event: dict[str, Any]) -> None:
+        if event["kind"] == "reset":
+            self.resets += 1
+            return
+        num = event["num"]
+        assert event["from"] == self.keys.get(num), event
+        assert (
+            event["move"]
+            == {
+                (True, False): "enter",
+                (False, True): "leave",
+                (False, False): "change",
+            }[event["from"] is None, event["key"] is None]
+        )
+        if event["key"] is None:
+            del self.keys[num]
+        else:
+            self.keys[num] = event["key"]
+
+    @property
+    def shown(self) -> list[int]:
+        """The issues in the order of their keys."""
+        return sorted(self.keys, key=lambda num: self.keys[num])
+
+
+def grid(api: Client, query: Query) -> list[int]:
+    """The same by the index."""
+    answer = api.post(f"{PATH}/grid", {**query, "limit": 500})
+    assert answer.status == 200, answer.text
+    return [row["num"] for row in answer.body["rows"]]
+
+
+def create(api: Client, name: str, state: str = "open", **fields: Any) -> int:
+    num: int = api.made(f"{PATH}/issues", {"name": name, "state": state, "fields": fields})["num"]
+    return num
+
+
+def patch(api: Client, num: int, **body: Any) -> None:
+    answer = api.patch(f"{PATH}/issues/{num}", body)
+    assert answer.status == 200, answer.text
+
+
+def delete(api: Client, num: int) -> None:
+    answer = api.delete(f"{PATH}/issues/{num}", headers={"if-match": api.get(f"{PATH}/issues/{num}").etag})
+    assert answer.status == 204, answer.text
+
+
+def test_rows_enter_change_and_leave(api: Client, live: str, stream: Stream) -> None:
+    rows = Rows(api, {"filter": OPEN, "sort": [{"field": "kind", "direction": "desc"}]})
+    one, two = create(api, "one", kind="a"), create(api, "two", kind="c")
+    hidden = create(api, "hidden", "closed", kind="b")
+    stream.deliver()
+    assert [(event["num"], event["move"]) for event in rows.hear()] == [(one, "enter"), (two, "enter")]
+    assert rows.shown == [two, one]
+    patch(api, one, name="renamed")
+    stream.deliver()
+    (event,) = rows.hear()
+    assert (event["move"], event["key"], event["fields"]) == (
+        "change",
+        event["from"],
+        {"name": {"old": "one", "new": "renamed"}},
+    )
+    patch(api, one, fields={"kind": None})
+    patch(api, two, state="closed")
+    patch(api, hidden, name="still hidden")
+    stream.deliver()
+    assert [(event["num"], event["move"]) for event in rows.hear()] == [(one, "change"), (two, "leave")]
+    patch(api, hidden, state="open")
+    delete(api, one)
+    stream.deliver()
+    rows.hear()
+    assert rows.shown == [hidden]
+
+
+def test_what_happens_elsewhere_wakes_nobody(api: Client, live: str, stream: Stream) -> None:
+    rows = Rows(api, {"filter": {"field": "name", "op": "starts_with", "value": "Z"}})
+    for at in range(150):
+        num = create(api, f"n{at}")
+    stream.look()
+    patch(api, num, name="z")
+    stream.deliver()
+    assert [event["num"] for event in rows.hear()] == [num]
+
+
+QUERIES: tuple[Query, ...] = (
+    {"sort": [{"field": "num"}]},
+    {"filter": OPEN},
+    {"filter": OPEN, "sort": [{"field": "kind", "direction": "desc", "nulls": "first"}, {"field": "start"}]},
+    {"filter": {"not": {"field": "kind", "op": "in", "value": ["a", "b"]}}, "sort": [{"field": "name"}]},
+    {"filter": {"field": "tags", "op": "has_any", "value": ["x"]}, "sort": [{"field": "tags"}]},
+    {
+        "filter": {"field": "cost", "op": "gte", "value": 3},
+        "sort": [{"field": "updated", "direction": "desc"}],
+    },
+    {"filter": {"or": [{"field": "start", "op": "is_empty"}, OPEN]}, "sort": [{"field": "created"}]},
+    {"filter": {"field": "num", "op": "lte", "value": 5}, "sort": [{"field": "start", "direction": "desc"}]},
+    {"filter": {"field": "updated", "op": "gt", "value": "2026-01-01T00:00:00Z"}},
+)
+
+
+class People:
+    """People who change the project at random; what they do reaches the consumer sooner or later."""
+
+    def __init__(self, api: Client, random: Random) -> None:
+        self._api = api
+        self._random = random
+        self._alive: list[int] = []
+
+    def act(self) -> None:
+        draw = self._random
+        what = draw.choice(("create", "edit", "edit", "edit", "edit", "delete"))
+        if what == "create" or not self._alive:
+            self._alive.append(
+                create(self._api, draw.choice("abc"), draw.choice(("open", "closed")), **self._some())
+            )
+        elif what == "delete":
+            delete(self._api, self._alive.pop(draw.randrange(len(self._alive))))
+        else:
+            body: dict[str, Any] = {"fields": self._some(nothing=True)}
+            if draw.random() < 0.4:
+                body["state"] = draw.choice(("open", "closed"))
+            if draw.random() < 0.4:
+                body["name"] = draw.choice("abc")
+            patch(self._api, draw.choice(self._alive), **body)
+
+    def _some(self, *, nothing: bool = False) -> dict[str, Any]:
+        values: dict[str, list[Any]] = {
+            "kind": ["a", "b", "c"],
+            "start": ["2026-01-01", "2026-02-01"],
+            "tags": [["x"], ["z", "x"], ["y"]],
+            "cost": [1, 3, 5],
+        }
+        empty: list[Any] = [None] if nothing else []
+        names = self._random.sample(sorted(values), self._random.randint(0, 3))
+        return {name: self._random.choice([*values[name], *empty]) for name in names}
+
+
+@pytest.mark.parametrize("seed", range(one_of(3, thorough=40)))
+def test_events_are_the_difference_of_two_answers(api: Client, live: str, stream: Stream, seed: int) -> None:
+    """However late the consumer is, and however far documents are ahead of what is told."""
+    random = Random(seed)  # noqa: S311
+    people = People(api, random)
+    followers = [Rows(api, query) for query in QUERIES]
+    for _ in range(25):
+        people.act()
+        stream.look()
+        if random.random() < 0.3:
+            stream.deliver(random.randint(1, 4))
+        if random.random() < 0.3:
+            random.choice(followers).hear()
+    stream.deliver()
+    for rows in followers:
+        rows.hear()
+        assert rows.shown == grid(api, rows.query), rows.query
+        assert rows.resets == 0
+
+
+def test_a_saved_view_is_followed_by_its_id(api: Client, live: str, stream: Stream) -> None:
+    view = api.made(f"{PATH}/views", {"name": "Open", "query": {"filter": OPEN, "sort": [{"field": "kind"}]}})
+    rows = Rows(api, {"view": view["id"]})
+    create(api, "closed one", "closed")
+    one, two = create(api, "one", kind="b"), create(api, "two", kind="a")
+    stream.deliver()
+    rows.hear()
+    assert rows.shown == [two, one]
+
+
+def test_a_view_that_becomes_another_is_a_reset(api: Client, live: str, stream: Stream) -> None:
+    view = api.made(f"{PATH}/views", {"name": "Open", "query": {"filter": OPEN}})
+    rows = Rows(api, {"view": view["id"]})
+    create(api, "one")
+    stream.deliver()
+    rows.hear()
+    other = {"query": {"filter": {"not": OPEN}}}
+    assert api.patch(f"{PATH}/views/{view['id']}", other).status == 200
+    answer = asked(api, rows.query, since=rows.cursor)
+    assert answer.body["items"] == [{"kind": "reset"}]
+    assert asked(api, rows.query, since=answer.body["next"]).body["items"] == []
+
+
+def test_a_cursor_of_now_may_be_followed_by_any_rows_and_then_by_these(
+    api: Client, live: str, stream: Stream
+) -> None:
+    now = asked(api, {}).body["next"]
+    create(api, "one")
+    stream.deliver()
+    told = asked(api, {"filter": OPEN}, since=now).body
+    assert [event["move"] for event in told["items"]] == ["enter"]
+    assert "move" not in asked(api, {}, since=now).body["items"][0]
+    assert asked(api, {}, since=told["next"]).body["items"] == [{"kind": "reset"}]
+
+
+def test_what_is_not_remembered_yet_is_waited_for(
+    account: Cloud, api: Client, live: str, stream: Stream, later: Callable[[float], None]
+) -> None:
+    """The document is ahead in a field that decides, and the consumer has not brought what it was before."""
+    num = create(api, "one", kind="a")
+    stream.deliver()
+    rows = Rows(api, {"filter": {"field": "kind", "op": "eq", "value": "a"}})
+    rows.keys[num] = "told when it was read"
+    patch(api, num, name="two")
+    stream.look()
+    patch(api, num, fields={"kind": "b"})
+    stream.look()
+    stream.deliver(1)
+    assert rows.hear() == []
+    stream.deliver()
+    told = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert [(event["version"], event["move"]) for event in told] == [(2, "change"), (3, "leave")]
+    later(61)  # in vain, say: nobody will ever tell
+    account.table.delete(keys.history("0807", "plain", num), keys.history_item(3))
+    told = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert told == [{"kind": "reset"}]
+
+
+@pytest.mark.parametrize("touches", [True, False])
+def test_a_field_that_no_later_version_changed_is_as_the_document_has_it(
+    account: Cloud, api: Client, live: str, stream: Stream, touches: bool
+) -> None:
+    num = create(api, "one", kind="a")
+    stream.deliver()
+    rows = Rows(api, {"filter": {"field": "kind", "op": "eq", "value": "a"}})
+    patch(api, num, name="two")
+    stream.look()
+    patch(api, num, **({"fields": {"kind": "b"}} if touches else {"fields": {"cost": 1}}))
+    stream.look()
+    stream.deliver(1)
+    told = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert [event["move"] for event in told] == ([] if touches else ["change"])
+
+
+def test_of_an_issue_that_is_gone_for_good_its_deletion_tells(
+    account: Cloud, api: Client, live: str, stream: Stream
+) -> None:
+    num = create(api, "one", kind="a", cost=4)
+    stream.deliver()
+    rows = Rows(api, {"filter": OPEN, "sort": [{"field": "kind"}, {"field": "created"}]})
+    patch(api, num, name="two")
+    stream.look()
+    place = keys.issue("0807", "plain", num), keys.project("0807", "plain")
+    account.table.delete(*place)
+    stream.look()
+    stream.deliver()
+    told = asked(api, rows.query, since=rows.cursor).body["items"]
+    assert told[0]["move"] == "change"
+
+
+@pytest.mark.parametrize(
+    ("query", "fields"),
+    [
+        ({"filter": "{"}, ["filter"]),
+        ({"filter": '{"field": "nope", "op": "eq", "value": 1}'}, ["filter.field"]),
+        ({"sort": "nope"}, ["sort.0.field"]),
+        ({"view": "x"}, ["view"]),
+        ({"view": "v1", "sort": "kind"}, ["sort"]),
+        ({"view": "v1", "filter": '{"field": "kind", "op": "is_empty"}'}, ["filter"]),
+        ({"sort": "nope", "wait": "x"}, ["sort.0.field", "wait"]),
+    ],
+)
+def test_what_is_wrong_is_named(api: Client, live: str, query: dict[str, str], fields: list[str]) -> None:
+    answer = api.get(f"{PATH}/changes", query=query)
+    assert answer.kind == (400, "invalid-request")
+    assert sorted(answer.errors) == fields
+
+
+def test_an_order_without_an_index_is_refused_as_by_the_grid(api: Client, live: str) -> None:
+    answer = api.get(f"{PATH}/changes", query={"sort": "cost"})
+    assert answer.kind == (422, "unprocessable")
+    assert answer.body["remedies"]
+    assert api.patch(f"{PATH}/attributes/cost", {"indexed": True}).status == 200
+    answer = api.get(f"{PATH}/changes", query={"sort": "cost"})
+    assert answer.kind == (409, "not-ready")
+    assert answer.body["build"]["state"] == "building"
+
+
+def test_a_view_of_somebody_else_is_none(api: Client, live: str) -> None:
+    view = api.made(f"{PATH}/views", {"name": "Mine", "visibility": "private", "query": {"filter": OPEN}})
+    assert asked(api, {"view": view["id"]}).status == 200
+    bob = api.acting(user="bob")
+    mine, none = asked(bob, {"view": view["id"]}), asked(bob, {"view": "v999"})
+    assert mine.status == none.status == 404
+    assert {**mine.body, "request_id": ""} == {**none.body, "request_id": ""}

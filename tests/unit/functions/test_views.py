@@ -1,0 +1,669 @@
+"""Saved views: who sees and writes them, what they hold, and what becomes of them when fields and options go."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gridview.commands import pages, views
+from gridview.encoding import keys
+from gridview.query import saved_views
+from gridview.schema.views import MAX_PRIVATE_VIEWS, MAX_SHARED_VIEWS
+from tests.support.cloud import Cloud
+from tests.support.http import Client
+
+FIELDS: tuple[dict[str, Any], ...] = (
+    {"id": "kind", "name": "Kind", "type": "enum", "options": ["small", "large", "huge"]},
+    {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["new", "old", "odd"]},
+    {"id": "cost", "name": "Cost", "type": "number"},
+    {"id": "due", "name": "Due", "type": "date"},
+    {"id": "seen", "name": "Seen", "type": "datetime"},
+    {"id": "note", "name": "Note", "type": "text", "indexed": False},
+)
+FILTER: dict[str, Any] = {
+    "and": [
+        {"field": "state", "op": "ne", "value": "closed"},
+        {
+            "or": [
+                {"field": "kind", "op": "in", "value": ["small", "huge"]},
+                {"field": "cost", "op": "gte", "value": 10},
+            ]
+        },
+        {"not": {"field": "tags", "op": "has_any", "value": ["odd", "new"]}},
+        {"field": "due", "op": "between", "value": ["2023-01-01", "2023-12-31"]},
+        {"field": "note", "op": "is_empty"},
+        {"field": "num", "op": "lt", "value": 1000},
+    ]
+}
+LOOK: dict[str, Any] = {
+    "query": {
+        "sort": [
+            {"field": "cost", "direction": "desc", "nulls": "first"},
+            {"field": "num", "direction": "asc", "nulls": "last"},
+        ],
+        "filter": FILTER,
+    },
+    "columns": [
+        {"field": "num", "width": 72, "frozen": True},
+        {"field": "name", "width": 320, "frozen": True},
+        {"field": "due", "width": 120, "frozen": False},
+    ],
+    "groups": [
+        {"field": "kind", "unit": None, "timezone": None},
+        {"field": "seen", "unit": "month", "timezone": "Europe/London"},
+    ],
+    "footers": [{"field": "cost", "function": "sum"}, {"field": "kind", "function": "distinct"}],
+    "color": "kind",
+    "height": 56,
+}
+PLAIN: dict[str, Any] = {
+    "query": {"sort": [], "filter": None},
+    "columns": None,
+    "groups": [],
+    "footers": [],
+    "color": None,
+    "height": 32,
+}
+
+
+@pytest.fixture
+def home(api: Client, project: str) -> str:
+    """The path of the views of a project with a field of most types."""
+    for field in FIELDS:
+        api.made(f"{project}/attributes", field)
+    return f"{project}/views"
+
+
+def look(view: dict[str, Any]) -> dict[str, Any]:
+    return {part: view[part] for part in PLAIN}
+
+
+def names(client: Client, home: str, **query: str) -> list[str]:
+    answer = client.get(home, query=query)
+    assert answer.status == 200, answer.text
+    return [one["name"] for one in answer.body["items"]]
+
+
+def refused(answer: Any) -> dict[str, str]:
+    assert answer.kind == (400, "invalid-request")
+    errors: dict[str, str] = answer.errors
+    return errors
+
+
+# What a view holds
+
+
+def test_a_view_is_answered_whole_and_found_again(api: Client, home: str) -> None:
+    answer = api.post(home, {"name": "Mine", "visibility": "shared", **LOOK})
+    assert (answer.status, answer.headers["location"], answer.etag) == (201, f"{home}/v1", '"1"')
+    made = answer.body
+    assert look(made) == LOOK
+    assert (made["id"], made["name"], made["visibility"], made["version"]) == ("v1", "Mine", "shared", 1)
+    assert (made["created_by"], made["updated_by"], made["gone"]) == ("ann", "ann", [])
+    assert api.get(f"{home}/v1").body == made
+    assert api.get(f"{home}/v1").etag == '"1"'
+    assert api.get(home).body == {"items": [made], "next": None}
+
+
+def test_a_view_with_a_name_alone_is_private_and_plain(api: Client, home: str) -> None:
+    made = api.made(home, {"name": "Mine"})
+    assert look(made) == PLAIN
+    assert made["visibility"] == "private"
+
+
+def test_what_a_view_tells_is_what_a_view_may_be_made_of(api: Client, home: str) -> None:
+    first = api.made(home, {"name": "One", **LOOK})
+    second = api.made(home, {"name": "Two", **look(first)})
+    assert look(second) == look(first)
+    assert api.post(f"{home.removesuffix('/views')}/grid", first["query"]).status == 200
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        {"field": "kind", "op": "eq", "value": "huge"},
+        {"field": "kind", "op": "between", "value": ["small", "large"]},
+        {"field": "tags", "op": "eq", "value": ["new", "odd"]},
+        {"field": "tags", "op": "in", "value": [["new"], ["old", "odd"]]},
+        {"field": "tags", "op": "has_all", "value": ["odd"]},
+        {"field": "name", "op": "has_words", "value": "to do"},
+        {"field": "name", "op": "starts_with", "value": "To "},
+        {"field": "seen", "op": "gt", "value": "2023-05-01T12:00:00Z"},
+        {"field": "cost", "op": "eq", "value": "12345678901234567890.123456789"},
+        {"field": "cost", "op": "in", "value": [0, -1, 0.5]},
+        {"not": {"not": {"field": "due", "op": "is_not_empty"}}},
+    ],
+)
+def test_a_filter_comes_back_as_it_was_written(api: Client, home: str, condition: Any) -> None:
+    made = api.made(home, {"name": "x", "query": {"filter": condition}})
+    assert made["query"]["filter"] == condition
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ({}, {"name"}),
+        ({"name": ""}, {"name"}),
+        ({"name": "x" * 257}, {"name"}),
+        ({"name": "x", "visibility": "public"}, {"visibility"}),
+        ({"name": "x", "view": {}}, {"view"}),
+        ({"name": "x", "query": None}, {"query"}),
+        ({"name": "x", "query": {"sort": [], "offset": 1}}, {"query.offset"}),
+        ({"name": "x", "query": {"sort": [{"field": "kin"}]}}, {"query.sort.0.field"}),
+        ({"name": "x", "query": {"sort": [{"field": "kind"}] * 4}}, {"query.sort"}),
+        ({"name": "x", "query": {"filter": []}}, {"query.filter"}),
+        (
+            {"name": "x", "query": {"filter": {"and": [{"field": "kin", "op": "eq", "value": 1}]}}},
+            {"query.filter.and.0.field"},
+        ),
+        (
+            {"name": "x", "query": {"filter": {"field": "kind", "op": "eq", "value": "tiny"}}},
+            {"query.filter.value"},
+        ),
+        ({"name": "x", "columns": [{"field": "kind"}]}, {"columns.0.width"}),
+        ({"name": "x", "columns": [{"field": "kin", "width": 80}]}, {"columns.0.field"}),
+        ({"name": "x", "columns": [{"field": "kind", "width": 15}]}, {"columns.0.width"}),
+        ({"name": "x", "columns": [{"field": "kind", "width": 2001}]}, {"columns.0.width"}),
+        ({"name": "x", "columns": [{"field": "kind", "width": 80}] * 2}, {"columns.1.field"}),
+        ({"name": "x", "columns": [{"field": "kind", "width": 80}] * 406}, {"columns"}),
+        ({"name": "x", "columns": [{"field": "kind", "width": 80, "color": 1}]}, {"columns.0.color"}),
+        ({"name": "x", "groups": ["kind"] * 4}, {"groups"}),
+        ({"name": "x", "groups": [{"field": "kind", "unit": "month"}]}, {"groups.0.unit"}),
+        (
+            {"name": "x", "groups": [{"field": "seen", "unit": "day", "timezone": "Mars"}]},
+            {"groups.0.timezone"},
+        ),
+        ({"name": "x", "footers": [{"field": "kind", "function": "sum"}]}, {"footers.0.function"}),
+        ({"name": "x", "footers": [{"field": "num", "function": "sum"}] * 2}, {"footers.1.field"}),
+        ({"name": "x", "footers": [{"field": "cost", "function": "mode"}]}, {"footers.0.function"}),
+        ({"name": "x", "color": "cost"}, {"color"}),
+        ({"name": "x", "color": "tags"}, {"color"}),
+        ({"name": "x", "color": "colour"}, {"color"}),
+        ({"name": "x", "height": 15}, {"height"}),
+        ({"name": "x", "height": "32"}, {"height"}),
+        (
+            {"name": "", "query": {"sort": [{"field": "kin"}], "filter": {"not": 7}}, "columns": [{}]},
+            {"name", "query.sort.0.field", "query.filter.not", "columns.0.field", "columns.0.width"},
+        ),
+        (["name"], {"body"}),
+    ],
+)
+def test_everything_wrong_with_a_view_is_told_at_once_and_nothing_is_written(
+    api: Client, account: Cloud, home: str, body: Any, wrong: set[str]
+) -> None:
+    made = api.made(home, {"name": "There"})
+    before = account.items()
+    assert refused(api.post(home, body)).keys() == wrong
+    if isinstance(body, dict) and body:
+        assert refused(api.patch(f"{home}/{made['id']}", body)).keys() == wrong
+    assert account.items() == before
+
+
+def test_a_view_has_a_size(api: Client, home: str) -> None:
+    def holding(texts: int) -> dict[str, Any]:
+        values = [f"{num:0500}" for num in range(texts)]
+        return {"name": "Large", "query": {"filter": {"field": "name", "op": "in", "value": values}}}
+
+    made = api.made(home, holding(125))
+    for answer in (api.post(home, holding(135)), api.patch(f"{home}/{made['id']}", holding(135))):
+        assert answer.kind == (422, "unprocessable")
+        assert "64 KB" in answer.body["detail"]
+    assert api.get(f"{home}/{made['id']}").body == made
+
+
+def test_a_view_of_every_field_of_a_large_project_fits(api: Client, project: str) -> None:
+    columns = [{"field": one, "width": 120, "frozen": False} for one in ("num", "name", "state")]
+    for num in range(400):
+        field = f"a_field_with_an_id_that_says_what_it_is_{num}"
+        api.made(f"{project}/attributes", {"id": field, "name": field, "type": "text"})
+        columns.append({"field": field, "width": 220, "frozen": False})
+    made = api.made(f"{project}/views", {"name": "All", "columns": columns})
+    assert made["columns"] == columns
+
+
+# Changing
+
+
+def test_a_patch_replaces_the_parts_that_it_gives(api: Client, home: str) -> None:
+    made = api.made(home, {"name": "One", **LOOK})
+    answer = api.patch(f"{home}/v1", {"name": "Two", "query": {"sort": [{"field": "due"}]}, "color": None})
+    assert (answer.status, answer.etag) == (200, '"2"')
+    expected = {
+        **LOOK,
+        "query": {"sort": [{"field": "due", "direction": "asc", "nulls": "last"}], "filter": None},
+        "color": None,
+    }
+    assert look(answer.body) == expected
+    assert (answer.body["name"], answer.body["created"]) == ("Two", made["created"])
+    for part, value in PLAIN.items():
+        assert look(api.patch(f"{home}/v1", {part: value}).body)[part] == value
+    assert look(api.get(f"{home}/v1").body) == PLAIN
+
+
+def test_what_changes_nothing_is_not_written(api: Client, account: Cloud, home: str) -> None:
+    made = api.made(home, {"name": "One", **LOOK})
+    before = account.items()
+    for body in ({}, {"name": "One"}, {"visibility": "private", **LOOK}):
+        answer = api.patch(f"{home}/v1", body)
+        assert (answer.status, answer.body) == (200, made)
+    assert account.items() == before
+
+
+def test_a_version_that_is_not_the_present_one_is_neither_changed_nor_deleted(api: Client, home: str) -> None:
+    api.made(home, {"name": "One"})
+    assert api.patch(f"{home}/v1", {"name": "Two"}, headers={"if-match": '"1"'}).status == 200
+    for answer in (
+        api.patch(f"{home}/v1", {"name": "Three"}, headers={"if-match": '"1"'}),
+        api.delete(f"{home}/v1", headers={"if-match": '"1"'}),
+    ):
+        assert answer.kind == (412, "version-mismatch")
+        assert answer.body["current"] == api.get(f"{home}/v1").body
+    assert api.get(f"{home}/v1").body["name"] == "Two"
+    assert api.delete(f"{home}/v1", headers={"if-match": '"2"'}).status == 204
+    assert api.get(f"{home}/v1").kind == (404, "not-found")
+
+
+def test_a_number_never_comes_again(api: Client, home: str) -> None:
+    for num in (1, 2, 3):
+        assert api.made(home, {"name": "x"})["id"] == f"v{num}"
+        assert api.delete(f"{home}/v{num}").status == 204
+    assert api.get(home).body["items"] == []
+
+
+def test_a_view_is_saved_once_under_a_key(api: Client, home: str) -> None:
+    again = {"idempotency-key": "k"}
+    first = api.post(home, {"name": "One"}, headers=again)
+    assert api.delete(f"{home}/v1").status == 204
+    second = api.post(home, {"name": "One"}, headers=again)
+    assert (first.status, first.body, first.headers) == (second.status, second.body, second.headers)
+    assert api.get(home).body["items"] == []
+    assert api.post(home, {"name": "Two"}, headers=again).kind == (409, "conflict")
+
+
+# Who sees and writes
+
+
+def test_a_private_view_is_its_owners_alone(account: Cloud, api: Client, home: str) -> None:
+    viewer = account.api(role="viewer", user="vic")
+    made = viewer.made(home, {"name": "Vic's"})
+    path = f"{home}/{made['id']}"
+    assert viewer.patch(path, {"name": "Mine"}).status == 200
+    missing = api.get(f"{home}/v77")
+    for client in (api, account.api(role="viewer", user="vi"), account.api(role="editor", user="vic.x")):
+        assert names(client, home) == []
+        for answer in (client.get(path), client.patch(path, {"name": "Taken"}), client.delete(path)):
+            assert {**answer.body, "request_id": ""} == {**missing.body, "request_id": ""}
+    assert names(viewer, home) == ["Mine"]
+    assert viewer.delete(path).status == 204
+
+
+@pytest.mark.parametrize(
+    ("visibility", "may"),
+    [("private", {"viewer", "editor", "admin"}), ("shared", {"editor", "admin"}), ("default", {"admin"})],
+)
+def test_it_takes_a_role_to_write_what_everybody_sees(
+    account: Cloud, api: Client, home: str, visibility: str, may: set[str]
+) -> None:
+    for role in ("viewer", "editor", "admin"):
+        client = account.api(role=role, user="someone")
+        allowed = role in may
+        made = client.post(home, {"name": "x", "visibility": visibility})
+        assert made.status == (201 if allowed else 403)
+        path = f"{home}/{(made if allowed else api.post(home, {'name': 'x', 'visibility': visibility})).body['id']}"
+        if visibility != "private":
+            assert client.get(path).status == 200
+            assert client.patch(path, {"name": "y"}).status == (200 if allowed else 403)
+            assert client.delete(path).status == (204 if allowed else 403)
+        own = client.made(home, {"name": "own"})
+        assert client.patch(f"{home}/{own['id']}", {"visibility": visibility}).status == (
+            200 if allowed else 403
+        )
+
+
+def test_a_view_is_shared_and_taken_back(account: Cloud, home: str) -> None:
+    editor, other = account.api(role="editor", user="edi"), account.api(role="editor", user="oda")
+    viewer = account.api(role="viewer", user="vic")
+    path = f"{home}/{editor.made(home, {'name': 'Plan', **LOOK})['id']}"
+    assert (editor.get(path).status, other.get(path).status) == (200, 404)
+    shared = editor.patch(path, {"visibility": "shared"}).body
+    assert (shared["version"], look(shared)) == (2, LOOK)
+    assert viewer.get(path).body == shared
+    assert names(viewer, home) == ["Plan"]
+    assert viewer.patch(path, {"visibility": "private"}).status == 403
+    assert other.patch(path, {"visibility": "private"}).status == 200
+    assert (editor.get(path).status, other.get(path).status) == (404, 200)
+    assert names(editor, home) == []
+
+
+def test_a_project_has_one_default_and_the_one_before_stays_shared(
+    account: Cloud, api: Client, home: str
+) -> None:
+    first = api.made(home, {"name": "First", "visibility": "default"})
+    second = api.made(home, {"name": "Second", "visibility": "shared"})
+    path, other = f"{home}/{first['id']}", f"{home}/{second['id']}"
+    assert account.api(role="editor", user="edi").patch(other, {"visibility": "default"}).status == 403
+    assert api.patch(other, {"visibility": "default"}).body["version"] == 2
+    assert (api.get(path).body["visibility"], api.get(path).body["version"]) == ("shared", 2)
+    third = api.made(home, {"name": "Third", "visibility": "default"})
+    assert [one["visibility"] for one in api.get(home).body["items"]] == ["shared", "shared", "default"]
+    assert api.delete(f"{home}/{third['id']}").status == 204
+    assert api.patch(path, {"visibility": "default"}).status == 200
+    assert api.patch(path, {"name": "Still"}).body["visibility"] == "default"
+    assert api.patch(path, {"visibility": "shared"}).status == 200
+    assert api.patch(other, {"visibility": "default"}).status == 200
+    assert api.get(path).body["version"] == 5, "it was not the default any more"
+
+
+def test_what_is_another_tenants_is_not_there(account: Cloud, api: Client, home: str) -> None:
+    api.made(home, {"name": "Ours", "visibility": "shared"})
+    stranger = account.api(tenant="0808")
+    for answer in (
+        stranger.get(home),
+        stranger.get(f"{home}/v1"),
+        stranger.post(home, {"name": "Theirs"}),
+        stranger.patch(f"{home}/v1", {"name": "Theirs"}),
+        stranger.delete(f"{home}/v1"),
+    ):
+        assert answer.kind == (404, "not-found")
+    stranger.made("/v1/projects", {"id": "plain", "name": "Same"})
+    assert stranger.get(home).body == {"items": [], "next": None}
+    assert stranger.get(f"{home}/v1").kind == (404, "not-found")
+
+
+@pytest.mark.parametrize("unknown", ["v2", "v0", "v01", "1", "V1", "v1/x", "register", "v100000000"])
+def test_a_view_that_there_is_not_is_not_found(api: Client, home: str, unknown: str) -> None:
+    api.made(home, {"name": "x"})
+    if "/" in unknown:
+        return
+    for answer in (
+        api.get(f"{home}/{unknown}"),
+        api.patch(f"{home}/{unknown}", {}),
+        api.delete(f"{home}/{unknown}"),
+    ):
+        assert answer.kind == (404, "not-found")
+
+
+# How many
+
+
+def test_a_project_has_so_many_shared_views_and_a_user_so_many_of_their_own(
+    account: Cloud, api: Client, home: str
+) -> None:
+    ids = [api.made(home, {"name": f"{n}", "visibility": "shared"})["id"] for n in range(MAX_SHARED_VIEWS)]
+    own = [api.made(home, {"name": f"own {n}"})["id"] for n in range(MAX_PRIVATE_VIEWS)]
+
+    def full(most: int, *answers: Any) -> None:
+        for answer in answers:
+            assert answer.kind == (422, "unprocessable")
+            assert f" {most} " in answer.body["detail"]
+
+    full(
+        MAX_SHARED_VIEWS,
+        api.post(home, {"name": "x", "visibility": "shared"}),
+        api.post(home, {"name": "x", "visibility": "default"}),
+        api.patch(f"{home}/{own[0]}", {"visibility": "shared"}),
+    )
+    full(
+        MAX_PRIVATE_VIEWS,
+        api.post(home, {"name": "x"}),
+        api.patch(f"{home}/{ids[0]}", {"visibility": "private"}),
+    )
+    assert api.patch(f"{home}/{ids[0]}", {"visibility": "default"}).status == 200
+    assert account.api(user="bob").post(home, {"name": "x"}).status == 201
+    assert api.delete(f"{home}/{own[0]}").status == 204
+    assert api.patch(f"{home}/{ids[1]}", {"visibility": "private"}).status == 200
+    assert api.post(home, {"name": "x", "visibility": "shared"}).status == 201
+    full(MAX_PRIVATE_VIEWS, api.post(home, {"name": "x"}))
+
+
+def test_pages_of_views_are_all_views(account: Cloud, api: Client, home: str) -> None:
+    for num in range(5):
+        api.made(home, {"name": f"shared {num}", "visibility": "shared"})
+        api.made(home, {"name": f"own {num}"})
+        account.api(user="bob").made(home, {"name": "bob's"})
+    expected = [*(f"shared {num}" for num in range(5)), *(f"own {num}" for num in range(5))]
+    for limit in range(1, 12):
+        found: list[str] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = api.get(home, query={"limit": str(limit), **cursor}).body
+            assert len(page["items"]) <= limit
+            found += [one["name"] for one in page["items"]]
+            if page["next"] is None:
+                break
+            assert len(page["items"]) == limit
+            cursor = {"cursor": page["next"]}
+        assert found == expected
+    cursor = {"cursor": api.get(home, query={"limit": "7"}).body["next"]}
+    assert names(api, home, **cursor) == expected[7:]
+    assert account.api(user="bob").get(home, query=cursor).kind == (400, "invalid-request")
+
+
+def test_a_page_of_large_views_is_cut(
+    account: Cloud, api: Client, home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "MAX_PAGE_BYTES", 1_500)
+    for num in range(4):
+        api.made(home, {"name": f"{num}" * 200})
+    first = api.get(home).body
+    assert [one["name"][0] for one in first["items"]] == ["0", "1"]
+    monkeypatch.setattr(pages, "MAX_PAGE_BYTES", 10)
+    second = api.get(home, query={"cursor": first["next"]}).body
+    assert [one["name"][0] for one in second["items"]] == ["2"]
+
+
+# What becomes of views when definitions change
+
+
+def test_a_view_follows_options_and_states_that_are_renamed(api: Client, home: str, project: str) -> None:
+    api.made(home, {"name": "x", **LOOK})
+    options = api.get(f"{project}/attributes/kind").body["options"]
+    renamed = [{**one, "value": one["value"].upper()} for one in options]
+    assert api.patch(f"{project}/attributes/kind", {"options": renamed}).status == 200
+    states = [{**one, "value": one["value"].upper()} for one in api.get(project).body["states"]]
+    assert api.patch(project, {"states": states}).status == 200
+    view = api.get(f"{home}/v1").body
+    assert view["gone"] == []
+    told = view["query"]["filter"]["and"]
+    assert (told[0]["value"], told[1]["or"][0]["value"]) == ("CLOSED", ["SMALL", "HUGE"])
+
+
+def test_what_is_left_of_a_view_is_answered_with_what_is_gone(api: Client, home: str, project: str) -> None:
+    made = api.made(home, {"name": "x", **LOOK})
+    for field in ("cost", "due", "kind", "note"):
+        assert api.delete(f"{project}/attributes/{field}").status == 204
+    view = api.get(f"{home}/v1").body
+    assert look(view) == {
+        "query": {
+            "sort": [LOOK["query"]["sort"][1]],
+            "filter": {"and": [FILTER["and"][0], FILTER["and"][2], FILTER["and"][5]]},
+        },
+        "columns": LOOK["columns"][:2],
+        "groups": LOOK["groups"][1:],
+        "footers": [],
+        "color": None,
+        "height": 56,
+    }
+    parts = {
+        "sort": {"cost"},
+        "filter": {"kind", "cost", "due", "note"},
+        "columns": {"due"},
+        "groups": {"kind"},
+        "footers": {"cost", "kind"},
+        "color": {"kind"},
+    }
+    assert sorted((one["part"], one["field"]) for one in view["gone"]) == sorted(
+        (part, field) for part, fields in parts.items() for field in fields
+    )
+    assert view["version"] == made["version"]
+    assert api.get(home).body["items"] == [view]
+    assert api.post(f"{project}/grid", view["query"]).status == 200
+
+
+def test_a_field_with_the_id_of_a_deleted_one_is_another_field(
+    api: Client, account: Cloud, home: str, project: str
+) -> None:
+    api.made(home, {"name": "x", "color": "kind", "columns": [{"field": "kind", "width": 80}]})
+    assert api.delete(f"{project}/attributes/kind").status == 204
+    account.upkeep()
+    api.made(f"{project}/attributes", {**FIELDS[0], "type": "text", "options": None})
+    view = api.get(f"{home}/v1").body
+    assert (view["color"], view["columns"]) == (None, [])
+    assert view["gone"] == [{"part": "columns", "field": "kind"}, {"part": "color", "field": "kind"}]
+
+
+def test_writing_other_parts_keeps_what_is_gone_and_writing_these_parts_settles_it(
+    api: Client, home: str, project: str
+) -> None:
+    api.made(home, {"name": "x", "color": "kind", "footers": [{"field": "cost", "function": "sum"}]})
+    for field in ("cost", "kind"):
+        assert api.delete(f"{project}/attributes/{field}").status == 204
+    renamed = api.patch(f"{home}/v1", {"name": "y"}).body
+    assert [one["field"] for one in renamed["gone"]] == ["cost", "kind"]
+    settled = api.patch(f"{home}/v1", {"footers": renamed["footers"], "color": renamed["color"]}).body
+    assert (settled["gone"], settled["version"]) == ([], 3)
+
+
+@pytest.mark.parametrize(
+    ("condition", "left", "gone"),
+    [
+        ({"field": "kind", "op": "eq", "value": "huge"}, None, {"huge"}),
+        ({"field": "kind", "op": "in", "value": ["small", "huge"]}, ["small"], {"huge"}),
+        ({"field": "kind", "op": "between", "value": ["small", "huge"]}, None, {"huge"}),
+        ({"field": "tags", "op": "has_all", "value": ["new", "odd"]}, ["new"], {"odd"}),
+        ({"field": "tags", "op": "has_any", "value": ["odd"]}, None, {"odd"}),
+        ({"field": "tags", "op": "ne", "value": ["new", "odd"]}, None, {"odd"}),
+        ({"field": "tags", "op": "in", "value": [["new"], ["new", "odd"]]}, [["new"]], {"odd"}),
+        ({"field": "kind", "op": "in", "value": ["small"]}, ["small"], set()),
+    ],
+)
+def test_options_that_are_gone_are_left_out_of_a_filter(
+    api: Client, home: str, project: str, condition: Any, left: Any, gone: set[str]
+) -> None:
+    api.made(home, {"name": "x", "query": {"filter": {"not": {"or": [condition]}}}})
+    for field, options in (("kind", ["small", "large"]), ("tags", ["new", "old"])):
+        assert api.patch(f"{project}/attributes/{field}", {"options": options}).status == 200
+    view = api.get(f"{home}/v1").body
+    expected = None if left is None else {"not": {"or": [{**condition, "value": left}]}}
+    assert view["query"]["filter"] == expected
+    assert {(one["part"], one["field"], one["value"]) for one in view["gone"]} == {
+        ("filter", condition["field"], value) for value in gone
+    }
+
+
+def test_a_filter_that_has_grown_too_large_to_be_told_is_gone(
+    api: Client, home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.made(home, {"name": "x", **LOOK})
+    monkeypatch.setattr(saved_views, "MAX_FILTER_BYTES", 100)
+    view = api.get(f"{home}/v1").body
+    assert (view["query"]["filter"], view["gone"]) == (None, [{"part": "filter"}])
+    assert view["query"]["sort"] == LOOK["query"]["sort"]
+
+
+def test_an_answer_tells_so_much_of_what_is_gone(
+    api: Client, home: str, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved_views, "MAX_GONE", 3)
+    api.made(home, {"name": "x", **LOOK})
+    for field in ("cost", "due", "kind"):
+        assert api.delete(f"{project}/attributes/{field}").status == 204
+    assert len(api.get(f"{home}/v1").body["gone"]) == 3
+
+
+# What a view needs
+
+
+def test_a_view_whose_order_has_no_index_tells_what_builds_it(
+    api: Client, account: Cloud, home: str, project: str
+) -> None:
+    made = api.made(home, {"name": "x", "visibility": "shared", "query": {"sort": [{"field": "note"}]}})
+    refusal = api.post(f"{project}/grid", made["query"])
+    assert refusal.kind == (422, "unprocessable")
+    (remedy,) = made["remedies"]
+    assert made["remedies"] == refusal.body["remedies"]
+    assert api.call(remedy["method"], remedy["path"], remedy["body"]).status == 200
+    assert api.get(f"{home}/v1").body["remedies"] == []  # it is being built
+    account.upkeep()
+    assert api.get(f"{home}/v1").body["remedies"] == []
+    assert api.post(f"{project}/grid", made["query"]).status == 200
+
+
+# Containers that know older definitions, and races
+
+
+def other_container(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    from gridview.schema.store import Catalogs
+
+    def call(method: str, path: str, body: Any) -> Any:
+        with monkeypatch.context() as patch:
+            for module in account.modules.values():
+                if hasattr(module, "catalogs"):
+                    patch.setattr(module, "catalogs", Catalogs())
+            return account.api().call(method, path, body)
+
+    return call
+
+
+def test_a_container_with_older_definitions_tells_and_writes_by_the_present_ones(
+    api: Client, account: Cloud, home: str, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.made(home, {"name": "x"})
+    assert api.get(f"{home}/v1").status == api.patch(f"{home}/v1", {"height": 24}).status == 200
+    elsewhere = other_container(account, monkeypatch)
+    elsewhere(
+        "POST", f"{project}/attributes", {"id": "late", "name": "Late", "type": "enum", "options": ["a"]}
+    )
+    assert elsewhere("PATCH", f"{home}/v1", {"color": "late"}).status == 200
+    assert api.get(f"{home}/v1").body["color"] == "late"
+    assert api.get(home).body["items"][0]["color"] == "late"
+    assert api.patch(f"{home}/v1", {"footers": [{"field": "late", "function": "count"}]}).status == 200
+    elsewhere("DELETE", f"{project}/attributes/late", None)
+    assert refused(api.post(home, {"name": "y", "color": "late"})).keys() == {"color"}
+    assert api.get(f"{home}/v1").body["color"] is None
+
+
+def test_views_that_are_saved_at_once_have_numbers_of_their_own_and_are_all_counted(
+    api: Client, account: Cloud, home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another request gets in between the reading of the counts and the transaction."""
+    books, others = views._Books, iter(["default", "private", "shared"])
+
+    def interrupted(*given: Any) -> Any:
+        found = books(*given)
+        visibility = next(others, None)
+        if visibility is not None:
+            monkeypatch.setattr(views, "_Books", books)
+            api.made(home, {"name": f"other {visibility}", "visibility": visibility})
+            monkeypatch.setattr(views, "_Books", interrupted)
+        return found
+
+    monkeypatch.setattr(views, "_Books", interrupted)
+    made = api.made(home, {"name": "Mine", "visibility": "default"})
+    assert made["id"] == "v4"
+    found = {one["name"]: one["visibility"] for one in api.get(home).body["items"]}
+    assert found == {
+        "other default": "shared",
+        "other shared": "shared",
+        "other private": "private",
+        "Mine": "default",
+    }
+    register = account.table.get(keys.views("0807", "plain"), keys.VIEW_REGISTER)
+    assert register is not None
+    assert (register["shared"], register["default"], register["last"]) == (3, 4, 4)
+
+
+# The end
+
+
+def test_a_deleted_project_takes_its_views_along(
+    api: Client, account: Cloud, home: str, project: str
+) -> None:
+    for num in range(3):
+        account.api(user=f"u{num}").made(home, {"name": "own"})
+        api.made(home, {"name": "x", "visibility": "shared"})
+    assert api.delete(project).status == 204
+    for answer in (api.get(home), api.get(f"{home}/v2"), api.post(home, {"name": "x"})):
+        assert answer.kind == (404, "not-found")
+    account.upkeep()
+    assert not [one for one in account.items() if one["PK"]["S"].startswith(keys.VIEW_PREFIX)]

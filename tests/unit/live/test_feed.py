@@ -1,0 +1,375 @@
+"""The feed: what is read from a position on, where a reader stops, and what it costs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from devtools.proof.faults.adversary import record
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted
+from gridview.commands.journals import begin_journal
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.fence_cache import Fences
+from gridview.index.gaps import MISSING_SECONDS
+from gridview.index.images import Poison
+from gridview.index.journal import IssueChange
+from gridview.index.stream_consumer import consume
+from gridview.live.feed import FeedPage, end_of, read_changes
+from gridview.live.feed_positions import FeedPosition
+from gridview.schema import documents
+from gridview.schema.documents import Changes
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+from gridview.support.errors import FeedExpired, NotFound, NotJournalled
+from tests.support.journalled import ADMIN, PROJECT, TENANT, catalog_of, log_of, new_table
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
+
+NOW = 1_780_000_000.0
+DAY = 86_400.0
+
+
+class Time:
+    """The clock of a test."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def seconds(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    time = Time()
+    monkeypatch.setattr(clock, "seconds", time.seconds)
+    return time
+
+
+@pytest.fixture
+def table(time: Time) -> MemoryTable:
+    return new_table()
+
+
+class Writer:
+    """Writes issues, and hands what it has written to the consumer."""
+
+    def __init__(self, table: MemoryTable) -> None:
+        self.table = table
+        self._documents: dict[int, Item] = {}
+        self._waiting: list[dict[str, Any]] = []
+        self._sequence = 0
+
+    def edit(self, num: int, **fields: str) -> None:
+        """An issue is created, or changed."""
+        catalog = catalog_of(self.table)
+        values = {field.key: fields[field.id] for field in catalog.attributes if field.id in fields}
+        before = self._documents.get(num)
+        now = clock.now()
+        after = (
+            documents.new_document(catalog, num, Changes({"name": "n"}, values), user="ann", now=now)
+            if before is None
+            else documents.merged(catalog, before, Changes({}, values), user="bob", now=now)
+        )
+        assert after is not before
+        self._documents[num] = after
+        self.table.put(after)
+        self._sequence += 1
+        self._waiting.append(record(self._sequence, before, after))
+
+    def consume(self, through: Table | None = None) -> str | None:
+        """One batch of all that waits; it goes on waiting if it fails."""
+        failed = consume(through or self.table, Catalogs(), self._waiting, _unexpected, Fences())
+        if failed is None:
+            self._waiting.clear()
+        return failed
+
+
+def _unexpected(poison: Poison) -> None:
+    raise AssertionError(poison)
+
+
+@pytest.fixture
+def writer(table: MemoryTable) -> Writer:
+    return Writer(table)
+
+
+def beginning() -> FeedPosition:
+    return FeedPosition(1, 0, NOW)
+
+
+def page(table: Table, position: FeedPosition | None = None, limit: int = 100) -> FeedPage:
+    catalog = catalog_of(table)
+    return read_changes(table, Catalogs(), catalog, position or beginning(), limit)
+
+
+def ids(page: FeedPage) -> list[str]:
+    return [f"{event.num}.{event.version}" for event in page.events]
+
+
+def walk(table: Table, limit: int) -> list[str]:
+    """The whole feed, in pages of a size."""
+    found: list[str] = []
+    position = beginning()
+    while True:
+        one = page(table, position, limit)
+        if not one.events:
+            return found
+        assert len(one.events) <= limit
+        assert one.position[:2] > position[:2]
+        found += ids(one)
+        position = one.position
+
+
+def test_each_version_is_told_once_in_order(writer: Writer) -> None:
+    writer.edit(1, start="2023-05-01")
+    writer.edit(2)
+    writer.edit(1, start="2023-05-02")
+    writer.edit(1, start="2023-05-03", kind="o1")
+    assert writer.consume() is None
+    writer.edit(2, kind="o2")
+    assert writer.consume() is None
+    found = page(writer.table)
+    assert ids(found) == ["1.1", "1.2", "1.3", "2.1", "2.2"]
+    assert [event.kind for event in found.events] == ["create", "update", "update", "create", "update"]
+    assert found.position[:2] == (3, 0)
+    assert not found.reset
+    third = found.events[2]
+    catalog = catalog_of(writer.table)
+    assert {catalog.field_of(key).id: tuple(values) for key, values in third.fields.items()} == {
+        "start": ("2023-05-02", "2023-05-03"),
+        "kind": (None, "o1"),
+    }
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 7, 100])
+def test_pages_of_any_size_tell_the_same(writer: Writer, limit: int) -> None:
+    expected = []
+    for place in range(12):
+        for num in range(1, 2 + place % 4):
+            writer.edit(num, start=f"2023-05-{place + 1:02}")
+        assert writer.consume() is None
+        if place % 5 == 0:
+            log_of(writer.table).close(log_of(writer.table).reserve(1))
+    expected = ids(page(writer.table))
+    assert len(expected) == len(set(expected)) == sum(1 + place % 4 for place in range(12))
+    assert walk(writer.table, limit) == expected
+
+
+def test_nothing_new_is_an_empty_page_at_the_same_place(writer: Writer, time: Time) -> None:
+    writer.edit(1)
+    assert writer.consume() is None
+    end = page(writer.table).position
+    time.now += 5
+    again = page(writer.table, end)
+    assert (again.events, again.reset, again.overdue) == ((), False, ())
+    assert again.position == end._replace(since=time.now)
+
+
+def test_a_reader_stops_at_the_first_number_without_an_item(writer: Writer, time: Time) -> None:
+    log = log_of(writer.table)
+    writer.edit(1)
+    assert writer.consume() is None
+    taken = log.reserve(1)
+    writer.edit(2)
+    assert writer.consume() is None
+    found = page(writer.table)
+    assert ids(found) == ["1.1"]
+    assert found.position[:2] == (taken, 0)
+    assert found.overdue == ()
+    time.now += MISSING_SECONDS
+    late = page(writer.table, found.position)
+    assert (late.events, late.overdue) == ((), (taken,))
+    for number in late.overdue:
+        log.close(number)
+    assert ids(page(writer.table, late.position)) == ["2.1"]
+
+
+def test_a_gap_behind_a_full_page_is_not_waited_for(writer: Writer, time: Time) -> None:
+    writer.edit(1)
+    writer.edit(2)
+    assert writer.consume() is None
+    log_of(writer.table).reserve(1)
+    writer.edit(3)
+    assert writer.consume() is None
+    time.now += MISSING_SECONDS
+    assert page(writer.table, limit=1).overdue == ()
+    assert page(writer.table, limit=2).overdue == ()
+    assert page(writer.table, limit=3).overdue == (2,)
+
+
+def test_whoever_begins_now_is_told_what_is_committed_from_now_on(writer: Writer) -> None:
+    log = log_of(writer.table)
+    writer.edit(1)
+    assert writer.consume() is None
+    taken = log.reserve(1)
+    writer.edit(2)
+    assert writer.consume() is None
+    end = end_of(catalog_of(writer.table), log)
+    assert end == FeedPosition(taken, 0, NOW)  # who has taken that number may be about to commit
+    log.close(taken)
+    assert end_of(catalog_of(writer.table), log) == FeedPosition(4, 0, NOW)
+    writer.edit(2, kind="o1")
+    assert writer.consume() is None
+    assert ids(page(writer.table, FeedPosition(4, 0, NOW))) == ["2.2"]
+
+
+def test_a_change_that_nobody_remembers_is_a_reset_before_what_follows(writer: Writer) -> None:
+    for num in (1, 2, 3):
+        writer.edit(num)
+    assert writer.consume() is None
+    writer.table.delete(keys.history(TENANT, PROJECT, 2), keys.history_item(1))
+    first = page(writer.table)
+    assert (ids(first), first.reset) == (["1.1"], False)
+    second = page(writer.table, first.position)
+    assert (ids(second), second.reset) == (["3.1"], True)
+    assert page(writer.table, second.position).events == ()
+
+
+def test_what_an_older_version_of_this_code_put_is_a_reset(writer: Writer) -> None:
+    log = log_of(writer.table)
+    log.put(log.reserve(1), [IssueChange(num, 4, removed=False, revision=1, moves={}) for num in (7, 8)])
+    writer.edit(1)
+    assert writer.consume() is None
+    found = page(writer.table, limit=1)
+    assert (ids(found), found.reset) == ([], True)  # the second of them comes with the next page
+    found = page(writer.table, found.position, limit=1)
+    assert (ids(found), found.reset) == ([], True)
+    assert ids(page(writer.table, found.position, limit=1)) == ["1.1"]
+    assert (ids(page(writer.table)), page(writer.table).reset) == (["1.1"], True)
+
+
+def test_a_lost_past_of_a_million_versions_is_not_read(writer: Writer) -> None:
+    log = log_of(writer.table)
+    log.put(log.reserve(1), [IssueChange(7, 10**6, removed=False, revision=1, moves={}, before=0)])
+    read = Reads(writer.table)
+    found = page(read.table)
+    assert (found.events, found.reset) == ((), True)
+    assert found.position[:2] == (2, 0)
+    assert [one for one in read.calls if one.operation == "batch_get"] == []
+
+
+class Reads:
+    """A table that notes its calls."""
+
+    def __init__(self, table: MemoryTable) -> None:
+        self.calls: list[Attempted] = []
+        self.table = table.seen_through(self._around)
+
+    def _around(self, attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        self.calls.append(attempted)
+        return perform()
+
+
+def test_the_history_comes_late_from_a_copy_and_is_read_again(writer: Writer) -> None:
+    writer.edit(1)
+    assert writer.consume() is None
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        found = perform()
+        if attempted.operation == "batch_get" and not attempted.consistent:
+            return found._replace(items={})
+        return found
+
+    found = page(writer.table.seen_through(around))
+    assert (ids(found), found.reset) == (["1.1"], False)
+
+
+def test_a_position_is_good_for_seven_days(writer: Writer, time: Time) -> None:
+    end = end_of(catalog_of(writer.table), log_of(writer.table))
+    time.now += 7 * DAY
+    still = page(writer.table, end)
+    assert still.events == ()
+    time.now += 1
+    with pytest.raises(FeedExpired):
+        page(writer.table, end)
+    time.now += 7 * DAY - 2
+    assert page(writer.table, still.position).events == ()  # who asked meanwhile has a newer one
+
+
+def test_a_position_within_what_was_read_is_as_old_as_that(writer: Writer, time: Time) -> None:
+    writer.edit(1)
+    writer.edit(2)
+    assert writer.consume() is None
+    time.now += DAY
+    assert page(writer.table, limit=1).position == FeedPosition(1, 1, NOW)
+    assert page(writer.table).position == FeedPosition(2, 0, NOW + DAY)
+
+
+def test_a_project_without_a_journal_says_what_its_operator_may_do(time: Time) -> None:
+    plain = new_table(journal=False)
+    with pytest.raises(NotJournalled, match="dev journal begin --tenant acme --project bridge"):
+        page(plain)
+    with pytest.raises(NotJournalled):
+        end_of(catalog_of(plain), log_of(plain))
+    begin_journal(plain, TENANT, PROJECT)
+    assert page(plain).events == ()
+
+
+def test_changes_are_told_by_definitions_that_know_them(writer: Writer) -> None:
+    """An option that is younger than the definitions that the reader has."""
+    from gridview.commands import attributes
+
+    old = catalog_of(writer.table)
+    options = [{"id": "o1", "value": "a"}, {"id": "o2", "value": "b"}, {"value": "c"}]
+    attributes.update_attribute(
+        writer.table, Catalogs(), ADMIN, PROJECT, "kind", {"options": options}, None, settling=0
+    )
+    writer.edit(1, kind="o3")
+    assert writer.consume() is None
+    catalogs = Catalogs()
+    assert catalogs.get(writer.table, TENANT, PROJECT).epoch > old.epoch
+    found = read_changes(writer.table, catalogs, old, beginning(), 10)
+    assert found.catalog.epoch > old.epoch
+    assert ids(found) == ["1.1"]
+
+
+def test_a_project_that_is_gone_is_not_found(writer: Writer) -> None:
+    catalog = catalog_of(writer.table)
+    writer.edit(1)
+    assert writer.consume() is None
+    own = keys.project(TENANT, PROJECT), keys.tenant(TENANT)
+    writer.table.put({**writer.table.items[own], "deleted": True})
+    writer.table.delete(keys.project(TENANT, PROJECT), keys.CATALOG)
+    with pytest.raises(NotFound):
+        read_changes(writer.table, Catalogs(), catalog, beginning(), 10)
+
+
+def test_what_it_costs(writer: Writer) -> None:
+    catalogs = Catalogs()
+    catalog = catalogs.get(writer.table, TENANT, PROJECT)
+
+    def units(position: FeedPosition) -> float:
+        metered = writer.table.metered()
+        metered.meter.calls.clear()
+        read_changes(metered, catalogs, catalog, position, 100)
+        return metered.meter.capacity
+
+    read = Reads(writer.table)
+    assert read_changes(read.table, catalogs, catalog, beginning(), 100).events == ()
+    assert [(one.operation, one.consistent) for one in read.calls] == [("query", False)]  # half a unit
+    writer.edit(1)
+    assert writer.consume() is None
+    assert units(beginning()) == 2  # the item, the history, and the epoch
+    for num in range(2, 52):
+        writer.edit(num)
+    assert writer.consume() is None
+    assert units(FeedPosition(2, 0, NOW)) <= 0.5 * (2 + 50) + 1
+
+
+def test_an_issue_that_somebody_took_out_of_the_table_is_a_reset(writer: Writer) -> None:
+    """Nobody made a version then, so nobody can tell it."""
+    writer.edit(1)
+    assert writer.consume() is None
+    end = page(writer.table).position
+    document = next(
+        item for item in writer.table.items.values() if item.get("num") == 1 and "updated_by" in item
+    )
+    gone = record(99, document, None)
+    assert consume(writer.table, Catalogs(), [gone], _unexpected, Fences()) is None
+    found = page(writer.table, end)
+    assert (found.events, found.reset) == ((), True)
+    assert page(writer.table, found.position).reset is False

@@ -1,0 +1,149 @@
+"""The issue before and after its changes, told by changes, a document of any later version, and what came in between."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from devtools.proof.faults.adversary import record
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import keys
+from gridview.index.history import told_by
+from gridview.live.images import Course, Passage
+from gridview.schema.documents import CHANGED, CHANGED_FROM, values_of
+from gridview.schema.history import Change
+
+KEYS = ("name", "state", "a1", "a2")
+WANTED = frozenset((*KEYS, "created", "updated"))
+GONE = -1
+
+STEPS = st.lists(
+    st.one_of(
+        st.dictionaries(
+            st.sampled_from(KEYS), st.one_of(st.none(), st.integers(1, 3)), min_size=1, max_size=3
+        ),
+        st.just("trash"),
+    ),
+    min_size=1,
+    max_size=9,
+)
+"""Edits of fields; `trash` takes an issue to the trash, or back."""
+
+
+class Life:
+    """An issue's documents, and what each version changed."""
+
+    def __init__(self, steps: list[Any], known_from: int) -> None:
+        self.documents: list[Item] = []
+        self.changes: list[Change] = []
+        self._put({"num": 7, "name": "n", "state": "o1", "fields": {"a1": 1}, "created": at(1)})
+        for step in steps:
+            now = {name: value for name, value in self.documents[-1].items() if name not in ("deleted_at",)}
+            trashed = "deleted_by" in now
+            if step == "trash" and not trashed:
+                now |= {"deleted_by": "bob", "deleted_at": at(len(self.documents) + 1)}
+            elif step == "trash" or trashed:
+                now = {name: value for name, value in now.items() if not name.startswith("deleted")}
+            else:
+                values = {**values_of(now), **step}
+                fields = {key: values[key] for key in ("a1", "a2") if values.get(key) is not None}
+                new = {
+                    **now,
+                    "fields": fields,
+                    "name": values["name"] or "n",
+                    "state": values["state"] or "o1",
+                }
+                if values_of(new) == values_of(now):
+                    continue
+                version = now["version"] + 1
+                touched = [key for key in KEYS if values_of(new).get(key) != values_of(now).get(key)]
+                now = new
+                if version > known_from:
+                    told = {**now.get(CHANGED, {}), **dict.fromkeys(touched, version)}
+                    now |= {CHANGED: told, CHANGED_FROM: now.get(CHANGED_FROM, version - 1)}
+            self._put(now)
+
+    def _put(self, document: Item) -> None:
+        version = len(self.documents) + 1
+        before = self.documents[-1] if self.documents else None
+        made = {
+            **document,
+            keys.PK: keys.issue("acme", "bridge", 7),
+            keys.SK: keys.project("acme", "bridge"),
+            "version": version,
+            "updated": at(version),
+            "updated_by": "ann",
+        }
+        found = told_by(record(version, before, made))
+        assert found is not None
+        self.documents.append(made)
+        self.changes.append(found.change)
+
+    def passage(self, version: int) -> Passage:
+        """What was before and after a version, by the documents."""
+        before = image(self.documents[version - 2]) if version > 1 else None
+        return Passage(before, image(self.documents[version - 1]))
+
+
+def at(version: int) -> str:
+    return f"2026-11-21T08:00:00.{version:06d}Z"
+
+
+def image(document: Item) -> dict[str, Any] | None:
+    """An issue as readers see it: one in the trash is none."""
+    if "deleted_by" in document:
+        return None
+    return {name: document[name] for name in ("num", "name", "state", "created", "updated", "fields")}
+
+
+@given(STEPS, st.data())
+def test_what_is_told_of_a_change_is_what_the_documents_were(steps: list[Any], data: st.DataObject) -> None:
+    life = Life(steps, known_from=data.draw(st.integers(0, 9)))
+    last = len(life.documents)
+    first = data.draw(st.integers(1, last))
+    end = data.draw(st.integers(first, last))
+    current = data.draw(st.one_of(st.integers(end, last), st.just(GONE)))
+    course = Course.of(life.changes[first - 1 : end], WANTED)
+    if current != GONE:
+        course = course.with_document(life.documents[current - 1])
+    later = life.changes[end:] if current == GONE else life.changes[end:current]
+    for change in later:
+        course = course.with_later([change])
+    if course.missing or course.created is None:
+        # Nobody can know: the document is gone, and no change tells.
+        assert current == GONE
+        return
+    found = course.passages(WANTED)
+    assert [one.known for one in found] == [True] * len(found)
+    assert found == [life.passage(version) for version in range(first, end + 1)]
+
+
+@given(STEPS, st.data())
+def test_a_document_tells_what_no_later_version_has_changed(steps: list[Any], data: st.DataObject) -> None:
+    """Without what came later, it tells no field wrong."""
+    life = Life(steps, known_from=data.draw(st.integers(0, 9)))
+    end = data.draw(st.integers(1, len(life.documents)))
+    course = Course.of(life.changes[end - 1 : end], WANTED).with_document(life.documents[-1])
+    truth = image(life.documents[end - 1])
+    if truth is not None:
+        had = values_of(truth)
+        assert {key: course.values[key] for key in KEYS if key not in course.missing} == {
+            key: had.get(key) for key in KEYS if key not in course.missing
+        }
+    touched_later = {key for change in life.changes[end:] if change.kind == "update" for key in change.fields}
+    if all(CHANGED_FROM in life.documents[-1] and life.documents[-1][CHANGED_FROM] <= end for _ in "1"):
+        assert course.missing <= touched_later
+
+
+def test_what_was_remembered_before_instants_were_is_not_known() -> None:
+    """Of an older version of this code: nobody knows when the version before was made."""
+    life = Life([{"a1": 2}, {"a1": 3}], known_from=0)
+    plain = Change(
+        *(
+            getattr(life.changes[2], name)
+            for name in ("num", "version", "kind", "by", "at", "change", "fields")
+        )
+    )
+    course = Course.of([plain], WANTED).with_document(life.documents[2])
+    assert [one.known for one in course.passages(WANTED)] == [False]
+    assert [one.known for one in course.passages(frozenset({"a1"}))] == [True]

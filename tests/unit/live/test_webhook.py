@@ -1,0 +1,37 @@
+"""A webhook as data."""
+
+from dataclasses import replace
+
+from gridview.live.webhook import Notice, SealedSecret, Webhook
+from tests.support.webhooks import NOW, stored
+
+LATER = "2026-11-22T08:00:00.000000Z"
+
+
+def test_a_webhook_is_stored_and_read_again() -> None:
+    made = Webhook.from_item(stored("w3k9q2m7x1c0z"))
+    assert (made.tenant, made.project, made.id) == ("0807", "35e9", "w3k9q2m7x1c0z")
+    other = replace(
+        made,
+        secrets=(SealedSecret("a"), SealedSecret("b", LATER)),
+        notice=Notice(NOW, "why"),
+        enabled=False,
+        events=("update",),
+    )
+    for one in (made, other):
+        assert Webhook.from_item(one.to_item()) == one
+
+
+def test_a_secret_that_was_replaced_signs_until_its_time_has_come() -> None:
+    made = Webhook.from_item(stored("w3k9q2m7x1c0z"))
+    assert made.signing(NOW) == ("sealed",)
+    rotated = made.rotated("new", NOW, LATER)
+    assert rotated.signing(NOW) == ("new", "sealed")
+    assert rotated.signing("2026-11-22T07:59:59.999999Z") == ("new", "sealed")
+    assert rotated.signing(LATER) == ("new",)
+    assert rotated.to_json(NOW)["rotating_until"] == "2026-11-22T08:00:00Z"
+    assert rotated.to_json(LATER)["rotating_until"] is None
+
+
+def test_no_form_of_a_webhook_that_is_answered_has_a_secret() -> None:
+    assert "secret" not in str(Webhook.from_item(stored("w3k9q2m7x1c0z")).to_json(NOW))

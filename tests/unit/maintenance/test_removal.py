@@ -1,0 +1,76 @@
+"""What a deleted project leaves in a partition of its own goes, page after page, and no other partition's items."""
+
+from collections import Counter
+
+from devtools.proof.faults.memory_table import MemoryTable
+from gridview.encoding import keys
+from gridview.index.partitions import remove_partition
+from gridview.maintenance.removal import remove_activity, remove_histories
+from gridview.schema.catalog import HISTORY
+from gridview.schema.history import Change, items_of
+
+
+def filled(count: int) -> MemoryTable:
+    table = MemoryTable()
+    for partition in ("view-0807.35e9", "view-0807.35e", "view-0807.35e91"):
+        table.batch_put({keys.PK: partition, keys.SK: f"shared/{num:08}"} for num in range(count))
+    return table
+
+
+def left_in(table: MemoryTable) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for partition, _ in table.items:
+        found[partition] = found.get(partition, 0) + 1
+    return found
+
+
+def test_all_pages_of_it_go_and_nothing_else() -> None:
+    table = filled(250)
+    assert remove_partition(table, "view-0807.35e9", lambda: 1.0)
+    assert left_in(table) == {"view-0807.35e": 250, "view-0807.35e91": 250}
+    assert remove_partition(table, "view-0807.35e9", lambda: 1.0), "of nothing there is nothing left"
+
+
+def test_when_the_time_is_up_another_call_goes_on() -> None:
+    table = filled(250)
+    seconds = iter([2.0, 1.0, 0.0])
+    assert not remove_partition(table, "view-0807.35e9", lambda: next(seconds))
+    assert left_in(table)["view-0807.35e9"] == 50
+    assert not remove_partition(table, "view-0807.35e9", lambda: 0.0)
+    assert left_in(table)["view-0807.35e9"] == 50
+    assert remove_partition(table, "view-0807.35e9", lambda: 1.0)
+    assert "view-0807.35e9" not in left_in(table)
+
+
+def remembered(count: int) -> MemoryTable:
+    """So many changes of two projects, one issue each, in batches of three."""
+    table = MemoryTable()
+    for project in ("35e9", "other"):
+        for num in range(1, count + 1):
+            at = f"2026-11-21T08:00:00.{num:06}Z"
+            change = Change(num, 1, "create", "ann", at, (num // 3).to_bytes(16), {})
+            table.batch_put(items_of("0807", project, HISTORY, change))
+    return table
+
+
+def of_project(table: MemoryTable, project: str) -> Counter[str]:
+    return Counter(pk.partition("-")[0] for pk, _ in table.items if project in pk.split("."))
+
+
+def test_a_projects_history_goes_and_no_other_projects() -> None:
+    table = remembered(250)
+    remove_histories(table, "0807", "35e9", range(1, 251))
+    assert remove_activity(table, "0807", "35e9", lambda: 1.0)
+    assert of_project(table, "35e9") == {}
+    assert of_project(table, "other") == {"history": 250, "activity": 250, "change": 250}
+
+
+def test_the_activity_tells_of_changes_until_their_parts_are_gone() -> None:
+    table = remembered(250)
+    for stops in range(1, 12):
+        seconds = iter([1.0] * stops)
+        remove_activity(table, "0807", "35e9", lambda seconds=seconds: next(seconds, 0.0))  # type: ignore[misc]
+        left = of_project(table, "35e9")
+        assert left["change"] <= left["activity"]
+    assert remove_activity(table, "0807", "35e9", lambda: 1.0)
+    assert of_project(table, "35e9") == {"history": 250}

@@ -1,0 +1,124 @@
+"""Questions to a journalled project in whose midst a consumer and a fold are quick, or that a container asks after a while."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from devtools.proof.baseline.service import at_once
+from devtools.proof.faults.watched import Attempted
+from devtools.proof.oracle.asking import grouped, page
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.index.block_cache import BlockCache
+from gridview.index.ledger import SHOWN_SECONDS
+from gridview.query.executor import Executor
+from tests.support.journalled import Derived, catalog_of, new_table
+
+BY_DAY = {"by": [{"field": "start"}]}
+
+
+@pytest.fixture(autouse=True)
+def one_after_the_other() -> Iterator[None]:
+    """What is read side by side is read in one order: the journal first, directories last."""
+    with mock.patch.object(ThreadPoolExecutor, "submit", at_once):
+        yield
+
+
+@pytest.fixture
+def derived() -> Derived:
+    """Two issues in blocks."""
+    derived = Derived(new_table())
+    for num in (1, 2):
+        derived.consume(num)
+    derived.fold()
+    return derived
+
+
+def counts(table: Table, cache: BlockCache | None = None) -> dict[str | None, int]:
+    found = grouped(table, catalog_of(table), BY_DAY, cache or BlockCache(0.0))
+    return {one["values"][0]: one["count"] for one in found["groups"]}
+
+
+def after_the_journal(act: Callable[[], Any]) -> Callable[..., Any]:
+    """What happens once the journal has been read for the first time."""
+    done: list[Attempted] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        result = perform()
+        if not done and attempted.operation == "query" and keys.is_journal(attempted.key[0]):
+            done.append(attempted)
+            act()
+        return result
+
+    return around
+
+
+def quick(derived: Derived) -> None:
+    """An issue is taken in and folded, and GSI1 shows the block of all numbers alone."""
+    derived.table.lag()
+    derived.consume(3)
+    derived.fold()
+    (shown,) = (key for key in derived.table.waiting if key[1].endswith(".num"))
+    derived.table.catch_up(shown)
+
+
+def test_a_fold_between_the_journal_and_the_directories_makes_no_wrong_count(derived: Derived) -> None:
+    watched = derived.table.seen_through(after_the_journal(lambda: quick(derived)))
+    assert counts(watched) == {"2023-05-01": 3}
+
+
+def test_without_reading_on_it_would(derived: Derived, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Executor, "_is_outrun", False)
+    watched = derived.table.seen_through(after_the_journal(lambda: quick(derived)))
+    assert counts(watched) == {"2023-05-01": 3, None: 1}, "four of three issues"
+
+
+def test_who_waits_for_a_position_that_never_comes_is_answered_all_the_same(derived: Derived) -> None:
+    """Somebody has removed the end of the journal by hand."""
+    derived.consume(3)
+    derived.fold()
+    table = derived.table
+    for pk, sk in list(table.items):
+        if keys.is_journal(pk) and sk.startswith(keys.journal_item(3)):
+            table.delete(pk, sk)
+    assert counts(table) == {"2023-05-01": 3}
+
+
+def test_a_container_that_was_idle_goes_on_with_the_directories_that_it_has(
+    derived: Derived, later: Any
+) -> None:
+    table, cache = derived.table, BlockCache(3.0)
+    counts(table, cache)
+    later(SHOWN_SECONDS + 30)
+    for num in range(3, 9):
+        derived.consume(num)
+    derived.consume(1, "2023-05-09")
+    derived.fold()
+    later(SHOWN_SECONDS + 30)
+    metered = table.metered()
+    assert counts(metered, cache) == {"2023-05-01": 7, "2023-05-09": 1}
+    assert [call.operation for call in metered.meter.calls if call.target == "GSI1"] == []
+    assert metered.meter.rounds == 1
+
+
+def test_what_came_since_a_container_looked_is_in_its_answer(derived: Derived) -> None:
+    """It has all at hand that it needs, so it begins with what it knows of the journal, and finds that there is more."""
+    table, cache = derived.table, BlockCache(3.0)
+    asked = {
+        "filter": {"field": "start", "op": "gte", "value": "2023-05-02"},
+        "sort": [{"field": "start"}],
+        "limit": 1,
+    }
+
+    def found() -> tuple[list[int], int]:
+        answer = page(table, catalog_of(table), {**asked, "explain": True}, cache)
+        return [row["num"] for row in answer["rows"]], answer["explain"]["sequential_calls"]
+
+    assert found() == ([], 3), "the head of the journal first, since it knows nothing"
+    assert found() == ([], 1)
+    derived.consume(3, "2023-05-03")
+    derived.consume(1, "2023-05-02")
+    assert found() == ([1], 2)

@@ -1,0 +1,130 @@
+import { describe, expect } from 'vitest';
+import type { Api } from '../src/api/client';
+import { ProjectPage } from './project-page';
+import { makeProject, PARTS, valuesOf } from './projects';
+import { ADMIN } from './stack';
+import { test } from './test';
+
+const GRACE = { ...ADMIN, user: 'grace' } as const;
+
+const parts = (count: number) => Array.from({ length: count }, (_, at) => ({ name: `Part ${at + 1}`, fields: { weight: 10 * (at + 1), kind: 'beam', note: 'as found' } }));
+
+const bridge = (api: Api, count = 3): Promise<string> => makeProject(api, { name: 'Live', fields: PARTS, issues: parts(count) });
+
+async function type(page: ProjectPage, row: number, column: string, text: string): Promise<void> {
+  await (await page.cell(row, column)).click();
+  await page.page.keyboard.type(text);
+  await page.page.keyboard.press('Enter');
+}
+
+describe('two people before one grid', () => {
+  test('see each other’s edits, new issues and deleted ones, with counts and sums', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const ours = await ProjectPage.open(await visit(), id, 'footers=weight:sum');
+    const theirs = await ProjectPage.open(await visit(GRACE), id, 'footers=weight:sum');
+    const taken: number[] = [];
+    for (const [from, to, note] of [
+      [ours, theirs, 'from ada'],
+      [theirs, ours, 'from grace'],
+      [ours, theirs, 'from ada again'],
+    ] as const) {
+      await type(from, 1, 'Note', note);
+      const written = Date.now();
+      const cell = await to.cell(1, 'Note');
+      await expect.poll(() => cell.innerText()).toBe(note);
+      taken.push(Date.now() - written);
+    }
+    console.info(`An edit is seen by somebody else after ${taken.join(', ')} ms.`);
+    await expect.poll(() => ours.page.getByText(/^\d+ rows? changed\.$/).count()).toBe(1);
+
+    await type(ours, 0, 'Weight', '100');
+    await expect.poll(async () => (await theirs.footer('Weight')).innerText()).toContain('150');
+    const path = { project: id };
+    await api.call('POST', '/v1/projects/{project}/issues', { path, body: { name: 'Part 4', fields: { weight: 40 } } });
+    await expect.poll(() => theirs.column('Name')).toEqual(['Part 1', 'Part 2', 'Part 3', 'Part 4']);
+    await theirs.counts('4 issues');
+    await api.call('DELETE', '/v1/projects/{project}/issues/{num}', { path: { ...path, num: 2 } });
+    await expect.poll(() => theirs.column('Name')).toEqual(['Part 1', 'Part 3', 'Part 4']);
+    await theirs.counts('3 issues');
+    await expect.poll(async () => (await theirs.footer('Weight')).innerText()).toContain('170');
+  });
+
+  test('keep what they are typing; the same cell is a question, and who gives up sees the other’s value', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const visited = await visit();
+    const following = visited.page.waitForRequest(/\/changes\?since=/);
+    const ours = await ProjectPage.open(visited, id);
+    await following;
+    const path = { project: id, num: 1 };
+    const note = await ours.cell(0, 'Note');
+    for (const [end, theirs, weight] of [
+      ['Escape', 'from grace', 77],
+      ['Enter', 'from grace again', 78],
+    ] as const) {
+      await note.click();
+      await ours.page.keyboard.type('from ada');
+      await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path, body: { fields: { note: theirs, weight } } });
+      // Another field of the same row arrives, and the editor stays.
+      await expect.poll(async () => (await ours.cell(0, 'Weight')).innerText()).toBe(String(weight));
+      expect(await ours.page.locator('.is-changed').count()).toBe(1);
+      await ours.page.keyboard.press(end);
+      if (end === 'Escape') await expect.poll(() => note.innerText()).toBe(theirs);
+    }
+    const question = ours.page.getByRole('dialog', { name: 'Somebody changed this meanwhile' });
+    await question.getByRole('button', { name: 'Keep Yours' }).click();
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'from ada' });
+    await expect.poll(() => note.innerText()).toBe('from ada');
+  });
+
+  test('do not see their rows jump when others come before them', async ({ visit, api }) => {
+    const id = await bridge(api, 120);
+    const page = await ProjectPage.open(await visit(), id, 'sort=-weight&columns=num:80,name:200,weight:120');
+    await page.dragScrollBar(0.5);
+    const before = await page.rows();
+    const middle = before[5];
+    if (!middle) throw new Error('No row is in view.');
+    await (await page.cell(middle.at, 'Name')).click();
+    const name = middle.cells['Name'] ?? '';
+    const top = async () => (await page.page.getByRole('gridcell', { name, exact: true }).boundingBox())?.y;
+    const stood = await top();
+    await api.call('POST', '/v1/projects/{project}/issues', { path: { project: id }, body: { name: 'Heaviest', fields: { weight: 99999 } } });
+    await page.counts('121 issues');
+    await expect.poll(async () => (await page.rows()).find(({ cells }) => cells['Name'] === name)?.at).toBe(middle.at + 1);
+    expect(await top()).toBe(stood);
+    // The focus stays with the issue: what is typed now goes into it.
+    await page.page.keyboard.type('Renamed');
+    await page.page.keyboard.press('Enter');
+    await expect.poll(() => valuesOf(api, id, Number(middle.cells['No.']))).toMatchObject({ name: 'Renamed' });
+  });
+
+  test('are told when the fields of the project have changed', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const page = await ProjectPage.open(await visit(), id);
+    await api.call('POST', '/v1/projects/{project}/attributes', { path: { project: id }, body: { id: 'color', name: 'Color', type: 'text' } });
+    await page.head('Color').waitFor();
+    await type(page, 0, 'Note', 'mine');
+    await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: { project: id, attribute: 'color' }, body: { name: 'Paint' } });
+    await page.page.getByRole('button', { name: 'Show them' }).click();
+    await page.head('Paint').waitFor();
+  });
+});
+
+test('an issue that somebody deleted has a history, and comes back from the trash with its number', async ({ visit, api }) => {
+  const id = await bridge(api);
+  const page = await ProjectPage.open(await visit(), id);
+  await type(page, 1, 'Note', 'changed');
+  await (await page.cell(1, 'Name')).click();
+  await page.page.keyboard.press('Space');
+  const panel = page.page.getByRole('complementary');
+  await panel.getByText('History', { exact: true }).click();
+  await expect.poll(() => panel.locator('.history del').allInnerTexts()).toEqual(['as found']);
+  await api.call('DELETE', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 2 } });
+  await expect.poll(() => page.column('Name')).toEqual(['Part 1', 'Part 3']);
+  await page.more('Trash');
+  const trash = page.panel('Trash');
+  await trash.getByRole('button', { name: 'Restore Part 2' }).click();
+  await trash.getByText('The trash is empty.').waitFor();
+  await page.page.keyboard.press('Escape');
+  await expect.poll(() => page.column('Name')).toEqual(['Part 1', 'Part 2', 'Part 3']);
+  await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'changed' });
+});

@@ -1,0 +1,62 @@
+/** Changes of issues as the feed tells them, and what they do to rows and to what is shown of them. Pure. */
+import type { ChangeEvent, ResetEvent } from '../api/types';
+import type { CellValue, Row } from '../fields/values';
+
+export type FeedEvent = ChangeEvent | ResetEvent;
+
+export function isReset(event: FeedEvent): event is ResetEvent {
+  return event.kind === 'reset';
+}
+
+/** The row with the values that a change has given it; itself where it has them already. */
+export function applied(row: Row, event: ChangeEvent, only: (field: string) => boolean = () => true): Row {
+  if (event.num !== row.num || event.version <= row.version) return row;
+  const news = Object.entries(event.fields).filter(([field]) => only(field));
+  const values = Object.fromEntries(news.map(([field, edit]): [string, CellValue] => [field, edit.new]));
+  return { ...row, version: event.version, values: { ...row.values, ...values, updated: event.at } };
+}
+
+/** What a view shows depends on these fields: the order of its rows and which they are, or the figures below and between them. */
+export interface Dependence {
+  readonly places: ReadonlySet<string>;
+  readonly figures: ReadonlySet<string>;
+}
+
+/** What of a view a change may have made another. */
+export function effectOf(event: ChangeEvent, { places, figures }: Dependence): { readonly places: boolean; readonly figures: boolean } {
+  const fields = [...Object.keys(event.fields), 'updated'];
+  const moves = event.kind !== 'update' || fields.some((field) => places.has(field));
+  return { places: moves, figures: moves || fields.some((field) => figures.has(field)) };
+}
+
+/** The fields among `all` that a text such as a filter's JSON names. */
+export function namedIn(text: string, all: readonly string[]): readonly string[] {
+  return all.filter((field) => text.includes(JSON.stringify(field)));
+}
+
+/** The last changes that were told, for rows that were read before and come after them. */
+export class Recent {
+  private readonly events = new Map<string, ChangeEvent>();
+
+  constructor(private readonly most = 1000) {}
+
+  /** Note a change; false where it was told before. */
+  add(event: ChangeEvent): boolean {
+    if (this.events.has(event.id)) return false;
+    this.events.set(event.id, event);
+    for (const oldest of this.events.keys()) {
+      if (this.events.size <= this.most) break;
+      this.events.delete(oldest);
+    }
+    return true;
+  }
+
+  /** Rows as they were read, with what was told since. */
+  caughtUp(rows: readonly Row[]): readonly Row[] {
+    const nums = new Set(rows.map(({ num }) => num));
+    const found = new Map<number, ChangeEvent[]>();
+    for (const event of this.events.values()) if (nums.has(event.num)) found.set(event.num, [...(found.get(event.num) ?? []), event]);
+    if (!found.size) return rows;
+    return rows.map((row) => (found.get(row.num) ?? []).reduce((now, event) => applied(now, event), row));
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * Follows the changes of a project: asks again and again with the last cursor, and each request waits for the next change. So each change is
+ * told exactly once, whatever fails between. What brings the pages is behind `Ask`.
+ */
+import { ApiError } from '../api/problem';
+import type { FeedEvent } from './events';
+
+export interface FeedPage {
+  readonly items: readonly FeedEvent[];
+  readonly next: string;
+}
+
+/** Asks for what is behind a cursor, for up to `wait` seconds; without a cursor for the cursor of now. */
+export type Ask = (since: string | null, wait: number, signal: AbortSignal) => Promise<FeedPage>;
+
+export interface Listener {
+  /** Whatever is read from now on is followed. `again` where changes before that may be missing. */
+  began(again: boolean): void;
+  told(events: readonly FeedEvent[]): void;
+  /** Nobody tells changes of this project: it is time to look for some. */
+  looked(): void;
+}
+
+export interface FeedOptions {
+  /** Hears whether the page is hidden; returns how to stop hearing of it. */
+  readonly visibility: (changed: (hidden: boolean) => void) => () => void;
+  readonly random?: () => number;
+}
+
+/** Seconds that a request waits for a change. */
+const WAIT = 20;
+/** Seconds between two looks where nobody tells changes. */
+const LOOK_AGAIN = 15;
+/** Seconds after which a hidden page follows no more, until it is seen again. */
+const HIDDEN_FOR = 300;
+const MAX_PAUSE = 30;
+
+/** Seconds before a request that failed is made again: twice as long each time, and never for all pages at once. */
+export function pauseAfter(failures: number, random: number): number {
+  return Math.min(MAX_PAUSE, 2 ** (failures - 1)) * (0.5 + random / 2);
+}
+
+export class Feed {
+  private cursor: string | null = null;
+  private readonly unheard: ((listener: Listener) => void)[] = [];
+  private listener: Listener | null = null;
+  private readonly stopping = new AbortController();
+  private request = new AbortController();
+  /** Resolves when the page is seen again; null while it is. */
+  private sleep: { readonly over: Promise<void>; readonly wake: () => void } | null = null;
+
+  constructor(
+    private readonly ask: Ask,
+    private readonly options: FeedOptions,
+  ) {}
+
+  /** Begin, before anything is read that is to be followed. What is told before somebody listens waits for them. */
+  start(): void {
+    let hiding: ReturnType<typeof setTimeout> | undefined;
+    const stop = this.options.visibility((hidden) => {
+      clearTimeout(hiding);
+      if (hidden) hiding = setTimeout(() => this.rest(), 1000 * HIDDEN_FOR);
+      else this.sleep?.wake();
+    });
+    this.stopping.signal.addEventListener('abort', () => {
+      clearTimeout(hiding);
+      stop();
+      this.sleep?.wake();
+      this.request.abort();
+    });
+    void this.run();
+  }
+
+  listen(listener: Listener): void {
+    this.listener = listener;
+    for (const tell of this.unheard.splice(0)) tell(listener);
+  }
+
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  private isStopped(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  private async run(): Promise<void> {
+    let failures = 0;
+    let again = false;
+    while (!this.isStopped()) {
+      await this.sleep?.over;
+      this.request = new AbortController();
+      const { signal } = this.request;
+      try {
+        const { items, next } = await this.ask(this.cursor, this.cursor === null ? 0 : WAIT, signal);
+        if (this.isStopped()) return;
+        const begins = this.cursor === null;
+        const missing = again;
+        this.cursor = next;
+        failures = 0;
+        again = true;
+        if (begins) this.tell((listener) => listener.began(missing));
+        else if (items.length) this.tell((listener) => listener.told(items));
+      } catch (error) {
+        if (signal.aborted) continue;
+        const refused = error instanceof ApiError ? error : null;
+        if (refused?.kind === 'not-journalled') return this.look();
+        if (refused && [401, 403, 404].includes(refused.status)) return;
+        // The cursor is too old, or none of this project any more.
+        if (refused && [400, 410].includes(refused.status)) this.cursor = null;
+        failures += 1;
+        await this.pause(Math.max(refused?.retryAfter ?? 0, pauseAfter(failures, (this.options.random ?? Math.random)())));
+      }
+    }
+  }
+
+  private async look(): Promise<void> {
+    for (;;) {
+      await this.pause(LOOK_AGAIN);
+      await this.sleep?.over;
+      if (this.isStopped()) return;
+      this.tell((listener) => listener.looked());
+    }
+  }
+
+  private tell(tell: (listener: Listener) => void): void {
+    if (this.listener) tell(this.listener);
+    else this.unheard.push(tell);
+  }
+
+  /** The page has been hidden for long: whoever comes back goes on with the same cursor, and misses nothing. */
+  private rest(): void {
+    let wake = () => this.seen();
+    const over = new Promise<void>((resolve) => {
+      wake = () => {
+        this.seen();
+        resolve();
+      };
+    });
+    this.sleep = { over, wake };
+    this.request.abort();
+  }
+
+  private seen(): void {
+    this.sleep = null;
+  }
+
+  private pause(seconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.stopping.signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, 1000 * seconds);
+      this.stopping.signal.addEventListener('abort', end);
+      if (this.isStopped()) end();
+    });
+  }
+}

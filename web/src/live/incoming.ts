@@ -1,0 +1,67 @@
+/**
+ * Puts changes of others into rows that are held. A cell that the user is editing keeps its value until that is over. Until then the row stands for the
+ * version that the user saw, so that the API finds out where both have changed the same field.
+ */
+import type { ChangeEvent } from '../api/types';
+import type { HeldRows } from '../edits/editor';
+import type { CellValue } from '../fields/values';
+import { applied } from './events';
+
+interface Waiting {
+  readonly version: number;
+  readonly values: ReadonlyMap<string, CellValue>;
+}
+
+export class Incoming {
+  private readonly waiting = new Map<number, Waiting>();
+
+  constructor(
+    private readonly rows: HeldRows,
+    /** Whether the user is editing a cell, or its value is on the way. */
+    private readonly isBusy: (num: number, field: string) => boolean,
+  ) {}
+
+  /** Answers whether a row that is held has changed. */
+  take(event: ChangeEvent): boolean {
+    const { num, version } = event;
+    const row = this.rows.held(num);
+    const before = row && this.waitingFor(num, row.version);
+    if (!row || version <= Math.max(row.version, before?.version ?? 0)) return false;
+    const values = new Map(before?.values);
+    for (const [field, edit] of Object.entries(event.fields)) {
+      if (this.isBusy(num, field)) values.set(field, edit.new);
+      else values.delete(field);
+    }
+    this.rows.replace(num, (now) => ({
+      ...applied(now, event, (field) => !values.has(field)),
+      version: values.size ? now.version : version,
+    }));
+    if (values.size) this.waiting.set(num, { version, values });
+    else this.waiting.delete(num);
+    return true;
+  }
+
+  /** Show what has waited for cells that are edited no more. */
+  release(): void {
+    for (const num of [...this.waiting.keys()]) {
+      const row = this.rows.held(num);
+      const late = row && this.waitingFor(num, row.version);
+      if (!row || !late) {
+        this.waiting.delete(num);
+        continue;
+      }
+      const left = new Map([...late.values].filter(([field]) => this.isBusy(num, field)));
+      if (left.size === late.values.size) continue;
+      const shown = Object.fromEntries([...late.values].filter(([field]) => !left.has(field)));
+      if (left.size) this.waiting.set(num, { ...late, values: left });
+      else this.waiting.delete(num);
+      this.rows.replace(num, (now) => ({ ...now, version: left.size ? now.version : late.version, values: { ...now.values, ...shown } }));
+    }
+  }
+
+  /** What waits for a row, unless the row has it already. */
+  private waitingFor(num: number, version: number): Waiting | undefined {
+    const found = this.waiting.get(num);
+    return found && found.version > version ? found : undefined;
+  }
+}

@@ -1,0 +1,120 @@
+/** The comments on an issue, as they are read, made, changed and deleted. */
+import { signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { ApiError, isAbort } from '../api/problem';
+import type { IssueComment } from '../api/types';
+
+const PAGE = 100;
+
+export class Comments {
+  /** In the order of their making; null before they are there. */
+  readonly list = signal<readonly IssueComment[] | null>(null);
+  /** Whether there are more behind them. */
+  readonly more = signal(false);
+  /** Why they could not be read. */
+  readonly error = signal<unknown>(null);
+  /** Why the last change was refused. */
+  readonly refusal = signal<unknown>(null);
+  readonly busy = signal(false);
+  private cursor: string | null = null;
+  private readonly closed = new AbortController();
+
+  constructor(
+    private readonly api: Api,
+    private readonly project: string,
+    readonly num: number,
+  ) {}
+
+  /** Read them from the first one on. */
+  async load(): Promise<void> {
+    this.cursor = null;
+    await this.read([]);
+  }
+
+  /** Read the next ones too. */
+  async next(): Promise<void> {
+    await this.read(this.list.peek() ?? []);
+  }
+
+  /** `key` is the same when it is tried again. */
+  async add(text: string, mentions: readonly string[], key: string): Promise<boolean> {
+    return this.changing(async () => {
+      const { body } = await this.api.call('POST', '/v1/projects/{project}/issues/{num}/comments', {
+        path: this.path,
+        body: { text, mentions: [...mentions] },
+        headers: { 'Idempotency-Key': key },
+      });
+      // Behind those that are not read yet it comes with them.
+      if (!this.more.peek()) this.show([...this.others(body), body]);
+    });
+  }
+
+  async change(comment: IssueComment, text: string, mentions: readonly string[]): Promise<boolean> {
+    return this.changing(async () => {
+      const { body } = await this.api.call('PATCH', '/v1/projects/{project}/issues/{num}/comments/{comment}', {
+        path: { ...this.path, comment: comment.id },
+        body: { text, mentions: [...mentions] },
+        headers: { 'If-Match': `"${comment.version}"` },
+      });
+      this.show([...this.others(body), body]);
+    });
+  }
+
+  async remove(comment: IssueComment): Promise<boolean> {
+    return this.changing(async () => {
+      await this.api.call('DELETE', '/v1/projects/{project}/issues/{num}/comments/{comment}', {
+        path: { ...this.path, comment: comment.id },
+        headers: { 'If-Match': `"${comment.version}"` },
+      });
+      this.show(this.others(comment));
+    });
+  }
+
+  close(): void {
+    this.closed.abort();
+  }
+
+  private get path() {
+    return { project: this.project, num: this.num };
+  }
+
+  private others({ id }: IssueComment): readonly IssueComment[] {
+    return (this.list.peek() ?? []).filter((one) => one.id !== id);
+  }
+
+  private show(comments: readonly IssueComment[]): void {
+    this.list.value = [...comments].sort((a, b) => a.id - b.id);
+  }
+
+  private async read(before: readonly IssueComment[]): Promise<void> {
+    this.error.value = null;
+    try {
+      const { body } = await this.api.call('GET', '/v1/projects/{project}/issues/{num}/comments', {
+        path: this.path,
+        query: { limit: PAGE, ...(this.cursor === null ? {} : { cursor: this.cursor }) },
+        signal: this.closed.signal,
+      });
+      this.cursor = body.next;
+      this.more.value = body.next !== null;
+      this.show([...before, ...body.items]);
+    } catch (error) {
+      if (!isAbort(error)) this.error.value = error;
+    }
+  }
+
+  private async changing(change: () => Promise<void>): Promise<boolean> {
+    this.busy.value = true;
+    this.refusal.value = null;
+    try {
+      await change();
+      return true;
+    } catch (error) {
+      // Somebody changed or deleted it meanwhile: show what there is now.
+      if (error instanceof ApiError && (error.status === 412 || error.status === 404)) await this.load();
+      this.refusal.value = error;
+      return false;
+    } finally {
+      this.busy.value = false;
+    }
+  }
+}

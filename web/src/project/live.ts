@@ -1,0 +1,144 @@
+/** The open project follows what others change: values in place at once; places, counts, groups and footers at most once a second. */
+import { signal } from '@preact/signals';
+import { ApiError } from '../api/problem';
+import type { HeldRows } from '../edits/editor';
+import type { Row } from '../fields/values';
+import { AtMost } from '../live/at-most';
+import { effectOf, isReset, Recent, type Dependence, type FeedEvent } from '../live/events';
+import type { Listener } from '../live/feed';
+import { Incoming } from '../live/incoming';
+import { words } from '../words';
+
+/** What of the project changes are shown in. */
+export interface Shown {
+  readonly holders: readonly HeldRows[];
+  /** Whether the user is editing a cell, or its value is on the way. */
+  isBusy(num: number, field: string): boolean;
+  /** Somebody has changed a cell that may be being edited. */
+  changed(num: number, field: string, by: string | null): void;
+  /** Whether a change was made here. */
+  isOwn(change: string | null): boolean;
+  dependence(): Dependence;
+  /** Whether rows may come, go and move: not below an editor, nor below a row that stays until the user leaves it. */
+  mayMove(): boolean;
+  /** Read rows, groups and counts anew, without moving what the user looks at. */
+  renew(): Promise<void>;
+  /** Read the figures anew, of groups and below the columns. */
+  summarize(): Promise<void>;
+  /** Whether the project is defined otherwise now. */
+  isRedefined(): Promise<boolean>;
+}
+
+const SECOND = 1000;
+/** Milliseconds between two announcements of how many rows have changed. */
+const SAY_AGAIN = 5 * SECOND;
+
+export class Live implements Listener {
+  /** For screen readers. */
+  readonly said = signal('');
+  /** Whether the project has other fields or states than the page shows. */
+  readonly redefined = signal(false);
+  /** The issues that the last answer told of. */
+  readonly heard = signal<ReadonlySet<number>>(new Set());
+  private readonly recent = new Recent();
+  private readonly incoming: readonly Incoming[];
+  private readonly owed = { definitions: false, places: false, figures: false };
+  private readonly changed = new Set<number>();
+  private readonly refreshing = new AtMost(SECOND, () => void this.refresh());
+  private readonly saying = new AtMost(SAY_AGAIN, () => this.say());
+  private running = false;
+  private isStopped = false;
+  private hasRead = false;
+
+  constructor(private readonly shown: Shown) {
+    this.incoming = shown.holders.map((rows) => new Incoming(rows, (num, field) => shown.isBusy(num, field)));
+  }
+
+  /** Rows have been asked for. */
+  reads(): void {
+    this.hasRead = true;
+  }
+
+  began(again: boolean): void {
+    if (again) this.owed.definitions = true;
+    if (again || this.hasRead) this.looked();
+  }
+
+  looked(): void {
+    this.owed.places = true;
+    this.refreshing.ask();
+  }
+
+  told(events: readonly FeedEvent[]): void {
+    const dependence = this.shown.dependence();
+    for (const event of events) {
+      if (isReset(event)) {
+        this.owed.definitions = true;
+        continue;
+      }
+      if (!this.recent.add(event)) continue;
+      const isShown = event.kind === 'update' && this.incoming.map((rows) => rows.take(event)).includes(true);
+      if (this.shown.isOwn(event.change)) continue;
+      for (const field of Object.keys(event.fields)) this.shown.changed(event.num, field, event.by);
+      const effect = effectOf(event, dependence);
+      this.owed.places ||= effect.places;
+      this.owed.figures ||= effect.figures;
+      if (isShown || effect.places) this.changed.add(event.num);
+    }
+    this.heard.value = new Set(events.flatMap((event) => (isReset(event) ? [] : [event.num])));
+    if (this.changed.size) this.saying.ask();
+    if (this.owed.definitions || this.owed.places || this.owed.figures) this.refreshing.ask();
+  }
+
+  /** Rows as they were read, with what was told while they were on the way. */
+  caughtUp(rows: readonly Row[]): readonly Row[] {
+    return this.recent.caughtUp(rows);
+  }
+
+  /** An edit is over, or a row that stayed has gone: show what has waited for it. */
+  release(): void {
+    for (const rows of this.incoming) rows.release();
+    if (this.owed.places && this.shown.mayMove()) this.refreshing.ask();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    this.refreshing.stop();
+    this.saying.stop();
+  }
+
+  private async refresh(): Promise<void> {
+    if (this.running || this.isStopped) return;
+    this.running = true;
+    try {
+      if (this.owed.definitions) await this.compareDefinitions();
+      if (this.owed.places && this.shown.mayMove()) {
+        this.owed.places = this.owed.figures = false;
+        await this.shown.renew();
+      } else if (this.owed.figures && !this.owed.places) {
+        this.owed.figures = false;
+        await this.shown.summarize();
+      }
+    } finally {
+      this.running = false;
+    }
+    if ((this.owed.places && this.shown.mayMove()) || (this.owed.figures && !this.owed.places)) this.refreshing.ask();
+  }
+
+  private async compareDefinitions(): Promise<void> {
+    this.owed.definitions = false;
+    try {
+      if (await this.shown.isRedefined()) this.redefined.value = true;
+      else this.owed.places = true;
+    } catch (error) {
+      // It is deleted: reading it anew says so.
+      if (error instanceof ApiError && error.status === 404) this.redefined.value = true;
+      else this.owed.definitions = true;
+    }
+  }
+
+  private say(): void {
+    this.said.value = words.live.changed(this.changed.size);
+    this.changed.clear();
+  }
+}

@@ -1,0 +1,52 @@
+/** A list that the API answers page by page. */
+import { signal } from '@preact/signals';
+import { isAbort } from '../api/problem';
+
+export interface ListPage<T> {
+  readonly items: readonly T[];
+  readonly next: string | null;
+}
+
+export class Paged<T> {
+  /** Null before the first page is there. */
+  readonly list = signal<readonly T[] | null>(null);
+  readonly more = signal(false);
+  readonly error = signal<unknown>(null);
+  private cursor: string | null = null;
+  private request = new AbortController();
+
+  constructor(private readonly page: (cursor: string | null, signal: AbortSignal) => Promise<ListPage<T>>) {}
+
+  /** Read from the beginning. What is shown stays until then. */
+  async load(): Promise<void> {
+    await this.read(null);
+  }
+
+  async next(): Promise<void> {
+    if (this.cursor !== null) await this.read(this.cursor);
+  }
+
+  /** Leave some out: they are gone. */
+  drop(isGone: (one: T) => boolean): void {
+    this.list.value = (this.list.peek() ?? []).filter((one) => !isGone(one));
+  }
+
+  close(): void {
+    this.request.abort();
+  }
+
+  private async read(cursor: string | null): Promise<void> {
+    this.request.abort();
+    const { signal } = (this.request = new AbortController());
+    this.error.value = null;
+    try {
+      const { items, next } = await this.page(cursor, signal);
+      if (signal.aborted) return;
+      this.cursor = next;
+      this.more.value = next !== null;
+      this.list.value = cursor === null ? items : [...(this.list.peek() ?? []), ...items];
+    } catch (error) {
+      if (!isAbort(error)) this.error.value = error;
+    }
+  }
+}

@@ -1,0 +1,186 @@
+/** The saved views of a project: which there are, which one is open, and what is done to them. */
+import { computed, signal, type ReadonlySignal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { ApiError } from '../api/problem';
+import type { Project, SavedView, ViewPatch } from '../api/types';
+import { permits, type Person, type Role } from '../auth/session';
+import { fieldsOf, type Field } from '../fields/fields';
+import { addressOfProject, go, search } from '../router';
+import { addressOf, inOrder, linkTo, lookOf, openedAt, type Opened } from '../view/saved';
+import { fitting, type View } from '../view/view';
+import { words } from '../words';
+
+const PAGE = 500;
+
+export type Visibility = SavedView['visibility'];
+
+export const VISIBILITIES: readonly Visibility[] = ['private', 'shared', 'default'];
+
+const NEEDED: Readonly<Record<Visibility, Role>> = { private: 'viewer', shared: 'editor', default: 'admin' };
+
+/** What is asked of the user about a view. */
+export type Asked = { readonly kind: 'save' } | { readonly kind: 'rename' | 'delete'; readonly view: SavedView };
+
+/** Why the views of a project could not be read. The project can be used without them. */
+export class Unread {
+  constructor(readonly why: unknown) {}
+}
+
+export class SavedViews {
+  /** In the order in which they are shown. */
+  readonly list = signal<readonly SavedView[]>([]);
+  /** Why they could not be read. */
+  readonly error = signal<unknown>(null);
+  /** Why the last change of one was refused. */
+  readonly refusal = signal<unknown>(null);
+  readonly busy = signal(false);
+  readonly asked = signal<Asked | null>(null);
+  readonly fields: readonly Field[];
+  readonly opened: ReadonlySignal<Opened>;
+  /** The view that the address names, as far as the project has its fields. */
+  readonly view: ReadonlySignal<View>;
+
+  constructor(
+    private readonly api: Api,
+    readonly project: Project,
+    readonly user: Person,
+    listed: readonly SavedView[] | Unread,
+  ) {
+    if (listed instanceof Unread) this.error.value = listed.why;
+    else this.show(listed);
+    this.fields = fieldsOf(project, words.fields);
+    this.opened = computed(() => openedAt(search.value, this.list.value));
+    this.view = computed(() => fitting(this.opened.value.view, this.fields));
+  }
+
+  /** Read them anew. */
+  async load(): Promise<void> {
+    try {
+      this.show(await readViews(this.api, this.project.id));
+      this.error.value = null;
+    } catch (error) {
+      this.error.value = error;
+    }
+  }
+
+  private show(views: readonly SavedView[]): void {
+    this.list.value = inOrder(views);
+  }
+
+  mayWrite(...visibilities: readonly Visibility[]): boolean {
+    return visibilities.every((one) => permits(this.user.role, NEEDED[one]));
+  }
+
+  /** The address of a view that is made of the one that is open. */
+  addressOf(view: View): string {
+    return this.whole(addressOf(view, this.opened.peek().base, this.list.peek()));
+  }
+
+  /** The link to a saved view; null: to all issues. */
+  linkTo(view: SavedView | null): string {
+    return this.whole(linkTo(view, this.list.value));
+  }
+
+  /** Save what is shown as a new view, and open that. `key` is the same when it is tried again. */
+  async create(name: string, visibility: Visibility, key: string): Promise<boolean> {
+    return this.changing(async () => {
+      const { body } = await this.api.call('POST', '/v1/projects/{project}/views', {
+        path: this.path,
+        body: { name, visibility, ...this.look() },
+        headers: { 'Idempotency-Key': key },
+      });
+      await this.taken(body);
+      go(this.linkTo(body));
+    });
+  }
+
+  /** Save what is shown in the place of the view that it was made of. */
+  async overwrite(): Promise<boolean> {
+    const { base } = this.opened.peek();
+    if (!base) return false;
+    const saved = await this.patch(base, this.look());
+    const after = this.list.peek().find(({ id }) => id === base.id);
+    if (saved && after) go(this.linkTo(after), { replace: true });
+    return saved;
+  }
+
+  /** Show the view that is open as it was saved. */
+  discard(): void {
+    go(this.linkTo(this.opened.peek().base));
+  }
+
+  async patch(view: SavedView, body: ViewPatch): Promise<boolean> {
+    return this.changing(async () => {
+      const { body: after } = await this.api.call('PATCH', '/v1/projects/{project}/views/{view}', {
+        path: { ...this.path, view: view.id },
+        body,
+        headers: { 'If-Match': `"${view.version}"` },
+      });
+      await this.taken(after);
+    });
+  }
+
+  /** Delete a view. Where it is open, what it shows stays. */
+  async remove(view: SavedView): Promise<boolean> {
+    const { base } = this.opened.peek();
+    const shown = this.view.peek();
+    return this.changing(async () => {
+      await this.api.call('DELETE', '/v1/projects/{project}/views/{view}', {
+        path: { ...this.path, view: view.id },
+        headers: { 'If-Match': `"${view.version}"` },
+      });
+      this.show(this.list.peek().filter(({ id }) => id !== view.id));
+      if (base?.id === view.id) go(this.whole(addressOf(shown, null, this.list.peek())), { replace: true });
+    });
+  }
+
+  private get path() {
+    return { project: this.project.id };
+  }
+
+  private look() {
+    return lookOf(this.view.peek(), this.project.issues ?? 0);
+  }
+
+  private whole(query: string): string {
+    return addressOfProject(this.project.id) + (query && `?${query}`);
+  }
+
+  /** Show a view as the API has it now. A new default leaves the one before shared, so all are read then. */
+  private async taken(view: SavedView): Promise<void> {
+    this.show([...this.list.peek().filter(({ id }) => id !== view.id), view]);
+    if (view.visibility === 'default') await this.load();
+  }
+
+  private async changing(change: () => Promise<void>): Promise<boolean> {
+    this.busy.value = true;
+    this.refusal.value = null;
+    try {
+      await change();
+      return true;
+    } catch (error) {
+      // Somebody changed or deleted it meanwhile: show what there is now.
+      if (error instanceof ApiError && (error.status === 412 || error.status === 404)) await this.load();
+      this.refusal.value = error;
+      return false;
+    } finally {
+      this.busy.value = false;
+    }
+  }
+}
+
+/** All views of a project that the user sees. */
+export async function readViews(api: Api, project: string, signal?: AbortSignal): Promise<readonly SavedView[]> {
+  const all: SavedView[] = [];
+  let cursor: string | null = null;
+  do {
+    const { body }: { body: { items: SavedView[]; next: string | null } } = await api.call('GET', '/v1/projects/{project}/views', {
+      path: { project },
+      query: { limit: PAGE, ...(cursor === null ? {} : { cursor }) },
+      ...(signal && { signal }),
+    });
+    all.push(...body.items);
+    cursor = body.next;
+  } while (cursor !== null);
+  return all;
+}

@@ -1,0 +1,15 @@
+/** How rows in view have moved. Pure. */
+
+/** Where the issue stands now that stood at a row of the screen; undefined where it is not held, or no issue stood there. */
+export type Moved = (before: number) => number | undefined;
+
+/** By how many rows most of those in view have moved; a single row that moved far away does not count. */
+export function commonShift({ first, last }: { readonly first: number; readonly last: number }, now: Moved): number {
+  const counts = new Map<number, number>();
+  for (let index = first; index <= last; index += 1) {
+    const by = (now(index) ?? NaN) - index;
+    if (!Number.isNaN(by)) counts.set(by, (counts.get(by) ?? 0) + 1);
+  }
+  const [most = [0, 0]] = [...counts].sort(([one, ones], [other, others]) => others - ones || Math.abs(one) - Math.abs(other));
+  return most[0];
+}

@@ -1,0 +1,263 @@
+/** The comments on an issue, in its panel: who said what, and a field to say something, with mentions of colleagues. */
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import type { IssueComment } from '../api/types';
+import { permits } from '../auth/session';
+import { formatDatetime } from '../cells/format';
+import { Comments } from '../project/comments';
+import { begun, completed, mentionedIn, pieces, type Mentionable } from '../project/mentions';
+import type { ProjectModel } from '../project/model';
+import type { People } from '../project/people';
+import { Icon } from '../ui/icon';
+import { Refusal } from '../ui/refusal';
+import { words } from '../words';
+
+export function CommentList({ model, num }: { readonly model: ProjectModel; readonly num: number }) {
+  const id = useId();
+  const comments = useMemo(() => new Comments(model.api, model.project.id, num), [model, num]);
+  useEffect(() => {
+    void model.people.load();
+    void comments.load();
+    return () => comments.close();
+  }, [comments]);
+  const list = comments.list.value;
+  const error = comments.error.value;
+  const refusal = comments.refusal.value;
+  return (
+    <section class="comments" aria-labelledby={id}>
+      <h3 id={id}>{words.comments.title}</h3>
+      {error !== null && <Refusal error={error} title={words.comments.failed} onRetry={() => void comments.load()} />}
+      {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
+      {list?.length === 0 && <p class="soft">{words.comments.none}</p>}
+      <ol>
+        {list?.map((comment) => (
+          <li key={comment.id}>
+            <Comment model={model} comments={comments} comment={comment} />
+          </li>
+        ))}
+      </ol>
+      {comments.more.value && (
+        <button class="button" type="button" onClick={() => void comments.next()}>
+          {words.comments.more}
+        </button>
+      )}
+      {refusal !== null && <Refusal error={refusal} title={words.comments.refused} />}
+      {permits(model.role, 'editor') && <NewComment model={model} comments={comments} />}
+    </section>
+  );
+}
+
+interface CommentProps {
+  readonly model: ProjectModel;
+  readonly comments: Comments;
+  readonly comment: IssueComment;
+}
+
+function Comment({ model, comments, comment }: CommentProps) {
+  const { people, user } = model;
+  const [editing, setEditing] = useState(false);
+  const author = people.nameOf(comment.created_by);
+  const own = comment.created_by === user.user && permits(user.role, 'editor');
+  const mentioned = people.of(comment.mentions);
+  const parts = pieces(comment.text, mentioned);
+  const unsaid = mentioned.filter(({ id }) => !parts.some((part) => part.user?.id === id));
+  if (editing) {
+    return (
+      <CommentForm
+        people={people}
+        label={words.comments.text}
+        submit={words.comments.save}
+        busy={comments.busy.value}
+        begin={comment.text}
+        known={mentioned}
+        onCancel={() => setEditing(false)}
+        onSubmit={async (text, mentions) => {
+          // Whom the text never named stays mentioned.
+          const all = [...new Set([...unsaid.map(({ id }) => id), ...mentions])];
+          const taken = await comments.change(comment, text, all);
+          if (taken) setEditing(false);
+          return taken;
+        }}
+      />
+    );
+  }
+  return (
+    <article>
+      <header>
+        <strong>{author}</strong> <time dateTime={comment.created}>{formatDatetime(comment.created)}</time>
+        {comment.version > 1 && <span> · {words.comments.edited}</span>}
+        <span class="comment-tools">
+          {own && (
+            <button class="icon-button" type="button" aria-label={words.comments.edit(author)} onClick={() => setEditing(true)}>
+              <Icon name="pencil" />
+            </button>
+          )}
+          {(own || permits(user.role, 'admin')) && (
+            <button
+              class="icon-button"
+              type="button"
+              aria-label={words.comments.delete(author)}
+              disabled={comments.busy.value}
+              onClick={() => void comments.remove(comment)}
+            >
+              <Icon name="trash" />
+            </button>
+          )}
+        </span>
+      </header>
+      <p class="comment-text">
+        {parts.map(({ text, user: whom }, place) => (whom ? <mark key={place}>{text}</mark> : text))}
+      </p>
+      {unsaid.length > 0 && <p class="soft">{words.comments.mentions(unsaid.map(({ name }) => name))}</p>}
+    </article>
+  );
+}
+
+function NewComment({ model, comments }: { readonly model: ProjectModel; readonly comments: Comments }) {
+  // The same comment sent again is made once, however its answer was lost; the next one is another.
+  const key = useRef({ text: '', key: '' });
+  return (
+    <CommentForm
+      people={model.people}
+      label={words.comments.new}
+      submit={words.comments.add}
+      busy={comments.busy.value}
+      begin=""
+      known={[]}
+      onSubmit={async (text, mentions) => {
+        const asked = JSON.stringify([text, mentions]);
+        if (key.current.text !== asked) key.current = { text: asked, key: crypto.randomUUID() };
+        const taken = await comments.add(text, mentions, key.current.key);
+        if (taken) key.current = { text: '', key: '' };
+        return taken;
+      }}
+    />
+  );
+}
+
+const MAX_LENGTH = 10_000;
+
+interface CommentFormProps {
+  readonly people: People;
+  readonly label: string;
+  readonly submit: string;
+  readonly busy: boolean;
+  readonly begin: string;
+  /** Who may be mentioned in it already. */
+  readonly known: readonly Mentionable[];
+  /** Answers whether it was taken; the field is empty then. */
+  readonly onSubmit: (text: string, mentions: readonly string[]) => Promise<boolean>;
+  readonly onCancel?: () => void;
+}
+
+function CommentForm({ people, label, submit, busy, begin, known, onSubmit, onCancel }: CommentFormProps) {
+  const [text, setText] = useState(begin);
+  const [chosen, setChosen] = useState(known);
+  const [offered, setOffered] = useState<readonly Mentionable[]>([]);
+  const [at, setAt] = useState(0);
+  const input = useRef<HTMLTextAreaElement>(null);
+  const list = useRef<HTMLUListElement>(null);
+  const asked = useRef(0);
+  const hint = useId();
+
+  const look = async (element: HTMLTextAreaElement) => {
+    const mention = begun(element.value, element.selectionStart);
+    asked.current += 1;
+    const round = asked.current;
+    // A name may go on behind a space; once nobody is called so, the mention has ended.
+    const found = mention ? await people.find(mention.prefix).catch(() => []) : [];
+    if (round !== asked.current) return;
+    setAt(mention?.at ?? 0);
+    setOffered(found);
+  };
+  const choose = (user: Mentionable) => {
+    const element = input.current;
+    if (!element) return;
+    const next = completed(text, element.selectionStart, at, user);
+    setText(next.text);
+    setChosen([...chosen.filter(({ id }) => id !== user.id), user]);
+    setOffered([]);
+    element.value = next.text;
+    element.focus();
+    element.setSelectionRange(next.caret, next.caret);
+  };
+  const send = async () => {
+    if (!text.trim() || !(await onSubmit(text.trim(), mentionedIn(text, chosen)))) return;
+    setText('');
+    setChosen([]);
+  };
+  return (
+    <form
+      class="comment-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && (offered.length || onCancel)) {
+          // The panel itself stays open.
+          event.stopPropagation();
+          if (offered.length) setOffered([]);
+          else onCancel?.();
+          input.current?.focus();
+        }
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send();
+      }}
+    >
+      <textarea
+        ref={input}
+        rows={3}
+        maxLength={MAX_LENGTH}
+        aria-label={label}
+        aria-describedby={hint}
+        placeholder={label}
+        value={text}
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          void look(event.currentTarget);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown' || !offered.length) return;
+          event.preventDefault();
+          list.current?.querySelector('button')?.focus();
+        }}
+      />
+      {offered.length > 0 && (
+        <ul ref={list} class="choices mention-choices" onKeyDown={walk}>
+          {offered.map((user) => (
+            <li key={user.id}>
+              <button type="button" aria-label={words.comments.mention(user.name)} onClick={() => choose(user)}>
+                {user.name}
+                {user.name !== user.id && <span class="soft">{user.id}</span>}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p id={hint} class="soft">
+        {words.comments.hint}
+      </p>
+      <p class="visually-hidden" role="status">
+        {offered.length > 0 ? words.comments.found(offered.length) : ''}
+      </p>
+      <div class="row-end">
+        {onCancel && (
+          <button class="button" type="button" onClick={onCancel}>
+            {words.comments.cancel}
+          </button>
+        )}
+        <button class="button primary" type="submit" disabled={busy || !text.trim()}>
+          {submit}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Arrow keys go through those who are offered. */
+function walk(event: KeyboardEvent): void {
+  if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+  const buttons = [...(event.currentTarget as HTMLElement).querySelectorAll('button')];
+  const at = buttons.findIndex((button) => button === document.activeElement);
+  buttons[(at + (event.key === 'ArrowDown' ? 1 : buttons.length - 1)) % buttons.length]?.focus();
+  event.preventDefault();
+}

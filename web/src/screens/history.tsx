@@ -1,0 +1,97 @@
+/** What became of an issue, newest first: who changed which field, when, from what to what. It is read when it is opened. */
+import { useSignalEffect } from '@preact/signals';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { ChangeEvent, CommentEvent } from '../api/types';
+import { formatDatetime, formatValue } from '../cells/format';
+import type { CellValue } from '../fields/values';
+import type { ProjectModel } from '../project/model';
+import { Paged } from '../project/paged';
+import { Refusal } from '../ui/refusal';
+import { words } from '../words';
+
+export function HistoryOfIssue({ model, num }: { readonly model: ProjectModel; readonly num: number }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="history" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <h3>{words.history.title}</h3>
+      </summary>
+      {open && <Changes model={model} num={num} />}
+    </details>
+  );
+}
+
+function Changes({ model, num }: { readonly model: ProjectModel; readonly num: number }) {
+  const changes = useMemo(
+    () =>
+      new Paged(async (cursor: string | null, signal: AbortSignal) => {
+        const { body } = await model.api.call('GET', '/v1/projects/{project}/issues/{num}/history', {
+          path: { project: model.project.id, num },
+          query: cursor === null ? {} : { cursor },
+          signal,
+        });
+        return body;
+      }),
+    [model, num],
+  );
+  useEffect(() => {
+    void model.people.load();
+    void changes.load();
+    return () => changes.close();
+  }, [changes]);
+  useSignalEffect(() => {
+    if (model.live.heard.value.has(num)) void changes.load();
+  });
+  const list = changes.list.value;
+  const error = changes.error.value;
+  return (
+    <>
+      {error !== null && <Refusal error={error} title={words.history.failed} onRetry={() => void changes.load()} />}
+      {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
+      {list?.length === 0 && <p class="soft">{words.history.none}</p>}
+      <ol>
+        {list?.map((change) => (
+          <li key={change.id}>
+            <strong>{change.by === null ? words.history.nobody : model.people.nameOf(change.by)}</strong> {words.history.kinds[change.kind]}{' '}
+            <time dateTime={change.at}>{formatDatetime(change.at)}</time>
+            <Edits model={model} change={change} />
+          </li>
+        ))}
+      </ol>
+      {changes.more.value && (
+        <button class="button" type="button" onClick={() => void changes.next()}>
+          {words.history.more}
+        </button>
+      )}
+    </>
+  );
+}
+
+function Edits({ model, change }: { readonly model: ProjectModel; readonly change: ChangeEvent | CommentEvent }) {
+  // A deleted issue had what is told of it before.
+  if (change.kind === 'comment' || change.kind === 'delete') return null;
+  const edits = model.fields.flatMap((field) => {
+    const edit = change.fields[field.id];
+    return edit ? [{ field, edit }] : [];
+  });
+  return (
+    <dl>
+      {edits.map(({ field, edit }) => {
+        const text = (value: CellValue) => (value === null ? words.cell.empty : formatValue(field.type, value));
+        return (
+          <div key={field.id}>
+            <dt>{field.name}</dt>
+            <dd>
+              {change.kind === 'update' && (
+                <>
+                  <del>{text(edit.old)}</del> <span aria-hidden="true">→</span>{' '}
+                </>
+              )}
+              <ins>{text(edit.new)}</ins>
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}

@@ -1,0 +1,268 @@
+/** The saved views of the open project: a list to open them from, with what can be done to each, and the windows that it takes. */
+import { useMemo, useState } from 'preact/hooks';
+import type { SavedView } from '../api/types';
+import { VISIBILITIES, type SavedViews, type Visibility } from '../project/saved-views';
+import { follow } from '../router';
+import { Dialog } from '../ui/dialog';
+import { Icon } from '../ui/icon';
+import type { Icon as IconName } from '../ui/icons';
+import { Menu, type MenuEntry } from '../ui/menu';
+import { Refusal } from '../ui/refusal';
+import { words } from '../words';
+
+const ICON_OF: Readonly<Record<Visibility, IconName>> = { private: 'user', shared: 'people', default: 'home' };
+
+export function ViewList({ views }: { readonly views: SavedViews }) {
+  const [menu, setMenu] = useState<{ readonly anchor: HTMLElement; readonly view: SavedView } | null>(null);
+  const [said, setSaid] = useState('');
+  const { base, changed, missing } = views.opened.value;
+  const copy = (view: SavedView) => {
+    navigator.clipboard.writeText(new URL(views.linkTo(view), location.href).href).then(
+      () => setSaid(words.views.copied),
+      () => setSaid(words.views.notCopied),
+    );
+  };
+  return (
+    <nav class="views" aria-label={words.views.title}>
+      <ul>
+        <li>
+          <a href={views.linkTo(null)} onClick={follow} aria-current={base === null && !missing ? 'page' : undefined}>
+            {words.views.all}
+          </a>
+        </li>
+        {views.list.value.map((view) => (
+          <li key={view.id}>
+            <a href={views.linkTo(view)} onClick={follow} aria-current={base?.id === view.id ? 'page' : undefined} title={titleOf(view)}>
+              <Icon name={ICON_OF[view.visibility]} />
+              <span class="view-name">{view.name}</span>
+              <span class="visually-hidden"> {words.views.visibility[view.visibility]}</span>
+              {changed && base?.id === view.id && <span class="view-changed"> ({words.views.changed})</span>}
+            </a>
+            <button
+              class="icon-button"
+              type="button"
+              aria-haspopup="menu"
+              aria-label={words.views.actions(view.name)}
+              onClick={(event) => setMenu({ anchor: event.currentTarget, view })}
+            >
+              <Icon name="more" />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {views.error.value !== null && (
+        <p class="soft">
+          {words.views.failed}{' '}
+          <button class="link-inline" type="button" onClick={() => void views.load()}>
+            {words.retry}
+          </button>
+        </p>
+      )}
+      <Saving views={views} />
+      <p class="visually-hidden" role="status">
+        {said}
+      </p>
+      {menu && (
+        <Menu
+          anchor={menu.anchor}
+          label={words.views.actions(menu.view.name)}
+          groups={entriesOf(views, menu.view, () => copy(menu.view))}
+          onClose={() => setMenu(null)}
+        />
+      )}
+    </nav>
+  );
+}
+
+/** What can be done with what is shown, where it is not as it was saved. */
+function Saving({ views }: { readonly views: SavedViews }) {
+  const { base, changed } = views.opened.value;
+  return (
+    <div class="row">
+      {base && changed && views.mayWrite(base.visibility) && (
+        <button class="button primary" type="button" disabled={views.busy.value} onClick={() => void views.overwrite()}>
+          {words.views.save}
+        </button>
+      )}
+      {base && changed && (
+        <button class="button" type="button" onClick={() => views.discard()}>
+          {words.views.discard}
+        </button>
+      )}
+      <button class="button" type="button" onClick={() => (views.asked.value = { kind: 'save' })}>
+        {words.views.saveAs}
+      </button>
+    </div>
+  );
+}
+
+function titleOf({ name, visibility }: SavedView): string {
+  return `${name} · ${words.views.visibility[visibility]}`;
+}
+
+function entriesOf(views: SavedViews, view: SavedView, copy: () => void): readonly (readonly MenuEntry[])[] {
+  const link: MenuEntry = { text: words.views.copyLink, icon: 'link', act: copy };
+  if (!views.mayWrite(view.visibility)) return [[link]];
+  return [
+    [link, { text: words.views.rename, icon: 'pencil', act: () => (views.asked.value = { kind: 'rename', view }) }],
+    VISIBILITIES.filter((one) => views.mayWrite(one)).map((visibility) => ({
+      text: words.views.visibility[visibility],
+      chosen: view.visibility === visibility,
+      act: () => {
+        if (view.visibility !== visibility) void views.patch(view, { visibility });
+      },
+    })),
+    [{ text: words.views.delete, icon: 'trash', act: () => (views.asked.value = { kind: 'delete', view }) }],
+  ];
+}
+
+/** What is asked of the user about a view, and what the API refused. */
+export function ViewWindows({ views }: { readonly views: SavedViews }) {
+  const asked = views.asked.value;
+  const refusal = views.refusal.value;
+  const close = () => {
+    views.asked.value = null;
+    views.refusal.value = null;
+  };
+  if (asked?.kind === 'save') return <SaveWindow views={views} onClose={close} />;
+  if (asked?.kind === 'rename') return <RenameWindow views={views} view={asked.view} onClose={close} />;
+  if (asked?.kind === 'delete') return <DeleteWindow views={views} view={asked.view} onClose={close} />;
+  if (refusal === null) return null;
+  return (
+    <Dialog title={words.views.refused} onClose={close}>
+      <Refusal error={refusal} />
+    </Dialog>
+  );
+}
+
+interface WindowProps {
+  readonly views: SavedViews;
+  readonly onClose: () => void;
+}
+
+function SaveWindow({ views, onClose }: WindowProps) {
+  const [name, setName] = useState('');
+  const [visibility, setVisibility] = useState<Visibility>('private');
+  // The same request again is done once, however its answer was lost.
+  const key = useMemo(() => crypto.randomUUID(), [name, visibility]);
+  const refusal = views.refusal.value;
+  const save = async () => {
+    if (await views.create(name.trim(), visibility, key)) onClose();
+  };
+  return (
+    <Dialog title={words.views.saveAs} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <Name value={name} onChange={setName} />
+        <fieldset class="radios">
+          <legend>{words.views.who}</legend>
+          {VISIBILITIES.filter((one) => views.mayWrite(one)).map((one) => (
+            <label key={one}>
+              <input type="radio" name="visibility" checked={visibility === one} onChange={() => setVisibility(one)} />
+              {words.views.visibility[one]}
+            </label>
+          ))}
+        </fieldset>
+        {refusal !== null && <Refusal error={refusal} title={words.views.refused} />}
+        <Submit busy={views.busy.value} />
+      </form>
+    </Dialog>
+  );
+}
+
+function RenameWindow({ views, view, onClose }: WindowProps & { readonly view: SavedView }) {
+  const [name, setName] = useState(view.name);
+  const refusal = views.refusal.value;
+  // A refusal may have shown another version of it.
+  const present = views.list.value.find(({ id }) => id === view.id) ?? view;
+  const rename = async () => {
+    if (await views.patch(present, { name: name.trim() })) onClose();
+  };
+  return (
+    <Dialog title={words.views.rename} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void rename();
+        }}
+      >
+        <Name value={name} onChange={setName} />
+        {refusal !== null && <Refusal error={refusal} title={words.views.refused} />}
+        <Submit busy={views.busy.value} />
+      </form>
+    </Dialog>
+  );
+}
+
+function DeleteWindow({ views, view, onClose }: WindowProps & { readonly view: SavedView }) {
+  const refusal = views.refusal.value;
+  const present = views.list.value.find(({ id }) => id === view.id) ?? view;
+  const remove = async () => {
+    if (await views.remove(present)) onClose();
+  };
+  return (
+    <Dialog title={words.views.delete} onClose={onClose}>
+      <p>{words.views.deleteWhy(view.name, view.visibility !== 'private')}</p>
+      {refusal !== null && <Refusal error={refusal} />}
+      <div class="dialog-buttons">
+        <button class="button" type="button" onClick={onClose}>
+          {words.actions.cancel}
+        </button>
+        <button class="button danger" type="button" disabled={views.busy.value} onClick={() => void remove()}>
+          {words.actions.delete}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+const MAX_NAME = 256;
+
+function Name({ value, onChange }: { readonly value: string; readonly onChange: (name: string) => void }) {
+  return (
+    <label>
+      {words.views.name}
+      <input required autofocus pattern=".*\S.*" maxLength={MAX_NAME} value={value} onInput={(event) => onChange(event.currentTarget.value)} />
+    </label>
+  );
+}
+
+function Submit({ busy }: { readonly busy: boolean }) {
+  return (
+    <div class="row-end">
+      <button class="button primary" type="submit" disabled={busy}>
+        {words.settings.save}
+      </button>
+    </div>
+  );
+}
+
+/** That the address names a view that there is not, or that parts of it are gone. */
+export function ViewNotice({ views }: { readonly views: SavedViews }) {
+  const { base, missing } = views.opened.value;
+  if (missing && views.error.value === null) {
+    return (
+      <p class="view-notice" role="status">
+        {words.views.missing}
+      </p>
+    );
+  }
+  if (!base?.gone.length) return null;
+  const gone = base.gone.map(({ part, field, value }) => words.views.gonePart(words.views.parts[part], field, value));
+  return (
+    <p class="view-notice" role="status">
+      {words.views.gone(gone)}{' '}
+      {views.mayWrite(base.visibility) && (
+        <button class="link-inline" type="button" disabled={views.busy.value} onClick={() => void views.overwrite()}>
+          {words.views.settle}
+        </button>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,112 @@
+/**
+ * Saved views: what one looks like, and which one an address names. Pure.
+ *
+ * `view=v3` is the view as it was saved; `view=v3&edited=1&…` is what somebody has made of it, in full. An address that names none is a view of
+ * its own, and an empty one the project's default. What is searched for and which groups are closed belong to the address alone.
+ */
+import type { SavedView, ViewCreate } from '../api/types';
+import { fromAddress, toAddress } from './address';
+import { MAX_WIDTH, MIN_WIDTH } from './columns';
+import { withSearch } from './filters';
+import { DEFAULT_VIEW, ROW_HEIGHTS, type RowHeight, type View } from './view';
+
+/** What the address says of all issues as they are, where the project opens with something else. */
+export const ALL = 'all';
+
+/** The parts of a view that are saved. */
+export type Look = Required<Pick<ViewCreate, 'query' | 'columns' | 'groups' | 'footers' | 'color' | 'height'>>;
+
+export interface Opened {
+  readonly view: View;
+  /** The saved view that it is, or was made of. */
+  readonly base: SavedView | null;
+  readonly changed: boolean;
+  /** Whether the address names a view that there is not. */
+  readonly missing: boolean;
+}
+
+export function viewOf(saved: SavedView): View {
+  return {
+    sort: saved.query.sort,
+    filter: saved.query.filter ?? null,
+    search: '',
+    groups: saved.groups.map(({ field, unit }) => ({ field, unit })),
+    closed: [],
+    columns: saved.columns?.length
+      ? saved.columns.map((column) => ({ ...column, width: Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, column.width)) }))
+      : null,
+    footers: Object.fromEntries(saved.footers.map((footer) => [footer.field, footer.function])),
+    color: saved.color,
+    height: nearestHeight(saved.height),
+  };
+}
+
+/** What is saved of a view. What is searched for becomes a condition; `issues` of the project say which one. */
+export function lookOf(view: View, issues: number): Look {
+  return {
+    query: { sort: [...view.sort], filter: withSearch(view.filter, view.search, issues) },
+    columns: view.columns ? [...view.columns] : null,
+    groups: view.groups.map(({ field, unit }) => ({ field, unit })),
+    footers: Object.entries(view.footers).map(([field, fn]) => ({ field, function: fn as Look['footers'][number]['function'] })),
+    color: view.color,
+    height: view.height,
+  };
+}
+
+export function openedAt(address: string, saved: readonly SavedView[]): Opened {
+  const given = fromAddress(address);
+  const parameters = new URLSearchParams(address);
+  const named = parameters.get('view');
+  const base = (named === null ? (isPlain(given) ? defaultOf(saved) : null) : saved.find(({ id }) => id === named)) ?? null;
+  if (base === null) return { view: given, base, changed: false, missing: named !== null && named !== ALL };
+  const before = viewOf(base);
+  if (named !== null && parameters.has('edited')) return { view: given, base, changed: !alike(given, before), missing: false };
+  return { view: { ...before, search: given.search, closed: given.closed }, base, changed: false, missing: false };
+}
+
+/** The address of a view that was made of a saved one, or of none. */
+export function addressOf(view: View, base: SavedView | null, saved: readonly SavedView[]): string {
+  const { search, closed } = view;
+  const passing = toAddress({ ...DEFAULT_VIEW, search, closed });
+  if (base) return alike(view, viewOf(base)) ? joined(`view=${base.id}`, passing) : joined(`view=${base.id}&edited=1`, toAddress(view));
+  return isPlain(view) && defaultOf(saved) ? joined(`view=${ALL}`, passing) : toAddress(view);
+}
+
+/** The link to a saved view; null: to all issues as they are. */
+export function linkTo(base: SavedView | null, saved: readonly SavedView[]): string {
+  return addressOf(base ? viewOf(base) : DEFAULT_VIEW, base, saved);
+}
+
+/** The default first, then those that everybody sees, then one's own, by their names. */
+export function inOrder(saved: readonly SavedView[]): readonly SavedView[] {
+  const ranks = { default: 0, shared: 1, private: 2 };
+  return [...saved].sort((a, b) => ranks[a.visibility] - ranks[b.visibility] || a.name.localeCompare(b.name) || idOf(a) - idOf(b));
+}
+
+function defaultOf(saved: readonly SavedView[]): SavedView | undefined {
+  return saved.find(({ visibility }) => visibility === 'default');
+}
+
+function isPlain(view: View): boolean {
+  return alike(view, DEFAULT_VIEW);
+}
+
+function alike(a: View, b: View): boolean {
+  return textOf(a) === textOf(b);
+}
+
+function textOf(view: View): string {
+  return toAddress({ ...view, search: '', closed: [] });
+}
+
+function joined(...parts: readonly string[]): string {
+  return parts.filter(Boolean).join('&');
+}
+
+function idOf({ id }: SavedView): number {
+  return Number(id.slice(1));
+}
+
+function nearestHeight(height: number): RowHeight {
+  return ROW_HEIGHTS.reduce((best, one) => (Math.abs(one - height) < Math.abs(best - height) ? one : best));
+}

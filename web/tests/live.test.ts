@@ -1,0 +1,297 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ApiError, OfflineError } from '../src/api/problem';
+import type { ChangeEvent } from '../src/api/types';
+import type { CellValue, Row } from '../src/fields/values';
+import { AtMost } from '../src/live/at-most';
+import { applied, effectOf, namedIn, Recent } from '../src/live/events';
+import { Feed, pauseAfter, type FeedPage } from '../src/live/feed';
+import { Incoming } from '../src/live/incoming';
+import { Live, type Shown } from '../src/project/live';
+import { commonShift } from '../src/rows/moves';
+
+const event = (num: number, version: number, fields: Readonly<Record<string, CellValue>>, more: Partial<ChangeEvent> = {}): ChangeEvent => ({
+  id: `${num}.${version}`,
+  num,
+  version,
+  kind: 'update',
+  by: 'bob',
+  at: `2024-05-01T00:00:0${version}Z`,
+  change: null,
+  fields: Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, { old: null, new: value as string }])),
+  ...more,
+});
+
+const row = (num: number, values: Row['values'] = {}): Row => ({ num, version: 1, values: { num, ...values } });
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('the feed', () => {
+  /** What the API answers, one after the other; the last request waits. */
+  function following(...answers: (FeedPage | Error)[]) {
+    const asked: [string | null, number][] = [];
+    let hide: (hidden: boolean) => void = () => undefined;
+    const feed = new Feed(
+      (since, wait, signal) => {
+        asked.push([since, wait]);
+        const answer = answers.shift();
+        if (answer instanceof Error) return Promise.reject(answer);
+        if (answer) return Promise.resolve(answer);
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError'))));
+      },
+      { visibility: (changed) => ((hide = changed), () => undefined), random: () => 1 },
+    );
+    feed.start();
+    const heard: unknown[] = [];
+    const listen = () =>
+      feed.listen({
+        began: (again) => heard.push(again ? 'again' : 'began'),
+        told: (events) => heard.push(...events.map((one) => ('id' in one ? one.id : one.kind))),
+        looked: () => heard.push('looked'),
+      });
+    return { feed, asked, heard, listen, answers, hide: (hidden: boolean) => hide(hidden) };
+  }
+
+  const refusal = (status: number, kind = 'x') => new ApiError({ type: `https://x/${kind}`, title: kind, status });
+  const flush = () => vi.advanceTimersByTimeAsync(0);
+
+  it('goes on with the last cursor, and keeps what is told before somebody listens', async () => {
+    const { asked, heard, listen } = following({ items: [], next: 'a' }, { items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'c' }, { items: [{ kind: 'reset' }], next: 'd' });
+    await flush();
+    listen();
+    expect(asked).toEqual([[null, 0], ['a', 20], ['b', 20], ['c', 20], ['d', 20]]);
+    expect(heard).toEqual(['began', '1.2', 'reset']);
+  });
+
+  it('asks again with the same cursor when nothing answers, later each time', async () => {
+    const { asked, heard, listen } = following({ items: [], next: 'a' }, new OfflineError('away'), refusal(503), { items: [event(1, 2, {})], next: 'b' });
+    listen();
+    await flush();
+    expect(asked).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(asked).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(1999);
+    expect(asked).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(heard).toEqual(['began', '1.2']);
+    expect(asked.slice(1, 4).map(([since]) => since)).toEqual(['a', 'a', 'a']);
+    expect([pauseAfter(1, 0), pauseAfter(3, 1), pauseAfter(40, 1)]).toEqual([0.5, 4, 30]);
+  });
+
+  it('begins anew where its cursor is too old', async () => {
+    const { asked, heard, listen } = following({ items: [], next: 'a' }, refusal(410, 'cursor-expired'), { items: [], next: 'z' });
+    listen();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(heard).toEqual(['began', 'again']);
+    expect(asked.map(([since]) => since)).toEqual([null, 'a', null, 'z']);
+  });
+
+  it('looks now and then where the project keeps no journal, and not when it is stopped', async () => {
+    const { feed, asked, heard, listen } = following(refusal(409, 'not-journalled'));
+    listen();
+    await vi.advanceTimersByTimeAsync(31_000);
+    expect(heard).toEqual(['looked', 'looked']);
+    feed.stop();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(heard).toHaveLength(2);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('ends where nobody may follow', async () => {
+    const { asked, heard, listen } = following(refusal(404));
+    listen();
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect([asked.length, heard]).toEqual([1, []]);
+  });
+
+  it('rests while the page is hidden for long, and then misses nothing', async () => {
+    const { asked, heard, listen, answers, hide } = following({ items: [], next: 'a' });
+    listen();
+    await flush();
+    hide(true);
+    await vi.advanceTimersByTimeAsync(299_000);
+    hide(false);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(asked).toHaveLength(2);
+    hide(true);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(asked).toHaveLength(2);
+    answers.push({ items: [event(1, 2, {})], next: 'b' });
+    hide(false);
+    await flush();
+    expect(asked.slice(2)).toEqual([['a', 20], ['b', 20]]);
+    expect(heard).toEqual(['began', '1.2']);
+  });
+});
+
+describe('a change', () => {
+  it('is applied to a row that lacks it', () => {
+    const changed = applied(row(1, { city: 'Oslo' }), event(1, 2, { city: 'Rome', cost: null }));
+    expect(changed).toEqual({ num: 1, version: 2, values: { num: 1, city: 'Rome', cost: null, updated: '2024-05-01T00:00:02Z' } });
+    expect(applied(changed, event(1, 2, { city: 'Bonn' }))).toBe(changed);
+    expect(applied(changed, event(2, 5, { city: 'Bonn' }))).toBe(changed);
+  });
+
+  it('moves rows where the order, the filter or the groups depend on it', () => {
+    const dependence = { places: new Set(['city']), figures: new Set(['cost']) };
+    expect(effectOf(event(1, 2, { city: 'Rome' }), dependence)).toEqual({ places: true, figures: true });
+    expect(effectOf(event(1, 2, { cost: null }), dependence)).toEqual({ places: false, figures: true });
+    expect(effectOf(event(1, 2, { name: 'x' }), dependence)).toEqual({ places: false, figures: false });
+    expect(effectOf(event(1, 2, {}, { kind: 'delete' }), dependence)).toEqual({ places: true, figures: true });
+    expect(effectOf(event(1, 2, { name: 'x' }), { places: new Set(['updated']), figures: new Set() }).places).toBe(true);
+    expect(namedIn('{"and":[{"field":"city","op":"eq","value":"cost"}]}', ['city', 'cit', 'name'])).toEqual(['city']);
+  });
+
+  it('is noted once, and reaches rows that were read before it', () => {
+    const recent = new Recent(2);
+    expect([event(1, 2, { a: 'x' }), event(1, 3, { b: 'y' }), event(1, 3, { b: 'z' })].map((one) => recent.add(one))).toEqual([true, true, false]);
+    expect(recent.caughtUp([row(1), row(2)])).toMatchObject([{ version: 3, values: { a: 'x', b: 'y' } }, { version: 1 }]);
+    recent.add(event(2, 2, { a: 'z' }));
+    expect(recent.caughtUp([row(2)])).toMatchObject([{ version: 2, values: { a: 'z' } }]);
+    expect(recent.add(event(1, 2, {}))).toBe(true);
+  });
+});
+
+class Held {
+  readonly rows = new Map<number, Row>();
+  readonly busy = new Set<string>();
+  readonly incoming = new Incoming(this, (num, field) => this.busy.has(`${num}/${field}`));
+
+  held(num: number): Row | undefined {
+    return this.rows.get(num);
+  }
+
+  replace(num: number, change: (row: Row) => Row): void {
+    const held = this.rows.get(num);
+    if (held) this.rows.set(num, change(held));
+  }
+}
+
+describe('a cell that is being edited', () => {
+  it('keeps its value and the version that was seen until the edit is over', () => {
+    const held = new Held();
+    held.rows.set(1, row(1, { city: 'Oslo', cost: '1' }));
+    held.busy.add('1/city');
+    expect(held.incoming.take(event(1, 2, { city: 'Rome', cost: '2' }))).toBe(true);
+    expect(held.incoming.take(event(1, 2, { city: 'Rome', cost: '2' }))).toBe(false);
+    expect(held.incoming.take(event(1, 3, { cost: '3' }))).toBe(true);
+    held.incoming.release();
+    expect(held.held(1)).toMatchObject({ version: 1, values: { city: 'Oslo', cost: '3' } });
+    held.busy.clear();
+    held.incoming.release();
+    expect(held.held(1)).toMatchObject({ version: 3, values: { city: 'Rome', cost: '3' } });
+  });
+
+  it('shows nothing older than what was read or written meanwhile', () => {
+    const held = new Held();
+    held.rows.set(1, row(1, { city: 'Oslo' }));
+    held.busy.add('1/city');
+    held.incoming.take(event(1, 2, { city: 'Rome' }));
+    held.rows.set(1, { num: 1, version: 3, values: { city: 'Bonn' } });
+    held.busy.clear();
+    held.incoming.release();
+    expect(held.held(1)).toEqual({ num: 1, version: 3, values: { city: 'Bonn' } });
+    expect(held.incoming.take(event(7, 2, {}))).toBe(false);
+  });
+});
+
+it('what is asked for often is done at once, and then once in a while', () => {
+  const act = vi.fn();
+  const often = new AtMost(1000, act);
+  for (let times = 0; times < 5; times += 1) often.ask();
+  expect(act).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(1000);
+  expect(act).toHaveBeenCalledTimes(2);
+  vi.advanceTimersByTime(5000);
+  expect(act).toHaveBeenCalledTimes(2);
+  often.ask();
+  often.ask();
+  often.stop();
+  vi.advanceTimersByTime(5000);
+  expect(act).toHaveBeenCalledTimes(3);
+});
+
+it('rows in view have moved as most of them have', () => {
+  const places: Record<number, number> = { 3: 4, 4: 5, 5: 90, 6: 7 };
+  expect(commonShift({ first: 3, last: 7 }, (before) => places[before])).toBe(1);
+  expect(commonShift({ first: Infinity, last: -Infinity }, () => 1)).toBe(0);
+});
+
+describe('an open project', () => {
+  function open() {
+    const held = new Held();
+    held.rows.set(1, row(1, { city: 'Oslo' }));
+    const state = { mayMove: true, redefined: false };
+    const renew = vi.fn(() => Promise.resolve());
+    const summarize = vi.fn(() => Promise.resolve());
+    const changed = vi.fn();
+    const shown: Shown = {
+      holders: [held],
+      isBusy: (num, field) => held.busy.has(`${num}/${field}`),
+      changed,
+      isOwn: (change) => change === 'own',
+      dependence: () => ({ places: new Set(['city']), figures: new Set(['cost']) }),
+      mayMove: () => state.mayMove,
+      renew,
+      summarize,
+      isRedefined: () => Promise.resolve(state.redefined),
+    };
+    return { live: new Live(shown), held, state, renew, summarize, changed };
+  }
+
+  it('has values at once, and the rest at most once a second', async () => {
+    const { live, held, renew, summarize } = open();
+    live.told([event(1, 2, { name: 'x' })]);
+    expect(held.held(1)?.values['name']).toBe('x');
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([renew.mock.calls.length, summarize.mock.calls.length]).toEqual([0, 0]);
+    expect(live.said.value).toBe('1 row changed.');
+    for (let version = 3; version < 8; version += 1) live.told([event(1, version, { cost: '1' })]);
+    await vi.advanceTimersByTimeAsync(3000);
+    expect(summarize).toHaveBeenCalledTimes(2);
+    live.told([event(1, 8, { city: 'Rome' }), event(2, 1, {}, { kind: 'create' })]);
+    live.told([event(1, 8, { city: 'Rome' })]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(renew).toHaveBeenCalledTimes(1);
+    expect(live.said.value).toBe('2 rows changed.');
+    live.stop();
+  });
+
+  it('lets rows stay while somebody needs them where they are', async () => {
+    const { live, state, renew } = open();
+    state.mayMove = false;
+    live.told([event(1, 2, { city: 'Rome' })]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(renew).not.toHaveBeenCalled();
+    state.mayMove = true;
+    live.release();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(renew).toHaveBeenCalledTimes(1);
+  });
+
+  it('has shown its own changes already', async () => {
+    const { live, held, renew, changed } = open();
+    live.told([event(1, 2, { city: 'Rome' }, { change: 'own' })]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(held.held(1)?.version).toBe(2);
+    expect([renew.mock.calls, changed.mock.calls, live.said.value]).toEqual([[], [], '']);
+  });
+
+  it('reads anew what may be missing: rows that were read before the feed began, after a reset, and when it begins again', async () => {
+    const { live, state, renew } = open();
+    live.began(false);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(renew).not.toHaveBeenCalled();
+    live.reads();
+    live.began(false);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(renew).toHaveBeenCalledTimes(1);
+    live.told([{ kind: 'reset' }]);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect([renew.mock.calls.length, live.redefined.value]).toEqual([2, false]);
+    state.redefined = true;
+    live.began(true);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect([renew.mock.calls.length, live.redefined.value]).toEqual([3, true]);
+  });
+});

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { Paged } from '../src/project/paged';
+
+it('a list is read page by page, and anew from its beginning; a failure leaves what is there', async () => {
+  const pages = new Map<string | null, { items: number[]; next: string | null }>([
+    [null, { items: [1, 2], next: 'a' }],
+    ['a', { items: [3], next: null }],
+  ]);
+  const paged = new Paged((cursor) => {
+    const page = pages.get(cursor);
+    return page ? Promise.resolve(page) : Promise.reject(new Error('away'));
+  });
+  await paged.load();
+  expect([paged.list.value, paged.more.value]).toEqual([[1, 2], true]);
+  await paged.next();
+  await paged.next();
+  expect([paged.list.value, paged.more.value]).toEqual([[1, 2, 3], false]);
+  paged.drop((one) => one === 2);
+  pages.clear();
+  await paged.load();
+  expect(paged.list.value).toEqual([1, 3]);
+  expect(paged.error.value).toEqual(new Error('away'));
+});

@@ -1,0 +1,169 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { Api } from '../src/api/client';
+import type { Project, SavedView } from '../src/api/types';
+import type { Role } from '../src/auth/session';
+import { readViews, SavedViews, Unread } from '../src/project/saved-views';
+import { saved } from './views';
+
+const HOME = '/projects/demo';
+
+/** A window with an address, which the router reads and writes. */
+const there = vi.hoisted(() => {
+  const location = { pathname: '/', search: '' };
+  const put = (_: unknown, __: string, target: string) => {
+    const url = new URL(target, 'http://x');
+    Object.assign(location, { pathname: url.pathname, search: url.search });
+  };
+  vi.stubGlobal('window', { location, history: { pushState: put, replaceState: put }, addEventListener: () => undefined });
+  return location;
+});
+
+const { go } = await import('../src/router');
+
+const PROJECT: Project = {
+  id: 'demo',
+  name: 'Demo',
+  states: [{ id: 'o1', value: 'open', color: null }],
+  issues: 5,
+  history: { enabled: true, days: 90 },
+  attributes: [],
+  version: 1,
+  created: '2023-05-01T12:00:00Z',
+  updated: '2023-05-01T12:00:00Z',
+  created_by: 'ann',
+  updated_by: 'ann',
+};
+
+type Answer = readonly [status: number, body: unknown];
+
+function answering(...answers: readonly Answer[]) {
+  const left = [...answers];
+  const calls: { method: string | undefined; address: string; body: unknown; match: string | null }[] = [];
+  const fetch: typeof globalThis.fetch = (address, request) => {
+    const body = typeof request?.body === 'string' ? (JSON.parse(request.body) as unknown) : null;
+    calls.push({ method: request?.method, address: address as string, body, match: new Headers(request?.headers).get('If-Match') });
+    const [status, answer] = left.shift() ?? [500, {}];
+    const headers = { 'Content-Type': status < 400 ? 'application/json' : 'application/problem+json' };
+    return Promise.resolve(new Response(status === 204 ? null : JSON.stringify(answer), { status, headers }));
+  };
+  return { calls, api: new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch) };
+}
+
+function opened(role: Role, listed: readonly SavedView[] | Unread, ...answers: readonly Answer[]) {
+  const { api, calls } = answering(...answers);
+  return { calls, views: new SavedViews(api, PROJECT, { tenant: 't', user: 'ann', name: 'Ann', role }, listed) };
+}
+
+const OPEN = saved('v1', { name: 'Open', query: { sort: [], filter: { field: 'state', op: 'eq', value: 'open' } } });
+
+beforeEach(() => go(HOME));
+
+describe('the view that is open', () => {
+  it('is the one that the address names, without fields that the project does not have', () => {
+    const { views } = opened('viewer', [OPEN, saved('v2', { color: 'gone' })]);
+    expect(views.view.value.filter).toBeNull();
+    go(`${HOME}?view=v1`);
+    expect(views.view.value.filter).toEqual(OPEN.query.filter);
+    go(`${HOME}?view=v2`);
+    expect(views.view.value.color).toBeNull();
+    go(`${HOME}?view=v3`);
+    expect(views.opened.value.missing).toBe(true);
+  });
+
+  it('is changed in the address alone, and discarded by it', () => {
+    const { views, calls } = opened('viewer', [OPEN]);
+    go(`${HOME}?view=v1`);
+    go(views.addressOf({ ...views.view.value, height: 56 }));
+    expect(there.search).toContain('view=v1&edited=1');
+    expect(views.opened.value.changed).toBe(true);
+    views.discard();
+    expect(there.search).toBe('?view=v1');
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('a view', () => {
+  it('is saved as it is shown, and opened', async () => {
+    const made = saved('v2', { name: 'New', height: 56 });
+    const { views, calls } = opened('editor', [OPEN], [201, made]);
+    go(`${HOME}?height=56&search=paint`);
+    expect(await views.create('New', 'shared', 'key')).toBe(true);
+    expect(calls[0]).toMatchObject({
+      method: 'POST',
+      address: '/v1/projects/demo/views',
+      body: {
+        name: 'New',
+        visibility: 'shared',
+        query: { sort: [], filter: { field: 'name', op: 'contains', value: 'paint' } },
+        columns: null,
+        height: 56,
+      },
+    });
+    expect(there.search).toBe('?view=v2');
+    expect(views.list.value.map(({ id }) => id)).toEqual(['v2', 'v1']);
+  });
+
+  it('takes what is shown in its place, in the version that was seen', async () => {
+    const after = saved('v1', { name: 'Open', version: 2, height: 56 });
+    const { views, calls } = opened('editor', [OPEN], [200, after]);
+    go(`${HOME}?view=v1&edited=1&height=56`);
+    expect(await views.overwrite()).toBe(true);
+    expect(calls[0]).toMatchObject({ method: 'PATCH', address: '/v1/projects/demo/views/v1', match: '"1"', body: { height: 56, color: null } });
+    expect(calls[0]?.body).not.toHaveProperty('name');
+    expect(there.search).toBe('?view=v1');
+    expect(views.opened.value).toMatchObject({ changed: false, base: { version: 2 } });
+  });
+
+  it('that becomes the default leaves the one before shared, so all are read anew', async () => {
+    const before = saved('v2', { visibility: 'default' });
+    const after = saved('v1', { visibility: 'default', version: 2 });
+    const { views } = opened('admin', [before, OPEN], [200, after], [200, { items: [{ ...before, visibility: 'shared' }, after], next: null }]);
+    expect(await views.patch(OPEN, { visibility: 'default' })).toBe(true);
+    expect(views.list.value.map(({ id, visibility }) => [id, visibility])).toEqual([
+      ['v1', 'default'],
+      ['v2', 'shared'],
+    ]);
+  });
+
+  it('that is deleted leaves what it showed', async () => {
+    const { views, calls } = opened('editor', [OPEN], [204, null]);
+    go(`${HOME}?view=v1`);
+    expect(await views.remove(OPEN)).toBe(true);
+    expect(calls[0]).toMatchObject({ method: 'DELETE', match: '"1"' });
+    expect(views.list.value).toEqual([]);
+    expect(there.search).not.toContain('view=');
+    expect(views.view.value.filter).toEqual(OPEN.query.filter);
+  });
+
+  it('that somebody has changed meanwhile is not written over, and shown as it is now', async () => {
+    const theirs = saved('v1', { name: 'Theirs', version: 2 });
+    const stale = { type: 'version-mismatch', title: 'Version mismatch', status: 412 };
+    const { views } = opened('editor', [OPEN], [412, stale], [200, { items: [theirs], next: null }]);
+    expect(await views.patch(OPEN, { name: 'Mine' })).toBe(false);
+    expect(views.list.value).toEqual([theirs]);
+    expect(views.refusal.value).toMatchObject({ status: 412 });
+  });
+});
+
+it('a role may write what the API lets it', () => {
+  const may = (role: Role) => (['private', 'shared', 'default'] as const).map((one) => opened(role, []).views.mayWrite(one));
+  expect([may('viewer'), may('editor'), may('admin')]).toEqual([
+    [true, false, false],
+    [true, true, false],
+    [true, true, true],
+  ]);
+  expect(opened('editor', []).views.mayWrite('shared', 'default')).toBe(false);
+});
+
+it('views that cannot be read leave the project usable, until they can', async () => {
+  const { views } = opened('viewer', new Unread('away'), [200, { items: [OPEN], next: null }]);
+  expect([views.error.value, views.list.value]).toEqual(['away', []]);
+  await views.load();
+  expect([views.error.value, views.list.value]).toEqual([null, [OPEN]]);
+});
+
+it('all pages of views are read', async () => {
+  const { api, calls } = answering([200, { items: [OPEN], next: 'c' }], [200, { items: [saved('v2')], next: null }]);
+  expect((await readViews(api, 'demo')).map(({ id }) => id)).toEqual(['v1', 'v2']);
+  expect(calls[1]?.address).toBe('/v1/projects/demo/views?limit=500&cursor=c');
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import type { SavedView } from '../src/api/types';
+import { fromAddress } from '../src/view/address';
+import { addressOf, inOrder, linkTo, lookOf, openedAt, viewOf } from '../src/view/saved';
+import { DEFAULT_VIEW, type View } from '../src/view/view';
+import { saved } from './views';
+
+const FULL = saved('v2', {
+  query: { sort: [{ field: 'due', direction: 'desc', nulls: 'last' }], filter: { field: 'state', op: 'eq', value: 'open' } },
+  columns: [
+    { field: 'name', width: 240, frozen: true },
+    { field: 'due', width: 120, frozen: false },
+  ],
+  groups: [{ field: 'due', unit: 'month', timezone: null }],
+  footers: [{ field: 'cost', function: 'sum' }],
+  color: 'priority',
+  height: 56,
+});
+const ALL: readonly SavedView[] = [saved('v1'), FULL];
+
+describe('a saved view', () => {
+  it('looks as the API tells, within what the page can show', () => {
+    expect(viewOf(FULL)).toEqual({
+      sort: FULL.query.sort,
+      filter: FULL.query.filter,
+      search: '',
+      groups: [{ field: 'due', unit: 'month' }],
+      closed: [],
+      columns: FULL.columns,
+      footers: { cost: 'sum' },
+      color: 'priority',
+      height: 56,
+    });
+    const odd = saved('v3', { columns: [{ field: 'name', width: 20, frozen: false }], height: 41 });
+    expect(viewOf(odd)).toMatchObject({ columns: [{ width: 56 }], height: 32 });
+    expect(viewOf(saved('v3', { columns: [], height: 200 }))).toMatchObject({ columns: null, height: 56 });
+  });
+
+  it('is made of what is shown, and what is searched for becomes a condition', () => {
+    const look = lookOf(viewOf(FULL), 10);
+    expect(look).toEqual({
+      query: FULL.query,
+      columns: FULL.columns,
+      groups: [{ field: 'due', unit: 'month' }],
+      footers: FULL.footers,
+      color: 'priority',
+      height: 56,
+    });
+    const searched = lookOf({ ...viewOf(FULL), search: 'paint', closed: ['2023-05'] }, 10);
+    expect(searched.query.filter).toEqual({ and: [FULL.query.filter, { field: 'name', op: 'contains', value: 'paint' }] });
+    expect(searched).not.toHaveProperty('closed');
+    expect(lookOf(DEFAULT_VIEW, 0)).toMatchObject({ query: { sort: [], filter: null }, columns: null, footers: [] });
+  });
+});
+
+describe('an address', () => {
+  it('names a view, which is shown as it was saved', () => {
+    const opened = openedAt('view=v2&search=paint&closed=2023-05', ALL);
+    expect(opened).toMatchObject({ base: FULL, changed: false, missing: false });
+    expect(opened.view).toEqual({ ...viewOf(FULL), search: 'paint', closed: ['2023-05'] });
+  });
+
+  it('of what was made of a view says all of it, and which view that was', () => {
+    const view: View = { ...viewOf(FULL), sort: [], filter: null, columns: null };
+    const address = addressOf(view, FULL, ALL);
+    expect(address).toMatch(/^view=v2&edited=1&/);
+    expect(openedAt(address, ALL)).toEqual({ view, base: FULL, changed: true, missing: false });
+    expect(openedAt(addressOf(DEFAULT_VIEW, FULL, ALL), ALL)).toMatchObject({ view: DEFAULT_VIEW, base: FULL, changed: true });
+  });
+
+  it('is that of the view again when the change is taken back', () => {
+    expect(addressOf({ ...viewOf(FULL), search: 'a b', closed: ['x'] }, FULL, ALL)).toBe('view=v2&search=a+b&closed=x');
+    expect(openedAt('view=v1&edited=1', ALL)).toMatchObject({ base: ALL[0], changed: false });
+  });
+
+  it('without a view is one of its own, as before there were any', () => {
+    expect(openedAt('sort=-due', ALL)).toEqual({ view: fromAddress('sort=-due'), base: null, changed: false, missing: false });
+    expect(openedAt('', ALL)).toEqual({ view: DEFAULT_VIEW, base: null, changed: false, missing: false });
+    expect(addressOf(DEFAULT_VIEW, null, ALL)).toBe('');
+    expect(addressOf({ ...DEFAULT_VIEW, color: 'priority' }, null, ALL)).toBe('color=priority');
+  });
+
+  it('that says nothing opens the default, and all issues have an address then', () => {
+    const first = saved('v9', { visibility: 'default', color: 'priority' });
+    const views = [...ALL, first];
+    expect(openedAt('', views)).toMatchObject({ base: first, changed: false });
+    expect(openedAt('search=x', views)).toMatchObject({ base: first, view: { color: 'priority', search: 'x' } });
+    expect(openedAt('sort=-due', views).base).toBeNull();
+    expect(openedAt('view=all&search=x', views)).toMatchObject({ base: null, missing: false, view: { color: null, search: 'x' } });
+    expect(linkTo(null, views)).toBe('view=all');
+    expect(linkTo(null, ALL)).toBe('');
+    expect(linkTo(first, views)).toBe('view=v9');
+  });
+
+  it('of a view that there is not says so, and shows what it says besides', () => {
+    expect(openedAt('view=v77&sort=-due', ALL)).toMatchObject({ base: null, missing: true, view: { sort: [{ field: 'due' }] } });
+  });
+});
+
+it('views stand by who sees them and by their names', () => {
+  const some = [
+    saved('v1', { name: 'b', visibility: 'private' }),
+    saved('v12', { name: 'b' }),
+    saved('v3', { name: 'z', visibility: 'default' }),
+    saved('v4', { name: 'a' }),
+    saved('v2', { name: 'b' }),
+  ];
+  expect(inOrder(some).map(({ id }) => id)).toEqual(['v3', 'v4', 'v2', 'v12', 'v1']);
+});

@@ -1,0 +1,24 @@
+import type { SavedView } from '../src/api/types';
+
+/** A view as the API tells it. */
+export function saved(id: string, more: Partial<SavedView> = {}): SavedView {
+  return {
+    id,
+    name: id,
+    visibility: 'shared',
+    query: { sort: [], filter: null },
+    columns: null,
+    groups: [],
+    footers: [],
+    color: null,
+    height: 32,
+    gone: [],
+    remedies: [],
+    version: 1,
+    created: '2023-05-01T12:00:00Z',
+    updated: '2023-05-01T12:00:00Z',
+    created_by: 'ann',
+    updated_by: 'ann',
+    ...more,
+  };
+}
