@@ -32,7 +32,9 @@ def project(stack: LocalStack) -> None:
         for day in range(1, 21):
             body = {"name": f"Part {day}", "fields": {"due": f"2024-05-{day:02d}"}}
             api.post(f"/v1/projects/{PROJECT}/issues", json=body).raise_for_status()
-        until(lambda: len(walk(api, PROJECT, "due")) == 20)
+        # The grid shows issues that the index has not heard of yet.
+        until(stack.heard)
+        assert len(walk(api, PROJECT, "due")) == 20
 
 
 @pytest.fixture

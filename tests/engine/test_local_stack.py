@@ -23,6 +23,7 @@ from devtools.local import demo, engine, stack
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
 from devtools.local.processes import known, wait_until
+from devtools.local.stack import TABLE
 from tests.support.commands import dev
 from tests.support.stacks import SECONDS, LocalStack
 
@@ -177,7 +178,7 @@ def test_a_bulk_change_is_begun_by_a_hint_and_seen_in_the_grid(own: LocalStack) 
 def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed(own: LocalStack) -> None:
     told = own.up()
     key = {"PK": {"S": "issue-0807.poison.00000001"}, "SK": {"S": "project-0807.poison"}}
-    engine.client(told["engine"]).put_item(TableName=stack.TABLE, Item={**key, "fields": {"S": "no map"}})
+    engine.client(told["engine"]).put_item(TableName=TABLE, Item={**key, "fields": {"S": "no map"}})
     deadline = time.monotonic() + SECONDS
     while letters(told) == 0:
         assert time.monotonic() < deadline, "no dead letter came"
@@ -185,7 +186,8 @@ def test_a_dead_letter_waits_in_the_queue_until_it_is_deleted_whatever_is_killed
     own.kill()
     told = own.up()
     queue = sqs(told)
-    # Whoever is killed before it notes that it has sent a letter sends it again.
+    # Whoever is killed before it notes that it has sent a letter sends it again. Then it has noted it.
+    assert wait_until(own.heard, SECONDS)
     messages = queue.receive_message(QueueUrl=told["queue"], MaxNumberOfMessages=10)["Messages"]
     assert {json.loads(message["Body"])["key"] for message in messages} == {key["PK"]["S"]}
     assert len(messages) <= 2
@@ -327,16 +329,19 @@ def test_in_the_foreground_it_listens_where_it_is_asked_to_and_ends_with_an_inte
         text=True,
         start_new_session=True,
     ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert process.stdout.readline().startswith("gridview runs at http://127.0.0.1:")
-        assert {httpx.URL(own.status()[name]).host for name in ("engine", "queue")} == {ELSEWHERE}
-        engine.client(own.status()["engine"]).describe_table(TableName=stack.TABLE)
-        assert letters(own.status()) == 0
-        processes = Folder(own.data).processes()
-        assert known(process.pid) == processes[0]
-        process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=SECONDS)
-        assert told.endswith("Stopped.\n")
+        try:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline().startswith("gridview runs at http://127.0.0.1:")
+            assert {httpx.URL(own.status()[name]).host for name in ("engine", "queue")} == {ELSEWHERE}
+            engine.client(own.status()["engine"]).describe_table(TableName=TABLE)
+            assert letters(own.status()) == 0
+            processes = Folder(own.data).processes()
+            assert known(process.pid) == processes[0]
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate(timeout=SECONDS)
+            assert told.endswith("Stopped.\n")
+        finally:
+            process.kill()
     assert process.returncode == 0
     assert not any(process.lives() for process in processes)

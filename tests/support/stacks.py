@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ import httpx
 
 from devtools.local.folder import Folder
 from devtools.local.processes import wait_until
+from devtools.local.pump import Progress
+from devtools.local.stack import TABLE
+from devtools.local.streams import StreamClient
 from tests.support.commands import PLAIN, Done, dev
 
 SECONDS = 300
@@ -89,6 +92,17 @@ class LocalStack:
         return httpx.Client(
             base_url=self.state.api, headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
         )
+
+    def heard(self) -> bool:
+        """Whether the pump has noted that all records of the stream are finished."""
+        with closing(StreamClient(self.state.engine)) as client:
+            stream = client.stream_of(TABLE)
+            progress = Progress(Folder(self.data).progress, stream)
+            return not any(
+                client.read(stream, client.iterator(stream, shard.id, progress.after(shard.id)), 1).records
+                for shard in client.shards(stream)
+                if not progress.finished(shard.id)
+            )
 
     def given_up(self) -> list[Path]:
         """Files of dead letters and of failed batches."""

@@ -328,6 +328,8 @@ class MemoryTable(Table):
         only: Condition | None,
         paths: Sequence[Sequence[str]] | None,
     ) -> Page:
+        if bound is not None and bound.empty:
+            return Page([], 0, None)
         if index and consistent:
             raise refused("Consistent reads are not supported on global secondary indexes", "Query")
         _check_projection(paths)

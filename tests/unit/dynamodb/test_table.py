@@ -211,6 +211,19 @@ def test_a_range_of_the_index_both_ways_in_pages(table: Table, bound: Bound | No
                 assert page.last is None
 
 
+@pytest.mark.parametrize("index", [False, True])
+def test_a_range_in_which_nothing_can_be_is_not_asked_for(table: Table, index: bool) -> None:
+    """DynamoDB refuses a range whose end lies before its beginning."""
+    table.batch_put([item("p", sort, sort) for sort in "bc"])
+    before = len(table.meter.calls)
+    partition = "b" if index else "p"
+    assert table.query(partition, index=index, bound=Bound("between", "c", "b")) == ([], 0, None)
+    assert len(table.meter.calls) == before
+    assert [
+        one[keys.SK] for one in table.query(partition, index=index, bound=Bound("between", "b", "b")).items
+    ] == ["b"]
+
+
 def test_ranges_of_the_index_side_by_side_in_one_round(table: Table) -> None:
     table.batch_put([item(f"p{sort}", "order", sort, num=1, name="x") for sort in "abcdef"])
     bounds = [

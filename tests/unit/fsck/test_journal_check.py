@@ -51,6 +51,22 @@ def test_a_journal_that_is_at_work_has_no_fault(derived: Derived) -> None:
     assert told(checked(derived.table)) == []
 
 
+def test_an_issue_is_sound_when_the_journal_tells_of_it_before_it_is_folded(derived: Derived) -> None:
+    derived.consume(1)
+    derived.consume(1, start="2023-06-01")
+    derived.consume(2)
+    assert checked(derived.table) == []
+
+
+def test_an_issue_of_which_no_item_tells_is_unfinished(derived: Derived) -> None:
+    derived.consume(1)
+    derived.consume(1, start="2023-06-01")
+    derived.table.delete(PARTITION, keys.journal_item(2))
+    derived.table.delete(PARTITION, keys.journal_mark(2))
+    (wrong,) = (one for one in checked(derived.table) if one.key == keys.issue(TENANT, PROJECT, 1))
+    assert "an unfinished intent" in [one.found for one in wrong.differences]
+
+
 def test_what_waits_too_long_is_named_and_folded(derived: Derived, later: Any) -> None:
     derived.consume(1)
     derived.consume(2)

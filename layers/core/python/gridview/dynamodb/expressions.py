@@ -69,6 +69,11 @@ class Bound(NamedTuple):
                 return f"{name} BETWEEN {value} AND {upper}"
         return f"{name} {self.operator} {value}"
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing can be in the range. The table refuses to be asked for such a one."""
+        return self.operator == "between" and self.value > self.upper
+
     def keeps(self, sort: str) -> bool:
         """Whether a sort key is in the range."""
         match self.operator:

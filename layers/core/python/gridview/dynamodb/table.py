@@ -191,7 +191,8 @@ class Table:
     ) -> Page:
         """One Query call in a partition of the table or of GSI1: at most `limit` items or 1 MB are read, then `only` filters.
 
-        0.5 read units for each 4 KB read (of the whole page, not per item), twice that when strongly consistent.
+        0.5 read units for each 4 KB read (of the whole page, not per item), twice that when strongly consistent. A range in which
+        nothing can be is not read.
         """
         self.meter.rounds += 1
         return self._query(partition, index, bound, forward, limit, consistent, only, paths)
@@ -255,6 +256,8 @@ class Table:
         only: Condition | None,
         paths: Sequence[Sequence[str]] | None,
     ) -> Page:
+        if bound is not None and bound.empty:
+            return Page([], 0, None)
         partition_key, sort_key = (keys.SK, keys.SORT) if index else (keys.PK, keys.SK)
         names = {"#partition": partition_key}
         values: dict[str, Any] = {":partition": partition}

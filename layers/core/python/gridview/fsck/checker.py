@@ -24,6 +24,7 @@ from gridview.fsck.walks import IssueWalk, WalkStep, collections
 from gridview.index.blocks import Unreadable
 from gridview.index.committer import Superseded
 from gridview.index.images import Underivable
+from gridview.index.journal_log import Log
 from gridview.schema.store import DefinitionsMissing
 from gridview.schema.trash import is_trashed
 from gridview.support import clock
@@ -146,8 +147,9 @@ class Check:
         self.tally.suspects[suspect.key] = suspect._replace(due=clock.after(self._patience))
 
     def _compare(
-        self, key: str, items: Iterable[Item], *, refresh: bool = True
+        self, key: str, items: Iterable[Item], *, judging: bool = False
     ) -> tuple[str, list[Difference]]:
+        """The fingerprint and the faults of an issue. When `judging`, its journal is asked whether it is committed: 1 read unit."""
         try:
             collection = Collection.of(key, items)
         except ValueError:
@@ -155,8 +157,10 @@ class Check:
         project = collection.issue.tenant, collection.issue.project
         defined = self._definitions.of(*project)
         collection.look_up(defined.head)
+        if judging and defined.head is not None:
+            collection.look_behind(Log(self._table, *project).standing)
         found = compared(collection, defined.catalog, removing=defined.removing)
-        if found and refresh and defined.as_of < clock.after(-_OLD_DEFINITIONS):
+        if found and not judging and defined.as_of < clock.after(-_OLD_DEFINITIONS):
             defined = self._definitions.reload(*project)
             collection.look_up(defined.head)
             found = compared(collection, defined.catalog, removing=defined.removing)
@@ -209,7 +213,7 @@ class Check:
             if project is not None:
                 self._definitions.reload(*project)
         read = collections(self._table, pool, [suspect.key for suspect in suspects])
-        return [self._compare(key, items, refresh=False) for key, items in read]
+        return [self._compare(key, items, judging=True) for key, items in read]
 
     def _moved(self, suspect: Suspect, fingerprint: str) -> None:
         if suspect.moves + 1 < _MOVES:

@@ -5,7 +5,7 @@ document's.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
@@ -16,7 +16,7 @@ from gridview.encoding.keys import IssueKey
 from gridview.encoding.sort_strings import issue_number
 from gridview.index.families import TOKENS_SUFFIX, has_entries, tokens_family
 from gridview.index.images import Image, Underivable, target_of
-from gridview.index.journal import Head
+from gridview.index.journal import Head, JournalItem
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import UnknownSpec, present_sort_strings
 from gridview.schema.catalog import Catalog, Order
@@ -171,6 +171,13 @@ class Collection:
         ledger = self.read_ledger()
         if ledger is not None and ledger.number and head is not None:
             self.committed = bool(head.committed(ledger.number))
+
+    def look_behind(self, standing: Callable[[int], JournalItem | None]) -> None:
+        """See in the journal's item of the ledger's number, unless it is known already, whether the ledger is finished."""
+        ledger = self.read_ledger()
+        if ledger is not None and ledger.number and not self.committed:
+            record = standing(ledger.number)
+            self.committed = record is not None and bool(record.changes)
 
     @property
     def fingerprint(self) -> str:
