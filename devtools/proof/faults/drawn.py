@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from random import Random
 
 from devtools.proof.faults import administrators, people, truth
 from devtools.proof.faults.adversary import Verdict
+from devtools.proof.faults.followers import Follower, assert_histories
 from devtools.proof.faults.isolation import homes_in
 from devtools.proof.faults.people import Reader, is_spoilt
 from devtools.proof.faults.project import neighbours
@@ -70,6 +72,11 @@ class Drawn:
         self.questioners = {
             here.home: Questioner(here, self.reader_catalogs, self.aside) for here in self.worlds
         }
+        self.followers = {
+            here.home: [Follower(here, self.reader_catalogs, rows=rows) for rows in (False, True)]
+            for here in self.worlds
+            if world.with_journal or world.migrates
+        }
         self.official: dict[Shard, Run] = {}
         self.scribbled: list[str] = []
 
@@ -82,6 +89,9 @@ class Drawn:
     def play(self) -> None:
         """Make some issues, let so much happen, and look at what is left when it becomes quiet."""
         world = self.world
+        for follower in chain.from_iterable(self.followers.values()):
+            if (run := follower.look()) is not None:
+                world.finish(run)
         for here in self.worlds:
             for _ in range(max(1, self.weather.issues // len(self.worlds))):
                 world.finish(people.create(here, self.random.choice(self.command_containers)))
@@ -136,6 +146,7 @@ class Drawn:
             yield self.wait_long, 2
         if self.world.with_journal or self.world.migrates:
             yield self.fold, 6
+            yield self.follow, 6
             yield self.upkeep, 4
             yield self.wait_long, 1
         if self.world.migrates:
@@ -218,6 +229,10 @@ class Drawn:
         questioner = self.aside.choice([first, *others]) if others else first
         if self.aside.random() >= _QUESTIONS or questioner.ask() is None:
             self.random.choice(self.readers).page()
+
+    def follow(self) -> None:
+        """Somebody asks what has changed since."""
+        self.random.choice([*chain.from_iterable(self.followers.values())]).look()
 
     # What Lambda and DynamoDB do
 
@@ -430,7 +445,14 @@ class Drawn:
                 or any(map(is_spoilt, had))
             ):
                 raise Difference(f"in the dead letters though nothing is wrong with it: {letter}")
-        truth.assert_derived(world, but_for=frozenset(key for key, _ in underivable))
+        but_for = frozenset(key for key, _ in underivable)
+        truth.assert_derived(world, but_for=but_for)
+        if (catalog := self.catalog(world)) is not None and not self.scribbled:
+            assert_histories(world, catalog)
+        for follower in self.followers.get(world.home, ()):
+            follower.catch_up()
+            # What a repair derives is told by the next change of the issue.
+            follower.assert_told(but_for | {letter.key for letter in letters})
         truth.assert_no_work_left(world)
 
     def _stuck(self, world: World) -> Iterator[tuple[str, int]]:

@@ -211,6 +211,8 @@ class Functions(NamedTuple):
         path: str,
         body: Any = None,
         versions: frozenset[int] | None = None,
+        *,
+        query: str = "",
     ) -> "Answer":
         """The answer to a request, by a container that goes on with what it has kept.
 
@@ -222,7 +224,7 @@ class Functions(NamedTuple):
         if versions is not None:
             headers["if-match"] = ", ".join(f'"{version}"' for version in sorted(versions))
         matched = gateway.match(method, path)
-        request = gateway.Request(method, path, "", headers, b"" if body is None else dumps(body), id="r")
+        request = gateway.Request(method, path, query, headers, b"" if body is None else dumps(body), id="r")
         event = gateway.event(request, matched, claims)
         logged: list[BaseException | None] = []
         cache = vars(self.catalogs).setdefault("kept", Kept())

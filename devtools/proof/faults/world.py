@@ -148,6 +148,8 @@ class World:
         """Those of the issues that are there."""
         self.trashed: dict[str, Item] = {}
         """Those of deleted issues."""
+        self.taken_out: set[str] = set()
+        """The issues whose documents were removed, whether or not somebody put them back by hand."""
         self.orders: dict[str, ImageVersion] = {}
         """The newest image of each issue that ever was: its version, and whether that was removed."""
         self.blocks: dict[str, Chain] = defaultdict(dict)
@@ -260,6 +262,8 @@ class World:
             self.documents[key] = stands
         elif new is not None:
             self.trashed[key] = new
+        else:
+            self.taken_out.add(key)
         if isinstance(version, int):
             if stands is not None:
                 self.history[key][version].append(stands)

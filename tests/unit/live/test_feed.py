@@ -80,6 +80,11 @@ class Writer:
         self._sequence += 1
         self._waiting.append(record(self._sequence, before, after))
 
+    def vanish(self, document: Item) -> None:
+        """Somebody takes an issue out of the table."""
+        self._sequence += 1
+        self._waiting.append(record(self._sequence, document, None))
+
     def consume(self, through: Table | None = None) -> str | None:
         """One batch of all that waits; it goes on waiting if it fails."""
         failed = consume(through or self.table, Catalogs(), self._waiting, _unexpected, Fences())
@@ -116,11 +121,11 @@ def walk(table: Table, limit: int) -> list[str]:
     position = beginning()
     while True:
         one = page(table, position, limit)
-        if not one.events:
-            return found
         assert len(one.events) <= limit
-        assert one.position[:2] > position[:2]
         found += ids(one)
+        if one.ended:
+            return found
+        assert one.position[:2] > position[:2]
         position = one.position
 
 
@@ -373,3 +378,19 @@ def test_an_issue_that_somebody_took_out_of_the_table_is_a_reset(writer: Writer)
     found = page(writer.table, end)
     assert (found.events, found.reset) == ((), True)
     assert page(writer.table, found.position).reset is False
+
+
+def test_an_issue_that_was_taken_out_before_the_consumer_knew_it_is_a_reset(writer: Writer) -> None:
+    """The item tells of its last version, and that it is gone. No version says so."""
+    writer.edit(1)
+    writer.edit(2)
+    document = next(
+        item for item in writer.table.items.values() if item.get("num") == 1 and "created" in item
+    )
+    writer.vanish(document)
+    assert writer.consume() is None
+    found = page(writer.table)
+    assert (ids(found), found.reset) == (["1.1"], False)
+    found = page(writer.table, found.position)
+    assert (ids(found), found.reset) == (["2.1"], True)
+    assert walk(writer.table, 1) == ["1.1", "2.1"]

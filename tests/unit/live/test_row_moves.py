@@ -147,6 +147,12 @@ def test_an_option_that_nobody_knows_any_more_is_not_judged(table: MemoryTable, 
     assert judged(table, catalog, rows, renamed(2)) == [Unjudged.FOREVER]
 
 
+def test_a_value_that_is_none_of_its_field_is_not_judged(table: MemoryTable, catalog: Catalog) -> None:
+    table.put(document(catalog, 2, fields={key_of(catalog, "start"): "1 May 2023"}))
+    rows = rows_of(catalog, {"sort": [{"field": "start"}]})
+    assert judged(table, catalog, rows, renamed(2)) == [Unjudged.FOREVER]
+
+
 def test_when_the_version_before_was_made_is_not_guessed(table: MemoryTable, catalog: Catalog) -> None:
     """An older version of this code did not remember that."""
     table.put(document(catalog, 2))

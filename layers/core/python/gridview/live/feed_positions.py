@@ -22,11 +22,16 @@ class FeedPosition(NamedTuple):
 
 
 class ToldVersion(NamedTuple):
-    """One version that an item tells, or (None) a change that nobody can tell; and the position behind it."""
+    """One version that an item tells, or (None) a change that nobody can tell; and the position behind it.
+
+    `after`: this is what came after the version, of which is only known that the issue is gone. If it was deleted by the version
+    itself, nothing.
+    """
 
     num: int
     version: int | None
     behind: FeedPosition
+    after: bool = False
 
 
 def tellings_from(items: Sequence[JournalItem], position: FeedPosition) -> Iterator[ToldVersion]:
@@ -46,6 +51,10 @@ def _told_by(item: JournalItem) -> Iterator[ToldVersion]:
         for version in versions:
             place += 1
             yield ToldVersion(change.num, version, FeedPosition(item.number, place, item.made))
+        if change.removed and versions != [None]:
+            place += 1
+            behind = FeedPosition(item.number, place, item.made)
+            yield ToldVersion(change.num, change.version, behind, after=True)
 
 
 def _vanished(change: IssueChange) -> bool:

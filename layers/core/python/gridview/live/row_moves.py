@@ -8,6 +8,7 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.history import changes_behind
+from gridview.index.images import NOT_AN_ISSUE
 from gridview.live.followed_rows import FollowedRows, RowMove
 from gridview.live.images import CREATED, Course
 from gridview.schema.catalog import Catalog, UnknownOption
@@ -27,7 +28,7 @@ class Unjudged(Enum):
     YET = "yet"
     """A later change touched a field that decides, and is not remembered yet: ask again."""
     FOREVER = "forever"
-    """What decides is forgotten."""
+    """What decides is forgotten, or is no value of its field."""
 
 
 Verdict = RowMove | Unjudged | None
@@ -59,7 +60,7 @@ def _judged(rows: FollowedRows, wanted: frozenset[str], course: Course) -> Itera
     for passage in course.passages(wanted):
         try:
             yield rows.move(passage.before, passage.after) if passage.known else Unjudged.FOREVER
-        except UnknownOption:
+        except (UnknownOption, *NOT_AN_ISSUE):  # somebody has written past the API
             yield Unjudged.FOREVER
 
 

@@ -1,0 +1,197 @@
+"""Somebody who follows the changes of a project: each is told once, and those of an issue in the order of its versions.
+
+What was told is compared with the documents that the table really held. Whoever follows may be killed at every call, and goes on
+with the cursor of the last answer that came. What is remembered of each issue is looked at when all is quiet: one after the other,
+its changes make of nothing every document that the issue ever was.
+"""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+
+from devtools.proof.faults.truth import shown
+from devtools.proof.faults.world import Difference, Run, World
+from gridview.commands.actor import Role
+from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.json_codec import dumps
+from gridview.index.gaps import MISSING_SECONDS
+from gridview.index.history import changes_behind
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
+
+_STATE = "open"
+_ROWS = {"filter": dumps({"field": "state", "op": "eq", "value": _STATE}).decode(), "sort": "start"}
+"""The rows that are followed have this state, and stand in the order of their start."""
+
+_LOOKS = 400
+"""Answers after which there is no end to be hoped for."""
+
+
+class Follower:
+    """One client: the cursor with which it goes on, and what it was told up to there."""
+
+    def __init__(self, world: World, catalogs: Catalogs, *, rows: bool = False) -> None:
+        """`rows`: only the changes of some rows are followed, with what each does to them."""
+        self._world = world
+        self._catalogs = catalogs
+        self._asked = _ROWS if rows else {}
+        self._cursor: str | None = None
+        self._told: dict[int, int] = {}
+        """The version of each issue that was told last."""
+        self._rows: dict[int, str] | None = {} if rows else None
+        """The keys of the rows by number; None when they are not followed, or not known any more."""
+        self._whole = not world.orders
+        """Whether it has followed from the beginning, and nothing was untellable."""
+        self._run: Run | None = None
+
+    def look(self) -> Run | None:
+        """Ask for the changes behind the last answer; None when such a question is on its way."""
+        if self._run is not None and self._run in self._world.runs:
+            return None
+        asked = dict(self._asked) if self._cursor is None else {**self._asked, "since": self._cursor}
+        self._run = self._world.start(
+            "follower", lambda table: self._request(table, asked), self._ended, " ".join(asked)
+        )
+        return self._run
+
+    def _request(self, table: Table, asked: Mapping[str, str]) -> Any:
+        viewer = self._world.tenant, "eve", Role.VIEWER
+        functions = self._world.functions(table, self._catalogs)
+        return functions.request(viewer, "GET", f"{self._world.path}/changes", query=urlencode(asked))
+
+    def _ended(self, run: Run) -> None:
+        self._world.check_request(run)
+        if run.invocation.raised is None:
+            answer = run.invocation.result
+            if answer.status == HTTPStatus.OK:
+                self._take(answer.body)
+            elif answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+                self._forget()  # what it follows is no more
+
+    def _take(self, answer: Mapping[str, Any]) -> None:
+        if self._cursor is None and self._world.orders:
+            self._forget()  # what is there already was told to others
+        self._cursor = answer["next"]
+        for event in answer["items"]:
+            if event["kind"] == "reset":
+                self._world.totals["resets"] += 1
+                self._forget()
+                continue
+            self._world.totals["followed changes"] += 1
+            self._hear(event)
+            if self._rows is not None:
+                self._move(self._rows, event)
+
+    def _forget(self) -> None:
+        self._told, self._rows, self._whole = {}, None, False
+
+    def _hear(self, event: Mapping[str, Any]) -> None:
+        num, version = event["num"], event["version"]
+        last = self._told.get(num, 0 if self._whole else None)
+        if last is not None and (version <= last if self._asked else version != last + 1):
+            raise Difference(f"of issue {num} version {version} is told after {last}")
+        self._told[num] = version
+        had = self._world.history.get(keys.issue(*self._world.home, num), {})
+        if event["kind"] != "delete" and version not in had:
+            raise Difference(f"of issue {num} version {version} is told, which it never had")
+
+    def _move(self, rows: dict[int, str], event: Mapping[str, Any]) -> None:
+        num, move, key, before = (event[name] for name in ("num", "move", "key", "from"))
+        by_hand = keys.issue(*self._world.home, num) in self._world.taken_out
+        if not by_hand and ((move != "enter") is not (num in rows) or rows.get(num) != before):
+            raise Difference(f"{event} is told when the rows are {rows}")
+        rows.pop(num, None)
+        if move != "leave":
+            rows[num] = key
+
+    # In quiet
+
+    def catch_up(self) -> None:
+        """Ask undisturbed until nothing is new, not even when the numbers of those that are dead have been given up."""
+        quiet = 0
+        for _ in range(_LOOKS):
+            before = self._world.totals["followed changes"]
+            if (run := self.look()) is not None:
+                self._world.finish(run)
+            quiet = 0 if self._world.totals["followed changes"] > before else quiet + 1
+            if quiet > 2:
+                return
+            if quiet:
+                self._world.pass_time(MISSING_SECONDS + 1)
+        raise Difference("the changes do not come to an end")
+
+    def assert_told(self, but_for: frozenset[str]) -> None:
+        """Everything was told up to the last version. `but_for`: issues that cannot be derived."""
+        world = self._world
+        if self._cursor is None:
+            return  # the project never came to be journalled
+        if not self._asked:
+            known = {keys.issue(*world.home, num): version for num, version in self._told.items()}
+            if self._whole and (missing := world.orders.keys() - known.keys() - but_for):
+                raise Difference(f"nothing was told of {sorted(missing)}")
+            for key, version in known.items():
+                if key not in but_for and version != world.orders[key].version:
+                    raise Difference(
+                        f"{key}: version {version} was told last, and there is {world.orders[key]}"
+                    )
+            world.totals["issues followed to the end"] += len(known)
+        if self._rows is not None and not but_for:
+            self._assert_rows(self._rows)
+
+    def _assert_rows(self, rows: Mapping[int, str]) -> None:
+        catalog = self._world.catalog()
+        documents = (shown(catalog, document, None) for document in self._world.documents.values())
+        starts = {one["num"]: one["fields"].get("start") for one in documents if one["state"] == _STATE}
+        told = sorted(rows, key=rows.__getitem__)
+        expected = sorted(starts, key=lambda num: (starts[num] is None, starts[num] or "", num))
+        if told != expected:
+            raise Difference(f"by what was told the rows are {told}, and they are {expected}")
+        self._world.totals["rows followed to the end"] += len(rows)
+
+
+def assert_histories(world: World, catalog: Catalog) -> None:
+    """What is remembered of each issue that is there, or in the trash, goes from its first version to its last without a gap.
+
+    Of one whose document was removed nothing has to be remembered, though somebody put it back by hand.
+    """
+    for key in {**world.documents, **world.trashed}.keys() - world.taken_out:
+        _assert_history(world, catalog, key)
+        world.totals["histories"] += 1
+
+
+def _assert_history(world: World, catalog: Catalog, key: str) -> None:
+    values: dict[str, Any] = {}
+    last = 0
+    for change in changes_behind(world.engine, *world.home, keys.parse_issue(key).num, 0):
+        last = change.version
+        for name, one in change.fields.items():
+            if _alike(values.get(name), one.old) or catalog.deleted(name):
+                values[name] = one.new
+            else:
+                raise Difference(
+                    f"{key}: version {last} changes {name} from {one.old}, and it was {values.get(name)}"
+                )
+        had = world.history[key].get(last, ())
+        if change.kind != "delete" and not any(_is(catalog, values, document) for document in had):
+            raise Difference(
+                f"{key}: by its history it was {values} at version {last}, and it was one of {had}"
+            )
+    if last != world.orders[key].version:
+        raise Difference(f"{key}: its history ends with version {last}, and there is {world.orders[key]}")
+
+
+def _is(catalog: Catalog, values: Mapping[str, Any], document: Item) -> bool:
+    """Whether these are a document's values, but for those of deleted attributes, which are swept out of it."""
+    stored = {"name": document["name"], "state": document["state"], **document["fields"]}
+    names = (name for name in (*values, *stored) if not catalog.deleted(name))
+    return all(_alike(values.get(name), stored.get(name)) for name in names)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Options are a set: their order makes no difference."""
+    if isinstance(one, Sequence) and isinstance(other, Sequence) and not isinstance(one, str):
+        return sorted(one) == sorted(other)
+    return bool(one == other)
