@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from random import Random
 from threading import Event
 from typing import Any
@@ -98,6 +99,7 @@ def test_a_project_is_taken_over_while_people_write(stack: LocalStack) -> None:
             running = [pool.submit(one.write_until, enough) for one in writers]
             try:
                 begun = stack.dev("journal", "begin", "--tenant", TENANT, "--project", PROJECT)
+                since = datetime.now(UTC)
                 so_far = [one.batches for one in writers]
                 until(
                     lambda: all(
@@ -120,7 +122,11 @@ def test_a_project_is_taken_over_while_people_write(stack: LocalStack) -> None:
         until(lambda: api.get(f"/v1/projects/{PROJECT}").json()["issues"] == len(project.issues))
     log = Log(table, TENANT, PROJECT)
     until(lambda: log.head().due is None)
-    assert log.head().last > 0
+    last = log.head().last
+    told = {change.num for item in log.up_to(last, last) for change in item.changes}
+    late = {num for num, (_, updated) in project.times.items() if datetime.fromisoformat(updated) > since}
+    assert len(late) >= WRITERS
+    assert late <= told
     catalog = Catalogs().get(table, TENANT, PROJECT)
     assert catalog.journalled
     checked = stack.dev("fsck", "--tenant", TENANT, "--project", PROJECT, "--patience", "5")
