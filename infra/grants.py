@@ -155,6 +155,7 @@ _OWN_RATE: Final = keys.rate(TENANT)
 _OWN_NOTES: Final = keys.lag(TENANT, "*")
 _OWN_JOURNALS: Final = keys.journal(TENANT, "*")
 _OWN_HISTORIES: Final = f"{keys.HISTORY_PREFIX}{TENANT}.*"
+_OWN_MEMBERS: Final = f"{keys.CHANGE_PREFIX}{TENANT}.*"
 _OWN_VIEWS: Final = keys.views(TENANT, "*")
 _OWN_WEBHOOKS: Final = keys.webhooks(TENANT, "*")
 _OWN_COMMENTS: Final = keys.comments(TENANT, "*")
@@ -210,6 +211,11 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
                 _OWN_WEBHOOKS,
                 _OWN_COMMENTS,
                 _OWN_JOBS,
+                # What an undo takes back, and whether it has been told.
+                _OWN_HISTORIES,
+                _OWN_MEMBERS,
+                _OWN_NOTES,
+                keys.LAG_OF_BEAT,
             ),
         ),
         _within(("Query",), (_FORMER_REQUESTS,)),

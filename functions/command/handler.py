@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial, wraps
 from typing import Any, TypeVar
+from uuid import UUID
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
@@ -477,6 +478,61 @@ def delete_matching(request: Request) -> Response:
     return _begun(request, JobKind.DELETE, bulk_request.parse_delete)
 
 
+def undo(request: Request) -> Response:
+    """Take a change back, at once or by a job; repeatable with an Idempotency-Key."""
+    from gridview.commands import undo as undoing
+    from gridview.commands.undo_decision import Undo
+
+    asked, recent, use = undoing.parse_undo(request.body()), _recent(request), request.use()
+
+    def run(change: UUID, attempt: Attempt | None) -> Response:
+        undoing.require_another(asked, change)
+        catalog = catalogs.current(table, request.actor.tenant, request.path["project"])
+        begun = None if attempt is None or not attempt.again else _undo_job(request, change)
+        if begun is not None:
+            return begun.under(change)
+        order, extent = undoing.find(table, catalog, request.actor, asked, recent)
+        jobs.require_over(table, request.actor.tenant, catalog.project, order.change, order.by)
+        _admission(request, 1 if extent.more else len(extent.versions)).require(table)
+        if extent.more:
+            stored = order.to_stored()
+            return _accepted(
+                request, jobs.start(table, request.actor, catalog.project, JobKind.UNDO, stored, change)
+            ).under(change)
+        rule = Undo(catalog, request.actor.user, change)
+        results = undoing.take_back(table, rule, order, extent.versions)
+        token = _token(request, undoing.versions_written(results))
+        return Response(200, undoing.answer_of(results, change), token).under(change)
+
+    if use is None:
+        answer = run(request.change, None)
+    else:
+        answer = Response.again(
+            once(
+                table,
+                use,
+                request.change,
+                request.deadline,
+                lambda attempt: run(attempt.change, attempt).kept,
+            )
+        )
+    if answer.status == 202:
+        _wake(request.actor.tenant, request.path["project"])
+    return answer
+
+
+def _undo_job(request: Request, change: UUID) -> Response | None:
+    """The job that an earlier attempt at this request has started, if it has."""
+    actor, project = request.actor, request.path["project"]
+    job = jobs.of_change(table, actor.tenant, project, JobKind.UNDO, actor.user, change)
+    return None if job is None else _accepted(request, job)
+
+
+def _accepted(request: Request, job: Mapping[str, Any]) -> Response:
+    """202 with a job."""
+    return Response(202, job, {"Location": f"/v1/projects/{request.path['project']}/jobs/{job['id']}"})
+
+
 @_counted
 def cancel_job(request: Request) -> Response:
     """Cancel a job."""
@@ -501,10 +557,7 @@ def _begun(request: Request, kind: JobKind, parsed: Callable[[Catalog, Any, Rece
         except IndexNotReady as error:
             raise reads.with_progress(table, actor, project, error) from error
 
-    def accepted(job: Mapping[str, Any]) -> Response:
-        return Response(202, job, {"Location": f"/v1/projects/{project}/jobs/{job['id']}"})
-
-    answer = _once(request, start, accepted)
+    answer = _once(request, start, partial(_accepted, request))
     _wake(actor.tenant, project)
     return answer
 
@@ -633,6 +686,7 @@ OPERATIONS: dict[str, Endpoint] = {
         batch,
         update_matching,
         delete_matching,
+        undo,
         cancel_job,
     )
 }

@@ -113,10 +113,16 @@ def _go_on_with_check(hint: Hint, remaining: Callable[[], float]) -> Turn | None
 def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | None:
     # Only these jobs need what a query needs, and most containers see none.
     from gridview.maintenance.bulk import BulkChanges
-    from gridview.maintenance.job_line import LineWorker
+    from gridview.maintenance.job_line import LineWorker, Works
+    from gridview.maintenance.undo_job import UndoChanges
 
     changes = BulkChanges(table, catalogs, rate)
-    return LineWorker(table, {JobKind.UPDATE: changes, JobKind.DELETE: changes}).take_turn(hint, remaining)
+    works: Works = {
+        JobKind.UPDATE: changes,
+        JobKind.DELETE: changes,
+        JobKind.UNDO: UndoChanges(table, catalogs, rate),
+    }
+    return LineWorker(table, works).take_turn(hint, remaining)
 
 
 def _tell_difference(finding: Finding) -> None:

@@ -275,10 +275,14 @@ ISOLATED = {
                     f"dynamodb:{read}",
                     "table",
                     READ[0],
+                    f"change-{OF_TENANT}.*",
                     f"comment-{OF_TENANT}.*",
+                    f"history-{OF_TENANT}.*",
                     READ[1],
                     f"jobs-{OF_TENANT}.*",
                     f"journal-{OF_TENANT}.*",
+                    f"lag-{OF_TENANT}.*",
+                    "lag-beat",
                     READ[2],
                     f"request-{OF_TENANT}.*",
                     f"user-{OF_TENANT}.*",
@@ -445,9 +449,6 @@ KEYS: dict[str, tuple[Any, ...]] = {
 
 SORT_KEYS = {"attribute", "composite"}
 
-NOT_SERVED = {"change"}
-"""Kinds of keys that no function that serves callers uses."""
-
 
 def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
     makers = {
@@ -466,7 +467,7 @@ def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
             for partition in (mine, other)
             if _in_session(function, ask(operation, [partition], resource=resource))
         }
-        assert reached == ({mine} if name not in NOT_SERVED else set()), name
+        assert reached == {mine}, name
 
 
 def test_nothing_of_the_background_is_within_a_session() -> None:

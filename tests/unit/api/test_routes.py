@@ -64,6 +64,7 @@ CONTRACT = {
     "DELETE /v1/projects/{project}/views/{view}": Role.VIEWER,
     "POST /v1/projects/{project}/issues/update-matching": Role.EDITOR,
     "POST /v1/projects/{project}/issues/delete-matching": Role.EDITOR,
+    "POST /v1/projects/{project}/undo": Role.EDITOR,
     "GET /v1/projects/{project}/jobs": Role.VIEWER,
     "GET /v1/projects/{project}/jobs/{job}": Role.VIEWER,
     "DELETE /v1/projects/{project}/jobs/{job}": Role.VIEWER,

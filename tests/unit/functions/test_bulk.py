@@ -8,7 +8,7 @@ import pytest
 from gridview.commands import jobs, projects
 from gridview.commands.actor import Actor, Role
 from gridview.encoding import keys
-from gridview.maintenance import bulk, bulk_request
+from gridview.maintenance import bulk_request, numbered_turn
 from gridview.schema import user_jobs
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
@@ -137,7 +137,7 @@ def test_the_writes_of_tokens_are_held_however_late_the_job_begins(
 def test_what_is_refused_is_listed_in_pages(
     api: Client, account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "BATCH", 4)
+    monkeypatch.setattr(numbered_turn, "BATCH", 4)
     for at in range(10):
         api.made(f"{project}/issues", {"name": f"issue {at}"})
     account.derive()

@@ -13,7 +13,7 @@ from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.maintenance.job_queue import hint_in
 from gridview.schema import ids
-from tests.support import schemas, webhooks
+from tests.support import schemas, told_changes, webhooks
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, Context, invoke
 from tests.support.worked_example import PATH
@@ -160,6 +160,10 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
     ),
     "update_matching": (202, lambda api, answer: api.get(answer.headers["location"]).body == answer.body),
     "delete_matching": (202, lambda _, answer: answer.body["kind"] == "delete"),
+    "undo": (
+        200,
+        lambda api, _: api.get(f"{PATH}/issues/1").body["name"] == told_changes.BEFORE,
+    ),
     "list_jobs": (200, lambda _, answer: [one["state"] for one in answer.body["items"]] == ["waiting"]),
     "get_job": (200, lambda _, answer: answer.body["change"] == "0b9f6c1e-3d3a-4a57-9c0e-7a3f5be2d914"),
     "cancel_job": (
@@ -195,6 +199,8 @@ def test_the_event_of_a_route_has_its_effect_on_the_worked_example(
     if operation == "create_webhook":
         begin_journal(account.table, "0807", "35e9")
         account.forget()
+    if operation == "undo":
+        told_changes.put(account.table, by=CALLER)
     if operation in OF_A_WEBHOOK:
         account.table.put(webhooks.stored(WEBHOOK))
     if operation in OF_A_JOB:

@@ -15,7 +15,7 @@ from gridview.api.openapi import document as openapi_document
 from gridview.api.routes import ROUTES, Route
 from gridview.commands.journals import begin_journal
 from gridview.dynamodb.metering import Meter
-from tests.support import nasty, schemas, user_jobs, webhooks
+from tests.support import nasty, schemas, told_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Answer, Client, claims, invoke
@@ -94,6 +94,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"filter": None, "rows": None, "set": {"fields": None}},
     ],
     "delete_matching": [{"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}}],
+    "undo": [{"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3", "by": "ann"}],
     "create_issue": [ISSUE],
     "update_issue": [ISSUE, {"base": 1, "fields": None}],
     "batch": [
@@ -273,6 +274,7 @@ def world(shared_account: Cloud) -> Cloud:
     begin_journal(shared_account.table, "0807", PROJECT)
     shared_account.table.put(webhooks.stored(PARTS["webhook"], project=PROJECT))
     shared_account.table.put(user_jobs.stored(project=PROJECT))
+    told_changes.put(shared_account.table, project=PROJECT)
     return shared_account
 
 

@@ -8,6 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from devtools.proof.faults.adversary import record
+from gridview.commands import undo
 from gridview.commands.journals import begin_journal
 from gridview.dynamodb.sessions import acting_for
 from gridview.encoding import keys
@@ -18,7 +19,7 @@ from gridview.index.journal_log import Log
 from gridview.support import clock
 from infra.grants import GRANTS, PARTITIONS, SESSION_GRANTS, TENANT, within
 from infra.paths import ROOT
-from tests.support import iam, worked_example
+from tests.support import iam, told_changes, worked_example
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, Context
 from tests.support.iam import Asked, Statement
@@ -161,7 +162,33 @@ def _in_bulk(api: Client, account: Cloud) -> None:
     account.upkeep()
     assert api.get(begun[0]).body["refused"] == len(api.get(f"{begun[0]}/refused").body["items"]) == 1
     assert len(api.get(f"{path}/jobs").body["items"]) == 2
+    _take_back(api, account, path)
     assert api.delete(path, headers={"if-match": api.get(path).etag}).status == 204
+
+
+def _take_back(api: Client, account: Cloud, path: str) -> None:
+    """An edit, a delete and a new issue are taken back at once, and that again by a job."""
+    change = {"x-change-id": told_changes.CHANGE}
+    account.follow()
+    api.batch("bulk", *[{"create": {"name": "three"}}] * 2)
+    written = [
+        api.patch(f"{path}/issues/1", {"name": "New"}, headers=change),
+        api.delete(f"{path}/issues/2", headers=change),
+        api.post(f"{path}/issues", {"name": "five"}, headers=change),
+    ]
+    tokens = {"x-consistency-token": ",".join(one.headers["x-consistency-token"] for one in written)}
+    account.follow()
+    told_changes.on_time(account.table)
+    body = {"change": told_changes.CHANGE}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(undo, "SETTLED", 0.0)
+        first = api.post(f"{path}/undo", body, headers=tokens | {"idempotency-key": "undo"})
+        assert [one["num"] for one in first.body["undone"]] == [1, 2, 5]
+        account.follow()
+        patch.setattr(undo, "MAX_AT_ONCE", 2)
+        again = api.post(f"{path}/undo", {"change": first.body["change"]})
+        account.upkeep()
+    assert api.get(again.headers["location"]).body["done"] == 3
 
 
 def _grow_and_shrink(api: Client, account: Cloud) -> None:

@@ -26,7 +26,7 @@ from gridview.dynamodb.metering import Meter
 from gridview.encoding.consistency import DELETED, ConsistencyTokens
 from gridview.encoding.json_codec import loads
 from gridview.schema.catalog import FieldType
-from tests.support import cloud, local_api, nasty, project_schema, user_jobs, webhooks
+from tests.support import cloud, local_api, nasty, project_schema, told_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Handler
@@ -145,6 +145,7 @@ MEANT: dict[str, tuple[str, ...]] = {
     "delete_webhook": (_STALE,),
     "update_matching": _ROWS,
     "delete_matching": _ROWS,
+    "undo": (r"400 X-Change-Id must not be the change that is taken back",),
     "list_jobs": (_CURSOR,),
     "list_refused": (_CURSOR,),
     "update_issue": (_STALE,),
@@ -186,6 +187,7 @@ def world(shared_account: Cloud) -> Cloud:
     for webhook in PROJECT.webhooks:
         shared_account.table.put(webhooks.stored(webhook, project=PROJECT.id))
     shared_account.table.put(user_jobs.stored(project=PROJECT.id))
+    told_changes.put(shared_account.table, project=PROJECT.id)
     return shared_account
 
 

@@ -10,6 +10,7 @@ from botocore.exceptions import ClientError
 
 from devtools.proof.faults.watched import Attempted, Watched
 from gridview.api.routes import ROUTES, Route
+from gridview.commands import undo
 from gridview.commands.journals import begin_journal
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.metering import Meter
@@ -17,7 +18,7 @@ from gridview.encoding import keys
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import Overloaded
-from tests.support import user_jobs, webhooks
+from tests.support import told_changes, user_jobs, webhooks
 from tests.support.cloud import Cloud
 from tests.support.functions import freshly_imported
 from tests.support.http import Answer, Client, claims
@@ -36,6 +37,7 @@ BODIES: dict[str, Any] = {
     "create_index": {"sort": [{"field": "state"}, {"field": "name"}]},
     "update_matching": {"filter": None, "set": {"name": "New"}},
     "delete_matching": {"filter": None},
+    "undo": {"change": told_changes.CHANGE},
     "create_comment": {"text": "New"},
     "update_comment": {"text": "Other"},
     "create_view": {"name": "New"},
@@ -126,7 +128,13 @@ class Containers:
 
 
 @pytest.fixture
-def both(account: Cloud, modules: dict[str, ModuleType], time: Time, project: str) -> Iterator[Containers]:
+def both(
+    account: Cloud,
+    modules: dict[str, ModuleType],
+    time: Time,
+    project: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Containers]:
     api = account.api()
     api.made(f"{project}/attributes", {"id": "due", "name": "Due", "type": "date"})
     api.made(f"{project}/indexes", {"sort": [{"field": "name"}, {"field": "state"}]})
@@ -138,6 +146,9 @@ def both(account: Cloud, modules: dict[str, ModuleType], time: Time, project: st
     account.table.put(user_jobs.stored(project="plain"))
     begin_journal(account.table, "0807", "plain")
     api.made(f"{project}/issues/1/comments", {"text": "First"})
+    told_changes.put(account.table, project="plain")
+    # The clock of the functions stands still at another time.
+    monkeypatch.setattr(undo, "require_settled", lambda *_: None)
     module: Any = account.modules["command"]
     before = dict(vars(module))
     yield Containers(account, modules)

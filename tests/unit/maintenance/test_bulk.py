@@ -22,7 +22,7 @@ from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.index import freshness
 from gridview.index.families import derived_items
-from gridview.maintenance import bulk, job_line
+from gridview.maintenance import job_line, numbered_turn
 from gridview.maintenance.bulk import BulkChanges
 from gridview.maintenance.bulk_decision import TRIES
 from gridview.maintenance.bulk_request import parse_delete, parse_update
@@ -72,8 +72,8 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Passing:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches and chunks that eight issues make several of, in an order that is always the same."""
-    monkeypatch.setattr(bulk, "BATCH", 3)
-    monkeypatch.setattr(bulk, "CHUNK", 5)
+    monkeypatch.setattr(numbered_turn, "BATCH", 3)
+    monkeypatch.setattr(numbered_turn, "CHUNK", 5)
     for module in (concurrency, executor):
         monkeypatch.setattr(module, "ThreadPoolExecutor", Pool)
 
@@ -524,7 +524,7 @@ def test_a_job_waits_while_the_index_is_behind(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = start(table, CHANGES["set"])
-    late = freshness.Note(clock.seconds(), bulk.BEHIND + 1)
+    late = freshness.Note(clock.seconds(), numbered_turn.BEHIND + 1)
     with monkeypatch.context() as patch:
         patch.setattr(freshness, "read", lambda *_: freshness.Lag(clock.seconds(), late, None))
         (waited,) = work(table)
@@ -554,7 +554,7 @@ def test_a_job_keeps_to_the_rate_of_its_tenant(table: MemoryTable, time: Passing
 def test_a_batch_is_no_larger_than_a_window_of_the_rate(
     table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "BATCH", 100)
+    monkeypatch.setattr(numbered_turn, "BATCH", 100)
     written, rate = Written(), WriteRate(1, lambda: None, 0.2)
     job = start(table, CHANGES["set"])
     watched = table.seen_through(written.around)

@@ -189,6 +189,7 @@ REQUESTS: dict[str, Json] = {
     },
     "update_matching": {"filter": _OPEN, "set": {"state": "closed"}},
     "delete_matching": {"filter": None, "rows": {"sort": [_BY_START], "from": 0, "to": 1}},
+    "undo": {"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"},
     "update_issue": {"base": 1, "state": "closed", "fields": {"882a": None}},
     "grid": {
         "sort": [_BY_START],
@@ -284,6 +285,30 @@ ANSWERS: dict[str, Json] = {
     "update_view": {**_VIEW, "version": 2, "name": "Open", "color": None},
     "update_matching": _JOB,
     "delete_matching": {**_JOB, "kind": "delete"},
+    "undo": {
+        "undone": [{"num": 1, "version": 4}],
+        "change": "0b9f6c1e-3d3a-4a57-9c0e-7a3f5be2d914",
+        "refused": [
+            {
+                "num": 3,
+                "problem": {
+                    "type": "edit-conflict",
+                    "title": "Edit conflict",
+                    "status": 409,
+                    "detail": "Changed since, by version 5.",
+                    "conflicts": [
+                        {
+                            "field": "3812",
+                            "yours": "2023-05-01",
+                            "theirs": "2023-05-09",
+                            "by": "bob",
+                            "version": 5,
+                        }
+                    ],
+                },
+            }
+        ],
+    },
     "list_jobs": {"items": [_DONE], "next": None},
     "get_job": _DONE,
     "list_refused": {

@@ -27,6 +27,7 @@ from gridview.commands.requests import (
     ListParameters,
     ProjectCreate,
     ProjectPatch,
+    UndoRequest,
     UsersParameters,
 )
 from gridview.encoding.consistency import CONSISTENCY_TOKEN
@@ -49,11 +50,14 @@ from gridview.support.errors import (
     EditConflict,
     FeedExpired,
     Forbidden,
+    HistoryExpired,
+    HistoryOff,
     InProgress,
     InvalidRequest,
     NotFound,
     NotJournalled,
     NotReady,
+    NotTold,
     Overloaded,
     RequestError,
     TooLarge,
@@ -100,7 +104,7 @@ class IssuePatch(RequestModel):
 
 class CallShape(NamedTuple):
     """What a call takes and answers. `may`: the errors that its route does not tell of. `tells_token`: whether its answer may
-    have a consistency token.
+    have a consistency token. `job`: whether it may answer a job instead.
     """
 
     tag: str
@@ -110,6 +114,7 @@ class CallShape(NamedTuple):
     parameters: type[BaseModel] | None = None
     may: tuple[type[RequestError], ...] = ()
     tells_token: bool = False
+    job: bool = False
 
 
 _GRID = "Grid"
@@ -182,6 +187,14 @@ CALLS: dict[str, CallShape] = {
     ),
     "update_matching": CallShape("Jobs", 202, responses.BackgroundJob, UpdateMatching, may=_JOBS),
     "delete_matching": CallShape("Jobs", 202, responses.BackgroundJob, DeleteMatching, may=_JOBS),
+    "undo": CallShape(
+        _HISTORY,
+        200,
+        responses.UndoAnswer,
+        UndoRequest,
+        may=(Conflict, HistoryExpired, HistoryOff, NotTold, TooManyJobs),
+        job=True,
+    ),
     "list_jobs": CallShape("Jobs", 200, responses.BackgroundJobPage, parameters=ListParameters),
     "get_job": CallShape("Jobs", 200, responses.BackgroundJob),
     "cancel_job": CallShape("Jobs", 204, None, may=(Forbidden,)),
@@ -309,7 +322,11 @@ def _operation(route: Route, call: CallShape) -> Schema:
         "summary": route.summary,
         "tags": [call.tag],
         "parameters": [*_path_parameters(route), *_query_parameters(call), *_headers(route, call)],
-        "responses": {str(call.status): _answer(route, call), **_problems(route, call)},
+        "responses": {
+            str(call.status): _answer(route, call),
+            **({"202": _job_answer()} if call.job else {}),
+            **_problems(route, call),
+        },
         "security": [] if route.role is None else [{"token": []}],
     }
     if route.role is not None:
@@ -385,16 +402,31 @@ def _answer(route: Route, call: CallShape) -> Schema:
     return {**answer, "content": {"application/json": content}}
 
 
+def _job_answer() -> Schema:
+    """The answer of a call that leaves its work to a job."""
+    return {
+        "description": "It goes on in the background",
+        "headers": {CHANGE_ID: _CHANGE, "Location": _LOCATION},
+        "content": {
+            "application/json": {
+                "schema": _ref(responses.BackgroundJob.__name__),
+                "example": examples.ANSWERS["update_matching"],
+            }
+        },
+    }
+
+
 def _problems(route: Route, call: CallShape) -> dict[str, Schema]:
     """The refusals of a call by their status."""
     kinds: dict[int, list[str]] = {}
+    headers = _PROBLEM_HEADERS | ({409: {"Retry-After": _RETRY_AFTER}} if NotTold in call.may else {})
     for error in sorted(_errors(route, call), key=list(PROBLEMS).index):
         kind = PROBLEMS[error]
         kinds.setdefault(kind.status, []).append(f"{kind.title} (`{kind.name}`)")
     return {
         str(status): {
             "description": ", or ".join(titles),
-            **({"headers": _PROBLEM_HEADERS[status]} if status in _PROBLEM_HEADERS else {}),
+            **({"headers": headers[status]} if status in headers else {}),
             "content": {"application/problem+json": {"schema": _ref("Problem")}},
         }
         for status, titles in kinds.items()
@@ -507,6 +539,9 @@ def _headers(route: Route, call: CallShape) -> list[Schema]:
     if route.writes:
         told = "The writes of one user under one id are one change. Without it, the request is a change of its own."
         found.append({"name": CHANGE_ID, "description": told, "schema": _CHANGE_SCHEMA})
+    if call.job:
+        told = "Tokens that the writes of the change have answered, joined by commas: none of them is left out of the undo."
+        found.append({"name": CONSISTENCY_TOKEN, "description": told, "schema": _TOKENS_SCHEMA})
     if call.tag == _GRID or call.status == 202:
         told = "Tokens that writes have answered, joined by commas: the answer holds these writes, of up to 500 issues in all."
         found.append({"name": CONSISTENCY_TOKEN, "description": told, "schema": _TOKENS_SCHEMA})

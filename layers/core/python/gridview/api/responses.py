@@ -71,7 +71,7 @@ class Error(AnswerModel):
 
 
 class FieldConflict(AnswerModel):
-    """A field that a request would set to another value than others have since the request's `base`."""
+    """A field that others have set to another value since the `base` of a request, or since the change that an undo takes back."""
 
     field: str
     yours: Value | None = omissible(
@@ -79,6 +79,7 @@ class FieldConflict(AnswerModel):
     )
     theirs: Value | None = omissible(description="The value now, likewise.")
     by: str | None = ModelField(description="Who set it; null where that is not known.")
+    version: Ordinal = omissible(description="Of an undo: the version that set it.")
 
 
 class QueryRemedy(AnswerModel):
@@ -567,7 +568,7 @@ class BackgroundJob(AnswerModel):
     """A job: work that goes on in the background."""
 
     id: str = ModelField(pattern=f"^{ids.JOB.pattern}$")
-    kind: Literal["update", "delete"]
+    kind: Literal["update", "delete", "undo"]
     state: Literal["waiting", "running", "done", "failed", "cancelled"] = ModelField(
         description="The last three are final."
     )
@@ -602,6 +603,27 @@ class RefusedPage(AnswerModel):
 
     items: list[RefusedIssue]
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
+class UndoneIssue(AnswerModel):
+    """An issue of which an undo took back all or some of a change, or nothing was left to take back."""
+
+    num: Ordinal
+    version: Ordinal = ModelField(
+        description="Its version now; of one that was deleted, the version of that."
+    )
+
+
+class UndoAnswer(AnswerModel):
+    """What came of an undo. An issue of which a part stays is in both lists."""
+
+    undone: list[UndoneIssue]
+    change: str = ModelField(
+        description="The change that the writes of the undo are part of: its undo is a redo."
+    )
+    refused: list[RefusedIssue] = ModelField(
+        description="Of a problem with `conflicts`, others have changed these fields since."
+    )
 
 
 class CommentEvent(AnswerModel):

@@ -43,7 +43,7 @@ class Route:
         """Whether it may change issues before it answers, and then answers a consistency token."""
         elsewhere = self.path.startswith(_COMMENTS) or "matching" in self.operation
         of_issues = self.path.startswith(_ISSUES) and not elsewhere
-        return self.writes and (of_issues or self.path == _RESTORE)
+        return self.writes and (of_issues or self.path in (_RESTORE, _UNDO))
 
 
 _ME = "/v1/me"
@@ -72,6 +72,7 @@ _HISTORY = _ISSUE + "/history"
 _ACTIVITY = _PROJECT + "/activity"
 _VIEWS = _PROJECT + "/views"
 _VIEW = _VIEWS + "/{view}"
+_UNDO = _PROJECT + "/undo"
 _JOBS = _PROJECT + "/jobs"
 _JOB = _JOBS + "/{job}"
 
@@ -180,6 +181,9 @@ ROUTES: tuple[Route, ...] = (
         "command",
         Role.ADMIN,
         "Replace the secret of a webhook",
+    ),
+    Route(
+        "undo", "POST", _UNDO, "command", Role.EDITOR, "Take back all that was written under an X-Change-Id"
     ),
     Route("list_jobs", "GET", _JOBS, "query", Role.VIEWER, "The jobs of a project, the last first"),
     Route("get_job", "GET", _JOB, "query", Role.VIEWER, "A job, and how far it is"),

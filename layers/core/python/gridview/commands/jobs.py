@@ -35,6 +35,8 @@ _ATTEMPTS = 8
 _MAX_ASKED_BYTES = 350_000
 """Of what a job is asked to do, in one item: DynamoDB stores at most 400 KB."""
 _LAST_BATCH = 10**10 - 1
+_LAST_JOBS = 100
+"""Jobs among which one that a dead request has started is looked for."""
 
 
 def start(
@@ -76,6 +78,35 @@ def start(
             continue
         return told
     raise Conflict("Other requests are starting jobs of this project. Try again.")
+
+
+def of_change(
+    table: Table, tenant: str, project: str, kind: JobKind, user: str, change: UUID
+) -> dict[str, Any] | None:
+    """The job of a user's change among the last ones of the project, as the API tells it; None if there is none. One Query."""
+    page = table.query(
+        keys.jobs(tenant, project),
+        bound=Bound("<", keys.LINE),
+        forward=False,
+        limit=_LAST_JOBS,
+        consistent=True,
+    )
+    found = (UserJob.from_item(item) for item in page.items)
+    return next(
+        (job_json(one) for one in found if (one.kind, one.user, one.change) == (kind, user, change.bytes)),
+        None,
+    )
+
+
+def require_over(table: Table, tenant: str, project: str, change: UUID, user: str) -> None:
+    """Conflict while a job of a user's change is open: a read unit, and another for each open job of the project."""
+    partition = keys.jobs(tenant, project)
+    line = _line(table, partition)
+    if line is None or not line.open:
+        return
+    found = table.batch_get([(partition, job) for job in line.open], consistent=True).items
+    if any(one["change"] == change.bytes and one["user"] == user for one in found.values()):
+        raise Conflict("A job of this change is still open. Cancel it, or wait for its end.")
 
 
 def waiting(table: Table, tenant: str, project: str) -> Hint | None:

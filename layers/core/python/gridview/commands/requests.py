@@ -7,6 +7,8 @@ from pydantic import ConfigDict, ValidationInfo, WithJsonSchema, field_validator
 from pydantic import Field as ModelField
 
 from gridview.commands.actor import MAX_NAME
+from gridview.commands.changes import PATTERN as CHANGE_PATTERN
+from gridview.encoding.values import USER_LIMIT
 from gridview.schema import ids
 from gridview.schema.catalog import MAX_KEYS, FieldType
 from gridview.schema.options import OptionInput, OptionsInput
@@ -149,6 +151,23 @@ class BatchRequest(RequestModel):
         default="representation",
         alias="return",
         description="Whether results have the whole issues, or their versions only, and the numbers of new ones.",
+    )
+
+
+class UndoRequest(RequestModel):
+    """POST /v1/projects/{project}/undo."""
+
+    change: Annotated[
+        str,
+        ModelField(
+            pattern=f"^{CHANGE_PATTERN.pattern}$",
+            description="The `X-Change-Id` of what is to be taken back.",
+        ),
+        WithJsonSchema({"type": "string", "format": "uuid", "pattern": f"^{CHANGE_PATTERN.pattern}$"}),
+    ]
+    by: Annotated[str, ModelField(min_length=1, max_length=USER_LIMIT)] | None = ModelField(
+        default=None,
+        description="Whose change it is; the caller's own by default. That of somebody else takes an administrator.",
     )
 
 

@@ -44,7 +44,7 @@ def restore_issue(
     """
     for _ in range(_ATTEMPTS):
         found = epoch.beside(table, lambda: get_trashed(table, catalog, num))
-        _require_place(table, catalog)
+        require_place(table, catalog)
         now = clock.now()
         document = documents.restored(catalog, found, user=actor.user, now=now, change=change)
         unchanged = version_is(found["version"])
@@ -65,7 +65,7 @@ def restore_issue(
     raise Conflict("Other requests are changing this issue. Try again.")
 
 
-def _require_place(table: Table, catalog: Catalog) -> None:
+def require_place(table: Table, catalog: Catalog) -> None:
     """Unprocessable if the project has all the issues that it can have. Only one that has used a million numbers is counted."""
     counter = table.get(keys.project(catalog.tenant, catalog.project), keys.COUNTER, consistent=True) or {}
     if counter.get("last", 0) > MAX_ISSUES and issues_in(table, catalog) >= MAX_ISSUES:

@@ -163,6 +163,7 @@ def _member_item(tenant: str, project: str, change_id: bytes, change: Change) ->
         "version": change.version,
         "kind": change.kind,
         "by": change.by,
+        "at": change.at,
     }
 
 

@@ -28,8 +28,8 @@ class RequestError(Exception):
     """A request that is answered with a problem document. `detail` is for people; `errors` name the fields that are wrong.
 
     `more` counts further errors. `members` are further members of the problem document, `headers` those that go with it. Conflicts
-    (each with `field`, `by`, and the values `yours` and `theirs`) and the resource as it is now (`current`) are told as far as
-    they fit.
+    (each with `field`, `by`, the values `yours` and `theirs`, and `version` where it is known) and the resource as it is now
+    (`current`) are told as far as they fit.
     """
 
     def __init__(
@@ -92,6 +92,18 @@ class NotReady(Conflict):
     """What the request needs is being built in the background; `members` tell the progress."""
 
 
+class HistoryOff(Conflict):
+    """The project does not remember what its changes were."""
+
+
+class NotTold(Conflict):
+    """The stream consumer has not told all of a change yet. The header `Retry-After` says how long to wait."""
+
+
+class HistoryExpired(RequestError):
+    """What the change did is so long ago that it is not remembered any more, or not for certain all of it."""
+
+
 class EditConflict(Conflict):
     """Others have set the same fields to other values since the version that the client names; `conflicts` tells which."""
 
@@ -144,6 +156,9 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     Conflict: ProblemType(409, "conflict", "Conflict with the current state"),
     NotJournalled: ProblemType(409, "not-journalled", "No journal"),
     NotReady: ProblemType(409, "not-ready", "Not ready"),
+    HistoryOff: ProblemType(409, "history-off", "No history"),
+    NotTold: ProblemType(409, "not-told", "Not told yet"),
+    HistoryExpired: ProblemType(410, "history-expired", "History expired"),
     EditConflict: ProblemType(409, "edit-conflict", "Edit conflict"),
     VersionMismatch: ProblemType(412, "version-mismatch", "Version mismatch"),
     TooLarge: ProblemType(413, "too-large", "Too large"),
@@ -200,7 +215,7 @@ class _Room:
 
 
 def _named(conflict: Mapping[str, object]) -> Mapping[str, object]:
-    return {name: conflict[name] for name in ("field", "by")}
+    return {name: conflict[name] for name in ("field", "by", "version") if name in conflict}
 
 
 def _values(conflict: Mapping[str, object]) -> Mapping[str, object]:

@@ -1,0 +1,421 @@
+"""Takes changes back: finds what was written under an X-Change-Id, makes sure that all of it is known, and writes issue by issue.
+
+What is to be written, `undo_decision` says. Each write is on condition of the version that was looked at, and part of the undo's
+own change; so an undo can be undone. Large changes are taken back by a job (`maintenance.undo_job`), by the same functions.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Self
+from uuid import UUID
+
+from gridview.commands.actor import Actor, Role
+from gridview.commands.changes import CHANGE_ID
+from gridview.commands.issues import delete_issue
+from gridview.commands.requests import UndoRequest
+from gridview.commands.trash import require_place
+from gridview.commands.undo_decision import Affected, Undo, UndoStep, UndoVerdict, decide
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.expressions import version_is
+from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import DELETED, Recent, issues_in
+from gridview.index import freshness
+from gridview.index.block_cache import BlockCache
+from gridview.index.change_members import ChangeMember, members_of
+from gridview.index.history import read_changes
+from gridview.schema.catalog import Catalog
+from gridview.schema.document_store import issue_key
+from gridview.schema.documents import Document
+from gridview.schema.history import Change, Kind, floor_of
+from gridview.schema.trash import DELETED_BY, living
+from gridview.support import clock
+from gridview.support.concurrency import chunked, in_threads
+from gridview.support.errors import (
+    MAX_PROBLEM_BYTES,
+    Conflict,
+    FieldError,
+    Forbidden,
+    HistoryExpired,
+    HistoryOff,
+    InvalidRequest,
+    NotFound,
+    NotTold,
+    Overloaded,
+    RequestError,
+    VersionMismatch,
+    problem,
+)
+from gridview.support.validation import parse
+
+MAX_AT_ONCE = 500
+"""Issues that one request takes back. More are a job."""
+
+SETTLED = 3.0
+"""Seconds in which nothing more of a change has come, beyond what the index lags, after which it is taken to be whole."""
+
+_MARGIN = 3_600.0
+"""Seconds before the oldest version of a change is forgotten from which on it is not taken back: the table forgets one by one."""
+
+_GROUP = 50
+"""Issues whose documents and histories are in memory together."""
+_KNOWN = 50
+"""Versions of an issue by others, the last ones, that are looked up. Of those before it is not known what they changed."""
+_AT_ONCE = 16
+_ATTEMPTS = 8
+_PROBLEM_BYTES = 600_000
+"""Of all problems in an answer, each of which has an equal share."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoOrder:
+    """The change that is to be taken back, and whose it is."""
+
+    change: UUID
+    by: str
+
+    def to_stored(self) -> dict[str, Any]:
+        """Encode, as a job keeps it."""
+        return {"change": self.change.bytes, "by": self.by}
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Decode."""
+        return cls(UUID(bytes=stored["change"]), stored["by"])
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """What is known of a change: its versions, by issue, and the stored instants of the first and the last. `more`: not of all."""
+
+    versions: Mapping[int, Sequence[int]]
+    first: str = ""
+    last: str = ""
+    more: bool = False
+
+    def spanning(self, member: ChangeMember) -> Self:
+        """With the instant of one more version."""
+        at = member.at
+        return replace(self, first=min(self.first or at, at or self.first), last=max(self.last, at))
+
+
+class TakenBack(NamedTuple):
+    """What came of an issue: its version now, if anything was taken back or nothing was left to; and why not all of it was."""
+
+    num: int
+    version: int | None
+    refused: RequestError | None
+    deleted: bool = False
+
+
+def parse_undo(body: Any) -> UndoRequest:
+    """The request. InvalidRequest."""
+    return parse(UndoRequest, body)
+
+
+def require_another(asked: UndoRequest, change: UUID) -> None:
+    """InvalidRequest if an undo were part of the change that it takes back."""
+    if UUID(asked.change) == change:
+        told = "must not be the change that is taken back"
+        raise InvalidRequest(f"{CHANGE_ID} {told}.", [FieldError(CHANGE_ID, told)])
+
+
+def find(
+    table: Table, catalog: Catalog, actor: Actor, asked: UndoRequest, recent: Recent
+) -> tuple[UndoOrder, Extent]:
+    """The change that a request means, as far as one request takes it back, and whose it is. A read unit for each 30 versions.
+
+    `recent`: writes of the change that the caller knows of; otherwise it must have settled (`require_settled`), half a read unit or
+    one. NotFound, Forbidden, Conflict, HistoryOff, HistoryExpired, NotTold.
+    """
+    require_history(catalog)
+    change = UUID(asked.change)
+    require_told(table, catalog, recent)
+    by_user: dict[str, dict[int, list[ChangeMember]]] = defaultdict(lambda: defaultdict(list))
+    more = False
+    found = members_of(table, catalog.tenant, catalog.project, change.bytes, by=asked.by)
+    for member in found:
+        by_user[member.by][member.num].append(member)
+        if len(by_user[member.by]) > MAX_AT_ONCE:
+            more = True
+            break
+    if not by_user:
+        if not recent:
+            require_settled(table, catalog, "")
+        raise NotFound("Nothing that is remembered was written under this change.")
+    order = UndoOrder(change, _whose(actor, asked.by, list(by_user)))
+    members = by_user[order.by]
+    extent = extent_of((one for versions in members.values() for one in versions), more=more)
+    require_remembered(catalog, extent)
+    if issues_in(recent).isdisjoint(extent.versions):
+        require_settled(table, catalog, extent.last)
+    return order, extent
+
+
+def _whose(actor: Actor, asked: str | None, found: Sequence[str]) -> str:
+    """Of the users who wrote under an id, the one whose change is meant: the caller first."""
+    by = asked if asked is not None else actor.user if actor.user in found else None
+    if by == actor.user:
+        return by
+    if actor.role < Role.ADMIN:
+        raise Forbidden("Only an administrator can take back the change of somebody else.")
+    if by is None and len(found) > 1:
+        raise Conflict("Several people have written under this id. Say in `by` whose change is meant.")
+    return by if by is not None else found[0]
+
+
+def extent_of(members: Iterable[ChangeMember], *, more: bool = False) -> Extent:
+    """What these versions come to."""
+    versions: dict[int, list[int]] = defaultdict(list)
+    extent = Extent(versions, more=more)
+    for one in members:
+        versions[one.num].append(one.version)
+        extent = extent.spanning(one)
+    return extent
+
+
+# What is known of a change
+
+
+def require_history(catalog: Catalog) -> None:
+    """HistoryOff if the project does not remember changes."""
+    if not catalog.history.enabled:
+        raise HistoryOff(
+            "The project's history is off: it does not remember changes so that they can be taken back."
+        )
+
+
+def require_remembered(catalog: Catalog, extent: Extent) -> None:
+    """HistoryExpired unless all of a change is remembered for certain."""
+    begun = math.inf if not extent.first else clock.instant(extent.first)
+    if begun < clock.instant(floor_of(catalog.history)) + _MARGIN:
+        raise HistoryExpired(
+            f"The project remembers changes for {catalog.history.days} days. This one is older, or about to be forgotten."
+        )
+
+
+def require_told(table: Table, catalog: Catalog, recent: Recent) -> None:
+    """NotTold unless the history holds these writes: a read unit for each, and another for a delete."""
+    versions: dict[int, int] = {}
+    for one in recent:
+        for num, version in one.versions.items():
+            versions[num] = max(versions.get(num, DELETED), version)
+    if not versions:
+        return
+    gone = [num for num, version in versions.items() if version == DELETED]
+    for num, document in read_documents(table, catalog, gone).items():
+        versions[num] = document["version"]
+    wanted = [(num, version) for num, version in versions.items() if version != DELETED]
+    found = read_changes(table, catalog.tenant, catalog.project, wanted, consistent=True)
+    if len(found) < len(wanted):
+        raise NotTold("The history does not hold all of the change yet.", headers={"Retry-After": "1"})
+
+
+def require_settled(table: Table, catalog: Catalog, last: str) -> None:
+    """NotTold unless the index is so far that more of a change would have come, if there were any. Half a read unit, or one.
+
+    `last`: the stored instant of the last version that is known; empty if none is.
+    """
+    lag = freshness.read(table, catalog, BlockCache(0.0)).seconds
+    if lag is None:
+        raise NotTold(
+            "Nobody can tell yet how late the history is. Send the consistency tokens of the change, or try later.",
+            headers={"Retry-After": "60"},
+        )
+    missing = lag + SETTLED - (clock.seconds() - clock.instant(last)) if last else lag - SETTLED
+    if missing > 0:
+        raise NotTold(
+            "More of the change may come: it was made just now, or the history is late. "
+            "Send the consistency tokens of its writes, or try again.",
+            headers={"Retry-After": str(math.ceil(missing))},
+        )
+
+
+# Taking it back
+
+
+def take_back(
+    table: Table,
+    undo: Undo,
+    order: UndoOrder,
+    versions: Mapping[int, Sequence[int]],
+    *,
+    only_look: bool = False,
+) -> list[TakenBack]:
+    """Take back these versions, by issue. What was taken back before is found, and not taken back again.
+
+    For each issue and its versions a strongly consistent read, and the write units of its document; a delete reads once more.
+    `only_look`: nothing is written, and what would have to be is left out of the answer.
+    """
+    results: list[TakenBack | None] = []
+    for group in chunked(sorted(versions), _GROUP):
+        work = _Group(table, undo, order, {num: versions[num] for num in group}, only_look=only_look)
+        results += in_threads(work.take_back, group, _AT_ONCE)
+    return [one for one in results if one is not None]
+
+
+def answer_of(results: Sequence[TakenBack], change: UUID) -> dict[str, Any]:
+    """The answer of an undo: the issues of which anything was taken back, and those of which something was not."""
+    refused = [one for one in results if one.refused is not None]
+    room = min(MAX_PROBLEM_BYTES, _PROBLEM_BYTES // max(len(refused), 1))
+    return {
+        "undone": [{"num": one.num, "version": one.version} for one in results if one.version is not None],
+        "change": str(change),
+        "refused": [
+            {"num": one.num, "problem": problem(one.refused, room)} for one in refused if one.refused
+        ],
+    }
+
+
+def versions_written(results: Iterable[TakenBack]) -> dict[int, int]:
+    """The issues of which anything was taken back, each with its version then, or DELETED."""
+    return {one.num: DELETED if one.deleted else one.version for one in results if one.version is not None}
+
+
+def read_documents(table: Table, catalog: Catalog, numbers: Iterable[int]) -> dict[int, Document]:
+    """Documents, strongly consistent, those of deleted issues too: a read unit for each 4 KB."""
+    wanted = [issue_key(catalog, num) for num in numbers]
+    return {one["num"]: one for one in table.batch_get(wanted, consistent=True).items.values()}
+
+
+class _Group:
+    """Issues that are worked on together."""
+
+    def __init__(
+        self,
+        table: Table,
+        undo: Undo,
+        order: UndoOrder,
+        versions: Mapping[int, Sequence[int]],
+        *,
+        only_look: bool,
+    ) -> None:
+        self._table = table
+        self._undo = undo
+        self._order = order
+        self._only_look = only_look
+        self._versions = versions
+        self._parts = self._read_parts()
+        documents = read_documents(table, undo.catalog, versions)
+        others = self._read_others(documents)
+        self._affected = {
+            num: Affected(num, self._parts.get(num, ()), found, others.get(num, {}), self._own(found))
+            for num in versions
+            for found in [documents.get(num)]
+        }
+
+    def _read_parts(self) -> dict[int, list[Change]]:
+        """The parts of each issue of which all are remembered."""
+        wanted = [(num, version) for num, versions in self._versions.items() for version in versions]
+        found = self._changes(wanted)
+        return {
+            num: [found[num, version] for version in sorted(versions)]
+            for num, versions in self._versions.items()
+            if all((num, version) in found for version in versions)
+        }
+
+    def _read_others(self, documents: Mapping[int, Document]) -> dict[int, dict[int, Change]]:
+        """The last versions of others since the first part, as far as they are remembered."""
+        wanted = []
+        for num, document in documents.items():
+            versions = self._versions[num]
+            since = range(min(versions) + 1, document["version"] + 1)[-_KNOWN - len(versions) :]
+            wanted += [(num, version) for version in since if version not in versions]
+        others: dict[int, dict[int, Change]] = defaultdict(dict)
+        for (num, version), change in self._changes(wanted).items():
+            others[num][version] = change
+        return others
+
+    def _own(self, found: Document | None) -> dict[int, Kind | None]:
+        """The version of a document, if the undo has made it, by an attempt that may have died."""
+        return {found["version"]: None} if found is not None and self._undo.wrote_last(found) else {}
+
+    def _changes(self, wanted: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Change]:
+        if not wanted:
+            return {}
+        catalog = self._undo.catalog
+        return read_changes(self._table, catalog.tenant, catalog.project, wanted, consistent=True)
+
+    def take_back(self, num: int) -> TakenBack | None:
+        """Take back what is to be taken back of one issue, write by write."""
+        affected, undo = self._affected[num], self._undo
+        if not affected.parts:
+            told = "What the change did to the issue is not remembered any more."
+            return TakenBack(num, None, Conflict(told) if affected.found else NotFound("The issue is gone."))
+        if self._is_untold(affected):
+            return TakenBack(num, None, NotTold("The history does not hold all of the issue's changes yet."))
+        for _ in range(_ATTEMPTS):
+            verdict = decide(undo, affected, clock.now(), clock.seconds())
+            before = affected.found
+            if verdict.step is None or before is None:
+                return _told_back(affected, verdict)
+            if self._only_look:
+                return None
+            try:
+                found = self._write(before, verdict.step)
+            except (ConditionFailed, VersionMismatch, NotFound, Conflict):
+                affected = self._again(affected)
+            except Overloaded:
+                raise
+            except RequestError as error:
+                return _told_back(affected, verdict._replace(refused=error))
+            else:
+                kind = _kind_of(before, found)
+                affected = replace(affected, found=found, own={**affected.own, found["version"]: kind})
+        return TakenBack(num, None, Conflict("Other requests keep changing the issue."))
+
+    def _is_untold(self, affected: Affected) -> bool:
+        """Whether the document's version is part of the change, and the history does not hold it yet."""
+        found = affected.found
+        return (
+            found is not None
+            and found.get("change") == self._order.change.bytes
+            and found["updated_by"] == self._order.by
+            and found["version"] not in self._versions[affected.num]
+        )
+
+    def _write(self, found: Document, step: UndoStep) -> Document:
+        undo = self._undo
+        if step.document is None:
+            actor = Actor(undo.catalog.tenant, undo.user, Role.EDITOR)
+            delete = partial(delete_issue, self._table, undo.catalog, actor, found["num"])
+            delete(frozenset({found["version"]}), change=undo.change)
+            return {
+                **found,
+                "version": found["version"] + 1,
+                "updated_by": undo.user,
+                "change": undo.change.bytes,
+                DELETED_BY: undo.user,
+            }
+        if living(found) is None:
+            require_place(self._table, undo.catalog)
+        try:
+            self._table.put(step.document, version_is(found["version"]))
+        except ConditionFailed as error:
+            if not error.is_repeat_of(step.document):
+                raise
+        return step.document
+
+    def _again(self, affected: Affected) -> Affected:
+        """An issue that somebody else has changed first, or this undo by a call whose answer was lost."""
+        num = affected.num
+        documents = read_documents(self._table, self._undo.catalog, [num])
+        found, others = documents.get(num), self._read_others(documents).get(num, {})
+        return replace(affected, found=found, others=others, own={**self._own(found), **affected.own})
+
+
+def _told_back(affected: Affected, verdict: UndoVerdict) -> TakenBack:
+    """What came of an issue for which nothing more can be done."""
+    found = affected.found
+    if found is None or not (verdict.taken or verdict.refused is None):
+        return TakenBack(affected.num, None, verdict.refused)
+    return TakenBack(affected.num, found["version"], verdict.refused, living(found) is None)
+
+
+def _kind_of(before: Document, after: Document) -> Kind:
+    """What the write of a document has done."""
+    if living(after) is None:
+        return "delete"
+    return "restore" if living(before) is None else "update"

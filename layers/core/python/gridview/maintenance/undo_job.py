@@ -1,0 +1,105 @@
+"""Takes back a large change, as a user job: batch by batch, by what a request does for a small one (`commands.undo`).
+
+An issue whose undo was cut short needs no note of its own: its document and its history tell what the job has written, so whoever
+goes on takes nothing back twice.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from uuid import UUID
+
+from pyroaring import BitMap
+
+from gridview.commands import undo
+from gridview.commands.undo import TakenBack, UndoOrder
+from gridview.commands.undo_decision import Undo
+from gridview.commands.write_rate import WriteRate
+from gridview.dynamodb.table import Table
+from gridview.index.change_members import ChangeMember, members_of
+from gridview.maintenance.bulk_place import Begun
+from gridview.maintenance.job_line import HeldJob
+from gridview.maintenance.numbered_turn import NumberedTurn, Outcome
+from gridview.schema.ids import MAX_ISSUE_NUMBER
+from gridview.schema.store import Catalogs
+from gridview.support.errors import NotTold
+
+
+class UndoChanges:
+    """The work of the kind `undo` (`job_line.JobWork`). `rate`: what the jobs of each tenant may write."""
+
+    def __init__(self, table: Table, catalogs: Catalogs, rate: WriteRate) -> None:
+        self._table = table
+        self._catalogs = catalogs
+        self._rate = rate
+
+    def __call__(self, held: HeldJob, left: Callable[[], float]) -> float:
+        """Work for a turn."""
+        return _UndoTurn(self._table, self._catalogs, self._rate, held).work(left)
+
+
+class _UndoTurn(NumberedTurn):
+    """One turn of work on one job."""
+
+    def __init__(self, table: Table, catalogs: Catalogs, rate: WriteRate, held: HeldJob) -> None:
+        super().__init__(table, catalogs, rate, held)
+        self._order = UndoOrder.from_stored(self._asked())
+
+    def _freeze(self) -> float:
+        """Store the numbers of all issues of the change, once all of it has been told: a read unit for each 30 versions."""
+        catalog = self._catalogs.current(self._table, *self._project)
+        undo.require_history(catalog)
+        numbers, extent = BitMap(), undo.Extent({})
+        for member in self._members():
+            numbers.add(member.num)
+            extent = extent.spanning(member)
+        undo.require_remembered(catalog, extent)
+        try:
+            undo.require_settled(self._table, catalog, extent.last)
+        except NotTold as error:
+            return float(error.headers["Retry-After"])
+        self._store(numbers, BitMap())
+        return 0.0
+
+    def _members(self, first: int = 1, last: int = MAX_ISSUE_NUMBER) -> Iterable[ChangeMember]:
+        order = self._order
+        return members_of(
+            self._table, *self._project, order.change.bytes, by=order.by, first=first, last=last
+        )
+
+    def _batch(self) -> float:
+        """Take up the next batch, and take it back. Returns the seconds to wait first, if the tenant's rate has no room for it."""
+        taken = self._taken()
+        if taken is None:
+            return 0.0
+        numbers = [one.num for one in taken.issues]
+        wait = self._refused_by_rate(len(numbers))
+        if wait or not self._begins(taken.place, (Begun(num, 0, 0) for num in numbers)):
+            return wait
+        self._end_batch(_outcome(self._take_back(numbers)))
+        return 0.0
+
+    def _settle(self) -> None:
+        """Go on with a batch whose worker died. Of a job that is over, only what was taken back is counted."""
+        numbers = [one.num for one in self._place.begun]
+        over = self._held.job.state.final
+        results = self._take_back(numbers, only_look=over)
+        if over:
+            results = [one for one in results if one.refused is None]
+        self._end_batch(_outcome(results), interrupted=True)
+        self._held.save(self._held.job)
+
+    def _take_back(self, numbers: list[int], *, only_look: bool = False) -> list[TakenBack]:
+        job = self._held.job
+        catalog = self._catalogs.current(self._table, *self._project)
+        versions: dict[int, list[int]] = defaultdict(list)
+        for member in self._members(first=min(numbers), last=max(numbers)):
+            versions[member.num].append(member.version)
+        rule = Undo(catalog, job.user, UUID(bytes=job.change))
+        wanted = {num: versions[num] for num in numbers}
+        return undo.take_back(self._table, rule, self._order, wanted, only_look=only_look)
+
+
+def _outcome(results: Sequence[TakenBack]) -> Outcome:
+    """What came of a batch. An issue of which something stays is refused, whatever else of it was taken back."""
+    refused = [(one.num, one.refused) for one in results if one.refused is not None]
+    return Outcome(sum(one.refused is None for one in results), refused)

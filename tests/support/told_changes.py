@@ -1,0 +1,29 @@
+"""Changes that an undo can take back at once, without a request that made them."""
+
+from uuid import UUID
+
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.schema.catalog import HistorySetting
+from gridview.schema.history import Change, Values, items_of
+from gridview.support import clock
+
+CHANGE = "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"
+BEFORE = "Before"
+
+
+def put(table: Table, tenant: str = "0807", project: str = "35e9", num: int = 1, by: str = "ann") -> None:
+    """Have it remembered that a user renamed an issue an hour ago, by the version that it is at, and that nothing is late."""
+    document = table.get(keys.issue(tenant, project, num), keys.project(tenant, project))
+    assert document is not None
+    edited = {"name": Values(BEFORE, document["name"])}
+    change = Change(num, document["version"], "update", by, clock.after(-3600), UUID(CHANGE).bytes, edited)
+    for item in items_of(tenant, project, HistorySetting(), change):
+        table.put(item)
+    on_time(table)
+
+
+def on_time(table: Table, behind: float = 0.0) -> None:
+    """Let the stream consumer be so many seconds late."""
+    noted = {"taken_in": round(clock.seconds() * 1_000), "behind": round(behind * 1_000)}
+    table.put({keys.PK: keys.LAG_OF_BEAT, keys.SK: keys.LAG, **noted})

@@ -1,0 +1,302 @@
+"""Undo of anything, followed by the undo of that, leaves every issue as it was; one that dies is gone on with, not done twice."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+from uuid import UUID, uuid5
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.strands import Pool
+from devtools.proof.faults.watched import Attempted
+from gridview.commands import issues, trash
+from gridview.commands.actor import Actor
+from gridview.commands.undo import TakenBack, UndoOrder, take_back
+from gridview.commands.undo_decision import Undo
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.support import concurrency
+from gridview.support.errors import Conflict, EditConflict, NotFound
+from tests.support.depth import THOROUGH, one_of
+from tests.support.remembered import (
+    ADA,
+    BEN,
+    CHANGE,
+    Told,
+    catalog_of,
+    made,
+    seen,
+    versions_of,
+)
+
+EXAMPLES = settings(
+    max_examples=one_of(25, thorough=400), derandomize=not THOROUGH, database=None, deadline=None
+)
+ISSUES = 3
+NAMES = ("one", "two", "three")
+
+_VALUES = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from(NAMES),
+        "state": st.sampled_from(["open", "closed"]),
+        "fields": st.fixed_dictionaries(
+            {},
+            optional={
+                "kind": st.sampled_from(["a", "b", "c", None]),
+                "tags": st.sampled_from([["x"], ["x", "y"], ["y", "x"], ["z", "x"], None]),
+                "cost": st.sampled_from([1, 2, None]),
+            },
+        ),
+    },
+)
+_NUM = st.integers(1, ISSUES + 2)
+_ACT = st.one_of(
+    st.tuples(st.just("edit"), _NUM, _VALUES),
+    st.tuples(st.sampled_from(["delete", "restore"]), _NUM, st.none()),
+    st.tuples(st.just("create"), st.none(), st.sampled_from(NAMES)),
+)
+_ACTS = st.lists(st.tuples(st.booleans(), _ACT), max_size=10)
+"""What is done, each by the one whose change it is (true), or by somebody else."""
+
+_BASE = made()
+"""The project, without issues: each example has a copy of it."""
+
+
+@pytest.fixture(autouse=True)
+def in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads take their turns in an order that is always the same."""
+    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", Pool)
+
+
+class World:
+    """Issues that people change; everything is remembered at once."""
+
+    def __init__(self) -> None:
+        self.table = _BASE.copy()
+        self.told = Told(self.table)
+        for name in NAMES:
+            self.act(("create", None, name), ADA, None)
+
+    def act(self, act: Any, actor: Actor, change: UUID | None) -> None:
+        """Do something, if it can be done."""
+        catalog, (word, num, about) = catalog_of(self.table), act
+        with suppress(NotFound, Conflict):
+            match word:
+                case "create":
+                    body = {"name": about, "fields": {"kind": "a"}}
+                    issues.create_issue(self.table, catalog, actor, body, change=change)
+                case "edit":
+                    issues.update_issue(self.table, catalog, actor, num, about, None, change=change)
+                case "delete":
+                    issues.delete_issue(self.table, catalog, actor, num, None, change=change)
+                case "restore":
+                    trash.restore_issue(self.table, catalog, actor, num, change=change)
+        self.told.tell(self.table)
+
+    def play(self, acts: Any) -> None:
+        for own, act in acts:
+            self.act(act, *((BEN, CHANGE) if own else (ADA, None)))
+
+    def undo(
+        self, change: UUID, by: str = BEN.user, into: UUID | None = None, table: Table | None = None
+    ) -> tuple[UUID, list[TakenBack]]:
+        """Take back a change of a user; the change that this is, and what came of each issue."""
+        own = into or uuid5(change, "undo")
+        versions = versions_of(self.table, change, by)
+        rule = Undo(catalog_of(self.table), BEN.user, own)
+        results = take_back(table or self.table, rule, UndoOrder(change, by), versions)
+        self.told.tell(self.table)
+        return own, results
+
+
+@EXAMPLES
+@given(before=_ACTS, acts=_ACTS)
+def test_undo_of_anything_and_undo_of_that_leave_the_issues_as_they_were(before: Any, acts: Any) -> None:
+    world = World()
+    world.play((False, act) for _, act in before)
+    world.play(acts)
+    states, change = [seen(world.table)], CHANGE
+    for _ in range(3):
+        change, results = world.undo(change)
+        states.append(seen(world.table))
+        if len(states) > 2:
+            assert not any(one.refused for one in results)
+    assert states[2] == states[0]
+    assert states[3] == states[1]
+
+
+@EXAMPLES
+@given(before=_ACTS, acts=_ACTS)
+def test_undo_of_what_nobody_else_has_touched_leaves_what_was_there_before(before: Any, acts: Any) -> None:
+    world = World()
+    world.play((False, act) for _, act in before)
+    was = seen(world.table)
+    world.play((True, act) for _, act in acts)
+    _, results = world.undo(CHANGE)
+    assert not any(one.refused for one in results)
+    now = seen(world.table)
+    for num, document in now.items():
+        if num in was and not was[num]["deleted"]:
+            assert _as_sets(document) == _as_sets(was[num])
+        else:
+            assert document["deleted"]
+
+
+def _as_sets(document: Any) -> Any:
+    """Options are a set: an edit that only gives them in another order changes nothing, and takes nothing back."""
+    fields = {key: sorted(one) if isinstance(one, list) else one for key, one in document["fields"].items()}
+    return {**document, "fields": fields}
+
+
+@EXAMPLES
+@given(acts=_ACTS, others=_ACTS)
+def test_what_others_have_done_since_is_never_taken_back(acts: Any, others: Any) -> None:
+    """A field that somebody else set last keeps its value, and whoever deleted or restored an issue last is right."""
+    world = World()
+    world.play((True, act) for _, act in acts)
+    world.play((False, act) for _, act in others)
+    before = _documents(world.table)
+    world.undo(CHANGE)
+    for num, document in _documents(world.table).items():
+        was = before[num]
+        for key, version in was.get("changed", {}).items():
+            if _maker(world, num, version) == ADA.user and not (
+                "deleted_by" in was or "deleted_by" in document
+            ):
+                assert _value(document, key) == _value(was, key)
+
+
+def _documents(table: MemoryTable) -> dict[int, Any]:
+    return {item["num"]: item for item in table.items.values() if "num" in item and "fields" in item}
+
+
+def _value(document: Any, key: str) -> Any:
+    return document[key] if key in ("name", "state") else document["fields"].get(key)
+
+
+def _maker(world: World, num: int, version: int) -> str:
+    item = world.table.get(keys.history("acme", "bridge", num), keys.history_item(version))
+    assert item is not None
+    return str(item["by"])
+
+
+class Killed(BaseException):
+    """The container is gone."""
+
+
+def killing(at: int, *, after: bool) -> Callable[[Attempted, Callable[[], Any]], Any]:
+    """Kills just before, or after, the call of this number."""
+    calls = iter(range(1, 10_000))
+
+    def around(_: Attempted, perform: Callable[[], Any]) -> Any:
+        call = next(calls)
+        if call == at and not after:
+            raise Killed
+        result = perform()
+        if call == at:
+            raise Killed
+        return result
+
+    return around
+
+
+ACTS: Sequence[tuple[bool, Any]] = (
+    (True, ("edit", 1, {"name": "two", "fields": {"cost": 2}})),
+    (True, ("edit", 1, {"state": "closed"})),
+    (True, ("edit", 2, {"name": "three"})),
+    (True, ("delete", 2, None)),
+    (True, ("delete", 3, None)),
+    (True, ("create", None, "new")),
+    (False, ("edit", 1, {"state": "open"})),
+)
+"""A change with an issue of every kind, of which somebody else has changed a field since."""
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("edited", [False, True])
+def test_whoever_goes_on_with_an_undo_that_died_takes_nothing_back_twice(after: bool, edited: bool) -> None:
+    """Killed at each call in turn; meanwhile somebody else may edit what had been taken back."""
+    world = World()
+    world.play(ACTS)
+    whole = World()
+    whole.play(ACTS)
+    own, results = whole.undo(CHANGE)
+    wanted, killed = _versions(whole.table), 0
+    for at in range(1, 1_000):
+        world = World()
+        world.play(ACTS)
+        try:
+            world.undo(CHANGE, into=own, table=world.table.seen_through(killing(at, after=after)))
+        except Killed:
+            killed += 1
+        else:
+            break
+        world.told.tell(world.table)
+        if not edited:
+            forget_the_last(world.table, own)
+        written = {num for num, version in _versions(world.table).items() if version > _before()[num]}
+        if edited:
+            for num in written:
+                world.act(("edit", num, {"fields": {"tags": ["z"]}}), ADA, None)
+        _, again = world.undo(CHANGE, into=own)
+        assert [one.num for one in again] == [one.num for one in results]
+        if not edited:
+            assert _versions(world.table) == wanted
+            assert [one.version for one in again] == [one.version for one in results]
+            assert [type(one.refused) for one in again] == [type(one.refused) for one in results]
+    assert killed > 10
+
+
+def forget_the_last(table: MemoryTable, own: UUID) -> None:
+    """As long as the stream has not told of it: what an undo has just written is known by the document alone."""
+    for num, document in _documents(table).items():
+        if document.get("change") == own.bytes:
+            table.delete(keys.history("acme", "bridge", num), keys.history_item(document["version"]))
+
+
+def _versions(table: MemoryTable) -> dict[int, int]:
+    return {num: document["version"] for num, document in _documents(table).items()}
+
+
+def _before() -> dict[int, int]:
+    return {1: 4, 2: 3, 3: 2, 4: 1}
+
+
+def test_an_edit_between_the_look_and_the_write_is_seen() -> None:
+    """Somebody else is faster: what they changed stays, the rest is taken back over their version."""
+    world = World()
+    world.act(("edit", 1, {"name": "two", "state": "closed"}), BEN, CHANGE)
+    done: list[int] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes and not done:
+            done.append(1)
+            world.act(("edit", 1, {"name": "three"}), ADA, None)
+        return perform()
+
+    _, (result,) = world.undo(CHANGE, table=world.table.seen_through(around))
+    document = _documents(world.table)[1]
+    assert (result.version, document["name"], document["state"]) == (4, "three", "o1")
+    assert isinstance(result.refused, EditConflict)
+    assert result.refused.conflicts[0]["by"] == ADA.user
+
+
+def test_a_write_whose_answer_was_lost_is_known_for_its_own() -> None:
+    """DynamoDB has carried it out, and the repetition of the call finds another version."""
+    world = World()
+    world.play(ACTS[:1])
+    lost: list[int] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes and not lost:
+            lost.append(1)
+            perform()
+        return perform()
+
+    _, (result,) = world.undo(CHANGE, table=world.table.seen_through(around))
+    assert (result.version, result.refused) == (3, None)
+    assert _versions(world.table)[1] == 3

@@ -1,0 +1,585 @@
+"""Undo from outside: what comes back, what stays because others changed it, who may, and what is refused."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from gridview.commands import jobs
+from gridview.commands import undo as undoing
+from gridview.encoding import keys
+from gridview.index.history import read_changes
+from gridview.support import clock
+from tests.support import told_changes
+from tests.support.cloud import Cloud
+from tests.support.http import Answer, Client
+
+# A killed function has no metrics to publish, which Powertools finds worth a warning.
+pytestmark = pytest.mark.filterwarnings("ignore:No application metrics")
+
+CHANGE = "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"
+
+
+@pytest.fixture
+def path(account: Cloud, project: str, api: Client) -> str:
+    """A project with two attributes and two issues, by ann."""
+    for body in (
+        {"id": "start", "name": "Start", "type": "date"},
+        {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]},
+        {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["x", "y"]},
+    ):
+        api.made(f"{project}/attributes", body)
+    for name in ("Pier", "Deck"):
+        api.made(f"{project}/issues", {"name": name, "fields": {"kind": "a"}})
+    account.follow()
+    return project
+
+
+@pytest.fixture(autouse=True)
+def settled(account: Cloud, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The history is never late, and nobody waits for more of a change to come."""
+    monkeypatch.setattr(undoing, "SETTLED", 0.0)
+    told_changes.on_time(account.table)
+
+
+def undo(
+    account: Cloud, api: Client, path: str, change: str, *, follow: bool = True, **headers: str
+) -> Answer:
+    """Take back a change, when the history has been told all there is."""
+    if follow:
+        account.follow()
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return api.post(f"{path}/undo", {"change": change}, headers=named)
+
+
+def undone(answer: Answer) -> dict[int, int]:
+    assert answer.status == 200, answer.text
+    return {one["num"]: one["version"] for one in answer.body["undone"]}
+
+
+def refused(answer: Answer) -> dict[int, Any]:
+    return {one["num"]: one["problem"] for one in answer.body["refused"]}
+
+
+def values(api: Client, path: str, num: int) -> Any:
+    """What people see of an issue; None if it is deleted."""
+    answer = api.get(f"{path}/issues/{num}")
+    return {name: answer.body[name] for name in ("name", "state", "fields")} if answer.status == 200 else None
+
+
+def edit(api: Client, path: str, num: int, body: Mapping[str, Any], change: str | None = None) -> str:
+    """Edit an issue, and tell the change."""
+    answer = api.patch(f"{path}/issues/{num}", body, headers={"x-change-id": change} if change else {})
+    assert answer.status == 200, answer.text
+    return answer.headers["x-change-id"]
+
+
+def test_an_edit_is_taken_back_by_one_version_more(account: Cloud, api: Client, path: str) -> None:
+    before = values(api, path, 1)
+    change = edit(
+        api, path, 1, {"name": "Pier 2", "state": "closed", "fields": {"start": "2026-11-21", "kind": None}}
+    )
+    editor = api.acting(role="editor")
+    answer = undo(account, editor, path, change)
+    assert answer.body == {
+        "undone": [{"num": 1, "version": 3}],
+        "change": answer.headers["x-change-id"],
+        "refused": [],
+    }
+    assert values(api, path, 1) == before
+    account.follow()
+    event = api.get(f"{path}/issues/1/history").body["items"][0]
+    assert (event["version"], event["kind"], event["change"]) == (3, "update", answer.body["change"])
+    assert event["fields"]["start"] == {"old": "2026-11-21", "new": None}
+    grid = api.post(
+        f"{path}/grid", {}, headers={"x-consistency-token": answer.headers["x-consistency-token"]}
+    )
+    assert [row["version"] for row in grid.body["rows"]] == [3, 1]
+
+
+def test_the_undo_of_an_undo_is_a_redo(account: Cloud, api: Client, path: str) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2", "fields": {"tags": ["y", "x"]}})
+    states = [values(api, path, 1)]
+    for _ in range(4):
+        change = undo(account, api, path, change).body["change"]
+        states.append(values(api, path, 1))
+    assert states[0] == states[2] == states[4]
+    assert states[1] == states[3] == {"name": "Pier", "state": "open", "fields": {"kind": "a"}}
+
+
+def test_a_change_of_every_kind_is_taken_back_and_made_again(account: Cloud, api: Client, path: str) -> None:
+    operations: list[dict[str, Any]] = [
+        {"create": {"name": "New", "fields": {"kind": "b"}}},
+        {"update": {"num": 1, "name": "Pier 2"}},
+        {"delete": {"num": 2}},
+    ]
+    made = api.post(f"{path}/issues/batch", {"operations": operations}, headers={"x-change-id": CHANGE})
+    assert [one["status"] for one in made.body["results"]] == [201, 200, 204]
+    after = [values(api, path, num) for num in (1, 2, 3)]
+    answer = undo(account, api, path, CHANGE)
+    assert undone(answer) == {1: 3, 2: 3, 3: 2}
+    assert [values(api, path, num) for num in (1, 2, 3)] == [
+        {"name": "Pier", "state": "open", "fields": {"kind": "a"}},
+        {"name": "Deck", "state": "open", "fields": {"kind": "a"}},
+        None,
+    ]
+    account.follow()
+    assert [one["num"] for one in api.get(f"{path}/trash").body["items"]] == [3]
+    again = undo(account, api, path, answer.body["change"])
+    assert undone(again) == {1: 4, 2: 4, 3: 3}
+    assert [values(api, path, num) for num in (1, 2, 3)] == after
+    assert undone(undo(account, api, path, again.body["change"])) == {1: 5, 2: 5, 3: 4}
+
+
+def test_a_restore_is_taken_back_by_a_delete(account: Cloud, api: Client, path: str) -> None:
+    api.delete(f"{path}/issues/1")
+    change = api.post(f"{path}/trash/1/restore").headers["x-change-id"]
+    assert undone(undo(account, api, path, change)) == {1: 4}
+    assert values(api, path, 1) is None
+
+
+def test_what_others_have_changed_since_stays_and_is_told_with_its_version(
+    account: Cloud, api: Client, path: str
+) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2", "fields": {"start": "2026-11-21", "kind": "b"}})
+    edit(api, path, 2, {"name": "Deck 2"}, change)
+    edit(api.acting(user="bob"), path, 1, {"fields": {"start": "2026-11-22"}})
+    edit(api, path, 1, {"state": "closed"})
+    answer = undo(account, api, path, change)
+    assert undone(answer) == {1: 5, 2: 3}
+    told = refused(answer)[1]
+    assert (told["type"], told["status"]) == ("edit-conflict", 409)
+    assert "version 3" in told["detail"]
+    assert told["conflicts"] == [
+        {"field": "start", "yours": None, "theirs": "2026-11-22", "by": "bob", "version": 3}
+    ]
+    assert values(api, path, 1) == {
+        "name": "Pier",
+        "state": "closed",
+        "fields": {"start": "2026-11-22", "kind": "a"},
+    }
+    assert values(api, path, 2)["name"] == "Deck"
+
+
+def test_what_others_have_set_to_the_former_value_is_no_conflict(
+    account: Cloud, api: Client, path: str
+) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    edit(api.acting(user="bob"), path, 1, {"name": "Pier"})
+    answer = undo(account, api, path, change)
+    assert (undone(answer), refused(answer)) == ({1: 3}, {})
+
+
+def test_several_edits_of_one_change_go_back_to_before_the_first(
+    account: Cloud, api: Client, path: str
+) -> None:
+    for name in ("Pier 2", "Pier 3", "Pier 4"):
+        edit(api, path, 1, {"name": name}, CHANGE)
+    edit(api, path, 1, {"state": "closed"})
+    assert undone(undo(account, api, path, CHANGE)) == {1: 6}
+    assert values(api, path, 1) == {"name": "Pier", "state": "closed", "fields": {"kind": "a"}}
+
+
+def test_an_edit_goes_back_to_what_others_set_in_between(account: Cloud, api: Client, path: str) -> None:
+    edit(api, path, 1, {"name": "mine", "state": "closed"}, CHANGE)
+    edit(api.acting(user="bob"), path, 1, {"name": "theirs"})
+    edit(api, path, 1, {"name": "mine again"}, CHANGE)
+    answer = undo(account, api, path, CHANGE)
+    assert values(api, path, 1)["name"] == "theirs"
+    assert values(api, path, 1)["state"] == "open"
+    (conflict,) = refused(answer)[1]["conflicts"]
+    assert (conflict["field"], conflict["by"], conflict["version"]) == ("name", "bob", 3)
+
+
+def test_a_new_issue_that_others_have_edited_stays(account: Cloud, api: Client, path: str) -> None:
+    change = api.post(f"{path}/issues", {"name": "New"}).headers["x-change-id"]
+    edit(api.acting(user="bob"), path, 3, {"fields": {"kind": "b"}})
+    answer = undo(account, api, path, change)
+    assert undone(answer) == {}
+    (conflict,) = refused(answer)[3]["conflicts"]
+    assert conflict == {"field": "kind", "yours": None, "theirs": "b", "by": "bob", "version": 2}
+    assert values(api, path, 3)["fields"] == {"kind": "b"}
+
+
+def test_a_new_issue_that_others_have_deleted_and_restored_stays(
+    account: Cloud, api: Client, path: str
+) -> None:
+    change = api.post(f"{path}/issues", {"name": "New"}).headers["x-change-id"]
+    bob = api.acting(user="bob")
+    bob.delete(f"{path}/issues/3")
+    account.follow()
+    assert refused(undo(account, api, path, change))[3]["type"] == "edit-conflict"
+    bob.post(f"{path}/trash/3/restore")
+    answer = undo(account, api, path, change)
+    assert (undone(answer), refused(answer)[3]["type"]) == ({}, "edit-conflict")
+    assert values(api, path, 3)["name"] == "New"
+
+
+def test_what_others_have_deleted_or_restored_or_purged_since(account: Cloud, api: Client, path: str) -> None:
+    bob = api.acting(user="bob")
+    edited = edit(api, path, 1, {"name": "Pier 2"})
+    bob.delete(f"{path}/issues/1")
+    deleted = api.delete(f"{path}/issues/2").headers["x-change-id"]
+    answer = undo(account, api, path, edited)
+    assert (undone(answer), refused(answer)[1]["type"]) == ({}, "not-found")
+    assert "version 3" in refused(answer)[1]["detail"]
+    bob.post(f"{path}/trash/2/restore")
+    answer = undo(account, api, path, deleted)
+    assert (undone(answer), refused(answer)[2]["type"]) == ({}, "edit-conflict")
+    bob.delete(f"{path}/trash/1")
+    account.follow()
+    assert refused(undo(account, api, path, edited))[1]["type"] == "not-found"
+
+
+def test_an_issue_that_was_edited_and_deleted_in_one_change_comes_back_as_it_was(
+    account: Cloud, api: Client, path: str
+) -> None:
+    edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
+    api.delete(f"{path}/issues/1", headers={"x-change-id": CHANGE})
+    answer = undo(account, api, path, CHANGE)
+    assert undone(answer) == {1: 5}, "one version brings it back, one more its name"
+    assert values(api, path, 1)["name"] == "Pier"
+    redo = undo(account, api, path, answer.body["change"])
+    assert undone(redo) == {1: 7}
+    assert values(api, path, 1) is None
+    account.follow()
+    assert api.get(f"{path}/trash").body["items"][0]["name"] == "Pier 2", "it is in the trash as it was"
+
+
+def test_what_was_made_and_deleted_in_one_change_needs_nothing(
+    account: Cloud, api: Client, path: str
+) -> None:
+    api.post(f"{path}/issues", {"name": "New"}, headers={"x-change-id": CHANGE})
+    api.delete(f"{path}/issues/3", headers={"x-change-id": CHANGE})
+    answer = undo(account, api, path, CHANGE)
+    assert (undone(answer), refused(answer)) == ({3: 2}, {})
+    assert "x-consistency-token" in answer.headers
+
+
+# Definitions that have changed since
+
+
+def test_attributes_and_options_that_were_deleted_since_are_named(
+    account: Cloud, api: Client, path: str
+) -> None:
+    edit(api, path, 1, {"fields": {"start": "2026-11-20"}})
+    change = edit(api, path, 1, {"name": "Pier 2", "fields": {"start": "2026-11-21", "kind": "b"}})
+    assert api.delete(f"{path}/attributes/start").status == 204
+    assert api.patch(f"{path}/attributes/kind", {"options": ["b"]}).status == 409, "an issue uses it"
+    edit(api, path, 2, {"fields": {"kind": None}})
+    account.follow()
+    account.upkeep()
+    assert api.patch(f"{path}/attributes/kind", {"options": ["b"]}).status == 200
+    answer = undo(account, api, path, change)
+    problem = refused(answer)[1]
+    assert problem["type"] == "conflict"
+    assert {one["field"]: one["message"] for one in problem["errors"]} == {
+        "fields": "an attribute that was set is deleted",
+        "fields.kind": "an option that it had is deleted",
+    }
+    assert values(api, path, 1) == {"name": "Pier", "state": "open", "fields": {"kind": "b"}}
+
+
+def test_what_is_required_by_now_is_not_cleared(account: Cloud, api: Client, path: str) -> None:
+    change = edit(api, path, 1, {"fields": {"start": "2026-11-21"}})
+    assert api.patch(f"{path}/attributes/start", {"required": True}).status == 200
+    answer = undo(account, api, path, change)
+    assert refused(answer)[1]["errors"] == [{"field": "fields.start", "message": "is required"}]
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    other = edit(api, path, 2, {"name": "Deck 2", "fields": {"start": "2026-11-21"}})
+    assert undone(undo(account, api, path, change)) == {1: 4}
+    answer = undo(account, api, path, other)
+    assert (undone(answer), refused(answer)[2]["type"]) == ({2: 3}, "conflict")
+    assert values(api, path, 2) == {
+        "name": "Deck",
+        "state": "open",
+        "fields": {"kind": "a", "start": "2026-11-21"},
+    }
+
+
+def test_an_issue_that_cannot_be_valid_is_refused_as_any_edit_of_it_is(
+    account: Cloud, api: Client, path: str
+) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    assert api.patch(f"{path}/attributes/start", {"required": True}).status == 200
+    answer = undo(account, api, path, change)
+    assert (undone(answer), refused(answer)[1]["type"]) == ({}, "invalid-request")
+    assert refused(answer)[1]["errors"] == [{"field": "fields.start", "message": "is required"}]
+
+
+def test_a_state_that_was_dropped_is_not_given_back(account: Cloud, api: Client, path: str) -> None:
+    api.patch(path, {"states": ["open", "closed", "late"]})
+    edit(api, path, 1, {"state": "late"})
+    change = edit(api, path, 1, {"state": "closed"})
+    gone = api.delete(f"{path}/issues/2").headers["x-change-id"]
+    account.follow()
+    account.upkeep()
+    assert api.patch(path, {"states": ["open", "closed"]}).status == 200
+    assert refused(undo(account, api, path, change))[1]["errors"][0]["field"] == "state"
+    assert undone(undo(account, api, path, gone)) == {2: 3}
+
+
+# Who may
+
+
+def test_an_editor_takes_back_what_is_theirs_and_an_administrator_all(
+    account: Cloud, api: Client, path: str
+) -> None:
+    ben, viewer = api.acting(role="editor", user="ben"), api.acting(role="viewer", user="ben")
+    change = edit(ben, path, 1, {"name": "Pier 2"})
+    assert undo(account, viewer, path, change).kind == (403, "forbidden")
+    assert undo(account, api.acting(role="editor", user="cem"), path, change).kind == (403, "forbidden")
+    assert undone(undo(account, api, path, change)) == {1: 3}
+    assert api.get(f"{path}/issues/1").body["updated_by"] == "ann"
+
+
+def test_the_same_id_of_two_people_is_two_changes(account: Cloud, api: Client, path: str) -> None:
+    ben, cem = api.acting(role="editor", user="ben"), api.acting(role="editor", user="cem")
+    edit(ben, path, 1, {"name": "ben's"}, CHANGE)
+    edit(cem, path, 2, {"name": "cem's"}, CHANGE)
+    assert undo(account, api, path, CHANGE).kind == (409, "conflict")
+    assert undone(undo(account, ben, path, CHANGE)) == {1: 3}
+    edit(api, path, 1, {"state": "closed"}, CHANGE)
+    assert undone(undo(account, api, path, CHANGE)) == {1: 5}
+    answer = api.post(f"{path}/undo", {"change": CHANGE, "by": "cem"})
+    assert undone(answer) == {2: 3}
+    assert ben.post(f"{path}/undo", {"change": CHANGE, "by": "cem"}).kind == (403, "forbidden")
+    assert api.post(f"{path}/undo", {"change": CHANGE, "by": "dora"}).kind == (404, "not-found")
+
+
+def test_another_tenant_finds_nothing(account: Cloud, api: Client, path: str) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    other = api.acting(tenant="0808")
+    assert undo(account, other, path, change).kind == (404, "not-found")
+    other.made("/v1/projects", {"name": "Theirs", "id": path.rpartition("/")[2]})
+    assert undo(account, other, path, change).kind == (404, "not-found")
+    assert values(api, path, 1)["name"] == "Pier 2"
+
+
+def test_what_is_no_change_of_the_project(account: Cloud, api: Client, path: str) -> None:
+    assert undo(account, api, path, str(uuid4())).kind == (404, "not-found")
+    for body in (
+        {},
+        {"change": "x"},
+        {"change": CHANGE, "num": 1},
+        {"change": CHANGE, "by": ""},
+        {"change": 1},
+    ):
+        assert api.post(f"{path}/undo", body).kind == (400, "invalid-request")
+    assert undo(account, api, "/v1/projects/nowhere", CHANGE).kind == (404, "not-found")
+    edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
+    answer = undo(account, api, path, CHANGE, x_change_id=CHANGE.upper())
+    assert (answer.kind, "X-Change-Id" in answer.errors) == ((400, "invalid-request"), True)
+
+
+# What is known
+
+
+def test_what_has_not_been_told_is_waited_for(
+    account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the token of a write it is certain; without it nobody knows what may come."""
+    written = api.patch(f"{path}/issues/1", {"name": "Pier 2"}, headers={"x-change-id": CHANGE})
+    token = written.headers["x-consistency-token"]
+    answer = undo(account, api, path, CHANGE, follow=False, x_consistency_token=token)
+    assert (answer.kind, answer.headers["retry-after"]) == ((409, "not-told"), "1")
+    account.follow()
+    monkeypatch.setattr(undoing, "SETTLED", 3.0)
+    answer = undo(account, api, path, CHANGE)
+    assert answer.kind == (409, "not-told")
+    assert 1 <= int(answer.headers["retry-after"]) <= 3
+    assert values(api, path, 1)["name"] == "Pier 2"
+    assert undone(undo(account, api, path, CHANGE, x_consistency_token=token)) == {1: 3}
+
+
+def test_a_token_of_a_delete_is_waited_for(account: Cloud, api: Client, path: str) -> None:
+    deleted = api.delete(f"{path}/issues/1", headers={"x-change-id": CHANGE})
+    token = deleted.headers["x-consistency-token"]
+    assert undo(account, api, path, CHANGE, follow=False, x_consistency_token=token).kind == (409, "not-told")
+    assert undone(undo(account, api, path, CHANGE, x_consistency_token=token)) == {1: 3}
+
+
+def test_tokens_of_other_issues_tell_nothing_of_a_change(
+    account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
+    other = api.patch(f"{path}/issues/2", {"name": "Deck 2"}).headers["x-consistency-token"]
+    monkeypatch.setattr(undoing, "SETTLED", 3.0)
+    assert undo(account, api, path, CHANGE, x_consistency_token=other).kind == (409, "not-told")
+
+
+def test_a_late_history_is_waited_for(account: Cloud, api: Client, path: str) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    told_changes.on_time(account.table, behind=20)
+    answer = undo(account, api, path, change)
+    assert answer.kind == (409, "not-told")
+    assert 15 <= int(answer.headers["retry-after"]) <= 20
+    assert undo(account, api, path, str(uuid4())).kind == (409, "not-told"), "it may be of just now"
+    account.table.delete(keys.LAG_OF_BEAT, keys.LAG)
+    account.table.delete(keys.lag("0807", "plain"), keys.LAG)
+    assert undo(account, api, path, change).kind == (409, "not-told"), "nobody can tell how late it is"
+
+
+def test_an_issue_of_which_a_version_has_not_been_told_is_refused(
+    account: Cloud, api: Client, path: str
+) -> None:
+    edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
+    edit(api, path, 2, {"name": "Deck 2"}, CHANGE)
+    account.follow()
+    edit(api, path, 1, {"state": "closed"}, CHANGE)
+    answer = undo(account, api, path, CHANGE, follow=False)
+    assert undone(answer) == {2: 3}
+    assert refused(answer)[1]["type"] == "not-told"
+    assert undone(undo(account, api, path, CHANGE, x_change_id=answer.body["change"])) == {1: 4, 2: 3}
+
+
+def test_without_history_there_is_no_undo(account: Cloud, api: Client, path: str) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    assert api.patch(path, {"history": {"enabled": False}}).status == 200
+    assert undo(account, api, path, change).kind == (409, "history-off")
+
+
+def test_what_is_forgotten_is_not_taken_back(
+    account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    account.follow()
+    assert api.patch(path, {"history": {"days": 1}}).status == 200
+    now = clock.seconds()
+    for hours, status in ((22.9, 200), (23.1, 410)):
+        with monkeypatch.context() as patch:
+            patch.setattr(clock, "seconds", lambda: now + hours * 3600)  # noqa: B023
+            patch.setattr(clock, "after", lambda more: stored(now + hours * 3600 + more))  # noqa: B023
+            told_changes.on_time(account.table)
+            answer = undo(account, api, path, change)
+            assert answer.status == status, answer.text
+    assert answer.kind == (410, "history-expired")
+
+
+def stored(seconds: float) -> str:
+    """An instant as it is stored."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+# Once
+
+
+def test_a_repetition_under_a_key_answers_the_same_and_does_nothing(
+    account: Cloud, api: Client, path: str
+) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    first = undo(account, api, path, change, idempotency_key="k")
+    assert undone(first) == {1: 3}
+    edit(api, path, 1, {"name": "Pier 3"})
+    again = undo(account, api, path, change, idempotency_key="k")
+    assert (again.text, again.headers) == (first.text, first.headers)
+    assert values(api, path, 1)["name"] == "Pier 3"
+    other = edit(api, path, 1, {"name": "Pier 4"})
+    assert undo(account, api, path, other, idempotency_key="k").kind == (409, "conflict")
+
+
+def test_without_a_key_a_second_undo_finds_its_fields_changed(account: Cloud, api: Client, path: str) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    first = undo(account, api, path, change)
+    redo = undo(account, api, path, first.body["change"])
+    answer = undo(account, api, path, change)
+    assert (undone(answer), refused(answer)[1]["conflicts"][0]["version"]) == ({}, undone(redo)[1])
+    assert values(api, path, 1)["name"] == "Pier 2"
+
+
+# Jobs
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is more than one issue is a job."""
+    monkeypatch.setattr(undoing, "MAX_AT_ONCE", 1)
+
+
+def both(account: Cloud, api: Client, path: str) -> str:
+    """A change of two issues."""
+    edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
+    return edit(api, path, 2, {"name": "Deck 2", "state": "closed"}, CHANGE)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_change_is_taken_back_by_a_job_which_can_be_undone(
+    account: Cloud, api: Client, path: str
+) -> None:
+    answer = undo(account, api, path, both(account, api, path))
+    assert (answer.status, answer.body["kind"], answer.body["state"]) == (202, "undo", "waiting")
+    assert answer.headers["location"] == f"{path}/jobs/{answer.body['id']}"
+    assert answer.headers["x-change-id"] == answer.body["change"]
+    assert len(account.hints) == 1, "a worker is told at once"
+    account.upkeep()
+    done = api.get(answer.headers["location"]).body
+    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 2, 2, 0)
+    assert [values(api, path, num)["name"] for num in (1, 2)] == ["Pier", "Deck"]
+    redo = undo(account, api, path, answer.body["change"])
+    account.upkeep()
+    assert api.get(redo.headers["location"]).body["done"] == 2
+    assert [values(api, path, num)["name"] for num in (1, 2)] == ["Pier 2", "Deck 2"]
+
+
+@pytest.mark.usefixtures("large")
+def test_a_job_lists_what_stays(account: Cloud, api: Client, path: str) -> None:
+    both(account, api, path)
+    edit(api.acting(user="bob"), path, 2, {"name": "theirs"})
+    job = undo(account, api, path, CHANGE).headers["location"]
+    account.upkeep()
+    done = api.get(job).body
+    assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 1, 2, 1)
+    (one,) = api.get(f"{job}/refused").body["items"]
+    assert (one["num"], one["problem"]["type"]) == (2, "edit-conflict")
+    assert one["problem"]["conflicts"][0]["version"] == 3
+    assert values(api, path, 2) == {"name": "theirs", "state": "open", "fields": {"kind": "a"}}
+
+
+@pytest.mark.usefixtures("large")
+def test_a_change_of_an_open_job_is_not_taken_back_yet(account: Cloud, api: Client, path: str) -> None:
+    job = undo(account, api, path, both(account, api, path), x_change_id=str(UUID(int=7)))
+    edit(api, path, 1, {"state": "closed"}, str(UUID(int=7)))
+    assert undo(account, api, path, str(UUID(int=7))).kind == (409, "conflict")
+    assert undo(account, api.acting(user="bob"), path, CHANGE).status == 202, "another change is free"
+    assert api.delete(job.headers["location"]).status == 204
+    account.upkeep()
+    assert undo(account, api, path, str(UUID(int=7))).status == 200
+
+
+@pytest.mark.usefixtures("large")
+def test_a_job_is_begun_once_under_a_key_even_by_an_attempt_that_died(
+    account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change = both(account, api, path)
+    start = jobs.start
+
+    def die(*given: Any) -> Any:
+        start(*given)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "start", die)
+        with pytest.raises(KeyboardInterrupt):
+            undo(account, api, path, change, idempotency_key="k")
+    (begun,) = api.get(f"{path}/jobs").body["items"]
+    record = next(item for (pk, _), item in account.table.items.items() if pk.startswith(keys.REQUEST_PREFIX))
+    account.table.put({**record, "lease": 0})
+    for _ in range(2):
+        answer = undo(account, api, path, change, idempotency_key="k")
+        assert (answer.status, answer.body["id"]) == (202, begun["id"])
+    assert len(api.get(f"{path}/jobs").body["items"]) == 1
+
+
+def test_a_change_item_tells_when(account: Cloud, api: Client, path: str) -> None:
+    """What an undo goes by: an instant of each version, within the one write unit of its item."""
+    edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
+    account.follow()
+    (found,) = [
+        item
+        for (pk, _), item in account.table.items.items()
+        if pk == keys.change("0807", "plain", UUID(CHANGE).bytes)
+    ]
+    (told,) = read_changes(account.table, "0807", "plain", [(1, 2)]).values()
+    assert (found["at"], found["num"], found["version"]) == (told.at, 1, 2)

@@ -1,0 +1,290 @@
+"""Undo of large changes: killed at every call, cancelled, late, limited. Nothing is taken back twice."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.strands import Pool
+from devtools.proof.faults.watched import Attempted
+from gridview.commands import issues, jobs
+from gridview.commands import undo as undoing
+from gridview.commands.undo import UndoOrder
+from gridview.commands.write_rate import WriteRate
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.cursors import Cursors
+from gridview.maintenance import numbered_turn
+from gridview.maintenance.job_line import LineWorker
+from gridview.maintenance.job_worker import due_jobs
+from gridview.maintenance.undo_job import UndoChanges
+from gridview.schema.jobs import Turn
+from gridview.schema.leases import LEASE
+from gridview.schema.store import Catalogs
+from gridview.schema.user_jobs import JobKind
+from gridview.support import clock, concurrency
+from tests.support import told_changes
+from tests.support.depth import one_of
+from tests.support.remembered import (
+    ADA,
+    BEN,
+    CHANGE,
+    PROJECT,
+    TENANT,
+    Told,
+    catalog_of,
+    made,
+    seen,
+    versions_of,
+)
+
+pytestmark = pytest.mark.usefixtures("no_pauses")
+
+ISSUES = 8
+OWN = UUID(int=7)
+
+
+class Killed(BaseException):
+    """The worker is gone."""
+
+
+class Passing:
+    """Time that can be made to pass."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.over = 0.0
+        after, seconds = clock.after, clock.seconds
+        monkeypatch.setattr(clock, "after", lambda more: after(more + self.over))
+        monkeypatch.setattr(clock, "seconds", lambda: seconds() + self.over)
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Passing:
+    return Passing(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches and chunks that eight issues make several of, in an order that is always the same."""
+    monkeypatch.setattr(numbered_turn, "BATCH", 3)
+    monkeypatch.setattr(numbered_turn, "CHUNK", 5)
+    monkeypatch.setattr(undoing, "SETTLED", 0.0)
+    monkeypatch.setattr(concurrency, "ThreadPoolExecutor", Pool)
+
+
+BEFORE = made()
+
+
+@pytest.fixture
+def table() -> MemoryTable:
+    """Eight issues; ben has renamed the odd ones and deleted the even ones, and ada has renamed the third since."""
+    table = BEFORE.copy()
+    told, catalog = Told(table), catalog_of(table)
+    for num in range(1, ISSUES + 1):
+        issues.create_issue(table, catalog, ADA, {"name": f"issue {num}"})
+    for num in range(1, ISSUES + 1):
+        if num % 2:
+            issues.update_issue(table, catalog, BEN, num, {"name": "new"}, None, change=CHANGE)
+        else:
+            issues.delete_issue(table, catalog, BEN, num, None, change=CHANGE)
+    issues.update_issue(table, catalog, ADA, 3, {"name": "other"}, None)
+    told.tell(table)
+    return table
+
+
+def start(table: Table, change: UUID = CHANGE, own: UUID = OWN) -> str:
+    asked = UndoOrder(change, BEN.user).to_stored()
+    job: str = jobs.start(table, BEN, PROJECT, JobKind.UNDO, asked, own)["id"]
+    return job
+
+
+def work(table: Table, rate: int = 0) -> list[Turn]:
+    """A turn for each line that is due."""
+    worker = LineWorker(
+        table, {JobKind.UNDO: UndoChanges(table, Catalogs(), WriteRate(rate, lambda: None, 0.5))}
+    )
+    hints = [hint for hint in due_jobs(table) if keys.is_jobs(hint.partition)]
+    return [turn for hint in hints if (turn := worker.take_turn(hint, lambda: 60.0)) is not None]
+
+
+def finish(table: Table, time: Passing, job: str, rate: int = 0) -> Any:
+    """Work until the job is over, however long it has to wait."""
+    for _ in range(30):
+        time.over += LEASE + 1
+        told_changes.on_time(table)
+        if not work(table, rate):
+            return jobs.get_job(table, BEN, PROJECT, job)
+    raise AssertionError("the job does not end")
+
+
+def refused(table: Table, job: str) -> dict[int, str]:
+    page = jobs.list_refused(table, BEN, PROJECT, job, {}, Cursors([b"of the tests"], "refused"))
+    return {one["num"]: one["problem"]["type"] for one in page["items"]}
+
+
+def killing(at: int, *, after: bool) -> Callable[[Attempted, Callable[[], Any]], Any]:
+    """Kills just before, or after, the call of this number."""
+    calls = iter(range(1, 10_000))
+
+    def around(_: Attempted, perform: Callable[[], Any]) -> Any:
+        call = next(calls)
+        if call == at and not after:
+            raise Killed
+        result = perform()
+        if call == at:
+            raise Killed
+        return result
+
+    return around
+
+
+def killed_copies(table: MemoryTable, time: Passing, every: int) -> Iterator[MemoryTable]:
+    """The table as it is after a worker was killed, before or after each of its calls in turn."""
+    step, killed, began = one_of(every), 0, time.over
+    for after in (False, True):
+        for at in range(1 + after, 10_000, step):
+            copy = table.copy()
+            time.over = began
+            try:
+                work(copy.seen_through(killing(at, after=after)))
+            except Killed:
+                killed += 1
+                yield copy
+            else:
+                break
+    assert killed > 30 / step
+
+
+def versions(table: MemoryTable) -> dict[int, int]:
+    documents = [item for item in table.items.values() if "num" in item and "fields" in item]
+    return {one["num"]: one["version"] for one in documents}
+
+
+def is_whole(table: MemoryTable, told: Any, job: str) -> None:
+    """All is taken back, once, but for what somebody else has changed."""
+    assert (told["state"], told["done"], told["of"], told["refused"]) == ("done", ISSUES - 1, ISSUES, 1)
+    assert refused(table, job) == {3: "edit-conflict"}
+    assert versions(table) == dict.fromkeys(range(1, ISSUES + 1), 3)
+    names = {num: one["name"] for num, one in seen(table).items() if not one["deleted"]}
+    assert names == {num: "other" if num == 3 else f"issue {num}" for num in range(1, ISSUES + 1)}
+
+
+def test_a_large_change_is_taken_back_and_that_again(table: MemoryTable, time: Passing) -> None:
+    before, told = seen(table), Told(table)
+    job = start(table)
+    is_whole(table, finish(table, time, job), job)
+    told.tell(table)
+    assert versions_of(table, OWN, BEN.user).keys() == set(range(1, ISSUES + 1)) - {3}
+    redone = finish(table, time, start(table, OWN, UUID(int=8)))
+    assert (redone["done"], redone["refused"]) == (ISSUES - 1, 0)
+    assert seen(table) == before
+
+
+def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_takes_nothing_back_twice(
+    table: MemoryTable, time: Passing
+) -> None:
+    job = start(table)
+    for copy in killed_copies(table, time, every=3):
+        is_whole(copy, finish(copy, time, job), job)
+
+
+def test_what_others_do_while_a_worker_is_dead_stays(table: MemoryTable, time: Passing) -> None:
+    """They edit what it has taken back; the history tells whose the version before was."""
+    job, told = start(table), Told(table)
+    for copy in killed_copies(table, time, every=7):
+        told = Told(copy)
+        for document in list(copy.items.values()):
+            if "fields" in document and document.get("change") == OWN.bytes:
+                issues.update_issue(
+                    copy, catalog_of(copy), ADA, document["num"], {"fields": {"cost": 1}}, None
+                )
+        # What the dead worker wrote was told by the stream before.
+        for num, version in versions(copy).items():
+            remember(copy, num, version)
+        told.tell(copy)
+        ended = finish(copy, time, job)
+        assert (ended["done"], ended["refused"]) == (ISSUES - 1, 1)
+        assert max(versions(copy).values()) <= 4
+        names = {num: one["name"] for num, one in seen(copy).items()}
+        assert names == {num: "other" if num == 3 else f"issue {num}" for num in range(1, ISSUES + 1)}
+
+
+def remember(table: MemoryTable, num: int, version: int) -> None:
+    """Have the history tell the third version of an issue, if ben's job made it."""
+    if version == 4:
+        made_by_ben = {
+            "kind": "restore" if num % 2 == 0 else "update",
+            "by": BEN.user,
+            "at": clock.now(),
+            "change": OWN.bytes,
+            "edits": {"name": ["new", f"issue {num}"]},
+        }
+        table.put(
+            {
+                keys.PK: keys.history(TENANT, PROJECT, num),
+                keys.SK: keys.history_item(3),
+                keys.TTL_ATTRIBUTE: clock.expiry(1),
+                **made_by_ben,
+            }
+        )
+
+
+def test_a_job_that_is_cancelled_at_any_call_tells_what_it_has_done(
+    table: MemoryTable, time: Passing
+) -> None:
+    job = start(table)
+    for at in range(1, 60, one_of(4)):
+        copy, calls = table.copy(), iter(range(1, 10_000))
+
+        def around(_: Attempted, perform: Callable[[], Any]) -> Any:
+            if next(calls) == at:  # noqa: B023
+                jobs.cancel_job(copy, BEN, PROJECT, job)  # noqa: B023
+            return perform()
+
+        told = finish(copy.seen_through(around), time, job)
+        assert told["state"] in ("cancelled", "done")
+        back = [num for num, version in versions(copy).items() if version == 3 and num != 3]
+        assert told["done"] == len(back)
+
+
+def test_a_job_that_is_cancelled_while_its_worker_is_dead_counts_what_was_taken_back(
+    table: MemoryTable, time: Passing
+) -> None:
+    job = start(table)
+    for copy in killed_copies(table, time, every=5):
+        jobs.cancel_job(copy, BEN, PROJECT, job)
+        written = versions(copy)
+        told = finish(copy, time, job)
+        if told["state"] == "cancelled":
+            assert versions(copy) == written
+            assert told["done"] == len([num for num, at in written.items() if at == 3 and num != 3])
+
+
+def test_a_job_waits_for_what_has_not_been_told(
+    table: MemoryTable, time: Passing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(undoing, "SETTLED", 60.0)
+    job = start(table)
+    (turn,) = work(table)
+    assert turn.issues == 0
+    assert clock.until(turn.hints[0].due) > 30
+    assert jobs.get_job(table, BEN, PROJECT, job)["of"] is None
+    is_whole(table, finish(table, time, job), job)
+
+
+def test_a_job_of_what_is_forgotten_meanwhile_fails(table: MemoryTable, time: Passing) -> None:
+    job = start(table)
+    for item in list(table.query_all(keys.change(TENANT, PROJECT, CHANGE.bytes))):
+        table.put({**item, "at": clock.after(-90 * 86_400)})
+    told = finish(table, time, job)
+    assert (told["state"], told["problem"]["type"]) == ("failed", "history-expired")
+
+
+def test_a_job_keeps_to_the_rate_of_its_tenant(table: MemoryTable, time: Passing) -> None:
+    """Half of the ten writes of a window: a batch of three, and the next one has to wait."""
+    job = start(table)
+    (turn,) = work(table, rate=1)
+    assert 0 < turn.issues < ISSUES
+    is_whole(table, finish(table, time, job, rate=1), job)
