@@ -12,7 +12,7 @@ from typing import Final
 
 from devtools import browser, paths
 from devtools.failure import Failure
-from devtools.local.folder import Folder
+from devtools.local.folder import Folder, State
 
 _ADDRESS: Final = re.compile(r"http://\S+/#key=\S+")
 
@@ -31,6 +31,17 @@ def stack(data: Path, fill: Callable[[Folder], None] | None = None) -> Iterator[
         if address is None:
             raise Failure("The page was not built; ./dev up says why.")
         yield address[0]
+    finally:
+        _dev("reset", data)
+
+
+@contextlib.contextmanager
+def empty_stack(data: Path) -> Iterator[State]:
+    """A stack that is new and has no projects; where it is."""
+    _dev("reset", data)
+    try:
+        _dev("up", data, "--detach", "--port", "0", "--empty")
+        yield Folder(data).require_running()
     finally:
         _dev("reset", data)
 

@@ -28,6 +28,9 @@ LAG_SECONDS = 300
 capacity.
 """
 
+PUSH_SECONDS = 30
+"""How many seconds late sockets may be told of changes."""
+
 NEAR_TIMEOUT = 0.75
 """The fraction of its timeout that an invocation of the consumer may take."""
 
@@ -117,6 +120,7 @@ class Alarms(Construct):
         rules = {
             "The index": _index_rules(functions["maintain"].function, mapping, dead_letters),
             "Upkeep": _upkeep_rules(functions["upkeep"].function, settings),
+            "Sockets": _socket_rules(functions["socket"].function),
             "API": _api_rules(functions, ingress, settings),
             "Lambda throttles": _throttle_rules(functions),
             "DynamoDB": _table_rules(table, settings),
@@ -279,6 +283,24 @@ def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Ru
             missing=_SILENT,
             means="The upkeep function has not run for 15 minutes (a new stack: not yet): builds, sweeps and checks stand still.",
             do="Look whether its schedule is enabled, and for throttles.",
+        ),
+    }
+
+
+def _socket_rules(socket: lambda_.Function) -> dict[str, _Rule]:
+    return {
+        "PushesBehind": _Rule(
+            metric=_of_function(socket, "IteratorAge", "Maximum", _MINUTE),
+            threshold=PUSH_SECONDS * 1000,
+            periods=5,
+            means=f"For 5 minutes sockets were told of changes more than {PUSH_SECONDS} s late.",
+            do="Check the socket function's errors, duration and throttles. No change is lost: clients go on by their cursors.",
+        ),
+        "SocketErrors": _Rule(
+            metric=_of_function(socket, "Errors"),
+            threshold=3,
+            means="The socket function crashed or ran out of time three times or more in 5 minutes.",
+            do="Read its log group. Clients whose sockets end go on by long polling.",
         ),
     }
 

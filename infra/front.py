@@ -1,5 +1,6 @@
 """Where people and programs find the deployment: page and API on one origin, a domain, AWS WAF."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from aws_cdk import CfnOutput, Fn, Stack
@@ -26,14 +27,22 @@ class Front(Construct):
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, settings: Settings, ingress: Ingress, identity: Identity
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        settings: Settings,
+        ingress: Ingress,
+        identity: Identity,
+        connect: Sequence[str] = (),
     ) -> None:
+        """`connect`: what the page connects to besides its own origin and the login."""
         super().__init__(scope, construct_id)
         target: str | None = None
         self.api_url = ingress.url
         if settings.page:
             login = identity.add_login(settings)
-            files = PageFiles(self, "Page", settings=settings, connect=[login])
+            files = PageFiles(self, "Page", settings=settings, connect=[login, *connect])
             target = self._distribution(
                 settings,
                 default_behavior=files.fresh,

@@ -79,6 +79,9 @@ _ACTIVITY: Final = f"{keys.ACTIVITY_PREFIX}*"
 _JOBS: Final = f"{keys.JOBS_PREFIX}*"
 _JOB_PARTS: Final = f"{keys.JOB_PARTS_PREFIX}*"
 
+_SOCKETS: Final = f"{keys.SOCKETS_PREFIX}*"
+_TICKETS: Final = f"{keys.TICKET_PREFIX}*"
+
 _TRASH: Final = f"{keys.TRASH_PREFIX}*"
 _HISTORIES: Final = f"{keys.HISTORY_PREFIX}*"
 
@@ -105,6 +108,14 @@ def _commands(
     )
 
 
+def _sockets(sockets: str, tickets: str, journals: str) -> tuple[Grant, ...]:
+    """The writes of the socket function, by the patterns of its keys."""
+    return (
+        _within(("PutItem",), (sockets, tickets, journals)),
+        _within(("UpdateItem", "DeleteItem"), (sockets,)),
+    )
+
+
 GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "query": _READS,
     "command": (
@@ -117,6 +128,7 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     ),
     # A number of a journal at which followers wait is emptied.
     "live": (_READS_OF_TABLE, _within(("PutItem",), (_JOURNALS,))),
+    "socket": (_READS_OF_TABLE, *_sockets(_SOCKETS, _TICKETS, _JOURNALS)),
     "maintain": (
         *_READS,
         _within(("PutItem",), (_ISSUES, _BLOCKS, _NOTES, _JOURNALS, _TRASH)),
@@ -142,6 +154,12 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
 }
 """By function. Only upkeep reads the table without a key, in a statement of its own."""
 
+SOCKET_OWNERS: Final = (
+    _within(("GetItem", "PutItem", "DeleteItem"), (f"{keys.SOCKET_PREFIX}*",)),
+    _within(("Query",), (keys.SOCKET,), on_index=True),
+)
+"""What the socket function does in nobody's name, also where sessions are isolated: it looks up whose a connection is."""
+
 TENANT: Final = f"${{aws:PrincipalTag/{TAG}}}"
 """What IAM reads as the tenant that a session is tagged with. In a session without the tag it matches nothing. A tenant's id has
 none of the characters that mean something to a pattern, and neither can the value of a tag.
@@ -166,6 +184,8 @@ _OWN_BLOCKS: Final = f"{keys.BLOCK_PREFIX}{TENANT}.*"
 _OWN_ORDERS: Final = keys.order(TENANT, "*", "*")
 _OWN_DIRECTORIES: Final = keys.directory(TENANT, "*", "*")
 _OWN_TRASH: Final = keys.trash(TENANT, "*")
+_OWN_SOCKETS: Final = keys.sockets(TENANT)
+_OWN_TICKETS: Final = keys.tickets(TENANT)
 _FORMER_REQUESTS: Final = keys.former_request("?" * 64)
 """Records without a tenant in their keys, by the length of a digest; each present one is longer. Nobody writes them any more."""
 
@@ -232,6 +252,13 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
             (_OWN_PROJECTS, _OWN_JOURNALS, _OWN_HISTORIES, _OWN_ISSUES, _OWN_VIEWS),
         ),
         _within(("PutItem",), (_OWN_JOURNALS,)),
+    ),
+    "socket": (
+        _within(
+            ("GetItem", "BatchGetItem", "Query"),
+            (_OWN_PROJECTS, _OWN_JOURNALS, _OWN_HISTORIES, _OWN_ISSUES, _OWN_VIEWS, _OWN_SOCKETS),
+        ),
+        *_sockets(_OWN_SOCKETS, _OWN_TICKETS, _OWN_JOURNALS),
     ),
 }
 """By function that serves callers, what a session of its session role may do, if sessions are isolated: the same within one tenant.

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-TIMEOUTS: Final = {"query": 29, "command": 29, "live": 29, "maintain": 60, "upkeep": 60}
+TIMEOUTS: Final = {"query": 29, "command": 29, "live": 29, "socket": 29, "maintain": 60, "upkeep": 60}
 """Seconds after which Lambda ends an invocation, by function. An HTTP API gives up after 30."""
 
 TOKEN_MINUTES: Final = 15
@@ -30,6 +30,11 @@ RETRIES: Final = 10
 Its shard waits meanwhile, so they are few. Few suffice: the consumer itself sends poison issues away, and the SDK's and the
 consumer's own retries absorb throttling first. A batch given up is kept whole, and redriven from the documents as they are then:
 giving up costs a command, and no data.
+"""
+
+PUSH_RETRIES: Final = 5
+"""Retries of one batch of pushes. What is given up is told with the next commit, or when a client subscribes anew: it goes by
+cursors.
 """
 
 MAX_RECORD_AGE_HOURS: Final = 12

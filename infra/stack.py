@@ -9,14 +9,16 @@ from infra.dashboard import Dashboard
 from infra.dead_letters import DeadLetters
 from infra.front import Front
 from infra.function import GridFunction
-from infra.grants import GRANTS, SESSION_GRANTS
+from infra.grants import GRANTS, SESSION_GRANTS, SOCKET_OWNERS
 from infra.identity import Identity
 from infra.ingress import Ingress
 from infra.job_queue import JobQueue
 from infra.layers import Layers
 from infra.limits import NO_SNAP_START, SETTLE_SECONDS
+from infra.push_stream import PushStream
 from infra.secrets import CursorSecret
 from infra.settings import Settings
+from infra.socket_api import SocketApi
 from infra.stream import StreamMapping
 from infra.table import GridTable
 from infra.upkeep import UpkeepSchedules
@@ -44,6 +46,8 @@ class GridviewStack(Stack):
         jobs = JobQueue(self, "Jobs", settings=settings)
         identity = Identity(self, "Identity", settings=settings)
         layers = Layers(self, "Layers", settings=settings).all
+
+        sockets = SocketApi(self, "Sockets", settings=settings)
 
         settling = {"SETTLE_SECONDS": str(SETTLE_SECONDS)}
         limit = settings.writes_per_second
@@ -89,8 +93,29 @@ class GridviewStack(Stack):
             description="gridview: follows the changes of projects",
             settings=settings,
             layers=layers,
-            environment={"TABLE_NAME": table.name, "CURSOR_SECRET_ARN": cursor_secret.arn},
+            environment={
+                "TABLE_NAME": table.name,
+                "CURSOR_SECRET_ARN": cursor_secret.arn,
+                "SOCKET_URL": sockets.url,
+            },
             # It waits most of the time, and waiting is paid for by memory.
+            memory_mib=512,
+            published=False,
+            isolated=settings.isolate_sessions,
+        )
+        socket = GridFunction(
+            self,
+            "Socket",
+            folder="socket",
+            description="gridview: tells those who are connected what changes",
+            settings=settings,
+            layers=layers,
+            environment={
+                "TABLE_NAME": table.name,
+                "CURSOR_SECRET_ARN": cursor_secret.arn,
+                **sockets.environment,
+            },
+            # It waits for the table and for connections most of the time.
             memory_mib=512,
             published=False,
             isolated=settings.isolate_sessions,
@@ -129,6 +154,7 @@ class GridviewStack(Stack):
             "query": query,
             "command": command,
             "live": live,
+            "socket": socket,
             "maintain": maintain,
             "upkeep": upkeep,
         }
@@ -139,7 +165,8 @@ class GridviewStack(Stack):
                 table.grant(function.session, SESSION_GRANTS[name])
             else:
                 table.grant(function.role, GRANTS[name])
-        for function in (query, command, live):
+        table.grant(socket.role, SOCKET_OWNERS)
+        for function in (query, command, live, socket):
             cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
         dead_letters.grant_send(maintain.role)
         dead_letters.grant_send(upkeep.role)
@@ -149,10 +176,19 @@ class GridviewStack(Stack):
         stream = StreamMapping(
             self, "Stream", settings=settings, table=table, consumer=maintain, dead_letters=dead_letters
         )
+        PushStream(self, "Pushes", table=table, socket=socket)
+        sockets.add_routes(socket)
         jobs.deliver_to(upkeep)
         UpkeepSchedules(self, "Schedules", upkeep=upkeep, check_schedule=settings.check_schedule)
         ingress = Ingress(self, "Ingress", settings=settings)
-        front = Front(self, "Front", settings=settings, ingress=ingress, identity=identity)
+        front = Front(
+            self,
+            "Front",
+            settings=settings,
+            ingress=ingress,
+            identity=identity,
+            connect=[sockets.origin],
+        )
         ingress.add_routes(identity=identity, query=query, command=command, live=live)
 
         alarms = Alarms(
@@ -175,6 +211,7 @@ class GridviewStack(Stack):
         )
 
         CfnOutput(self, "ApiUrl", value=front.api_url)
+        CfnOutput(self, "SocketUrl", value=sockets.url)
         CfnOutput(self, "UserPoolId", value=identity.pool.user_pool_id)
         CfnOutput(self, "UserPoolClientId", value=identity.clients[0].user_pool_client_id)
         CfnOutput(self, "TableName", value=table.name)

@@ -25,6 +25,8 @@ memory, where a call takes 5 ms. The project is journalled in one half, and not 
 With --pending, the baseline's questions are put to a journalled project: quiet, with 200 changes that are not folded yet, and in a
 container that was idle for a minute.
 
+With --push, a socket follows edits on a local stack: how late each is told.
+
 With --page, the page is measured in a browser, with issues that are loaded in the same way, on a machine that does nothing else.
 """
 
@@ -63,6 +65,12 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "a container that was idle (--size issues in memory, default: 100000)",
     )
     parser.add_argument(
+        "--push",
+        action="store_true",
+        help="instead of all that: how late a change is pushed to a socket, from the answer to a write on (--repeat edits, "
+        "default: 60)",
+    )
+    parser.add_argument(
         "--page",
         action="store_true",
         help="instead of all that: measure the page in headless Chromium, before a local stack with --size issues "
@@ -82,6 +90,8 @@ def _run(args: argparse.Namespace) -> int:
     # They start an engine and import the handlers: not for every ./dev command.
     if args.page:
         from devtools.bench.page.command import run
+    elif args.push:
+        from devtools.bench.push import run
     elif args.throughput:
         from devtools.bench.throughput import run
     elif args.pending:

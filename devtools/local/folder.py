@@ -34,6 +34,7 @@ class Folder:
     engine/                      DynamoDB Local's configuration, log and tables
     seed.json                    what the tables were first filled with
     progress.json                how far the stream has been consumed
+    pushes.json                  how far the socket function has been told of the stream
     dead-letters.ndjson          what the consumer sent to the dead-letter queue
     failed-batches/              what the stream pump gave up, a file for each batch
     stack.log                    the log of the functions, the server and the pump
@@ -47,6 +48,7 @@ class Folder:
         self.tables = self.engine / "tables"
         self.seed = self.path / "seed.json"
         self.progress = self.path / "progress.json"
+        self.pushes = self.path / "pushes.json"
         self.dead_letters = self.path / "dead-letters.ndjson"
         self.failed_batches = self.path / "failed-batches"
         self.log = self.path / "stack.log"

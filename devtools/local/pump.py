@@ -14,6 +14,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +174,21 @@ def pause(retry: int) -> None:
     time.sleep(min(_LONGEST_PAUSE_SECONDS, 0.1 * 2**retry))
 
 
-def run(endpoint: str, table: str, folder: Folder, invoke: Callable[[Any], Any]) -> None:
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Which records of the stream go to which function, and how. `progress`: the file of how far they have been.
+
+    `keep`: a batch that is given up is kept, so that it can be redriven.
+    """
+
+    function: str
+    wanted: Callable[[Record], bool]
+    progress: Path
+    policy: Policy
+    keep: bool = True
+
+
+def run(endpoint: str, table: str, folder: Folder, invoke: Callable[[Any], Any], mapping: Mapping) -> None:
     """Pump for ever. `invoke` calls the function with an event. The data folder keeps progress and failed batches."""
     client = StreamClient(endpoint)
     stream = client.stream_of(table)
@@ -187,11 +202,13 @@ def run(endpoint: str, table: str, folder: Folder, invoke: Callable[[Any], Any])
 
     def discard(shard: str, records: list[Record], reason: Reason, invocations: int) -> None:
         _log.error("A batch was given up.", extra={"records": len(records), "reason": reason})
+        if not mapping.keep:
+            return
         failed_batches.keep_batch(
             folder.failed_batches,
             stream=stream,
             shard=shard,
-            function=f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:gridview-{FUNCTION}",
+            function=f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:gridview-{mapping.function}",
             records=records,
             reason=reason,
             invocations=invocations,
@@ -199,15 +216,15 @@ def run(endpoint: str, table: str, folder: Folder, invoke: Callable[[Any], Any])
 
     def delivery_of(shard: str) -> Delivery:
         return Delivery(
-            policy=POLICY,
+            policy=mapping.policy,
             invoke=invoke_batch,
             discard=functools.partial(discard, shard),
-            wanted=wanted,
+            wanted=mapping.wanted,
             now=time.time,
             pause=pause,
         )
 
-    pump = Pump(client, stream, Progress(folder.progress, stream), delivery_of)
+    pump = Pump(client, stream, Progress(mapping.progress, stream), delivery_of)
     while True:
         try:
             if not pump.step(time.monotonic()):
@@ -239,7 +256,8 @@ def main() -> None:
             target=job_delivery.run, args=(sqs.jobs, upkeep.invoke), daemon=True, name=f"jobs {number}"
         ).start()
     records = _pool(FUNCTION, queues, size=1)
-    run(os.environ["AWS_ENDPOINT_URL_DYNAMODB"], os.environ["TABLE_NAME"], folder, records.invoke)
+    mapping = Mapping(FUNCTION, wanted, folder.progress, POLICY)
+    run(os.environ["AWS_ENDPOINT_URL_DYNAMODB"], os.environ["TABLE_NAME"], folder, records.invoke, mapping)
 
 
 def _pool(function: str, queues: dict[str, str], *, size: int) -> Pool:

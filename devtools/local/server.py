@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import waitress  # type: ignore[import-untyped]
 
@@ -123,6 +123,12 @@ def _phrase(status: int) -> str:
         return "Unknown"
 
 
+def _socket_origins() -> list[str]:
+    """Where the page connects its sockets, as a content security policy names it."""
+    address = urlsplit(os.environ["SOCKET_URL"])
+    return [f"{address.scheme}://{address.netloc}"]
+
+
 def web_server(app: "WSGIApplication", listener: socket.socket) -> Any:
     """A web server that serves the application on a socket when it is `run`."""
     return waitress.create_server(
@@ -156,7 +162,7 @@ def main() -> None:
         lambda function, event: pools[function].invoke(event),
         tokens.key_in(arguments.data),
         origins,
-        Site(DIST, Sessions(arguments.data, listener.getsockname()[1]), origins),
+        Site(DIST, Sessions(arguments.data, listener.getsockname()[1]), origins, _socket_origins()),
     )
     web_server(app, listener).run()
 

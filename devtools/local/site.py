@@ -24,11 +24,16 @@ Api = Callable[[Request], Response]
 class Site:
     """What a stack serves to browsers."""
 
-    def __init__(self, dist: Path, own: Sessions, origins: Sequence[str] = ()) -> None:
-        """`dist`: the built page, if there is one. Pages of `origins` may call the API, with tokens of their own."""
+    def __init__(
+        self, dist: Path, own: Sessions, origins: Sequence[str] = (), connect: Sequence[str] = ()
+    ) -> None:
+        """`dist`: the built page, if there is one. Pages of `origins` may call the API, with tokens of their own. The page connects
+        to `connect` besides its own origin.
+        """
         self._dist = dist.resolve()
         self._sessions = own
         self._origins = origins
+        self._headers = page.security_headers(connect)
 
     def answer(self, request: Request, api: Api) -> Response:
         """The answer to any request; `api` answers those of the API."""
@@ -48,7 +53,7 @@ class Site:
             found = self._found(request)
         except RequestError as error:
             found = gateway.refusal(error, request.id)
-        return found._replace(headers=[*found.headers, *page.security_headers().items()])
+        return found._replace(headers=[*found.headers, *self._headers.items()])
 
     def _found(self, request: Request) -> Response:
         if request.path == sessions.PATH:

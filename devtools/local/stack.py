@@ -22,6 +22,7 @@ from devtools.local import bulk, demo, engine, journal, journals, processes, sqs
 from devtools.local.environment import LOOPBACK, local
 from devtools.local.folder import Folder, State
 from devtools.local.processes import Known
+from devtools.local.socket_gateway import STAGE
 from infra.limits import SETTLE_SECONDS
 
 TABLE = "gridview"
@@ -55,6 +56,7 @@ def run(
         folder.held(),
         _listener(port) as listener,
         _listener(0, listen) as letters,
+        _listener(0) as sockets,
         contextlib.suppress(_StopRequestedError),
         _stop_on_signals(),
     ):
@@ -73,10 +75,11 @@ def run(
             table.ensure(started.client(), TABLE)
             journals.begin_once(folder, bulk.table_at(started.endpoint, TABLE))
             say("Starting the API ...")
-            env = _environment(folder, started.endpoint, letters)
+            env = _environment(folder, started.endpoint, letters, sockets)
             with _open_log(folder) as log:
                 _start_server(folder, listener, env, log, children)
                 _start_pump(folder, letters, env, log, children)
+                _start_sockets(folder, sockets, listener, env, log, children)
             api = f"http://127.0.0.1:{listener.getsockname()[1]}"
             _wait_until_healthy(api, children)
             queue = sqs.queue_url(letters)
@@ -163,13 +166,16 @@ def memory_folder(folder: Folder) -> Path:
     return _MEMORY / f"gridview-{os.getuid()}-{hashlib.sha256(str(folder.path).encode()).hexdigest()[:16]}"
 
 
-def _environment(folder: Folder, endpoint: str, letters: socket.socket) -> dict[str, str]:
-    """The functions' environment, except their names. `letters`: the queues' socket."""
+def _environment(
+    folder: Folder, endpoint: str, letters: socket.socket, sockets: socket.socket
+) -> dict[str, str]:
+    """The functions' environment, except their names. `letters`: the queues' socket; `sockets`: that of the WebSocket API."""
     return local(
         {
             "TABLE_NAME": TABLE,
             "JOB_QUEUE_URL": sqs.queue_url(letters, sqs.JOBS),
             "AWS_ENDPOINT_URL_SQS": sqs.endpoint(letters),
+            "SOCKET_URL": f"ws://{LOOPBACK}:{sockets.getsockname()[1]}/{STAGE}",
             # As deployed; a test that cannot wait for so long says otherwise.
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
             "JOURNALS": os.environ.get("JOURNALS") or "true",
@@ -196,6 +202,23 @@ def _start_pump(
     descriptor = letters.fileno()
     program = _module("devtools.local.pump", "--data", str(folder.path), "--letters", str(descriptor))
     children.add("The stream pump", processes.start(program, env=env, log=log, pass_fds=[descriptor]))
+
+
+def _start_sockets(
+    folder: Folder,
+    sockets: socket.socket,
+    page: socket.socket,
+    env: dict[str, str],
+    log: IO[bytes],
+    children: _Children,
+) -> None:
+    """The WebSocket API, for pages of the origin that listens on `page`."""
+    descriptor, port = sockets.fileno(), str(page.getsockname()[1])
+    program = _module(
+        "devtools.local.socket_server",
+        *("--data", str(folder.path), "--listen", str(descriptor), "--page-port", port),
+    )
+    children.add("The socket server", processes.start(program, env=env, log=log, pass_fds=[descriptor]))
 
 
 def _module(name: str, *arguments: str) -> list[str]:

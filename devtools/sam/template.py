@@ -56,9 +56,10 @@ def for_sam(
     routes = json.dumps(sorted(_routes_with_token(resources.values())))
     kept: Template = {ENTRY_LAYER: {"Type": _LAYER, "Properties": {"Content": entry}}}
     variables = {}
+    sockets = {name for name, one in resources.items() if _is_for_sockets(one)}
     for name, resource in resources.items():
         kind, properties = resource["Type"], resource["Properties"]
-        if kind not in _KEPT:
+        if kind not in _KEPT or name in sockets or properties.get("ApiId", {}).get("Ref") in sockets:
             continue
         made = {key: properties[key] for key in _KEPT[kind] if key in properties}
         if kind == _LAYER:
@@ -79,6 +80,11 @@ def for_sam(
             made["Environment"] = {"Variables": dict.fromkeys(variables[name], "")}
         kept[name] = {"Type": kind, "Properties": made}
     return ForSam({"Resources": kept}, variables)
+
+
+def _is_for_sockets(resource: Any) -> bool:
+    """Whether it is a WebSocket API: SAM would take it for one of HTTP."""
+    return bool(resource.get("Properties", {}).get("ProtocolType") == "WEBSOCKET")
 
 
 def _routes_with_token(resources: Iterable[Any]) -> list[str]:

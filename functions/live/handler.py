@@ -1,18 +1,24 @@
-"""Live changes: a request waits here for what others change. Apart from what answers queries, so that no query waits behind it."""
+"""Live changes: a request waits here for what others change, or gets a ticket for a socket.
+
+Apart from what answers queries, so that no query waits behind it.
+"""
 
 from aws_lambda_powertools import Logger
 
 from gridview.api.config import CursorSource, required, session_role, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, ok
 from gridview.api.http import handler as http_handler
-from gridview.commands import reads, views
+from gridview.commands import reads
 from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import CONSISTENCY_TOKEN, DELETED
+from gridview.encoding.consistency import CONSISTENCY_TOKEN
+from gridview.encoding.values import datetime_json
 from gridview.live import changes as live_changes
-from gridview.live.change_requests import AskedChanges, resolve_changes, rows_of
+from gridview.live.asked_rows import rows_of_view
+from gridview.live.change_requests import AskedChanges, resolve_changes
+from gridview.live.feed import require_journal
 from gridview.live.feed_cursors import FeedCursor
 from gridview.live.followed_rows import FollowedRows
-from gridview.query import saved_views
+from gridview.live.tickets import TICKETS, Ticket
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
@@ -27,6 +33,7 @@ metrics = stack_metrics()
 table = Table(required("TABLE_NAME"), session_role=session_role())
 catalogs = Catalogs()
 cursor_source = CursorSource()
+socket_url = required("SOCKET_URL")
 
 
 def changes(request: Request) -> Response:
@@ -40,11 +47,24 @@ def changes(request: Request) -> Response:
     until, deadline = clock.seconds() + asked.wait, request.deadline - _MARGIN
     told = live_changes.follow(table, catalogs, catalog, cursor, rows=rows, until=until, deadline=deadline)
     answer = ok({"items": told.items, "next": told.cursor.sealed(cursors, catalog)})
-    versions = {change.num: DELETED if change.kind == "delete" else change.version for change in told.changes}
-    if not versions:
+    if not told.versions:
         return answer
-    token = cursor_source.tokens().token(catalog.tenant, catalog.project, versions, clock.seconds())
+    token = cursor_source.tokens().token(catalog.tenant, catalog.project, told.versions, clock.seconds())
     return answer.telling({CONSISTENCY_TOKEN: token})
+
+
+def create_ticket(request: Request) -> Response:
+    """A ticket for a socket of this project: 1 read unit. Nothing is stored before it is used."""
+    request.require_no_body()
+    actor, project = request.actor, request.path["project"]
+    require_journal(catalogs.current(table, actor.tenant, project))
+    ticket = Ticket.issued(actor, request.name, project, request.token_end, clock.seconds())
+    told = {
+        "ticket": ticket.sealed(cursor_source.seals(TICKETS)),
+        "url": socket_url,
+        "until": datetime_json(clock.stored(ticket.until)),
+    }
+    return ok(told).telling({"Cache-Control": "no-store"})
 
 
 def _resolved(request: Request) -> tuple[Catalog, AskedChanges, FollowedRows | None]:
@@ -56,8 +76,7 @@ def _resolved(request: Request) -> tuple[Catalog, AskedChanges, FollowedRows | N
         asked = resolve_changes(catalog, request.parameters)
         if asked.view is None:
             return catalog, asked, asked.rows
-        view = views.get_view(table, catalog, actor, asked.view)
-        return catalog, asked, rows_of(catalog, saved_views.view_json(catalog, view)["query"])
+        return catalog, asked, rows_of_view(table, catalog, actor, asked.view)
 
     try:
         return catalogs.using(table, actor.tenant, project, resolved)
@@ -65,7 +84,7 @@ def _resolved(request: Request) -> tuple[Catalog, AskedChanges, FollowedRows | N
         raise reads.with_progress(table, actor, project, error) from error
 
 
-OPERATIONS: dict[str, Endpoint] = {operation.__name__: operation for operation in (changes,)}
+OPERATIONS: dict[str, Endpoint] = {operation.__name__: operation for operation in (changes, create_ticket)}
 
 table.connect()
 cursor_source.prime()

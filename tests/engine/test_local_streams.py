@@ -52,6 +52,11 @@ def records_of(tenant: str, endpoint: str, after: dict[str, str] | None = None) 
     return [record for record in found if f"-{tenant}." in record["dynamodb"]["Keys"]["PK"]["S"]]
 
 
+def mapping_of(folder: Folder) -> pump.Mapping:
+    """The consumer's mapping."""
+    return pump.Mapping(pump.FUNCTION, pump.wanted, folder.progress, pump.POLICY)
+
+
 def test_records_are_as_lambda_delivers_them(engine: engines.Engine, table_name: str, tenant: str) -> None:
     client = engine.client()
     put(
@@ -176,11 +181,11 @@ def test_the_pump_moves_what_is_written_and_goes_on_after_a_restart(
             TableName=table_name, Item={"PK": {"S": f"issue-{tenant}.p.{number:08d}"}, "SK": {"S": "xindex"}}
         )
     with pytest.raises(CrashError):
-        pump.run(engine.endpoint, table_name, Folder(tmp_path), consume)
+        pump.run(engine.endpoint, table_name, Folder(tmp_path), consume, mapping_of(Folder(tmp_path)))
     for number in range(201, 301):
         put(client, tenant, number)
     with pytest.raises(CrashError):
-        pump.run(engine.endpoint, table_name, Folder(tmp_path), consume)
+        pump.run(engine.endpoint, table_name, Folder(tmp_path), consume, mapping_of(Folder(tmp_path)))
     # At least once, in order, and after the crash no further back than one batch.
     assert set(seen) == set(range(1, 301))
     assert seen[:150] == list(range(1, 151))
@@ -206,7 +211,7 @@ def test_what_the_pump_gives_up_is_kept_and_the_rest_delivered(
     for number in range(1, 11):
         put(engine.client(), tenant, number)
     with pytest.raises(CrashError):
-        pump.run(engine.endpoint, table_name, folder, consume)
+        pump.run(engine.endpoint, table_name, folder, consume, mapping_of(folder))
     assert seen == {f"issue-{tenant}.p.{number:08d}" for number in range(1, 11) if number != 4}
     (kept,) = (path for path in folder.failed_batches.rglob("*") if path.is_file())
     batch = json.loads(kept.read_text())

@@ -13,6 +13,7 @@ KIND = "AWS::CloudWatch::Alarm"
 
 MAINTAIN = {"FunctionName": "MaintainFunction"}
 UPKEEP = {"FunctionName": "UpkeepFunction"}
+SOCKET = {"FunctionName": "SocketFunction"}
 API = {"ApiId": "api", "Stage": "$default"}
 TABLE = {"TableName": "table"}
 GSI1 = {"TableName": "table", "GlobalSecondaryIndexName": "GSI1"}
@@ -44,6 +45,8 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
     "JobRefused": (("gridview", "JobRefusals", OWN), "Maximum", 20, 300, 1, "notBreaching"),
     "UpkeepErrors": (("AWS/Lambda", "Errors", UPKEEP), "Sum", 1, 300, 1, "notBreaching"),
     "UpkeepSilent": (("AWS/Lambda", "Invocations", UPKEEP), "Sum", 1, 300, 3, "breaching"),
+    "PushesBehind": (("AWS/Lambda", "IteratorAge", SOCKET), "Maximum", 30_000, 60, 5, "notBreaching"),
+    "SocketErrors": (("AWS/Lambda", "Errors", SOCKET), "Sum", 3, 300, 1, "notBreaching"),
     "ServerErrors": (("AWS/ApiGateway", "5xx", API), "Sum", 10, 300, 1, "notBreaching"),
     **{
         f"{name}Slow": (
@@ -57,7 +60,7 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
             ("AWS/Lambda", "Throttles", {"FunctionName": f"{name}Function"}),
             *("Sum", 1, 300, 1, "notBreaching"),
         )
-        for name in ("Query", "Command", "Live", "Maintain", "Upkeep")
+        for name in ("Query", "Command", "Live", "Socket", "Maintain", "Upkeep")
     },
     **{
         f"{place}{kind}sThrottled": (

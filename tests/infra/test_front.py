@@ -67,7 +67,7 @@ def _assert_everything_passes(template: dict[str, Any], behavior: dict[str, Any]
     origin = _origin(only(template, DISTRIBUTION)["DistributionConfig"], behavior)
     assert origin["CustomOriginConfig"]["OriginProtocolPolicy"] == "https-only"
     assert origin["CustomOriginConfig"]["OriginSSLProtocols"] == ["TLSv1.2"]
-    (api,) = resources(template, "AWS::ApiGatewayV2::Api")
+    api = _http_api(template)
     assert {"Fn::GetAtt": [api, "ApiEndpoint"]} == origin["DomainName"]["Fn::Select"][1]["Fn::Split"][1]
 
 
@@ -87,7 +87,7 @@ def test_hashed_files_are_kept_and_compressed_and_no_others(config: dict[str, An
 
 
 def test_programs_call_the_api_directly_unless_a_setting_says_otherwise(template: dict[str, Any]) -> None:
-    (distribution,), (api,) = resources(template, DISTRIBUTION), resources(template, "AWS::ApiGatewayV2::Api")
+    (distribution,), api = resources(template, DISTRIBUTION), _http_api(template)
     host = {"Fn::GetAtt": [distribution, "DomainName"]}
     outputs = template["Outputs"]
     assert outputs["PageUrl"]["Value"] == {"Fn::Join": ["", ["https://", host]]}
@@ -148,7 +148,9 @@ def test_a_domain_without_cloudfront_is_the_apis_own(tmp_path: Path) -> None:
         "REGIONAL",
         settings.certificate_arn,
     )
-    (stage,) = resources(template, "AWS::ApiGatewayV2::Stage")
+    (stage,) = (
+        name for name in resources(template, "AWS::ApiGatewayV2::Stage") if name.startswith("Ingress")
+    )
     (mapping,) = (
         one for one in template["Resources"].values() if one["Type"] == "AWS::ApiGatewayV2::ApiMapping"
     )
@@ -156,3 +158,8 @@ def test_a_domain_without_cloudfront_is_the_apis_own(tmp_path: Path) -> None:
     assert stage in mapping["DependsOn"]
     assert template["Outputs"]["ApiUrl"]["Value"] == "https://api.example.org"
     assert resources(template, DISTRIBUTION) == {}
+
+
+def _http_api(template: dict[str, Any]) -> str:
+    (api,) = (name for name in resources(template, "AWS::ApiGatewayV2::Api") if name.startswith("Ingress"))
+    return api

@@ -9,6 +9,7 @@ NAMES = {
     "QueryFunction": "query",
     "CommandFunction": "command",
     "LiveFunction": "live",
+    "SocketFunction": "socket",
     "MaintainFunction": "maintain",
     "UpkeepFunction": "upkeep",
 }
@@ -46,6 +47,7 @@ def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict
         "query": None,
         "command": str(SETTLE_SECONDS),
         "live": None,
+        "socket": None,
         "maintain": None,
         "upkeep": str(SETTLE_SECONDS),
     }
@@ -61,7 +63,7 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
         granted = {
             policy_id
             for policy_id, policy in resources(template, "AWS::IAM::Policy").items()
-            if {"Ref": role} in policy["Roles"] and not policy_id.startswith("Stream")
+            if {"Ref": role} in policy["Roles"] and not policy_id.startswith(("Stream", "Sockets"))
         }
         assert len(granted) == 2
         assert granted <= set(function["DependsOn"])
@@ -70,7 +72,8 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
 def test_environment(template: dict[str, Any]) -> None:
     extra = {
         "query": {"CURSOR_SECRET_ARN"},
-        "live": {"CURSOR_SECRET_ARN"},
+        "live": {"CURSOR_SECRET_ARN", "SOCKET_URL"},
+        "socket": {"CURSOR_SECRET_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {"CURSOR_SECRET_ARN", "JOURNALS", "SETTLE_SECONDS", "JOB_QUEUE_URL"},
         "maintain": {"DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
         "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
@@ -109,7 +112,7 @@ def test_the_rate_of_writes_is_told_to_the_functions_that_write_for_people(
         NAMES[logical_id]: function["Environment"]["Variables"].get("WRITES_PER_SECOND")
         for logical_id, function in resources(chosen_template, "AWS::Lambda::Function").items()
     }
-    assert told == {"query": None, "command": "50", "live": None, "maintain": None, "upkeep": "50"}
+    assert {name: rate for name, rate in told.items() if rate} == {"command": "50", "upkeep": "50"}
 
 
 def test_the_rate_of_writes_lets_no_other_function_write(
@@ -172,6 +175,7 @@ def test_another_platform(local_template: dict[str, Any]) -> None:
 def test_outputs(template: dict[str, Any]) -> None:
     assert set(template["Outputs"]) == {
         "ApiUrl",
+        "SocketUrl",
         "PageUrl",
         "PageBucket",
         "PageConfig",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gridview.encoding import keys
-from infra.grants import GRANTS, SESSION_GRANTS
+from infra.grants import GRANTS, SESSION_GRANTS, SOCKET_OWNERS
 from tests.support import iam
 from tests.support.iam import Asked, Statement
 from tests.support.reach import INDEX, TABLE, ask, of_tenant, statements
@@ -22,6 +22,19 @@ READING = {
     ("dynamodb:Query", "table"),
     ("dynamodb:Query", "table/index/GSI1"),
 }
+
+OF_SOCKETS = {
+    *((f"dynamodb:{operation}", "table", "socket-*") for operation in ("GetItem", "PutItem", "DeleteItem")),
+    ("dynamodb:Query", "table/index/GSI1", "socket"),
+    ("secretsmanager:GetSecretValue", "secret"),
+    ("execute-api:ManageConnections", "sockets/live/POST/@connections/*"),
+    ("execute-api:ManageConnections", "sockets/live/DELETE/@connections/*"),
+    *(
+        (f"dynamodb:{operation}", "stream")
+        for operation in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
+    ),
+}
+"""What the socket function does in nobody's name."""
 
 EXPECTED = {
     "Query": LOGGING | TRACING | READING | {("secretsmanager:GetSecretValue", "secret")},
@@ -55,6 +68,15 @@ EXPECTED = {
     | {
         ("dynamodb:PutItem", "table", "journal-*"),
         ("secretsmanager:GetSecretValue", "secret"),
+    },
+    "Socket": LOGGING
+    | TRACING
+    | (READING - {("dynamodb:Query", "table/index/GSI1")})
+    | OF_SOCKETS
+    | {
+        ("dynamodb:PutItem", "table", "journal-*", "sockets-*", "ticket-*"),
+        ("dynamodb:UpdateItem", "table", "sockets-*"),
+        ("dynamodb:DeleteItem", "table", "sockets-*"),
     },
     "Maintain": LOGGING
     | TRACING
@@ -127,6 +149,8 @@ def test_the_reach_of_a_function_in_tests_is_that_of_its_role(
     """What tests/unit/functions do goes through the same statements (`within_reach`), so the role allows all of it."""
     deployed = [one for one in _single(_policy(template, function)) if one["Resource"] in (TABLE, INDEX)]
     in_tests = list(_single(list(statements(GRANTS[function.lower()]))))
+    if function == "Socket":
+        in_tests += _single(list(statements(SOCKET_OWNERS)))
     assert sorted(map(_text, deployed)) == sorted(map(_text, in_tests))
 
 
@@ -153,6 +177,18 @@ DENIED = [
     ),
     *(("Live", ask(operation, [pk])) for operation in WRITES for pk in EVERY_PARTITION),
     ("Live", ask("PutItem", [JOURNAL, ISSUE])),
+    *(
+        ("Socket", ask(operation, [pk]))
+        for operation in WRITES
+        for pk in EVERY_PARTITION
+        if (operation, pk) != ("PutItem", JOURNAL)
+    ),
+    *(("Socket", ask(operation, [JOURNAL])) for operation in WRITES if operation != "PutItem"),
+    ("Socket", ask("PutItem", [keys.sockets("0807"), ISSUE])),
+    ("Socket", ask("Query", [keys.tenant("0807")], resource=INDEX)),
+    ("Socket", ask("Query", resource=INDEX)),
+    ("Socket", ask("UpdateItem", [keys.socket_owner("c")])),
+    *(("Socket", ask(operation, [keys.tickets("0807")])) for operation in ("UpdateItem", "DeleteItem")),
     *(("Maintain", ask("DeleteItem", [pk])) for pk in EVERY_PARTITION if pk != BLOCK),
     *(("Maintain", ask("UpdateItem", [pk])) for pk in EVERY_PARTITION),
     *(("Maintain", ask("BatchWriteItem", [HISTORY, pk])) for pk in EVERY_PARTITION),
@@ -202,6 +238,9 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
         ("Command", ask("PutItem", [ISSUE], ("fields",))),
         ("Command", ask("PutItem", [ISSUE, PROJECT, REQUEST])),
         ("Live", ask("PutItem", [JOURNAL])),
+        ("Socket", ask("PutItem", [keys.tickets("0807"), keys.sockets("0807")])),
+        ("Socket", ask("PutItem", [keys.socket_owner("c")])),
+        ("Socket", ask("Query", [keys.SOCKET], resource=INDEX)),
         ("Live", ask("BatchGetItem", [HISTORY])),
         ("Command", ask("PutItem", [JOBS, keys.job_parts("0807", "35e9", "0")])),
         ("Upkeep", ask("PutItem", [ISSUE], ("fields",))),
@@ -344,6 +383,33 @@ ISOLATED = {
             ("dynamodb:PutItem", "table", f"journal-{OF_TENANT}.*"),
         },
     ),
+    "Socket": (
+        OWN_ROLE | OF_SOCKETS,
+        {
+            *(
+                (
+                    f"dynamodb:{read}",
+                    "table",
+                    f"history-{OF_TENANT}.*",
+                    READ[1],
+                    f"journal-{OF_TENANT}.*",
+                    READ[2],
+                    f"sockets-{OF_TENANT}",
+                    f"view-{OF_TENANT}.*",
+                )
+                for read in ("GetItem", "BatchGetItem", "Query")
+            ),
+            (
+                "dynamodb:PutItem",
+                "table",
+                f"journal-{OF_TENANT}.*",
+                f"sockets-{OF_TENANT}",
+                f"ticket-{OF_TENANT}",
+            ),
+            ("dynamodb:UpdateItem", "table", f"sockets-{OF_TENANT}"),
+            ("dynamodb:DeleteItem", "table", f"sockets-{OF_TENANT}"),
+        },
+    ),
 }
 """With isolation by session, what the function's own role may do, and what a session of its session role may."""
 
@@ -411,7 +477,7 @@ def test_a_switch_of_isolation_takes_no_role_from_a_version_that_still_answers(
     template: dict[str, Any], isolated_template: dict[str, Any]
 ) -> None:
     """CloudFormation deletes the roles that a template has no more when everything else is done."""
-    switched = {"Query", "Command", "Live"}
+    switched = {"Query", "Command", "Live", "Socket"}
     for function in EXPECTED:
         kept = _role(template, function) == _role(isolated_template, function)
         assert kept == (function not in switched)
@@ -441,6 +507,8 @@ KEYS: dict[str, tuple[Any, ...]] = {
     "user": ("ann",),
     "users": (),
     "webhooks": ("35e9",),
+    "sockets": (),
+    "tickets": (),
     "trash": ("35e9",),
     "order": ("35e9", "a1.1"),
     "directory": ("35e9", "a1.1"),
@@ -474,7 +542,7 @@ def test_nothing_of_the_background_is_within_a_session() -> None:
     for function in SESSION_GRANTS:
         for operation in (*READS, *WRITES):
             assert not _in_session(function, ask(operation, [keys.CHECK]))
-            for listing in (keys.JOB, keys.FOLD, keys.LINE):
+            for listing in (keys.JOB, keys.FOLD, keys.LINE, keys.SOCKET):
                 assert not _in_session(function, ask(operation, [listing], resource=INDEX))
 
 
@@ -575,6 +643,9 @@ def _short(template: dict[str, Any], arn: Any) -> str:
                 ("AWS::IAM::Role", "Arn"): "session",
             }
             return names[kind, attribute]
+        case {"Fn::Join": ["", [*_, {"Ref": "AWS::AccountId"}, ":", {"Ref": api}, calls]]}:
+            assert template["Resources"][api]["Type"] == "AWS::ApiGatewayV2::Api"
+            return f"sockets{calls}"
         case {"Fn::Join": ["", parts]}:
             return "".join(_short(template, part) for part in parts)
     raise AssertionError(json.dumps(arn))

@@ -3,7 +3,7 @@ from typing import Any
 
 from gridview.api.headers import REQUEST_HEADERS, RESPONSE_HEADERS
 from gridview.api.routes import BY_KEY, BY_PATH, METHODS, REFUSES
-from tests.support.templates import only, resources
+from tests.support.templates import of_construct, only, resources
 
 
 def test_each_known_path_has_a_route_for_each_method_and_nothing_else_has_one(
@@ -29,7 +29,7 @@ def test_a_token_is_asked_for_wherever_a_role_is(template: dict[str, Any]) -> No
 
 def test_what_strangers_can_call_has_a_throttle_of_its_own(template: dict[str, Any]) -> None:
     """It neither uses up a tenant's throttle nor much of our money; nor does a method that nobody has a reason to send."""
-    stage = only(template, "AWS::ApiGatewayV2::Stage")
+    stage = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")
     limited = {key for key in _routes(template) if _public(key) or key not in BY_KEY}
     assert set(stage["RouteSettings"]) == limited
     for settings in stage["RouteSettings"].values():
@@ -38,19 +38,27 @@ def test_what_strangers_can_call_has_a_throttle_of_its_own(template: dict[str, A
 
 def test_the_stage_waits_for_the_routes_that_it_has_settings_of(template: dict[str, Any]) -> None:
     """API Gateway refuses settings of a route that is not there yet."""
-    (stage,) = (one for one in template["Resources"].values() if one["Type"] == "AWS::ApiGatewayV2::Stage")
-    assert set(resources(template, "AWS::ApiGatewayV2::Route")) <= set(stage["DependsOn"])
+    (stage,) = (
+        one
+        for name, one in template["Resources"].items()
+        if one["Type"] == "AWS::ApiGatewayV2::Stage" and name.startswith("Ingress")
+    )
+    routes = {name for name in resources(template, "AWS::ApiGatewayV2::Route") if name.startswith("Ingress")}
+    assert routes <= set(stage["DependsOn"])
 
 
 def test_metrics_that_nothing_reads_are_not_paid_for(template: dict[str, Any]) -> None:
-    assert "DetailedMetricsEnabled" not in only(template, "AWS::ApiGatewayV2::Stage")["DefaultRouteSettings"]
+    assert (
+        "DetailedMetricsEnabled"
+        not in of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")["DefaultRouteSettings"]
+    )
 
 
 def test_browsers_are_answered_for_the_chosen_origins_and_else_for_none(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
-    assert "CorsConfiguration" not in only(template, "AWS::ApiGatewayV2::Api")
-    cors = only(chosen_template, "AWS::ApiGatewayV2::Api")["CorsConfiguration"]
+    assert "CorsConfiguration" not in of_construct(template, "AWS::ApiGatewayV2::Api", "Ingress")
+    cors = of_construct(chosen_template, "AWS::ApiGatewayV2::Api", "Ingress")["CorsConfiguration"]
     assert cors == {
         "AllowOrigins": ["https://app.example.org", "http://localhost:5173"],
         "AllowMethods": list(METHODS),
@@ -92,11 +100,15 @@ def test_the_api_may_call_each_function_for_each_route(template: dict[str, Any])
         assert permission["Action"] == "lambda:InvokeFunction"
         calls = permission["SourceArn"]["Fn::Join"][1][-1]
         allowed.setdefault(_function(template, permission["FunctionName"]), set()).add(calls)
-    assert allowed == {f"{name}Function": {"/*/*/*"} for name in ("Query", "Command", "Live")}
+    of_sockets = {"/*$connect", "/*$disconnect", "/*$default"}
+    assert allowed == {
+        **{f"{name}Function": {"/*/*/*"} for name in ("Query", "Command", "Live")},
+        "SocketFunction": of_sockets,
+    }
 
 
 def test_the_stage_is_throttled_and_logged_without_what_users_typed(template: dict[str, Any]) -> None:
-    stage = only(template, "AWS::ApiGatewayV2::Stage")
+    stage = of_construct(template, "AWS::ApiGatewayV2::Stage", "Ingress")
     assert stage["StageName"] == "$default"
     assert stage["AutoDeploy"] is True
     assert stage["DefaultRouteSettings"]["ThrottlingRateLimit"] > 0
@@ -110,8 +122,8 @@ def test_the_stage_is_throttled_and_logged_without_what_users_typed(template: di
 
 def _routes(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The declared routes by their keys."""
-    declared = resources(template, "AWS::ApiGatewayV2::Route").values()
-    return {route["RouteKey"]: route for route in declared}
+    declared = resources(template, "AWS::ApiGatewayV2::Route").items()
+    return {route["RouteKey"]: route for name, route in declared if name.startswith("Ingress")}
 
 
 def _public(key: str) -> bool:

@@ -56,7 +56,7 @@ def test_answers_have_the_headers_that_the_local_stack_gives_and_demand_tls(temp
         "referrer-policy": security["ReferrerPolicy"]["ReferrerPolicy"],
         "x-content-type-options": "nosniff" if security["ContentTypeOptions"]["Override"] else None,
     }
-    assert headers == page.security_headers([_login(template)])
+    assert headers == page.security_headers([_login(template), _sockets(template)])
     assert security["StrictTransportSecurity"]["AccessControlMaxAgeSec"] == 365 * 24 * 60 * 60
 
 
@@ -114,6 +114,11 @@ def _text(joined: dict[str, Any]) -> str:
     """A text of the template, with `<NAME>` for each reference."""
     parts = joined["Fn::Join"][1]
     return "".join(part if isinstance(part, str) else f"<{part['Ref']}>" for part in parts)
+
+
+def _sockets(template: dict[str, Any]) -> str:
+    (api,) = (name for name in resources(template, "AWS::ApiGatewayV2::Api") if name.startswith("Sockets"))
+    return f"wss://<{api}>.execute-api.<AWS::Region>.<AWS::URLSuffix>"
 
 
 def _login(template: dict[str, Any]) -> str:

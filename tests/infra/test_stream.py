@@ -1,9 +1,14 @@
 import json
 from typing import Any
 
-from devtools.local import pump
+import pytest
+
+from devtools.local import pump, socket_server
 from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_to_wire
+from gridview.index.journal import JournalItem
 from gridview.index.maintainer import LEDGER_TOMBSTONE_DAYS
+from infra.limits import PUSH_RETRIES
 from tests.support.templates import of_construct, resources
 
 KIND = "AWS::Lambda::EventSourceMapping"
@@ -111,3 +116,68 @@ def test_a_removed_issue_is_remembered_longer_than_it_can_come_back(template: di
     """From the stream, or from a dead letter that somebody sends in again."""
     kept = of_construct(template, "AWS::SQS::Queue", "DeadLetters")["MessageRetentionPeriod"] / (24 * 3600)
     assert kept + 1 < LEDGER_TOMBSTONE_DAYS
+
+
+def test_pushes_are_of_what_was_committed_lately_in_the_order_of_each_project(
+    template: dict[str, Any],
+) -> None:
+    mapping = of_construct(template, KIND, "Pushes")
+    assert mapping["FunctionName"] == {"Fn::GetAtt": ["SocketFunction", "Arn"]}
+    assert mapping["StartingPosition"] == "LATEST"
+    assert mapping["ParallelizationFactor"] == 1
+    assert mapping["MaximumBatchingWindowInSeconds"] == 0
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert mapping["MaximumRetryAttempts"] == PUSH_RETRIES
+    assert mapping["MaximumRecordAgeInSeconds"] <= 3600
+    readers = [one for one in resources(template, KIND).values() if "StartingPosition" in one]
+    assert len(readers) == 2, "a stream has room for two"
+
+
+JOURNAL = keys.journal("0807", "35e9")
+RECORDS: list[tuple[str, str, str, dict[str, Any], bool]] = [
+    ("INSERT", JOURNAL, keys.journal_item(57), JournalItem(57, 1.0).to_item("0807", "35e9"), True),
+    ("REMOVE", JOURNAL, keys.journal_item(57), {}, False),
+    ("INSERT", JOURNAL, keys.journal_mark(57), {"ttl": 1}, False),
+    ("MODIFY", JOURNAL, keys.FOLD, {"last": 1, "waiting": 1}, False),
+    ("INSERT", JOURNAL, keys.FOLD, {"last": 1, "waiting": 1}, False),
+    ("MODIFY", keys.project("0807", "35e9"), keys.CATALOG, {"epoch": 2}, True),
+    ("REMOVE", keys.project("0807", "35e9"), keys.CATALOG, {}, True),
+    ("MODIFY", keys.project("0807", "35e9"), keys.COUNTER, {"last": 2}, False),
+    ("MODIFY", keys.views("0807", "35e9"), keys.shared_view(1), {}, True),
+    ("REMOVE", keys.views("0807", "35e9"), keys.private_view("ann", 1), {}, True),
+    ("MODIFY", keys.views("0807", "35e9"), keys.VIEW_REGISTER, {}, False),
+    ("INSERT", keys.sockets("0807"), keys.socket("35e9", "c"), {"made": 1}, False),
+    ("INSERT", keys.issue("0807", "35e9", 1), keys.project("0807", "35e9"), {"made": 1}, False),
+]
+
+
+@pytest.mark.parametrize(("kind", "pk", "sk", "image", "passes"), RECORDS)
+def test_what_is_pushed_here_and_in_the_cloud(
+    template: dict[str, Any], kind: str, pk: str, sk: str, image: dict[str, Any], passes: bool
+) -> None:
+    declared = of_construct(template, KIND, "Pushes")["FilterCriteria"]["Filters"]
+    record = {
+        "eventName": kind,
+        "dynamodb": {
+            "Keys": {"PK": {"S": pk}, "SK": {"S": sk}},
+            **({"NewImage": item_to_wire(image)} if image else {}),
+        },
+    }
+    assert any(_fits(json.loads(one["Pattern"]), record) for one in declared) is passes
+    assert socket_server.wanted(record) is passes
+
+
+def _fits(pattern: Any, value: Any) -> bool:
+    """As Lambda filters: each member of the pattern has to be there, with one of the values or rules that it lists."""
+    if isinstance(pattern, dict):
+        return isinstance(value, dict) and all(_fits(rule, value.get(name)) for name, rule in pattern.items())
+    return any(_obeys(rule, value) for rule in pattern)
+
+
+def _obeys(rule: Any, value: Any) -> bool:
+    match rule:
+        case {"prefix": str(prefix)}:
+            return isinstance(value, str) and value.startswith(prefix)
+        case {"exists": True}:
+            return value is not None
+    return bool(rule == value)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from infra.paths import ROOT
-from tests.support.templates import of_construct, only, resources
+from tests.support.templates import of_construct, resources
 
 KIND = "AWS::Events::Rule"
 
@@ -14,7 +14,7 @@ KIND = "AWS::Events::Rule"
 def _schedules(template: dict[str, Any]) -> dict[str, str]:
     """The schedule of each task."""
     found = {}
-    for rule in resources(template, KIND).values():
+    for rule in _rules(template).values():
         (target,) = rule["Targets"]
         assert target["Arn"] == {"Fn::GetAtt": ["UpkeepFunction", "Arn"]}
         assert rule["State"] == "ENABLED"
@@ -22,6 +22,10 @@ def _schedules(template: dict[str, Any]) -> dict[str, str]:
         assert set(event) == {"task"}
         found[event["task"]] = rule["ScheduleExpression"]
     return found
+
+
+def _rules(template: dict[str, Any]) -> dict[str, Any]:
+    return {name: rule for name, rule in resources(template, KIND).items() if name.startswith("Schedules")}
 
 
 def test_jobs_each_minute_and_the_check_each_night(template: dict[str, Any]) -> None:
@@ -38,10 +42,10 @@ def test_the_check_may_be_at_another_time(chosen_template: dict[str, Any]) -> No
 
 
 def test_the_next_minute_is_the_retry(template: dict[str, Any]) -> None:
-    config = only(template, "AWS::Lambda::EventInvokeConfig")
+    config = of_construct(template, "AWS::Lambda::EventInvokeConfig", "Upkeep")
     assert config["FunctionName"] == {"Ref": "UpkeepFunction"}
     assert (config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (0, 60)
-    for rule in resources(template, KIND).values():
+    for rule in _rules(template).values():
         assert rule["Targets"][0]["RetryPolicy"] == {
             "MaximumEventAgeInSeconds": 60,
             "MaximumRetryAttempts": 0,
@@ -99,6 +103,7 @@ def test_concurrency_is_reserved_by_setting(chosen_template: dict[str, Any]) -> 
         "QueryFunction": 100,
         "CommandFunction": None,
         "LiveFunction": None,
+        "SocketFunction": None,
         "MaintainFunction": 20,
         "UpkeepFunction": None,
     }
@@ -113,6 +118,4 @@ def test_only_the_two_schedules_may_invoke_it(template: dict[str, Any], attribut
     ]
     expected = {"Principal": "events.amazonaws.com", "Action": "lambda:InvokeFunction"}
     assert {permission[attribute] for permission in allowed} == {expected[attribute]}
-    assert {permission["SourceArn"]["Fn::GetAtt"][0] for permission in allowed} == set(
-        resources(template, KIND)
-    )
+    assert {permission["SourceArn"]["Fn::GetAtt"][0] for permission in allowed} == set(_rules(template))

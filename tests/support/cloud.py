@@ -30,9 +30,13 @@ from gridview.schema.store import Catalogs
 from tests.support.functions import freshly_imported
 from tests.support.http import Client, Context, Handlers, claims
 from tests.support.iam import Asked
-from tests.support.reach import within_reach
+from tests.support.reach import within_reach, within_reach_of_owners
+from tests.support.wire import MemoryWire
 
 TABLE = "gridview"
+OWNERS = "owners of sockets"
+"""Stands for the socket function where it acts in nobody's name."""
+SOCKET_URL = "wss://sockets.invalid/live"
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
@@ -45,6 +49,7 @@ ENVIRONMENT = {
     "TABLE_NAME": TABLE,
     "CURSOR_SECRET": "a secret of the tests",
     "SETTLE_SECONDS": "0",
+    "SOCKET_URL": SOCKET_URL,
 }
 
 
@@ -61,6 +66,8 @@ class Cloud:
     """What each function has asked of DynamoDB."""
     stream: list[dict[str, Any]]
     """What the table's stream has told of issues since the last `follow`."""
+    wire: MemoryWire
+    """The connections of the WebSocket API."""
 
     @property
     def handlers(self) -> Handlers:
@@ -76,6 +83,7 @@ class Cloud:
         self.hints.clear()
         self.table.clear()
         self.stream.clear()
+        self.wire.clear()
         self.forget()
 
     def forget(self) -> None:
@@ -168,9 +176,13 @@ def running() -> Iterator[Cloud]:
         patch.setenv("DEAD_LETTER_QUEUE_URL", queue_url)
         patch.setenv("JOB_QUEUE_URL", "https://queue.invalid")
         table, modules = MemoryTable(), _modules()
-        asked: dict[str, set[Asked]] = {name: set() for name in modules}
+        asked: dict[str, set[Asked]] = {name: set() for name in (*modules, OWNERS)}
         for name, module in modules.items():
             module.table = within_reach(name, table.metered(), asked[name])  # type: ignore[attr-defined]
+        sockets = modules["socket"]
+        sockets.owners = within_reach_of_owners(table.metered(), asked[OWNERS])  # type: ignore[attr-defined]
+        wire = MemoryWire()
+        sockets.wire = wire  # type: ignore[attr-defined]
         hints: deque[Hint] = deque()
         for name in ("command", "maintain", "upkeep"):
             modules[name].job_queue = Hints(hints.append)  # type: ignore[attr-defined]
@@ -182,6 +194,6 @@ def running() -> Iterator[Cloud]:
                 stream.append(record(len(stream) + 1, old, new))
 
         table.tell(tell)
-        account = Cloud(modules, queue_url, hints, table, asked, stream)
+        account = Cloud(modules, queue_url, hints, table, asked, stream, wire)
         account.forget()
         yield account

@@ -4,7 +4,7 @@ import importlib
 import sys
 from types import ModuleType
 
-FUNCTIONS = ("query", "command", "live", "maintain", "upkeep")
+FUNCTIONS = ("query", "command", "live", "socket", "maintain", "upkeep")
 
 
 def freshly_imported() -> dict[str, ModuleType]:

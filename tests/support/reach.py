@@ -12,7 +12,7 @@ from devtools.proof.faults.watched import Attempted, Watched, written_key
 from gridview.dynamodb import sessions
 from gridview.dynamodb.expressions import Key, Write
 from gridview.encoding import keys
-from infra.grants import ATTRIBUTES, GRANTS, PARTITIONS, SESSION_GRANTS, Grant
+from infra.grants import ATTRIBUTES, GRANTS, PARTITIONS, SESSION_GRANTS, SOCKET_OWNERS, Grant
 from tests.support import iam
 from tests.support.iam import Asked, Statement
 
@@ -52,7 +52,22 @@ def within_reach(function: str, table: MemoryTable, asked_for: set[Asked]) -> Wa
     What serves callers is held to the policies of both settings: to those of its role, and to those of its session role, where the
     session of the tenant whom the call is made for has to allow it and no other may.
     """
-    granted, by_session = statements(GRANTS[function]), statements(SESSION_GRANTS.get(function, ()))
+    return _within(function, GRANTS[function], SESSION_GRANTS.get(function, ()), table, asked_for)
+
+
+def within_reach_of_owners(table: MemoryTable, asked_for: set[Asked]) -> Watched:
+    """The table as the socket function sees it in nobody's name: whose a socket is, and nothing else."""
+    return _within("socket", SOCKET_OWNERS, (), table, asked_for)
+
+
+def _within(
+    function: str,
+    grants: Iterable[Grant],
+    of_session: Iterable[Grant],
+    table: MemoryTable,
+    asked_for: set[Asked],
+) -> Watched:
+    granted, by_session = statements(grants), statements(of_session)
 
     @lru_cache(maxsize=4096)
     def allowed(asked: Asked) -> bool:

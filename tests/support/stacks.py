@@ -79,7 +79,7 @@ class LocalStack:
     def kill(self) -> None:
         """kill -9 of everything that it runs, at once."""
         processes = Folder(self.data).processes()
-        assert len(processes) == 4
+        assert len(processes) == 5
         groups = {os.getpgid(process.pid) for process in processes}
         assert os.getpgid(0) not in groups
         for group in groups:

@@ -46,6 +46,7 @@ AWS = {"boto3", "botocore"}
 RUNTIME = {"botocore", "snapshot_restore_py"}
 """What Lambda's Python brings along."""
 TALK_TO_AWS = {
+    "live.wire",
     "dynamodb.client",
     "dynamodb.connections",
     "dynamodb.sessions",

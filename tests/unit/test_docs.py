@@ -112,6 +112,8 @@ def test_the_table_of_limits_tells_those_of_the_code() -> None:
 JOB = "018f3a5c2b71e7d4c90a"
 START = Field("3812", "a1", "Start", FieldType.DATE)
 
+CONNECTION = "L0SM9cOFvHcCIhw="
+
 ENTITIES = {
     "tenant": (keys.tenant("0807"), keys.TENANT_SELF, ""),
     "project": (
@@ -187,6 +189,11 @@ ENTITIES = {
     "what it is to do": (keys.job_parts("0807", "35e9", JOB), keys.ASKED, ""),
     "numbers of its issues": (keys.job_parts("0807", "35e9", JOB), keys.frozen_numbers(2, 0), ""),
     "issues that it refused": (keys.job_parts("0807", "35e9", JOB), keys.refusals(7), ""),
+    "socket": (keys.sockets("0807"), keys.socket("35e9", CONNECTION), ""),
+    "subscription of it": (keys.sockets("0807"), keys.subscription("35e9", CONNECTION, "rows"), ""),
+    "when people were told": (keys.sockets("0807"), "35e9", ""),
+    "whose a socket is": (keys.socket_owner(CONNECTION), keys.SOCKET, "2026-11-21T08:00:00.000000Z"),
+    "used ticket": (keys.tickets("0807"), "5d0e1a5244c54f5e9d2b52a1", ""),
     "counted writes": (keys.rate("0807"), "179531990", ""),
 }
 

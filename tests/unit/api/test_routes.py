@@ -57,6 +57,7 @@ CONTRACT = {
     "GET /v1/projects/{project}/changes": Role.VIEWER,
     "GET /v1/projects/{project}/issues/{num}/history": Role.VIEWER,
     "GET /v1/projects/{project}/activity": Role.VIEWER,
+    "POST /v1/projects/{project}/tickets": Role.VIEWER,
     "GET /v1/projects/{project}/views": Role.VIEWER,
     "POST /v1/projects/{project}/views": Role.VIEWER,
     "GET /v1/projects/{project}/views/{view}": Role.VIEWER,

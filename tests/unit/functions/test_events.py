@@ -14,7 +14,7 @@ from gridview.encoding import keys
 from gridview.maintenance.job_queue import hint_in
 from gridview.schema import ids
 from tests.support import schemas, told_changes, webhooks
-from tests.support.cloud import Cloud
+from tests.support.cloud import SOCKET_URL, Cloud
 from tests.support.http import Answer, Client, Context, invoke
 from tests.support.worked_example import PATH
 
@@ -142,6 +142,7 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
     ),
     "delete_comment": (204, lambda api, _: api.get(f"{PATH}/issues/1/comments").body["items"] == []),
     "changes": (200, lambda _, answer: answer.body["items"] == []),
+    "create_ticket": (200, lambda _, answer: answer.body["url"] == SOCKET_URL),
     "issue_history": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["1.1"]),
     "activity": (200, lambda _, answer: [one["num"] for one in answer.body["items"]] == [2, 1]),
     "list_views": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["v1"]),

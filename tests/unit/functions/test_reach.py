@@ -17,18 +17,20 @@ from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.heartbeat import Heart
 from gridview.index.journal_log import Log
 from gridview.support import clock
-from infra.grants import GRANTS, PARTITIONS, SESSION_GRANTS, TENANT, within
+from infra.grants import GRANTS, PARTITIONS, SESSION_GRANTS, SOCKET_OWNERS, TENANT, within
 from infra.paths import ROOT
 from tests.support import iam, told_changes, worked_example
-from tests.support.cloud import Cloud
+from tests.support.cloud import OWNERS, Cloud
 from tests.support.http import Answer, Client, Context
 from tests.support.iam import Asked, Statement
 from tests.support.reach import TENANT_TAG, others_may, statements
+from tests.support.sockets import Commits, connected, ticket
 from tests.support.stream import Stream
 
 KINDS = {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]}
 PLAIN = {**KINDS, "id": "plain", "indexed": False}
 TAGS = {**KINDS, "id": "tags", "type": "multi_enum"}
+OPEN = {"field": "state", "op": "eq", "value": "open"}
 MANY = 620
 """Issues of one value: more than it shares a block with."""
 
@@ -59,6 +61,7 @@ def busy(shared_account: Cloud) -> Cloud:
     _grow_and_shrink(api, account)
     _log_and_fold(api, account)
     _follow(api, account)
+    _connect(api, account)
     _in_bulk(api, account)
     assert api.delete(path, headers={"if-match": api.get(path).etag}).status == 204
     account.upkeep()
@@ -88,6 +91,45 @@ def _follow(api: Client, account: Cloud) -> None:
     stream.deliver()
     answer = api.get(f"{path}/changes", query={"since": since, "view": view})
     assert [item["kind"] for item in answer.body["items"]] == ["reset", "update"]  # other rows than before
+
+
+def _connect(api: Client, account: Cloud) -> None:
+    """Sockets open, follow rows past a number that a consumer has left, are renewed, looked for and closed."""
+    path, stream = "/v1/projects/connected", Stream(account)
+    api.made("/v1/projects", {"name": "Connected", "id": "connected"})
+    begin_journal(account.table, "0807", "connected")
+    commits = Commits(account)
+    client = connected(account, api, path)
+    view = api.made(f"{path}/views", {"name": "Open", "query": {"filter": OPEN}})["id"]
+    client.subscribe("rows", view=view)
+    client.subscribe()
+    Log(account.table, "0807", "connected").reserve(1)
+    api.made(f"{path}/issues", {"name": "One"})
+    stream.deliver()
+    with pytest.MonkeyPatch.context() as patch:
+        now = clock.seconds()
+        patch.setattr(clock, "seconds", lambda: now + MISSING_SECONDS)
+        assert commits.push() == {"batchItemFailures": []}
+    assert client.ids("rows") == client.ids() == ["1.1"]
+    assert api.patch(f"{path}/issues/1", {"name": "Two"}).status == 200
+    stream.deliver()
+    commits.push()
+    assert client.ids("rows") == client.ids() == ["1.1", "1.2"]
+    client.say(do="look", num=1)
+    client.say(do="renew", ticket=ticket(api, path))
+    client.say(do="unsubscribe", id="rows")
+    assert account.modules["socket"].handler({"task": "end"}, Context()) == {"ended": 0}
+    client.leave()
+
+
+@pytest.mark.parametrize("statement", statements(SOCKET_OWNERS), ids=lambda one: str(one["Action"]))
+def test_whose_a_socket_is_is_all_that_is_asked_for_in_nobodys_name(
+    busy: Cloud, statement: Statement
+) -> None:
+    asked = busy.asked[OWNERS]
+    assert all(iam.allows(statements(SOCKET_OWNERS), one) for one in asked)
+    for action in statement["Action"]:
+        assert any(iam.allows([{**statement, "Action": [action]}], one) for one in asked)
 
 
 def _read(api: Client, path: str) -> None:

@@ -279,6 +279,11 @@ ANSWERS: dict[str, Json] = {
     "get_comment": _COMMENT,
     "update_comment": {**_COMMENT, "version": 2, "text": "The paint is here."},
     "changes": {"items": [_EVENT, {"kind": "reset"}], "next": "Jk0hYw"},
+    "create_ticket": {
+        "ticket": "p3wYxQ",
+        "url": "wss://a1b2c3d4e5.execute-api.eu-west-2.amazonaws.com/live",
+        "until": "2023-05-01T10:15:00Z",
+    },
     "list_views": {"items": [_VIEW], "next": None},
     "create_view": _VIEW,
     "get_view": _VIEW,

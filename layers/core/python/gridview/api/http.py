@@ -15,7 +15,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from gridview.api.compression import body_of
 from gridview.api.headers import VARY
 from gridview.api.routes import BY_KEY, BY_PATH, Route
-from gridview.commands.actor import Actor, from_claims, name_in
+from gridview.commands.actor import Actor, end_in, from_claims, name_in
 from gridview.commands.changes import CHANGE_ID, change_of
 from gridview.commands.idempotency import Answer, Use, use_of
 from gridview.commands.preconditions import Expected, etag, expected_versions
@@ -70,6 +70,11 @@ class Request:
     def name(self) -> str:
         """What people call the user who makes the request; only for routes that need a token."""
         return name_in(_claims(self.event))
+
+    @property
+    def token_end(self) -> float:
+        """Until when the caller's token is believed, in seconds since 1970. Unauthenticated."""
+        return end_in(_claims(self.event))
 
     @property
     def path(self) -> Mapping[str, str]:

@@ -185,6 +185,7 @@ CALLS: dict[str, CallShape] = {
         may=(FeedExpired, NotJournalled, *_QUERIES),
         tells_token=True,
     ),
+    "create_ticket": CallShape("Changes", 200, responses.IssuedTicket, may=(InvalidRequest, NotJournalled)),
     "update_matching": CallShape("Jobs", 202, responses.BackgroundJob, UpdateMatching, may=_JOBS),
     "delete_matching": CallShape("Jobs", 202, responses.BackgroundJob, DeleteMatching, may=_JOBS),
     "undo": CallShape(

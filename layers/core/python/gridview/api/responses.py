@@ -471,6 +471,14 @@ class ChangePage(AnswerModel):
     next: str = ModelField(description="What to ask with as `since` next: there is always a next time.")
 
 
+class IssuedTicket(AnswerModel):
+    """What opens a socket at `url`, or lets an open one stand for longer: once, and within 30 seconds."""
+
+    ticket: str
+    url: str = ModelField(description="Where to connect: with the query parameter `ticket`.")
+    until: AwareDatetime = ModelField(description="Until when the socket may stand without another ticket.")
+
+
 class Position(AnswerModel):
     """The place of an issue in an order."""
 

@@ -68,6 +68,7 @@ _POSITION = _ISSUE + "/position"
 _COMMENTS = _ISSUE + "/comments"
 _COMMENT = _COMMENTS + "/{comment}"
 _CHANGES = _PROJECT + "/changes"
+_TICKETS = _PROJECT + "/tickets"
 _HISTORY = _ISSUE + "/history"
 _ACTIVITY = _PROJECT + "/activity"
 _VIEWS = _PROJECT + "/views"
@@ -152,6 +153,7 @@ ROUTES: tuple[Route, ...] = (
         Role.VIEWER,
         "What has changed since a cursor, or changes within seconds",
     ),
+    Route("create_ticket", "POST", _TICKETS, "live", Role.VIEWER, "A ticket that opens a socket"),
     Route("issue_history", "GET", _HISTORY, "query", Role.VIEWER, "The changes of an issue, newest first"),
     Route(
         "activity",

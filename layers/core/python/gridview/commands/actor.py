@@ -57,6 +57,14 @@ def from_claims(claims: Mapping[str, Any]) -> Actor:
     return Actor(tenant, user, role)
 
 
+def end_in(claims: Mapping[str, Any]) -> float:
+    """Until when a good token is believed, in seconds since 1970. Unauthenticated if it does not say so."""
+    try:
+        return float(int(claims["exp"]))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise Unauthenticated("The token must say when it expires.") from None
+
+
 def name_in(claims: Mapping[str, Any]) -> str:
     """What people call the user of a good token: the name, else the address, else the id."""
     told = (claims.get(one) for one in ("name", "email", "sub"))

@@ -366,6 +366,45 @@ def comment_activity(at: str, num: int, comment_id: int) -> str:
     return f"{at}.{issue_number(num)}.comment.{comment_id:0{_COMMENT_DIGITS}}"
 
 
+SOCKETS_PREFIX = "sockets-"
+
+
+def sockets(tenant_id: str) -> str:
+    """Partition key of a tenant's open sockets and of what they subscribe to: `sockets-0807`."""
+    return f"{SOCKETS_PREFIX}{tenant_id}"
+
+
+def socket(project_id: str, connection: str = "") -> str:
+    """Sort key of an open socket: `35e9.L0SM9cOFvHcCIhw=`; what those of a project begin with.
+
+    What API Gateway calls a connection has no dot. A project's id alone is the sort key of when its people were told of each other.
+    """
+    return f"{project_id}.{connection}"
+
+
+def subscription(project_id: str, connection: str, subscription_id: str) -> str:
+    """Sort key of what a socket subscribes to, right behind the socket: `35e9.L0SM9cOFvHcCIhw=.rows`."""
+    return f"{project_id}.{connection}.{subscription_id}"
+
+
+SOCKET_PREFIX = "socket-"
+SOCKET = "socket"
+"""Sort key of whose a socket is, and index partition of all sockets in the order in which they end."""
+
+
+def socket_owner(connection: str) -> str:
+    """Partition key of whose a socket is, by what API Gateway calls it: `socket-L0SM9cOFvHcCIhw=`."""
+    return f"{SOCKET_PREFIX}{connection}"
+
+
+TICKET_PREFIX = "ticket-"
+
+
+def tickets(tenant_id: str) -> str:
+    """Partition key of a tenant's tickets that were used, whose sort keys are their ids: `ticket-0807`."""
+    return f"{TICKET_PREFIX}{tenant_id}"
+
+
 def parse_project(partition_key: str) -> tuple[str, str]:
     """The tenant and project in a project's partition key."""
     tenant_id, project_id = partition_key.removeprefix(PROJECT_PREFIX).split(".")
@@ -454,6 +493,38 @@ def is_block(partition_key: str) -> bool:
 def is_journal(partition_key: str) -> bool:
     """Whether this is a journal's partition key, judged by its type alone."""
     return partition_key.startswith(JOURNAL_PREFIX)
+
+
+def is_socket(sort_key: str) -> bool:
+    """Whether this is the sort key of an open socket, and not of a subscription or a project."""
+    return sort_key.count(".") == 1
+
+
+def parse_sockets(partition_key: str) -> str:
+    """The tenant in the partition key of open sockets."""
+    return partition_key.removeprefix(SOCKETS_PREFIX)
+
+
+def parse_socket(sort_key: str) -> tuple[str, str, str]:
+    """The project, the connection and the subscription in the sort key of a socket, which has none, or of a subscription."""
+    project_id, connection, subscription_id = [*sort_key.split("."), ""][:3]
+    return project_id, connection, subscription_id
+
+
+def parse_socket_owner(partition_key: str) -> str:
+    """The connection in the partition key of whose a socket is."""
+    return partition_key.removeprefix(SOCKET_PREFIX)
+
+
+def is_views(partition_key: str) -> bool:
+    """Whether this is the partition key of a project's saved views."""
+    return partition_key.startswith(VIEW_PREFIX)
+
+
+def parse_views(partition_key: str) -> tuple[str, str]:
+    """The tenant and project in the partition key of a project's saved views."""
+    tenant_id, project_id = partition_key.removeprefix(VIEW_PREFIX).split(".")
+    return tenant_id, project_id
 
 
 def is_jobs(partition_key: str) -> bool:

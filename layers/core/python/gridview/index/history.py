@@ -5,7 +5,6 @@ item is put without a condition: a redelivery puts the same one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from gridview.dynamodb.expressions import Bound, Item, Key
@@ -116,14 +115,9 @@ def _hard_delete(num: int, old: Item, stream: Mapping[str, Any]) -> Change | Non
     if is_trashed(old):
         return None
     made = stream.get("ApproximateCreationDateTime")
-    at = old["updated"] if made is None else _stored_instant(float(made))
+    at = old["updated"] if made is None else clock.stored(float(made))
     gone = {"version": int(old["version"]) + 1, "deleted_by": "", "deleted_at": at}
     return _change(num, "delete", old, gone)
-
-
-def _stored_instant(seconds: float) -> str:
-    made = datetime.fromtimestamp(seconds, UTC)
-    return made.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _change(num: int, kind: Kind, old: Item, new: Item) -> Change:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import DELETED
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.journal_log import Log
 from gridview.live.feed import FeedPage, end_of, read_changes
@@ -13,7 +14,7 @@ from gridview.live.feed_positions import FeedPosition
 from gridview.live.followed_rows import FollowedRows, RowMove
 from gridview.live.row_moves import Unjudged, moves_of
 from gridview.schema.catalog import Catalog
-from gridview.schema.history import Change, event_json
+from gridview.schema.history import RESET, Change, event_json
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 
@@ -23,19 +24,26 @@ MAX_EVENTS = 100
 MAX_ANSWER_BYTES = 5_000_000
 """Of the events of one answer."""
 
-RESET = {"kind": "reset"}
-"""The event that tells a client to read anew what it shows: definitions have changed, or what happened cannot be told."""
-
 _PAUSE = 0.5
 """Seconds between two looks at the journal."""
 
 
 class ToldChanges(NamedTuple):
-    """Events as a client gets them, the changes among them, and the cursor behind them."""
+    """Events as a client gets them, the changes among them, and the cursor behind them. `ended`: nothing more can be told now.
+
+    `held`: there is more, behind a number that somebody has taken and that is missing.
+    """
 
     items: tuple[Mapping[str, Any], ...]
     changes: tuple[Change, ...]
     cursor: FeedCursor
+    ended: bool
+    held: bool
+
+    @property
+    def versions(self) -> dict[int, int]:
+        """The last version of each issue that is told, as consistency tokens have it."""
+        return {one.num: DELETED if one.kind == "delete" else one.version for one in self.changes}
 
 
 def beginning(table: Table, catalog: Catalog) -> FeedCursor:
@@ -53,9 +61,11 @@ def follow(
     until: float = 0.0,
     deadline: float = math.inf,
     most_bytes: int | None = None,
+    consistent: bool = False,
 ) -> ToldChanges:
     """The events behind a cursor, of some rows or all; where there are none yet, those that come `until` an instant (seconds since
     1970). `catalog`: the current one. `deadline`: when there has to be an answer, whether the end was reached or not.
+    `consistent`: what was committed before the call is told, however late copies of the table are; its items then cost twice.
 
     A read unit for each second of waiting, and what `read_changes` and `moves_of` take. Numbers at which the feed has waited for
     too long are emptied: 1 write unit each. NotJournalled, FeedExpired.
@@ -65,7 +75,7 @@ def follow(
     anew = cursor.epoch != catalog.epoch or cursor.rows not in (None, followed)
     position = cursor.position
     while True:
-        page = read_changes(table, catalogs, catalog, position, MAX_EVENTS)
+        page = read_changes(table, catalogs, catalog, position, MAX_EVENTS, consistent=consistent)
         for number in page.overdue:
             log.close(number)
         told = _Telling(page, anew or page.reset, position, most_bytes or MAX_ANSWER_BYTES)
@@ -73,7 +83,11 @@ def follow(
         position, now = told.position, clock.seconds()
         if told.items or now >= deadline or (now >= until and told.at_the_end):
             return ToldChanges(
-                tuple(told.items), tuple(told.changes), FeedCursor(position, catalog.epoch, followed)
+                tuple(told.items),
+                tuple(told.changes),
+                FeedCursor(position, catalog.epoch, followed),
+                told.at_the_end,
+                page.held,
             )
         if told.at_the_end and not page.overdue:
             clock.sleep(min(_PAUSE, until - now))

@@ -37,7 +37,8 @@ class FeedPage:
 
     `reset`: before these changes is one that nobody can tell; whoever follows has to read everything anew. `catalog`: definitions
     that are no older than the changes, to express them by. `ended`: there is nothing more to read now. `overdue`: numbers at
-    which the feed waits and which have been missing for some seconds; whoever may write empties them (`Log.close`).
+    which the feed waits and which have been missing for some seconds; whoever may write empties them (`Log.close`). `held`: it
+    waits at a number, and has more behind that.
     """
 
     events: tuple[Change, ...]
@@ -47,6 +48,7 @@ class FeedPage:
     behind: tuple[FeedPosition, ...]
     ended: bool
     overdue: tuple[int, ...] = ()
+    held: bool = False
 
 
 def end_of(catalog: Catalog, log: Log) -> FeedPosition:
@@ -62,19 +64,27 @@ def end_of(catalog: Catalog, log: Log) -> FeedPosition:
 
 
 def read_changes(
-    table: Table, catalogs: Catalogs, catalog: Catalog, position: FeedPosition, limit: int
+    table: Table,
+    catalogs: Catalogs,
+    catalog: Catalog,
+    position: FeedPosition,
+    limit: int,
+    *,
+    consistent: bool = False,
 ) -> FeedPage:
     """Up to `limit` changes behind a position.
 
-    Where nothing is new: half a read unit. Else half a unit for each 4 KB of journal items, the same for each change, and 1 unit
-    for the definitions' epoch. NotJournalled; FeedExpired for a position of more than 7 days ago; NotFound and DefinitionsMissing
+    Where nothing is new: half a read unit. Else half a unit for each 4 KB of journal items (1 if `consistent`), half a unit for
+    each change, and 1 unit for the definitions' epoch.
+
+    NotJournalled; FeedExpired for a position of more than 7 days ago; NotFound and DefinitionsMissing
     as for `Catalogs.current`.
     """
     require_journal(catalog)
     now = clock.seconds()
     if position.since < now - _SECONDS:
         raise FeedExpired("What happened after this cursor is not remembered any more.")
-    items, beyond = _items(Log(table, catalog.tenant, catalog.project), position, limit)
+    items, beyond = _items(Log(table, catalog.tenant, catalog.project), position, limit, consistent)
     tellings = list(islice(tellings_from(items, position), limit))
     changes = _changes(
         table, catalog, [(one.num, one.version) for one in tellings if one.version is not None]
@@ -111,15 +121,18 @@ def read_changes(
         tuple(behind),
         waits,
         tuple(overdue(reached.number - 1, beyond, now)) if waits else (),
+        waits and bool(beyond),
     )
 
 
-def _items(log: Log, position: FeedPosition, limit: int) -> tuple[list[JournalItem], list[JournalItem]]:
+def _items(
+    log: Log, position: FeedPosition, limit: int, consistent: bool
+) -> tuple[list[JournalItem], list[JournalItem]]:
     """The items of a page that follow each other without a gap, and not many more; and some of those behind the gap."""
     items: list[JournalItem] = []
     number, rows = position.number, _FIRST_ROWS
     while True:
-        listed = log.behind(number - 1, consistent=False, rows=rows)
+        listed = log.behind(number - 1, consistent=consistent, rows=rows)
         found = {item.number: item for item in listed.records}
         while number in found:
             items.append(found.pop(number))

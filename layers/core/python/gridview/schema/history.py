@@ -27,6 +27,9 @@ from gridview.support import clock
 
 Kind = Literal["create", "update", "delete", "restore"]
 
+RESET = {"kind": "reset"}
+"""The event that tells a client to read anew what it shows: definitions have changed, or what happened cannot be told."""
+
 FEED_DAYS = 7
 """Every change is remembered as long as a cursor of the feed is good, whatever the project's setting says."""
 

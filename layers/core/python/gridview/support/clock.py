@@ -30,6 +30,12 @@ def instant(stored: str) -> float:
     return datetime.fromisoformat(stored).timestamp()
 
 
+def stored(instant: float) -> str:
+    """An instant, given in seconds since 1970, in stored form."""
+    made = datetime.fromtimestamp(instant, UTC)
+    return made.isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
 def sleep(seconds: float) -> None:
     """Wait."""
     time.sleep(seconds)

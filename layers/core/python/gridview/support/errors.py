@@ -132,6 +132,14 @@ class TooManyJobs(RequestError):
     """The project has as many open jobs as it may have. One that ends makes room."""
 
 
+class TooManySockets(RequestError):
+    """The tenant has as many sockets open as it may have. One that ends makes room."""
+
+
+class TooManyMessages(RequestError):
+    """A socket says something more often than it may."""
+
+
 class Overloaded(RequestError):
     """DynamoDB, or STS before it, refuses calls for now. The same request may succeed later."""
 
@@ -166,6 +174,8 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     InProgress: ProblemType(429, "in-progress", "Request in progress"),
     TooManyWrites: ProblemType(429, "too-many-writes", "Too many writes"),
     TooManyJobs: ProblemType(429, "too-many-jobs", "Too many jobs"),
+    TooManySockets: ProblemType(429, "too-many-sockets", "Too many sockets"),
+    TooManyMessages: ProblemType(429, "too-many-messages", "Too many messages"),
     Overloaded: ProblemType(503, "overloaded", "Service busy"),
 }
 

@@ -1,0 +1,118 @@
+"""Sockets: clients connect, say what they follow and where they look, and are sent what is committed, as it is committed.
+
+It is invoked by the WebSocket API, by the table's stream, and each minute to end the sockets that are due.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from gridview.api.config import CursorSource, required, session_role, stack_metrics
+from gridview.dynamodb.table import Table
+from gridview.live.socket_calls import SocketCalls, committed_in
+from gridview.live.socket_messages import error_frame
+from gridview.live.tickets import TICKETS
+from gridview.live.wire import ApiGatewayWire, Gone, Slow, SocketWire
+from gridview.schema.store import Catalogs
+from gridview.support.errors import Overloaded, RequestError, problem, problem_type
+
+_MARGIN = 4.0
+"""Seconds before the end of an invocation by which its work is done."""
+
+logger = Logger()
+metrics = stack_metrics()
+table = Table(required("TABLE_NAME"), session_role=session_role())
+owners = Table(required("TABLE_NAME"))
+catalogs = Catalogs()
+cursor_source = CursorSource()
+wire: SocketWire = ApiGatewayWire()
+
+
+@logger.inject_lambda_context(clear_state=True)
+@metrics.log_metrics
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Take an event of the WebSocket API, a batch of stream records, or the task to end what is due."""
+    calls = SocketCalls(
+        table,
+        owners,
+        catalogs,
+        cursor_source.seals(TICKETS),
+        cursor_source.cursors("changes"),
+        cursor_source.tokens(),
+        wire,
+        time.time() + context.get_remaining_time_in_millis() / 1000 - _MARGIN,
+        _count,
+    )
+    _count("Requests")
+    if "Records" in event:
+        return _committed(calls, event["Records"])
+    if event.get("task") == "end":
+        return {"ended": calls.end_due()}
+    return _called(calls, event)
+
+
+def _count(name: str) -> None:
+    metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
+
+
+def _committed(calls: SocketCalls, records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Tell the sockets of each project; of those that could not be told all of it, the first record has failed."""
+    failed = []
+    for owner, (upto, first) in committed_in(records).items():
+        try:
+            complete = calls.committed(owner, upto)
+        except Overloaded:
+            complete = False
+        if not complete:
+            failed.append(first)
+    if failed:
+        logger.warning("not all was told", extra={"first_failed": failed[0]})
+    return {"batchItemFailures": [{"itemIdentifier": first} for first in failed[:1]]}
+
+
+def _called(calls: SocketCalls, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Take a call of the WebSocket API. Only the answer to $connect counts: another status than 200 refuses the connection."""
+    asked = event["requestContext"]
+    connection: str = asked["connectionId"]
+    logger.append_keys(route=asked["routeKey"], connection=connection)
+    match asked["eventType"]:
+        case "CONNECT":
+            return _connected(calls, connection, event)
+        case "DISCONNECT":
+            calls.closed(connection)
+        case _:
+            _spoke(calls, connection, event)
+    return {"statusCode": 200}
+
+
+def _connected(calls: SocketCalls, connection: str, event: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        calls.opened(connection, (event.get("queryStringParameters") or {}).get("ticket", ""))
+    except RequestError as error:
+        told = problem(error)
+        logger.info("refused", extra={"problem": told["type"]})
+        return {"statusCode": problem_type(error).status}
+    _count("Opened")
+    return {"statusCode": 200}
+
+
+def _spoke(calls: SocketCalls, connection: str, event: Mapping[str, Any]) -> None:
+    try:
+        calls.spoke(connection, event.get("body") or "", is_base64=event.get("isBase64Encoded", False))
+    except Exception:
+        # The client hears of it, and the invocation ends well: nobody would repeat it.
+        logger.exception("message failed")
+        _count("ServerErrors")
+        try:
+            wire.post(connection, error_frame(Overloaded("The message could not be carried out; try again.")))
+        except (Gone, Slow):
+            return
+
+
+for _table in (table, owners):
+    _table.connect()
+cursor_source.prime()

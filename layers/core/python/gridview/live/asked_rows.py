@@ -1,0 +1,35 @@
+"""The rows that a request for changes means: those of a filter and a sort, or of a saved view."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gridview.commands import reads, views
+from gridview.commands.actor import Actor
+from gridview.dynamodb.table import Table
+from gridview.live.change_requests import rows_of
+from gridview.live.followed_rows import FollowedRows
+from gridview.query import saved_views
+from gridview.schema import ids
+from gridview.schema.catalog import Catalog
+from gridview.schema.generations import IndexNotReady
+
+
+def rows_of_view(table: Table, catalog: Catalog, actor: Actor, view: int) -> FollowedRows:
+    """The rows of a saved view: what `get_view` costs. NotFound; as for `rows_of` where the definitions have changed since."""
+    stored = views.get_view(table, catalog, actor, view)
+    return rows_of(catalog, saved_views.view_json(catalog, stored)["query"])
+
+
+def asked_rows(table: Table, catalog: Catalog, actor: Actor, asked: Mapping[str, Any]) -> FollowedRows | None:
+    """The rows of a request with `view`, or with `sort` and `filter`; None: it asks for no rows, but for all changes.
+
+    NotFound, InvalidRequest, Unprocessable, NotReady.
+    """
+    if not asked:
+        return None
+    try:
+        if "view" in asked:
+            return rows_of_view(table, catalog, actor, ids.view_number(asked["view"]))
+        return rows_of(catalog, asked)
+    except IndexNotReady as error:
+        raise reads.with_progress(table, actor, catalog.project, error) from error

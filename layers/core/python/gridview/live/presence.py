@@ -1,0 +1,38 @@
+"""Who looks at which row of a project, as their open sockets say. Nothing remembers where anybody has looked before. Pure."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from gridview.live.sockets import Socket
+
+MAX_PEOPLE: Final = 50
+"""People who are told of and told: those who have said last where they look."""
+
+_MAX_NAME: Final = 64
+"""Characters of a name that others are told."""
+
+LOOK_SECONDS: Final = 1.0
+"""Between two messages of one socket about where its user looks, and between two that tell people of each other."""
+
+
+def looking(sockets: Iterable[Socket], now: float) -> list[Socket]:
+    """The sockets of the people who are told of and told, the last who spoke first; several of one person stand for one."""
+    spoken = sorted(
+        (one for one in sockets if one.looked and one.why_ended(now) is None), key=lambda one: -one.looked
+    )
+    people = list(dict.fromkeys(one.user for one in spoken))[:MAX_PEOPLE]
+    return [one for one in spoken if one.user in people]
+
+
+def people_json(sockets: Iterable[Socket]) -> list[dict[str, Any]]:
+    """The people of `looking`, each once, by name: where they said last that they look."""
+    last: dict[str, Socket] = {}
+    for one in sockets:
+        last.setdefault(one.user, one)
+    people = sorted(last.values(), key=lambda one: (one.name.casefold(), one.user))
+    return [{"user": one.user, "name": one.name[:_MAX_NAME], "num": one.num} for one in people]
+
+
+def is_too_soon(socket: Socket, now: float) -> bool:
+    """Whether a socket has said where it looks within the last second."""
+    return 0 <= now - socket.looked < LOOK_SECONDS

@@ -1,0 +1,246 @@
+"""What is done when a socket opens, speaks or closes, when something was committed that sockets are told of, and when one is due to
+end. Whose a socket is is looked up first; all else is done in the name of its tenant.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.sessions import acting_for
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.consistency import ConsistencyTokens
+from gridview.encoding.cursors import Cursors
+from gridview.encoding.json_codec import dumps
+from gridview.encoding.seals import Seals
+from gridview.encoding.values import datetime_json
+from gridview.live import socket_store as store
+from gridview.live.presence import LOOK_SECONDS, is_too_soon, looking, people_json
+from gridview.live.pushes import Pushes
+from gridview.live.socket_messages import (
+    LookAt,
+    Message,
+    Renew,
+    Subscribe,
+    Unsubscribe,
+    bye_frame,
+    error_frame,
+    message_in,
+    said_id,
+)
+from gridview.live.sockets import Bye, Owner, Socket, Subscription
+from gridview.live.tickets import Ticket
+from gridview.live.wire import Gone, Slow, SocketWire
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+from gridview.support.concurrency import in_threads
+from gridview.support.errors import NotFound, RequestError, TooManyMessages
+
+_ENDED_AT_ONCE: Final = 200
+"""Sockets that are due to end and are looked at together."""
+
+
+@dataclass(frozen=True)
+class SocketCalls:
+    """The calls of one invocation, which has to be over by `deadline` (seconds since 1970).
+
+    `owners`: the table as the role sees it that knows whose a socket is; `table`: as the tenant's session sees it.
+    """
+
+    table: Table
+    owners: Table
+    catalogs: Catalogs
+    seals: Seals
+    cursors: Cursors
+    tokens: ConsistencyTokens
+    wire: SocketWire
+    deadline: float
+    count: Callable[[str], None]
+    """Counts something by its name."""
+
+    def opened(self, connection: str, ticket: str) -> None:
+        """A client has connected with a ticket. Unauthenticated, TooManySockets."""
+        found = Ticket.opened(ticket, self.seals, clock.seconds())
+        with acting_for(found.actor.tenant):
+            store.open_socket(self.table, self.owners, found, connection)
+
+    def closed(self, connection: str) -> None:
+        """A client has gone."""
+        owner = store.owner_of(self.owners, connection)
+        if owner is not None:
+            with acting_for(owner.tenant):
+                self._forget(owner, [connection])
+
+    def spoke(self, connection: str, body: str, *, is_base64: bool) -> None:
+        """A client has sent something. What is wrong with it the client is told; nothing is raised for that."""
+        owner = store.owner_of(self.owners, connection)
+        socket = None
+        if owner is not None:
+            with acting_for(owner.tenant):
+                socket = store.get_socket(self.table, owner, connection)
+        if owner is None or socket is None:
+            self.wire.end(connection)
+            return
+        with acting_for(owner.tenant):
+            try:
+                self._take(owner, socket, message_in(body, is_base64=is_base64))
+            except RequestError as error:
+                self.count("Refused")
+                if not self._send(connection, error_frame(error, said_id(body))):
+                    self._forget(owner, [connection])
+            except ConditionFailed:
+                self.wire.end(connection)  # it was closed meanwhile
+
+    def committed(self, owner: Owner, upto: int | None) -> bool:
+        """Something of a project was committed: tell it those who subscribe to it. False: not all of it could be told yet.
+
+        `upto`: the journal number that was committed, if it was one. Where nobody listens: 1 read unit.
+        """
+        with acting_for(owner.tenant):
+            sockets, subscriptions = store.listed(self.table, owner)
+            now = clock.seconds()
+            over = {one.connection: why for one in sockets.values() if (why := one.why_ended(now))}
+            self._end(owner, over)
+            told = [(sockets[one.connection], one) for one in subscriptions if one.connection not in over]
+            try:
+                reached = self._pushes.tell(told, upto=upto)
+            except NotFound:
+                self._end(owner, dict.fromkeys(sockets.keys() - over.keys(), "project"))
+                return True
+            self._forget(owner, reached.gone)
+            return reached.complete
+
+    def end_due(self) -> int:
+        """End the sockets that are due to end; tells how many."""
+        ended = 0
+        for connection, owner in store.ending(self.owners, _ENDED_AT_ONCE):
+            with acting_for(owner.tenant):
+                socket = store.get_socket(self.table, owner, connection)
+                why = "idle" if socket is None else socket.why_ended(clock.seconds())
+                if why is not None:
+                    self._end(owner, {connection: why})
+                    ended += 1
+        return ended
+
+    @property
+    def _pushes(self) -> Pushes:
+        return Pushes(self.table, self.catalogs, self.cursors, self.tokens, self._send, self.deadline)
+
+    def _take(self, owner: Owner, socket: Socket, message: Message) -> None:
+        now = clock.seconds()
+        if isinstance(message, Renew):
+            self._renew(socket, Ticket.opened(message.ticket, self.seals, now))
+        elif (why := socket.why_ended(now)) is not None and why != "idle":
+            self._end(owner, {socket.connection: why})
+            return
+        store.heard(self.table, self.owners, socket)
+        match message:
+            case Subscribe():
+                self._subscribe(owner, socket, message)
+            case Unsubscribe():
+                store.unsubscribe(self.table, socket, message.id)
+            case LookAt():
+                self._look(owner, socket, message.num)
+
+    def _renew(self, socket: Socket, ticket: Ticket) -> None:
+        renewed = store.renew_socket(self.table, socket, ticket)
+        until = datetime_json(clock.stored(renewed.until))
+        self._send(socket.connection, dumps({"renewed": until}))
+
+    def _subscribe(self, owner: Owner, socket: Socket, asked: Subscribe) -> None:
+        pushes = self._pushes
+        subscription = Subscription(
+            tenant=socket.tenant,
+            project=socket.project,
+            connection=socket.connection,
+            id=asked.id,
+            rows=asked.rows,
+            told=asked.since,
+            at=pushes.begin(socket, asked.since),
+            begun=socket.begun,
+        )
+        store.subscribe(self.table, subscription)
+        # What is committed from now on finds the subscription; what was before is read here.
+        reached = pushes.tell([(socket, subscription)], answer=True)
+        self._forget(owner, reached.gone)
+
+    def _look(self, owner: Owner, socket: Socket, num: int | None) -> None:
+        if is_too_soon(socket, clock.seconds()):
+            raise TooManyMessages(f"A socket may say once in {LOOK_SECONDS:.0f} s where its user looks.")
+        store.look(self.table, socket, num)
+        if num != socket.num or not socket.looked:
+            self._tell_people(owner)
+
+    def _tell_people(self, owner: Owner) -> None:
+        """Tell those who look at rows of a project of each other, once a second at most.
+
+        Who comes second waits. If somebody else takes the telling meanwhile, that one sees what is to be told.
+        """
+        seen = store.people_told(self.table, owner)
+        wait = seen / 1_000 + LOOK_SECONDS - clock.seconds()
+        if wait > 0:
+            clock.sleep(min(wait, LOOK_SECONDS))
+        if not store.claim_telling(self.table, owner, seen):
+            return
+        shown = looking(store.listed(self.table, owner).sockets.values(), clock.seconds())
+        frame = dumps({"people": people_json(shown)})
+        sent = in_threads(lambda one: self._send(one.connection, frame), shown)
+        lost = [one.connection for one, is_sent in zip(shown, sent, strict=True) if not is_sent]
+        self._forget(owner, lost)
+
+    def _send(self, connection: str, frame: bytes) -> bool:
+        """Send a message; False: the connection is lost. One that does not take it is told so and closed: its client comes again
+        with its cursors, and misses nothing.
+        """
+        try:
+            self.wire.post(connection, frame)
+        except Gone:
+            return False
+        except Slow:
+            self.count("Slow")
+            with suppress(Gone, Slow):
+                self.wire.post(connection, bye_frame("slow"))
+            self.wire.end(connection)
+            return False
+        self.count("Frames")
+        return True
+
+    def _end(self, owner: Owner, ended: Mapping[str, Bye]) -> None:
+        """Say to connections why they end, and end them."""
+        for connection, why in ended.items():
+            with suppress(Gone, Slow):
+                self.wire.post(connection, bye_frame(why))
+            self.wire.end(connection)
+        self._forget(owner, ended)
+
+    def _forget(self, owner: Owner, connections: Iterable[str]) -> None:
+        """Forget sockets, and tell the others if people were among them who looked at rows."""
+        closed = [store.close_socket(self.table, self.owners, owner, one) for one in connections]
+        if any(one is not None and one.looked for one in closed):
+            self._tell_people(owner)
+
+
+def committed_in(records: Sequence[Mapping[str, Any]]) -> dict[Owner, tuple[int | None, str]]:
+    """The projects that stream records are about, each with the last journal number among them, if there is one, and the sequence
+    number of its first record.
+    """
+    found: dict[Owner, tuple[int | None, str]] = {}
+    for record in records:
+        key = record["dynamodb"]["Keys"]
+        partition, sort_key = key[keys.PK]["S"], key[keys.SK]["S"]
+        number = None
+        if keys.is_journal(partition):
+            if not sort_key.isdecimal():
+                continue  # the head of the journal, or a mark
+            owner, number = Owner(*keys.parse_journal(partition)), int(sort_key)
+        elif keys.is_project(partition) and sort_key == keys.CATALOG:
+            owner = Owner(*keys.parse_project(partition))
+        elif keys.is_views(partition):
+            owner = Owner(*keys.parse_views(partition))
+        else:
+            continue
+        last, first = found.get(owner, (None, record["dynamodb"]["SequenceNumber"]))
+        found[owner] = max((one for one in (last, number) if one is not None), default=None), first
+    return found

@@ -1,0 +1,143 @@
+"""What a client says over a socket, and what it is told. Pure."""
+
+import base64
+import binascii
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field as ModelField
+from pydantic import ValidationInfo, field_validator
+
+from gridview.encoding.json_codec import dumps, loads
+from gridview.live.sockets import Bye
+from gridview.query.grid_request import FilterDocument
+from gridview.schema import ids
+from gridview.schema.history import RESET
+from gridview.support.errors import FieldError, InvalidRequest, RequestError, TooLarge, problem
+from gridview.support.validation import RequestModel, parse
+
+MAX_FRAME_BYTES: Final = 32_000
+"""Of a message in either direction: API Gateway counts each begun 32 KB, and refuses more of a client."""
+
+MAX_ITEMS_BYTES: Final = 24_000
+"""Of the events of one message: cursors and token go with them."""
+
+_MAX_ROWS_BYTES: Final = 16_000
+_MAX_PROBLEM_BYTES: Final = 8_000
+_SUBSCRIPTION_ID = r"^[A-Za-z0-9_-]{1,32}$"
+
+
+class Subscribe(RequestModel):
+    """Have the changes behind a cursor told, and all that follow."""
+
+    do: Literal["subscribe"]
+    id: Annotated[str, ModelField(pattern=_SUBSCRIPTION_ID)]
+    since: str | None = None
+    view: Annotated[str, ModelField(pattern=f"^{ids.VIEW.pattern}$")] | None = None
+    sort: list[Any] = ModelField(default_factory=list, max_length=32)
+    filter: FilterDocument = None
+
+    @field_validator("sort", "filter")
+    @classmethod
+    def _not_with_a_view(cls, given: Any, known: ValidationInfo) -> Any:
+        if given and known.data.get("view") is not None:
+            raise ValueError("cannot go together with view")
+        return given
+
+    @property
+    def rows(self) -> dict[str, Any]:
+        """What is asked for of rows, to be judged by the definitions of the day."""
+        asked = {"view": self.view, "sort": self.sort, "filter": self.filter}
+        return {name: value for name, value in asked.items() if value not in (None, [])}
+
+
+class Unsubscribe(RequestModel):
+    """Have them told no more."""
+
+    do: Literal["unsubscribe"]
+    id: Annotated[str, ModelField(pattern=_SUBSCRIPTION_ID)]
+
+
+class LookAt(RequestModel):
+    """Say at which row the user looks (null: at none), and hear who looks at which."""
+
+    do: Literal["look"]
+    num: Annotated[int, ModelField(ge=1, le=ids.MAX_ISSUE_NUMBER)] | None = None
+
+
+class Renew(RequestModel):
+    """Let the socket stand for as long as the token lives that bought this ticket."""
+
+    do: Literal["renew"]
+    ticket: str
+
+
+Message = Subscribe | Unsubscribe | LookAt | Renew
+
+_MESSAGES: Final[Mapping[str, type[Message]]] = {
+    "subscribe": Subscribe,
+    "unsubscribe": Unsubscribe,
+    "look": LookAt,
+    "renew": Renew,
+}
+
+
+def message_in(body: str, *, is_base64: bool = False) -> Message:
+    """The message in what a client has sent. InvalidRequest, TooLarge; `said_id` tells what of it can be told beside the error."""
+    document = _document(body, is_base64)
+    if not isinstance(document, dict):
+        raise InvalidRequest("A message is a JSON object.", [FieldError("body", "must be an object")])
+    wanted = document.get("do")
+    if not isinstance(wanted, str) or wanted not in _MESSAGES:
+        told = f"must be one of {', '.join(_MESSAGES)}"
+        raise InvalidRequest(f"`do` {told}.", [FieldError("do", told)])
+    message = parse(_MESSAGES[wanted], document)
+    if isinstance(message, Subscribe) and len(dumps(message.rows)) > _MAX_ROWS_BYTES:
+        raise TooLarge(f"Sort and filter may have {_MAX_ROWS_BYTES:,} bytes; a saved view may have more.")
+    return message
+
+
+def said_id(body: str) -> str | None:
+    """The subscription that a message is about, if it names one; for the answer to a message that is no good."""
+    try:
+        document = _document(body, is_base64=False)
+        return Unsubscribe(do="unsubscribe", id=document["id"]).id
+    except (RequestError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _document(body: str, is_base64: bool) -> Any:
+    if len(body.encode(errors="surrogatepass")) > MAX_FRAME_BYTES * (4 / 3 if is_base64 else 1):
+        raise TooLarge(f"A message may have {MAX_FRAME_BYTES:,} bytes.")
+    if not is_base64:
+        return loads(body)
+    try:
+        return loads(base64.b64decode(body, validate=True))
+    except (binascii.Error, UnicodeDecodeError):
+        raise InvalidRequest(
+            "A message is a JSON object in UTF-8.", [FieldError("body", "is not UTF-8")]
+        ) from None
+
+
+def changes_frame(
+    subscription: str,
+    since: str | None,
+    items: Iterable[Mapping[str, Any]],
+    behind: str,
+    token: str | None,
+) -> bytes:
+    """What tells changes: those behind the cursor `since`, and the cursor behind them. A change that has no room is a reset."""
+    told: dict[str, Any] = {"id": subscription, "since": since, "items": list(items), "next": behind}
+    frame = dumps(told if token is None else {**told, "token": token})
+    return frame if len(frame) <= MAX_FRAME_BYTES else dumps({**told, "items": [RESET]})
+
+
+def error_frame(error: RequestError, subscription: str | None = None) -> bytes:
+    """What tells that something was refused."""
+    told: dict[str, Any] = {"error": problem(error, _MAX_PROBLEM_BYTES)}
+    return dumps(told if subscription is None else {"id": subscription, **told})
+
+
+def bye_frame(why: Bye) -> bytes:
+    """What a client is told last."""
+    return dumps({"bye": why})

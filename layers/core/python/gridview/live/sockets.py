@@ -1,0 +1,185 @@
+"""Open sockets and what they subscribe to, as they stand in the table; and when a socket ends. Pure.
+
+Three items tell of a socket:
+
+    sockets-0807             35e9.L0SM9cOFvHcCIhw=        who it is, and at which row
+    sockets-0807             35e9.L0SM9cOFvHcCIhw=.rows   what it subscribes to, and how far that is told
+    socket-L0SM9cOFvHcCIhw=  socket                       whose it is, and when it ends
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, Self
+
+from gridview.commands.actor import Actor, Role
+from gridview.encoding import keys
+from gridview.encoding.json_codec import dumps, loads
+
+MAX_SECONDS: Final = 2 * 3600 - 180.0
+"""Seconds after which a socket ends. API Gateway ends it after two hours, and says nothing."""
+
+IDLE_SECONDS: Final = 480.0
+"""Seconds of the client's silence after which a socket ends: a look at those that are due is taken once a minute, and API Gateway
+itself ends an idle connection after ten minutes."""
+
+MAX_SOCKETS: Final = 500
+"""Open sockets of a tenant."""
+
+MAX_SUBSCRIPTIONS: Final = 10
+"""Subscriptions of a socket."""
+
+_KEPT_SECONDS: Final = 3600
+"""So long after the end of a socket the table removes what nobody has removed."""
+
+Bye = Literal["expired", "idle", "age", "slow", "project"]
+"""Why a socket ends: its user's token has ended; nobody spoke; it is two hours old; it does not take what is sent; there is no such
+project any more."""
+
+
+class Owner(NamedTuple):
+    """Whose a socket is."""
+
+    tenant: str
+    project: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Socket:
+    """An open socket. Instants are seconds since 1970.
+
+    `until`: the end of its user's token. `heard`: when the client last spoke, as far as that is noted. `looked`: when it last said
+    at which row it looks (`num`; None: at none); 0: it has not said so.
+    """
+
+    tenant: str
+    project: str
+    connection: str
+    user: str
+    name: str
+    role: Role
+    until: float
+    begun: float
+    heard: float
+    looked: float = 0.0
+    num: int | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Its user."""
+        return Actor(self.tenant, self.user, self.role)
+
+    @property
+    def sort_key(self) -> str:
+        """Its sort key in the tenant's partition."""
+        return keys.socket(self.project, self.connection)
+
+    @property
+    def ends(self) -> float:
+        """When it ends unless the client speaks."""
+        return min(self.begun + MAX_SECONDS, self.heard + IDLE_SECONDS)
+
+    def why_ended(self, now: float) -> Bye | None:
+        """Why it ends at an instant; None: it does not yet."""
+        if now >= self.until:
+            return "expired"
+        if now >= self.begun + MAX_SECONDS:
+            return "age"
+        return "idle" if now >= self.heard + IDLE_SECONDS else None
+
+    def to_item(self) -> dict[str, Any]:
+        """Encode as the stored item."""
+        return {
+            keys.PK: keys.sockets(self.tenant),
+            keys.SK: self.sort_key,
+            "user": self.user,
+            "name": self.name,
+            "role": self.role.value,
+            "until": milliseconds(self.until),
+            "begun": milliseconds(self.begun),
+            "heard": milliseconds(self.heard),
+            "looked": milliseconds(self.looked),
+            "num": self.num,
+            keys.TTL_ATTRIBUTE: expiry(self.begun),
+        }
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the stored item."""
+        project, connection, _ = keys.parse_socket(item[keys.SK])
+        return cls(
+            tenant=keys.parse_sockets(item[keys.PK]),
+            project=project,
+            connection=connection,
+            user=item["user"],
+            name=item["name"],
+            role=Role(item["role"]),
+            until=item["until"] / 1_000,
+            begun=item["begun"] / 1_000,
+            heard=item["heard"] / 1_000,
+            looked=item["looked"] / 1_000,
+            num=item["num"],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscription:
+    """What a socket subscribes to, under an id of the client's choice.
+
+    `rows`: the request for rows as the client made it (`view`, or `sort` and `filter`); empty: all changes. `told`: the cursor that
+    the client was last told, None before the first. `at`: the cursor up to which all that concerns it is told. `revision` rises
+    with each write.
+    """
+
+    tenant: str
+    project: str
+    connection: str
+    id: str
+    rows: Mapping[str, Any]
+    told: str | None
+    at: str
+    begun: float
+    revision: int = 1
+
+    @property
+    def sort_key(self) -> str:
+        """Its sort key in the tenant's partition."""
+        return keys.subscription(self.project, self.connection, self.id)
+
+    def to_item(self) -> dict[str, Any]:
+        """Encode as the stored item. The filter is kept as text: its numbers have all their digits there."""
+        return {
+            keys.PK: keys.sockets(self.tenant),
+            keys.SK: self.sort_key,
+            "rows": dumps(self.rows).decode(),
+            "told": self.told,
+            "at": self.at,
+            "begun": milliseconds(self.begun),
+            "revision": self.revision,
+            keys.TTL_ATTRIBUTE: expiry(self.begun),
+        }
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the stored item."""
+        project, connection, identity = keys.parse_socket(item[keys.SK])
+        return cls(
+            tenant=keys.parse_sockets(item[keys.PK]),
+            project=project,
+            connection=connection,
+            id=identity,
+            rows=loads(item["rows"]),
+            told=item["told"],
+            at=item["at"],
+            begun=item["begun"] / 1_000,
+            revision=item["revision"],
+        )
+
+
+def milliseconds(instant: float) -> int:
+    """An instant as it is stored."""
+    return round(instant * 1_000)
+
+
+def expiry(begun: float) -> int:
+    """When the table removes what belongs to a socket that began at an instant."""
+    return int(begun + MAX_SECONDS) + _KEPT_SECONDS

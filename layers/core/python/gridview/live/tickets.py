@@ -1,0 +1,61 @@
+"""Tickets: what opens a socket, once and soon, or lets an open one stand for longer. Pure.
+
+A ticket is sealed, so it tells its holder nothing and can be made by nobody else. It tells whom the token that bought it was
+about, and until when that is believed. Nothing is stored before it is used.
+"""
+
+import secrets
+from typing import Any, NamedTuple, Self
+
+from gridview.commands.actor import Actor, Role
+from gridview.encoding.json_codec import dumps, loads
+from gridview.encoding.seals import Seals
+from gridview.support.errors import InvalidRequest, Unauthenticated
+
+TICKETS = "tickets"
+"""The purpose of the seals of tickets."""
+
+TICKET_SECONDS = 30.0
+"""How long a ticket is good."""
+
+_MAX_CHARACTERS = 4_096
+_BOUND_TO = b"socket"
+
+
+class Ticket(NamedTuple):
+    """Who may follow which project by a socket, `until` the end of the token that bought it (seconds since 1970).
+
+    `id` is another one for each ticket; `expires` is when it is not good any more to begin with.
+    """
+
+    id: str
+    actor: Actor
+    name: str
+    project: str
+    until: float
+    expires: float
+
+    @classmethod
+    def issued(cls, actor: Actor, name: str, project: str, until: float, now: float) -> Self:
+        """A new ticket at an instant."""
+        return cls(secrets.token_hex(12), actor, name, project, until, now + TICKET_SECONDS)
+
+    def sealed(self, seals: Seals) -> str:
+        """As a client gets it."""
+        tenant, user, role = self.actor
+        told = [self.id, tenant, user, role.value, self.name, self.project, self.until, self.expires]
+        return seals.seal(dumps(told), _BOUND_TO)
+
+    @classmethod
+    def opened(cls, text: str, seals: Seals, now: float) -> Self:
+        """From what a client brings at an instant. Unauthenticated: it is none, or not good any more."""
+        try:
+            if len(text) > _MAX_CHARACTERS:
+                raise ValueError
+            sealed: Any = loads(seals.open(text, _BOUND_TO))
+        except (ValueError, InvalidRequest):
+            raise Unauthenticated("This is no ticket; POST .../tickets gives one.") from None
+        identity, tenant, user, role, name, project, until, expires = sealed
+        if now >= min(float(expires), float(until)):
+            raise Unauthenticated("The ticket has expired; POST .../tickets gives another.")
+        return cls(identity, Actor(tenant, user, Role(role)), name, project, float(until), float(expires))

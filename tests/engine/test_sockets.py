@@ -1,0 +1,155 @@
+"""Sockets from outside: a real client before the local stack, whose processes do what API Gateway, the stream and Lambda do."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
+
+from devtools.local.socket_gateway import MAX_MESSAGE_BYTES
+from tests.support.stacks import SECONDS, LocalStack, running_stack
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
+    """A stack whose new projects are journalled."""
+    with running_stack(tmp_path_factory.mktemp("sockets")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def api(stack: LocalStack) -> Iterator[httpx.Client]:
+    with stack.client() as client:
+        yield client
+
+
+@pytest.fixture
+def project(api: httpx.Client) -> str:
+    """The path of a new project."""
+    answer = api.post("/v1/projects", json={"name": "Sockets"})
+    assert answer.status_code == 201, answer.text
+    return f"/v1/projects/{answer.json()['id']}"
+
+
+def ticket(api: httpx.Client, project: str) -> str:
+    """An address with a ticket that is good once."""
+    answer = api.post(f"{project}/tickets")
+    assert answer.status_code == 200, answer.text
+    told = answer.json()
+    return f"{told['url']}?ticket={told['ticket']}"
+
+
+def say(socket: ClientConnection, **message: Any) -> None:
+    socket.send(json.dumps(message))
+
+
+def frame(socket: ClientConnection) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(socket.recv(timeout=SECONDS))
+    return told
+
+
+def test_a_change_comes_over_a_socket(api: httpx.Client, project: str) -> None:
+    with connect(ticket(api, project)) as socket:
+        say(socket, do="subscribe", id="a")
+        assert frame(socket)["items"] == []
+        num = api.post(f"{project}/issues", json={"name": "one"}).json()["num"]
+        changed = frame(socket)
+        assert [item["id"] for item in changed["items"]] == [f"{num}.1"]
+        assert api.patch(f"{project}/issues/{num}", json={"name": "two"}).status_code == 200
+        assert frame(socket)["since"] == changed["next"]
+
+
+def test_a_ticket_opens_one_socket(api: httpx.Client, project: str) -> None:
+    address = ticket(api, project)
+    with connect(address), pytest.raises(InvalidStatus) as refused:
+        connect(address).__enter__()
+    assert refused.value.response.status_code == 401
+
+
+def test_pages_of_other_origins_do_not_connect(stack: LocalStack, api: httpx.Client, project: str) -> None:
+    port = stack.state.api.rpartition(":")[2]
+    for origin in ("https://evil.example", "http://127.0.0.1:1", f"https://127.0.0.1:{port}", "null"):
+        with pytest.raises(InvalidStatus) as refused:
+            connect(ticket(api, project), origin=Origin(origin)).__enter__()
+        assert refused.value.response.status_code == 403
+    for origin in (f"http://127.0.0.1:{port}", f"http://localhost:{port}"):
+        with connect(ticket(api, project), origin=Origin(origin)) as socket:
+            say(socket, do="subscribe", id="a")
+            assert "items" in frame(socket)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["hello", "[" * 30_000, '{"do": "drop"}', '{"do": "look", "num": -1}', b"\xff\xfe", "x" * 40_000, "[1]"],
+)
+def test_a_hostile_message_is_answered_and_the_socket_goes_on(
+    api: httpx.Client, project: str, body: str | bytes
+) -> None:
+    with connect(ticket(api, project)) as socket:
+        socket.send(body)
+        assert 400 <= frame(socket)["error"]["status"] < 500
+        say(socket, do="subscribe", id="a")
+        assert "items" in frame(socket)
+
+
+def test_what_api_gateway_does_not_take_ends_the_socket(api: httpx.Client, project: str) -> None:
+    with connect(ticket(api, project)) as socket:
+        socket.send("x" * (MAX_MESSAGE_BYTES + 1))
+        with pytest.raises(ConnectionClosed):
+            socket.recv(timeout=SECONDS)
+    with connect(ticket(api, project)) as socket:
+        say(socket, do="subscribe", id="a")
+        assert "items" in frame(socket)
+
+
+def test_who_comes_back_after_a_kill_misses_nothing(stack: LocalStack, api: httpx.Client) -> None:
+    """The whole stack dies at once, sockets and functions with it, between what was written and what was told."""
+    answer = api.post("/v1/projects", json={"name": "Killed"})
+    project = f"/v1/projects/{answer.json()['id']}"
+    expected: list[str] = []
+    heard: list[str] = []
+    cursor: str | None = None
+    for round_ in range(2):
+        with connect(ticket(api, project)) as socket:
+            say(socket, do="subscribe", id="a", since=cursor)
+            while True:
+                one = frame(socket)
+                assert one["since"] == cursor
+                cursor = one["next"]
+                heard += [item["id"] for item in one["items"]]
+                if len(heard) >= len(expected):
+                    break
+            for number in range(5):
+                created = api.post(f"{project}/issues", json={"name": f"{round_}.{number}"})
+                expected.append(f"{created.json()['num']}.1")
+            if round_ == 0:
+                stack.kill()
+                stack.up()
+    with connect(ticket(api, project)) as socket:
+        say(socket, do="subscribe", id="a", since=cursor)
+        deadline = time.monotonic() + SECONDS
+        while len(heard) < len(expected) and time.monotonic() < deadline:
+            heard += [item["id"] for item in frame(socket)["items"]]
+    assert heard == expected
+
+
+def test_two_people_see_each_other(stack: LocalStack, api: httpx.Client, project: str) -> None:
+    token = stack.dev("token", "--tenant", "0807", "--role", "viewer", "--user", "bob").stdout.strip()
+    with httpx.Client(base_url=stack.state.api, headers={"Authorization": f"Bearer {token}"}) as other:
+        with connect(ticket(api, project)) as ours, connect(ticket(other, project)) as theirs:
+            say(ours, do="look", num=1)
+            assert [one["num"] for one in frame(ours)["people"]] == [1]
+            say(theirs, do="look", num=2)
+            both = {("bob", 2), ("local-user", 1)}
+            for socket in (ours, theirs):
+                assert {(one["user"], one["num"]) for one in frame(socket)["people"]} == both
+        # Both have gone; whoever comes next is alone.
+        with connect(ticket(api, project)) as alone:
+            say(alone, do="look", num=3)
+            while len(frame(alone)["people"]) > 1:
+                pass

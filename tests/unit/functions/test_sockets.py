@@ -1,0 +1,943 @@
+"""The WebSocket API from outside: tickets, subscriptions that are told what is committed, hostile messages, limits, and the end."""
+
+import base64
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+import pytest
+
+from gridview.commands.journals import begin_journal
+from gridview.encoding import keys
+from gridview.index.journal_log import Log
+from gridview.live import changes, socket_store, sockets
+from gridview.live.socket_messages import MAX_FRAME_BYTES
+from gridview.live.tickets import TICKET_SECONDS
+from gridview.support import clock
+from tests.support.cloud import SOCKET_URL, Cloud
+from tests.support.depth import one_of
+from tests.support.http import Client, Context
+from tests.support.sockets import Commits, SocketClient, connected, ticket
+from tests.support.stream import Stream
+
+KIND = {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]}
+OPEN = {"field": "state", "op": "eq", "value": "open"}
+
+
+@pytest.fixture
+def stream(account: Cloud) -> Stream:
+    return Stream(account)
+
+
+@pytest.fixture
+def live(account: Cloud, project: str, api: Client) -> str:
+    """The path of a journalled project."""
+    api.made(f"{project}/attributes", KIND)
+    begin_journal(account.table, "0807", "plain")
+    return project
+
+
+@pytest.fixture
+def commits(account: Cloud, live: str) -> Commits:
+    return Commits(account)
+
+
+@pytest.fixture
+def client(account: Cloud, api: Client, live: str) -> SocketClient:
+    return connected(account, api, live)
+
+
+@pytest.fixture
+def still(monkeypatch: pytest.MonkeyPatch, later: Callable[[float], None]) -> list[Callable[[], None]]:
+    """Time passes by pauses alone, and what is planned happens in them."""
+    planned: list[Callable[[], None]] = []
+
+    def sleep(seconds: float) -> None:
+        later(seconds)
+        if planned:
+            planned.pop(0)()
+
+    monkeypatch.setattr(clock, "sleep", sleep)
+    return planned
+
+
+def create(api: Client, path: str, name: str = "one", **fields: Any) -> int:
+    num: int = api.made(f"{path}/issues", {"name": name, "fields": fields})["num"]
+    return num
+
+
+def sockets_in(account: Cloud, tenant: str = "0807") -> set[str]:
+    return {sk for pk, sk in account.table.items if pk == keys.sockets(tenant) and "." in sk}
+
+
+# Tickets
+
+
+def test_a_ticket_tells_where_to_connect_and_until_when(api: Client, live: str) -> None:
+    answer = api.claiming(exp="1900000000").post(f"{live}/tickets")
+    assert answer.body == {
+        "ticket": answer.body["ticket"],
+        "url": SOCKET_URL,
+        "until": "2030-03-17T17:46:40Z",
+    }
+    assert answer.headers["cache-control"] == "no-store"
+    assert api.post(f"{live}/tickets").body["ticket"] != answer.body["ticket"]
+
+
+def test_who_gets_no_ticket(account: Cloud, api: Client, live: str) -> None:
+    assert api.acting(tenant="1910").post(f"{live}/tickets").status == 404
+    assert api.acting(role="viewer").post(f"{live}/tickets").status == 200
+    assert api.post(f"{live}/tickets", {"for": "ever"}).status == 400
+    assert api.claiming(exp=None).post(f"{live}/tickets").status == 401
+    api.made("/v1/projects", {"name": "Quiet", "id": "quiet"})
+    assert api.post("/v1/projects/quiet/tickets").kind == (409, "not-journalled")
+
+
+def test_nothing_is_stored_of_a_ticket_before_it_is_used(account: Cloud, api: Client, live: str) -> None:
+    before = account.items()
+    ticket(api, live)
+    assert account.items() == before
+
+
+def test_a_ticket_opens_one_socket(account: Cloud, api: Client, live: str) -> None:
+    good = ticket(api, live)
+    first, second = SocketClient(account), SocketClient(account)
+    assert first.connect(good) == 200
+    assert second.connect(good) == 401
+    assert sockets_in(account) == {f"plain.{first.id}"}
+    first.leave()
+    assert SocketClient(account).connect(good) == 401, "not when the first has gone either"
+
+
+def test_a_ticket_is_good_for_half_a_minute(
+    account: Cloud, api: Client, live: str, later: Callable[[float], None]
+) -> None:
+    good, late = ticket(api, live), ticket(api, live)
+    later(TICKET_SECONDS - 1)
+    assert SocketClient(account).connect(good) == 200
+    later(2)
+    assert SocketClient(account).connect(late) == 401
+
+
+def test_a_ticket_of_a_token_that_has_ended_opens_nothing(account: Cloud, api: Client, live: str) -> None:
+    ended = api.claiming(exp=str(int(clock.seconds()) - 1))
+    assert SocketClient(account).connect(ticket(ended, live)) == 401
+
+
+@pytest.mark.parametrize("text", ["", "x", "é" * 10, "A" * 5_000, "A" * 40])
+def test_what_is_no_ticket_opens_nothing(account: Cloud, live: str, text: str) -> None:
+    assert SocketClient(account).connect(text) == 401
+    assert sockets_in(account) == set()
+
+
+def test_a_ticket_with_another_letter_opens_nothing(account: Cloud, api: Client, live: str) -> None:
+    good = ticket(api, live)
+    for place in (0, len(good) // 2, len(good) - 1):
+        other = good[:place] + ("A" if good[place] != "A" else "B") + good[place + 1 :]
+        assert SocketClient(account).connect(other) == 401
+
+
+def test_a_cursor_is_no_ticket(account: Cloud, api: Client, live: str) -> None:
+    assert SocketClient(account).connect(api.get(f"{live}/changes").body["next"]) == 401
+
+
+# Subscriptions
+
+
+def test_a_subscription_without_a_cursor_begins_now(
+    api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
+) -> None:
+    create(api, live)
+    stream.deliver()
+    (frame,) = client.subscribe()
+    assert frame == {"id": "all", "since": None, "items": [], "next": frame["next"]}
+    commits.push()
+    assert client.ids() == []
+    num = create(api, live, "two")
+    stream.deliver()
+    commits.push()
+    assert client.ids() == [f"{num}.1"]
+    assert client.missed == 0
+
+
+def test_what_is_told_is_what_the_changes_are(
+    api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
+) -> None:
+    cursor = api.get(f"{live}/changes").body["next"]
+    client.subscribe()
+    num = create(api, live, kind="a")
+    stream.deliver()
+    assert api.patch(f"{live}/issues/{num}", {"fields": {"kind": "b"}}).status == 200
+    stream.deliver()
+    commits.push()
+    (frame,) = client.frames()
+    polled = api.get(f"{live}/changes", query={"since": cursor})
+    assert frame["items"] == polled.body["items"]
+    headers = {"x-consistency-token": frame["token"]}
+    grid = api.post(f"{live}/grid", {"filter": {"field": "kind", "op": "eq", "value": "b"}}, headers=headers)
+    assert [row["num"] for row in grid.body["rows"]] == [num]
+    again = api.get(f"{live}/changes", query={"since": frame["next"]})
+    assert again.body["items"] == [], "its cursor goes on by polling too"
+    polling = api.get(f"{live}/changes", query={"since": polled.body["next"]}).body["next"]
+    client.cursors["more"] = polling
+    assert client.subscribe("more")[0]["items"] == [], "and the other way"
+
+
+def test_the_rows_of_a_filter_enter_and_leave(
+    api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
+) -> None:
+    client.subscribe("rows", filter=OPEN, sort=[{"field": "name"}])
+    num, other = create(api, live), create(api, live, "closed")
+    stream.deliver()
+    assert api.patch(f"{live}/issues/{other}", {"state": "closed"}).status == 200
+    stream.deliver()
+    commits.push()
+    client.frames()
+    assert [(one["num"], one["move"]) for one in client.events["rows"]] == [
+        (num, "enter"),
+        (other, "enter"),
+        (other, "leave"),
+    ]
+
+
+def test_the_rows_of_a_view_follow_the_view(
+    api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
+) -> None:
+    view = api.made(f"{live}/views", {"name": "Open", "visibility": "shared", "query": {"filter": OPEN}})
+    client.subscribe("rows", view=view["id"])
+    commits.push()
+    create(api, live)
+    stream.deliver()
+    commits.push()
+    assert client.ids("rows") == ["1.1"]
+    changed = {"query": {"filter": {"not": OPEN}}}
+    assert api.patch(f"{live}/views/{view['id']}", changed).status == 200
+    commits.push()
+    assert client.ids("rows") == ["1.1", "reset"], "at once, not with the next change"
+    assert api.delete(f"{live}/views/{view['id']}").status == 204
+    commits.push()
+    create(api, live, "two")
+    stream.deliver()
+    commits.push()
+    (frame,) = client.frames()
+    assert (frame["id"], frame["error"]["status"]) == ("rows", 404)
+    assert sockets_in(client.account) == {f"plain.{client.id}"}, "the subscription is over"
+
+
+def test_a_private_view_is_its_owners(account: Cloud, api: Client, live: str) -> None:
+    view = api.made(f"{live}/views", {"name": "Mine", "query": {"filter": OPEN}})["id"]
+    assert "items" in connected(account, api, live).subscribe(view=view)[0]
+    other = connected(account, api.acting(user="bob"), live)
+    assert other.subscribe(view=view)[0]["error"]["status"] == 404
+
+
+def test_changed_definitions_are_told_at_once(
+    api: Client, live: str, client: SocketClient, commits: Commits
+) -> None:
+    client.subscribe()
+    assert api.patch(f"{live}/attributes/kind", {"name": "Sort"}).status == 200
+    commits.push()
+    assert client.ids() == ["reset"]
+    commits.push()
+    assert client.ids() == ["reset"], "once"
+
+
+def test_rows_that_definitions_do_not_have_any_more_are_an_error_of_their_subscription(
+    api: Client, live: str, client: SocketClient, commits: Commits
+) -> None:
+    client.subscribe("rows", filter={"field": "kind", "op": "eq", "value": "a"})
+    client.subscribe()
+    assert api.delete(f"{live}/attributes/kind").status == 204
+    commits.push()
+    frames = {frame["id"]: frame for frame in client.frames()}
+    assert frames["rows"]["error"]["status"] == 400
+    assert frames["all"]["items"] == [{"kind": "reset"}]
+
+
+def test_a_client_that_was_away_misses_nothing_and_is_told_nothing_twice(
+    account: Cloud, api: Client, live: str, stream: Stream, commits: Commits
+) -> None:
+    client = connected(account, api, live)
+    client.subscribe()
+    told: list[str] = []
+    for round_ in range(4):
+        told.append(f"{create(api, live, f'issue {round_}')}.1")
+        stream.deliver()
+        if round_ % 2:
+            client.leave(told=round_ == 1)
+            commits.push()
+            back = connected(account, api, live)
+            back.cursors, back.events = client.cursors, client.events
+            client = back
+            client.subscribe()
+        commits.push()
+    assert client.ids() == told
+    assert client.missed == 0
+
+
+class Killed(BaseException):
+    """What the platform does to a function that is out of time."""
+
+
+@pytest.mark.filterwarnings("ignore:No application metrics")
+@pytest.mark.parametrize("seed", range(one_of(12)))
+def test_nothing_is_lost_whatever_dies(  # noqa: C901
+    account: Cloud,
+    api: Client,
+    live: str,
+    stream: Stream,
+    commits: Commits,
+    monkeypatch: pytest.MonkeyPatch,
+    seed: int,
+) -> None:
+    """The function dies before or after a message is sent, connections break unheard of: batches and subscriptions are repeated."""
+    random = Random(seed)  # noqa: S311
+    client = connected(account, api, live)
+    client.subscribe()
+    post = account.wire.post
+
+    def dying(connection: str, frame: bytes) -> None:
+        fate = random.random()
+        if fate < 0.2:
+            raise Killed
+        post(connection, frame)
+        if fate > 0.8:
+            raise Killed
+
+    told = []
+    for step in range(10):
+        num = create(api, live, f"issue {step}")
+        told.append(f"{num}.1")
+        stream.look()
+        if random.random() < 0.5:
+            assert api.patch(f"{live}/issues/{num}", {"fields": {"kind": "a"}}).status == 200
+            told.append(f"{num}.2")
+        stream.deliver()
+        records = commits.take()
+        monkeypatch.setattr(account.wire, "post", dying)
+        for _ in range(20):  # as the mapping repeats a batch
+            try:
+                assert commits.deliver(records) == {"batchItemFailures": []}
+                break
+            except Killed:
+                continue
+        monkeypatch.setattr(account.wire, "post", post)
+        client.frames()
+        if random.random() < 0.3:
+            client.leave(told=random.random() < 0.5)
+            back = connected(account, api, live)
+            back.cursors, back.events = client.cursors, client.events
+            client = back
+            client.subscribe()
+        elif client.missed:
+            client.missed = 0
+            client.subscribe()
+    client.subscribe()
+    seen = client.ids()
+    assert sorted(seen) == sorted(told)
+    assert len(set(seen)) == len(seen)
+    for issue in {one.partition(".")[0] for one in seen}:
+        of_issue = [one for one in seen if one.startswith(f"{issue}.")]
+        assert of_issue == sorted(of_issue)
+
+
+def test_a_push_that_comes_before_the_copy_of_the_table_does_is_made_again(
+    api: Client,
+    live: str,
+    client: SocketClient,
+    stream: Stream,
+    commits: Commits,
+    still: list[Callable[[], None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client.subscribe()
+    create(api, live)
+    stream.deliver()
+    records = commits.take()
+    behind = Log.behind
+    late = {"is": True}
+
+    def of_a_late_copy(self: Log, number: int, *, consistent: bool = True, rows: int | None = None) -> Any:
+        if late["is"] and not consistent:
+            return type(behind(self, number))()
+        return behind(self, number, consistent=consistent, rows=rows)
+
+    monkeypatch.setattr(Log, "behind", of_a_late_copy)
+    still.extend([lambda: None, lambda: late.update({"is": False})])
+    assert commits.deliver(records) == {"batchItemFailures": []}
+    assert client.ids() == ["1.1"]
+    create(api, live, "two")
+    stream.deliver()
+    late["is"] = True
+    records = commits.take()
+    failed = commits.deliver(records)["batchItemFailures"]
+    assert failed == [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}], "for ever late"
+    assert client.ids() == ["1.1"]
+
+
+def test_a_number_that_a_dead_consumer_has_left_is_waited_for(
+    account: Cloud,
+    api: Client,
+    live: str,
+    client: SocketClient,
+    stream: Stream,
+    commits: Commits,
+    still: list[Callable[[], None]],
+) -> None:
+    client.subscribe()
+    Log(account.table, "0807", "plain").reserve(1)
+    create(api, live)
+    stream.deliver()
+    assert commits.push() == {"batchItemFailures": []}
+    assert client.ids() == ["1.1"]
+
+
+def test_who_subscribes_at_such_a_number_waits_for_it_too(
+    account: Cloud,
+    api: Client,
+    live: str,
+    client: SocketClient,
+    stream: Stream,
+    still: list[Callable[[], None]],
+) -> None:
+    client.cursors["all"] = api.get(f"{live}/changes").body["next"]
+    Log(account.table, "0807", "plain").reserve(1)
+    create(api, live)
+    stream.deliver()
+    client.subscribe()
+    assert client.ids() == ["1.1"]
+
+
+def test_subscriptions_at_one_place_are_read_for_once(
+    account: Cloud,
+    api: Client,
+    live: str,
+    stream: Stream,
+    commits: Commits,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clients = [connected(account, api, live) for _ in range(5)]
+    for one in clients:
+        one.subscribe()
+    create(api, live)
+    stream.deliver()
+    commits.push()
+    looks = []
+    follow = changes.follow
+
+    def counted(*given: Any, **named: Any) -> Any:
+        looks.append(1)
+        return follow(*given, **named)
+
+    monkeypatch.setattr(changes, "follow", counted)
+    create(api, live, "two")
+    stream.deliver()
+    commits.push()
+    assert [one.ids() for one in clients] == [["1.1", "2.1"]] * 5
+    assert len(looks) == 1
+
+
+def test_many_changes_come_in_several_messages(
+    account: Cloud, api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
+) -> None:
+    client.subscribe()
+    for start in (0, 90):
+        creates = [{"create": {"name": f"{'x' * 900} {start + at}"}} for at in range(90)]
+        assert api.batch("plain", *creates).status == 200
+        stream.deliver()
+    commits.push()
+    frames = client.frames()
+    assert len(frames) > 4
+    assert client.ids() == [f"{num}.1" for num in range(1, 181)]
+
+
+def test_a_change_that_no_message_holds_is_a_reset(
+    account: Cloud, api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
+) -> None:
+    for number in range(40):
+        api.made(f"{live}/attributes", {"id": f"t{number}", "name": f"T {number}", "type": "text"})
+    client.subscribe()
+    commits.push()
+    client.frames()
+    client.events["all"].clear()
+    create(api, live, **{f"t{number}": "\u00e9" * 1000 for number in range(40)})
+    stream.deliver()
+    commits.push()
+    assert client.ids() == ["reset"]
+    create(api, live, "two")
+    stream.deliver()
+    commits.push()
+    assert client.ids() == ["reset", "2.1"]
+
+
+def test_who_has_unsubscribed_is_told_nothing(
+    api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
+) -> None:
+    client.subscribe()
+    client.subscribe("other")
+    assert client.say(do="unsubscribe", id="all") == []
+    assert client.say(do="unsubscribe", id="never") == []
+    create(api, live)
+    stream.deliver()
+    commits.push()
+    assert [frame["id"] for frame in client.frames()] == ["other"]
+
+
+def test_two_tenants_with_equal_projects_hear_their_own(
+    account: Cloud, api: Client, live: str, stream: Stream
+) -> None:
+    others = api.acting(tenant="1910")
+    others.made("/v1/projects", {"name": "Plain", "id": "plain"})
+    begin_journal(account.table, "1910", "plain")
+    commits = Commits(account)
+    ours, theirs = connected(account, api, live), connected(account, others, live)
+    cursor = api.get(f"{live}/changes").body["next"]
+    assert theirs.say(do="subscribe", id="all", since=cursor)[0]["error"]["status"] == 400
+    for one in (ours, theirs):
+        one.subscribe()
+        one.say(do="look", num=1)
+    create(api, live, "ours")
+    stream.deliver()
+    commits.push()
+    create(others, live, "theirs")
+    create(others, live, "theirs")
+    stream.deliver()
+    commits.push()
+    assert (ours.ids(), theirs.ids()) == (["1.1"], ["1.1", "2.1"])
+    assert ours.events["all"][0]["fields"]["name"]["new"] == "ours"
+    assert theirs.say(do="renew", ticket=ticket(api, live))[0]["error"]["status"] == 401
+
+
+def test_one_project_that_cannot_be_told_holds_up_no_other(
+    account: Cloud,
+    api: Client,
+    live: str,
+    stream: Stream,
+    still: list[Callable[[], None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    api.made("/v1/projects", {"name": "Other", "id": "other"})
+    begin_journal(account.table, "0807", "other")
+    commits = Commits(account)
+    stuck, fine = connected(account, api, "/v1/projects/other"), connected(account, api, live)
+    for one in (stuck, fine):
+        one.subscribe()
+    create(api, "/v1/projects/other")
+    create(api, live)
+    stream.deliver()
+    records = commits.take()
+    known = Log.behind
+
+    def without_other(self: Log, number: int, **named: Any) -> Any:
+        found = known(self, number, **named)
+        return type(found)() if self.project == "other" else found
+
+    monkeypatch.setattr(Log, "behind", without_other)
+    (failed,) = commits.deliver(records)["batchItemFailures"]
+    (place,) = [
+        record["dynamodb"]["SequenceNumber"]
+        for record in records
+        if record["dynamodb"]["Keys"]["PK"]["S"] == keys.journal("0807", "other")
+    ]
+    assert failed["itemIdentifier"] == place
+    assert (stuck.ids(), fine.ids()) == ([], ["1.1"])
+
+
+# Messages that are no good
+
+HOSTILE = {
+    "no JSON": "hello",
+    "half of it": '{"do": "subscribe", "id": "x"',
+    "a list": "[1, 2]",
+    "a number": "1",
+    "nothing": "",
+    "null": "null",
+    "no do": '{"id": "x"}',
+    "an unknown do": '{"do": "drop", "id": "x"}',
+    "a do that is no text": '{"do": {"subscribe": 1}}',
+    "a list for a do": '{"do": ["subscribe"]}',
+    "no id": '{"do": "subscribe"}',
+    "a long id": json.dumps({"do": "subscribe", "id": "x" * 33}),
+    "a dot in the id": '{"do": "subscribe", "id": "a.b"}',
+    "an unknown property": '{"do": "subscribe", "id": "x", "sinse": "y"}',
+    "a property twice": '{"do": "look", "num": 1, "num": 2}',
+    "a cursor that is none": '{"do": "subscribe", "id": "x", "since": "y"}',
+    "an endless cursor": json.dumps({"do": "subscribe", "id": "x", "since": "A" * 30_000}),
+    "an unknown field": '{"do": "subscribe", "id": "x", "filter": {"field": "nope", "op": "eq", "value": 1}}',
+    "a view and a filter": json.dumps({"do": "subscribe", "id": "x", "view": "v1", "filter": OPEN}),
+    "a view that is not there": '{"do": "subscribe", "id": "x", "view": "v9"}',
+    "no view's name": '{"do": "subscribe", "id": "x", "view": "../1"}',
+    "a row 0": '{"do": "look", "num": 0}',
+    "a row too far": '{"do": "look", "num": 100000000}',
+    "a row of text": '{"do": "look", "num": "1"}',
+    "half a row": '{"do": "look", "num": 1.5}',
+    "not a number": '{"do": "look", "num": NaN}',
+    "no ticket": '{"do": "renew"}',
+    "a bad ticket": '{"do": "renew", "ticket": "x"}',
+    "a lone surrogate": '{"do": "unsubscribe", "id": "\\ud800"}',
+    "deep nesting": "[" * 15_000 + "]" * 15_000,
+    "a deep filter": '{"do": "subscribe", "id": "x", "filter": ' + '{"not": ' * 2_000 + "1" + "}" * 2_001,
+    "too much": json.dumps({"do": "unsubscribe", "id": "x" * 40_000}),
+    "a large filter": json.dumps(
+        {"do": "subscribe", "id": "x", "filter": {"field": "name", "op": "in", "value": ["x" * 1000] * 20}}
+    ),
+    "many properties": json.dumps({f"p{number}": 1 for number in range(1_000)} | {"do": "look"}),
+    "a null byte": '{"do": "unsubscribe", "id": "\\u0000"}',
+}
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_message_that_is_no_good_is_told_so_and_the_socket_stands(
+    account: Cloud, client: SocketClient, body: str
+) -> None:
+    before = sockets_in(account)
+    (frame,) = client.send(body)
+    assert 400 <= frame["error"]["status"] < 500
+    assert frame["error"]["detail"]
+    assert len(json.dumps(frame)) < MAX_FRAME_BYTES
+    assert sockets_in(account) == before
+    assert client.is_open
+    assert "items" in client.subscribe()[0], "it goes on"
+
+
+def test_an_error_names_the_subscription_that_it_is_about(client: SocketClient) -> None:
+    (frame,) = client.say(do="subscribe", id="rows", since="y")
+    assert frame["id"] == "rows"
+    assert [error["field"] for error in frame["error"]["errors"]] == ["since"]
+
+
+def test_a_message_may_be_binary(client: SocketClient) -> None:
+    body = base64.b64encode(b'{"do": "subscribe", "id": "all"}').decode()
+    (frame,) = client.send(body, is_base64=True)
+    assert frame["items"] == []
+    for wrong in ("!!!!", base64.b64encode(b"\xff\xfe").decode(), base64.b64encode(b"x" * 33_000).decode()):
+        (frame,) = client.send(wrong, is_base64=True)
+        assert 400 <= frame["error"]["status"] < 500
+
+
+def test_a_defect_ends_neither_the_function_nor_the_socket(
+    client: SocketClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(socket_store, "subscribe", lambda *_: 1 / 0)
+        (frame,) = client.subscribe()
+    assert frame["error"]["status"] == 503
+    assert client.is_open
+    assert "items" in client.subscribe()[0]
+
+
+def test_who_is_not_known_is_closed(account: Cloud, live: str) -> None:
+    stranger = SocketClient(account)
+    account.wire.open.add(stranger.id)
+    assert stranger.say(do="subscribe", id="x") == []
+    assert not stranger.is_open
+
+
+# Limits
+
+
+def test_a_socket_has_so_many_subscriptions(client: SocketClient) -> None:
+    for number in range(sockets.MAX_SUBSCRIPTIONS):
+        assert "items" in client.subscribe(f"s{number}")[0]
+    (refused,) = client.say(do="subscribe", id="more")
+    assert refused["error"]["status"] == 422
+    assert "items" in client.subscribe("s1")[0], "one that there is may begin anew"
+    client.say(do="unsubscribe", id="s1")
+    assert "items" in client.subscribe("more")[0]
+
+
+def test_a_tenant_has_so_many_sockets(
+    account: Cloud,
+    api: Client,
+    live: str,
+    monkeypatch: pytest.MonkeyPatch,
+    later: Callable[[float], None],
+) -> None:
+    monkeypatch.setattr(socket_store, "MAX_SOCKETS", 3)
+    clients = [connected(account, api, live) for _ in range(3)]
+    clients[0].subscribe()
+    clients[0].say(do="look", num=1)
+    assert SocketClient(account).connect(ticket(api, live)) == 429
+    others = api.acting(tenant="1910")
+    others.made("/v1/projects", {"name": "Plain", "id": "plain"})
+    begin_journal(account.table, "1910", "plain")
+    connected(account, others, live)
+    clients[0].leave()
+    connected(account, api, live)
+    assert SocketClient(account).connect(ticket(api, live)) == 429
+    later(sockets.IDLE_SECONDS + 1)
+    connected(account, api, live)  # those that are over count no more
+
+
+# The end
+
+
+def test_a_client_that_has_gone_leaves_nothing(
+    account: Cloud, api: Client, live: str, stream: Stream, commits: Commits
+) -> None:
+    gone, told = connected(account, api, live), connected(account, api, live)
+    for one in (gone, told):
+        one.subscribe()
+        one.subscribe("more")
+    gone.leave(told=False)
+    create(api, live)
+    stream.deliver()
+    commits.push()
+    assert sockets_in(account) == {f"plain.{told.id}{rest}" for rest in ("", ".all", ".more")}
+    assert told.ids() == ["1.1"]
+    told.leave()
+    assert sockets_in(account) == set()
+    assert not [pk for pk, _ in account.table.items if pk.startswith(keys.SOCKET_PREFIX)]
+    told.leave()  # told twice
+
+
+def test_a_slow_client_is_dropped_and_comes_back_with_its_cursor(
+    account: Cloud, api: Client, live: str, client: SocketClient, stream: Stream, commits: Commits
+) -> None:
+    client.subscribe()
+    account.wire.slow.add(client.id)
+    create(api, live)
+    stream.deliver()
+    assert commits.push() == {"batchItemFailures": []}
+    assert not client.is_open
+    assert sockets_in(account) == set()
+    back = connected(account, api, live)
+    back.cursors, back.events = client.cursors, client.events
+    back.subscribe()
+    assert back.ids() == ["1.1"]
+
+
+def end_due(account: Cloud) -> int:
+    ended: int = account.modules["socket"].handler({"task": "end"}, Context())["ended"]
+    return ended
+
+
+def test_a_socket_ends_when_its_client_says_nothing(
+    account: Cloud, client: SocketClient, later: Callable[[float], None]
+) -> None:
+    client.subscribe()
+    later(sockets.IDLE_SECONDS - 10)
+    assert end_due(account) == 0
+    client.say(do="unsubscribe", id="none")
+    later(20)
+    assert end_due(account) == 0
+    later(sockets.IDLE_SECONDS - 10)
+    assert end_due(account) == 1
+    assert client.frames() == [{"bye": "idle"}]
+    assert not client.is_open
+    assert sockets_in(account) == set()
+    assert end_due(account) == 0
+
+
+def test_a_socket_ends_after_two_hours_whatever_its_client_says(
+    account: Cloud, api: Client, client: SocketClient, later: Callable[[float], None]
+) -> None:
+    passed = 0.0
+    while passed + 400 < sockets.MAX_SECONDS:
+        later(400)
+        passed += 400
+        assert end_due(account) == 0
+        client.say(do="unsubscribe", id="none")
+    later(400)
+    assert end_due(account) == 1
+    assert client.frames() == [{"bye": "age"}]
+    assert sockets.MAX_SECONDS < 2 * 3600
+
+
+def test_a_socket_ends_with_its_users_token(
+    account: Cloud,
+    api: Client,
+    live: str,
+    stream: Stream,
+    commits: Commits,
+    later: Callable[[float], None],
+) -> None:
+    briefly = api.claiming(exp=str(int(clock.seconds()) + 300))
+    told, speaking = connected(account, briefly, live), connected(account, briefly, live)
+    for one in (told, speaking):
+        one.subscribe()
+    later(301)
+    create(api, live)
+    stream.deliver()
+    assert speaking.say(do="look", num=1) == [{"bye": "expired"}]
+    commits.push()
+    assert told.frames() == [{"bye": "expired"}], "and nothing of what was committed"
+    assert not told.is_open
+    assert not speaking.is_open
+    assert sockets_in(account) == set()
+
+
+def test_a_socket_that_is_renewed_stands_as_long_as_the_next_token(
+    account: Cloud,
+    api: Client,
+    live: str,
+    stream: Stream,
+    commits: Commits,
+    later: Callable[[float], None],
+) -> None:
+    now = int(clock.seconds())
+    client = connected(account, api.claiming(exp=str(now + 300)), live)
+    client.subscribe()
+    later(290)
+    again = ticket(api.claiming(exp=str(now + 600)), live)
+    (frame,) = client.say(do="renew", ticket=again)
+    assert list(frame) == ["renewed"]
+    assert client.say(do="renew", ticket=again)[0]["error"]["status"] == 401, "once"
+    assert SocketClient(account).connect(again) == 401
+    later(200)
+    create(api, live)
+    stream.deliver()
+    commits.push()
+    assert client.ids() == ["1.1"]
+    later(120)
+    assert client.say(do="look", num=1) == [{"bye": "expired"}]
+
+
+def test_no_other_user_and_no_other_project_renews_a_socket(
+    account: Cloud, api: Client, live: str, client: SocketClient
+) -> None:
+    api.made("/v1/projects", {"name": "Other", "id": "other"})
+    begin_journal(account.table, "0807", "other")
+    for wrong in (ticket(api.acting(user="bob"), live), ticket(api, "/v1/projects/other")):
+        assert client.say(do="renew", ticket=wrong)[0]["error"]["status"] == 401
+    bob = connected(account, api.acting(user="bob"), live)
+    assert "items" in bob.subscribe()[0]
+
+
+def test_the_sockets_of_a_deleted_project_end(
+    api: Client, account: Cloud, live: str, client: SocketClient, commits: Commits
+) -> None:
+    client.subscribe()
+    assert api.delete(live).status == 204
+    commits.push()
+    assert client.frames()[-1] == {"bye": "project"}
+    assert not client.is_open
+
+
+# Who looks at which row
+
+
+def people(frames: list[dict[str, Any]]) -> list[tuple[str, int | None]]:
+    """Who looks where, by the last of these frames that tells of it."""
+    told = [frame["people"] for frame in frames if "people" in frame]
+    return [(one["user"], one["num"]) for one in told[-1]]
+
+
+def test_people_see_who_looks_at_which_row(
+    account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
+) -> None:
+    ann, bob = connected(account, api, live), connected(account, api.acting(user="bob"), live)
+    assert ann.say(do="look", num=7) == [{"people": [{"user": "ann", "name": "ann", "num": 7}]}]
+    assert bob.frames() == [], "who has not looked is told nothing"
+    assert people(bob.say(do="look", num=None)) == [("ann", 7), ("bob", None)]
+    assert people(ann.frames()) == [("ann", 7), ("bob", None)]
+    clock.sleep(1.5)
+    bob.say(do="look", num=3)
+    assert people(ann.frames()) == [("ann", 7), ("bob", 3)]
+    bob.leave()
+    assert people(ann.frames()) == [("ann", 7)]
+
+
+def test_the_same_row_again_is_told_to_nobody(
+    account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
+) -> None:
+    ann, bob = connected(account, api, live), connected(account, api.acting(user="bob"), live)
+    ann.say(do="look", num=7)
+    bob.say(do="look", num=8)
+    ann.frames()
+    clock.sleep(2)
+    bob.say(do="look", num=8)
+    assert ann.frames() == []
+
+
+def test_a_client_says_at_most_once_a_second_where_it_looks(
+    client: SocketClient, still: list[Callable[[], None]]
+) -> None:
+    client.say(do="look", num=1)
+    (frame,) = client.say(do="look", num=2)
+    assert (frame["error"]["status"], frame["error"]["type"]) == (429, "too-many-messages")
+    clock.sleep(1.1)
+    assert client.say(do="look", num=2)[0]["people"][0]["num"] == 2
+
+
+def test_people_are_told_at_most_once_a_second(
+    account: Cloud, api: Client, live: str, monkeypatch: pytest.MonkeyPatch, later: Callable[[float], None]
+) -> None:
+    """Virtual time: whoever looks within a second of another waits, and the last word is told."""
+    users = [connected(account, api.acting(user=f"u{number}"), live) for number in range(6)]
+    told: list[int] = []
+    monkeypatch.setattr(clock, "sleep", later)
+    for one in users:
+        shown = people(one.say(do="look", num=1))
+        told.append(account.table.items[keys.sockets("0807"), "plain"]["people_told"])
+    assert all(after - before >= 1_000 for before, after in pairwise(told))
+    assert [user for user, _ in shown] == [f"u{number}" for number in range(6)]
+    assert people(users[0].frames()) == shown
+
+
+def test_what_comes_while_others_wait_is_told_by_whoever_is_first(
+    account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
+) -> None:
+    ann, bob, cid = (connected(account, api.acting(user=user), live) for user in ("ann", "bob", "cid"))
+    ann.say(do="look", num=1)
+    ann.frames()
+
+    def meanwhile() -> None:
+        cid.say(do="look", num=3)
+
+    still.append(meanwhile)  # while bob waits
+    bob.say(do="look", num=2)
+    frames = [frame for frame in ann.frames() if "people" in frame]
+    assert len(frames) == 1
+    assert [one["num"] for one in frames[0]["people"]] == [1, 2, 3]
+
+
+def test_fifty_people_are_told_of(
+    account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
+) -> None:
+    clients = [connected(account, api.acting(user=f"u{number:02}"), live) for number in range(52)]
+    for at, one in enumerate(clients):
+        shown = people(one.say(do="look", num=at + 1))
+    assert len(shown) == 50
+    assert [user for user, _ in shown] == [f"u{number:02}" for number in range(2, 52)]
+    for one in clients[:2]:
+        one.frames()
+    clock.sleep(1.1)
+    assert ("u05", 99) in people(clients[5].say(do="look", num=99))
+    assert clients[0].frames() == clients[1].frames() == []
+    assert ("u05", 99) in people(clients[-1].frames())
+
+
+def test_one_person_with_two_pages_is_one(
+    account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
+) -> None:
+    first, second = connected(account, api, live), connected(account, api, live)
+    first.say(do="look", num=1)
+    clock.sleep(1)
+    assert people(second.say(do="look", num=2)) == [("ann", 2)]
+    assert people(first.frames()) == [("ann", 2)]
+    second.leave()
+    assert people(first.frames()) == [("ann", 1)]
+
+
+def test_where_people_have_looked_is_remembered_nowhere(
+    account: Cloud, client: SocketClient, still: list[Callable[[], None]]
+) -> None:
+    for num in (31, 32, 33):
+        client.say(do="look", num=num)
+        clock.sleep(1.1)
+    looked = [item for item in account.table.items.values() if item.get("num") in (31, 32, 33)]
+    assert [item["num"] for item in looked] == [33]
+    client.leave()
+    assert not [item for item in account.table.items.values() if item.get("num") in (31, 32, 33)]
+
+
+def test_what_stands_of_sockets_expires(account: Cloud, client: SocketClient) -> None:
+    client.subscribe()
+    client.say(do="look", num=1)
+    prefixes = (keys.SOCKETS_PREFIX, keys.SOCKET_PREFIX, keys.TICKET_PREFIX)
+    standing = [item for (pk, _), item in account.table.items.items() if pk.startswith(prefixes)]
+    assert len(standing) == 5
+    assert all(0 < item[keys.TTL_ATTRIBUTE] - clock.seconds() < 4 * 3600 for item in standing)
