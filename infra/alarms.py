@@ -18,6 +18,7 @@ from infra.checks import acknowledge
 from infra.dead_letters import DeadLetters
 from infra.function import GridFunction
 from infra.ingress import Ingress
+from infra.job_queue import JobQueue
 from infra.limits import TIMEOUTS
 from infra.paths import RUNBOOK
 from infra.settings import Settings
@@ -114,6 +115,7 @@ class Alarms(Construct):
         mapping: lambda_.CfnEventSourceMapping,
         dead_letters: DeadLetters,
         ingress: Ingress,
+        webhooks: JobQueue,
     ) -> None:
         super().__init__(scope, construct_id)
         self.topic = self._make_topic(settings)
@@ -121,6 +123,7 @@ class Alarms(Construct):
             "The index": _index_rules(functions["maintain"].function, mapping, dead_letters),
             "Upkeep": _upkeep_rules(functions["upkeep"].function, settings),
             "Sockets": _socket_rules(functions["socket"].function),
+            "Webhooks": _webhook_rules(functions["deliver"].function, webhooks),
             "API": _api_rules(functions, ingress, settings),
             "Lambda throttles": _throttle_rules(functions),
             "DynamoDB": _table_rules(table, settings),
@@ -301,6 +304,34 @@ def _socket_rules(socket: lambda_.Function) -> dict[str, _Rule]:
             threshold=3,
             means="The socket function crashed or ran out of time three times or more in 5 minutes.",
             do="Read its log group. Clients whose sockets end go on by long polling.",
+        ),
+    }
+
+
+def _webhook_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, _Rule]:
+    # None for receivers that fail: that is their business, and the administrators of their projects are told.
+    return {
+        "DeliverErrors": _Rule(
+            metric=_of_function(deliver, "Errors"),
+            threshold=3,
+            means="The deliver function failed three times or more in 5 minutes: messages to some webhooks wait for minutes.",
+            do="Read its log group.",
+        ),
+        "DeliverSilent": _Rule(
+            metric=_of_function(deliver, "Invocations"),
+            threshold=1,
+            periods=3,
+            wrong=_BELOW,
+            missing=_SILENT,
+            means="The deliver function has not run for 15 minutes (a new stack: not yet): nothing is sent to webhooks.",
+            do="Look whether its schedule is enabled, and for throttles.",
+        ),
+        "WebhooksBehind": _Rule(
+            metric=webhooks.queue.metric_approximate_age_of_oldest_message(period=_MINUTE),
+            threshold=LAG_SECONDS,
+            periods=5,
+            means=f"For 5 minutes hints at webhooks have waited for more than {LAG_SECONDS} s: messages are sent late.",
+            do="Look for throttles of the deliver function, and for receivers that hang: its metrics count attempts and failures.",
         ),
     }
 

@@ -82,6 +82,13 @@ def _load(
             ],
         ),
         _graph(
+            "Attempts at webhooks, and those that failed",
+            [
+                _custom(name, "deliver", stack_name, five_minutes)
+                for name in ("WebhookAttempts", "WebhookFailures", "WebhooksDisabled")
+            ],
+        ),
+        _graph(
             "Dead letters sent",
             [_custom("DeadLetters", service, stack_name, five_minutes) for service in ("maintain", "upkeep")],
         ),

@@ -41,6 +41,7 @@ class GridFunction(Construct):
         isolated: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
+        self.folder = folder
         group = log_group(self, "Logs", settings)
         # A role of another name, so that a deployment that switches leaves the versions before it theirs until they are gone.
         self.role = iam.Role(

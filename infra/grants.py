@@ -74,6 +74,7 @@ _REMEMBERED: Final = tuple(
 )
 _VIEWS: Final = f"{keys.VIEW_PREFIX}*"
 _WEBHOOKS: Final = f"{keys.WEBHOOK_PREFIX}*"
+_OUTBOXES: Final = f"{keys.OUTBOX_PREFIX}*"
 _COMMENTS: Final = f"{keys.COMMENT_PREFIX}*"
 _ACTIVITY: Final = f"{keys.ACTIVITY_PREFIX}*"
 _JOBS: Final = f"{keys.JOBS_PREFIX}*"
@@ -99,12 +100,15 @@ def _commands(
     of_people: tuple[str, ...],
     jobs: str,
     parts: str,
+    outboxes: str,
 ) -> tuple[Grant, ...]:
     """The writes of the command function, by the patterns of its keys. `of_people`: what they save and say."""
     return (
-        _within(("PutItem",), (projects, issues, requests, users, journals, *of_people, jobs, parts)),
-        _within(("UpdateItem",), (projects, issues, rates, jobs)),
-        _within(("DeleteItem",), (issues, *of_people)),
+        _within(
+            ("PutItem",), (projects, issues, requests, users, journals, *of_people, jobs, parts, outboxes)
+        ),
+        _within(("UpdateItem",), (projects, issues, rates, jobs, outboxes)),
+        _within(("DeleteItem",), (issues, *of_people, outboxes)),
     )
 
 
@@ -123,12 +127,18 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
         *_commands(
             *(_PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES, _JOURNALS),
             (_VIEWS, _COMMENTS, _ACTIVITY, _WEBHOOKS),
-            *(_JOBS, _JOB_PARTS),
+            *(_JOBS, _JOB_PARTS, _OUTBOXES),
         ),
     ),
     # A number of a journal at which followers wait is emptied.
     "live": (_READS_OF_TABLE, _within(("PutItem",), (_JOURNALS,))),
     "socket": (_READS_OF_TABLE, *_sockets(_SOCKETS, _TICKETS, _JOURNALS)),
+    # It disables webhooks whose receivers fail, and empties numbers as `live` does.
+    "deliver": (
+        *_READS,
+        _within(("PutItem",), (_OUTBOXES, _WEBHOOKS, _JOURNALS)),
+        _within(("UpdateItem", "DeleteItem"), (_OUTBOXES,)),
+    ),
     "maintain": (
         *_READS,
         _within(("PutItem",), (_ISSUES, _BLOCKS, _NOTES, _JOURNALS, _TRASH)),
@@ -147,7 +157,7 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
             (_PROJECTS, _ISSUES, _BLOCKS, _JOURNALS, _JOBS, _JOB_PARTS, keys.CHECK),
         ),
         _within(("PutItem",), (keys.BEAT,)),
-        _within(("DeleteItem",), (_VIEWS, _WEBHOOKS, _COMMENTS, _TRASH, *_REMEMBERED)),
+        _within(("DeleteItem",), (_VIEWS, _WEBHOOKS, _OUTBOXES, _COMMENTS, _TRASH, *_REMEMBERED)),
         # Values of deleted attributes are taken out of documents in place. The writes of tenants are counted, if they are limited.
         _within(("UpdateItem",), (_ISSUES, _JOURNALS, _RATES)),
     ),
@@ -176,6 +186,7 @@ _OWN_HISTORIES: Final = f"{keys.HISTORY_PREFIX}{TENANT}.*"
 _OWN_MEMBERS: Final = f"{keys.CHANGE_PREFIX}{TENANT}.*"
 _OWN_VIEWS: Final = keys.views(TENANT, "*")
 _OWN_WEBHOOKS: Final = keys.webhooks(TENANT, "*")
+_OWN_OUTBOXES: Final = keys.outbox(TENANT, "*", "*")
 _OWN_COMMENTS: Final = keys.comments(TENANT, "*")
 _OWN_ACTIVITY: Final = keys.activity(TENANT, "*")
 _OWN_JOBS: Final = keys.jobs(TENANT, "*")
@@ -202,6 +213,7 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
                 _OWN_JOURNALS,
                 _OWN_VIEWS,
                 _OWN_WEBHOOKS,
+                _OWN_OUTBOXES,
                 _OWN_COMMENTS,
                 _OWN_HISTORIES,
                 _OWN_ACTIVITY,
@@ -229,9 +241,11 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
                 _OWN_JOURNALS,
                 _OWN_VIEWS,
                 _OWN_WEBHOOKS,
+                # What a message told that is replayed.
+                _OWN_OUTBOXES,
                 _OWN_COMMENTS,
                 _OWN_JOBS,
-                # What an undo takes back, and whether it has been told.
+                # What an undo takes back, or such a message told, and whether it has been told.
                 _OWN_HISTORIES,
                 _OWN_MEMBERS,
                 _OWN_NOTES,
@@ -243,7 +257,7 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
         *_commands(
             *(_OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS, _OWN_RATE, _OWN_JOURNALS),
             (_OWN_VIEWS, _OWN_COMMENTS, _OWN_ACTIVITY, _OWN_WEBHOOKS),
-            *(_OWN_JOBS, _OWN_JOB_PARTS),
+            *(_OWN_JOBS, _OWN_JOB_PARTS, _OWN_OUTBOXES),
         ),
     ),
     "live": (

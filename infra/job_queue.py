@@ -1,4 +1,4 @@
-"""The queue of hints at due jobs, and its delivery to the upkeep function."""
+"""Queues of hints at work that is due, and their delivery to the function that does it."""
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_iam as iam
@@ -21,17 +21,27 @@ _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interfac
 
 
 class JobQueue(Construct):
-    """A queue of which every message is worth one turn of work. What is true of a job is in the table, so a lost message does no
-    harm, and there is no queue behind this one.
+    """A queue of which every message is worth one turn of work. What is true of the work is in the table, so a lost message does no
+    harm, and there is no queue behind this one. So many invocations at once take up to `batch` messages each.
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        settings: Settings,
+        function: str,
+        invocations: int,
+        batch: int = 1,
+    ) -> None:
         super().__init__(scope, construct_id)
-        self._workers = settings.workers
+        self._invocations = invocations
+        self._batch = batch
         self.queue = sqs.Queue(
             self,
             "Queue",
-            visibility_timeout=Duration.seconds(TIMEOUTS["upkeep"] * _DELIVERIES),
+            visibility_timeout=Duration.seconds(TIMEOUTS[function] * _DELIVERIES),
             retention_period=_RETENTION,
             encryption=sqs.QueueEncryption.SQS_MANAGED,
             enforce_ssl=not settings.emulator,
@@ -43,19 +53,19 @@ class JobQueue(Construct):
         if settings.emulator:
             acknowledge(self.queue, {"AwsSolutions-SQS4": _NO_TLS})
 
-    def deliver_to(self, upkeep: GridFunction) -> None:
-        """Let each message invoke the function, so many at once as there are workers. The function may send messages too."""
-        self.grant_send(upkeep.role)
+    def deliver_to(self, function: GridFunction) -> None:
+        """Let messages invoke the function. It may send messages too."""
+        self.grant_send(function.role)
         receives = self._grant(
-            upkeep.role, "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"
+            function.role, "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"
         )
         mapping = lambda_.EventSourceMapping(
             self,
             "Mapping",
-            target=upkeep.live,
+            target=function.live,
             event_source_arn=self.queue.queue_arn,
-            batch_size=1,
-            max_concurrency=self._workers,
+            batch_size=self._batch,
+            max_concurrency=self._invocations,
         )
         # NOTE: Lambda checks the rights when the mapping is created.
         receives.apply_before(mapping)

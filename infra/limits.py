@@ -2,7 +2,15 @@
 
 from typing import Final
 
-TIMEOUTS: Final = {"query": 29, "command": 29, "live": 29, "socket": 29, "maintain": 60, "upkeep": 60}
+TIMEOUTS: Final = {
+    "query": 29,
+    "command": 29,
+    "live": 29,
+    "socket": 29,
+    "deliver": 60,
+    "maintain": 60,
+    "upkeep": 60,
+}
 """Seconds after which Lambda ends an invocation, by function. An HTTP API gives up after 30."""
 
 TOKEN_MINUTES: Final = 15
@@ -16,6 +24,12 @@ SETTLE_SECONDS: Final = max(TIMEOUTS.values()) + CLOCK_MARGIN
 
 In the worst case a container read the project's epoch just before the change, and then worked for a whole invocation.
 """
+
+WEBHOOK_BATCH: Final = 10
+"""Webhooks that one invocation delivers to side by side: it mostly waits for their receivers."""
+
+WEBHOOK_INVOCATIONS: Final = 2
+"""Invocations at once that deliver to webhooks; as many to those whose last attempt has failed. Lambda takes no lower maximum."""
 
 BATCH_SIZE: Final = 100
 """The most stream records that the consumer receives at once.

@@ -22,7 +22,7 @@ _OLDEST_MINOR = 11
 _SNAP_START_MINOR = 12
 """Lambda offers SnapStart from Python 3.12 on."""
 
-FUNCTIONS: Final = ("query", "command", "live", "socket", "maintain", "upkeep")
+FUNCTIONS: Final = ("query", "command", "live", "socket", "deliver", "maintain", "upkeep")
 _RESERVED = re.compile(rf"({'|'.join(FUNCTIONS)})=[1-9]\d{{0,4}}")
 
 _HIGHEST_RATE = 1_000

@@ -14,14 +14,14 @@ from infra.identity import Identity
 from infra.ingress import Ingress
 from infra.job_queue import JobQueue
 from infra.layers import Layers
-from infra.limits import NO_SNAP_START, SETTLE_SECONDS
+from infra.limits import NO_SNAP_START, SETTLE_SECONDS, WEBHOOK_BATCH, WEBHOOK_INVOCATIONS
 from infra.push_stream import PushStream
 from infra.secrets import CursorSecret
 from infra.settings import Settings
 from infra.socket_api import SocketApi
 from infra.stream import StreamMapping
 from infra.table import GridTable
-from infra.upkeep import UpkeepSchedules
+from infra.upkeep import DeliverySchedule, UpkeepSchedules
 
 
 class GridviewStack(Stack):
@@ -43,7 +43,18 @@ class GridviewStack(Stack):
             NightlyBackup(self, "Backup", settings=settings, table=table.table)
         cursor_secret = CursorSecret(self, "Cursors")
         dead_letters = DeadLetters(self, "DeadLetters", settings=settings)
-        jobs = JobQueue(self, "Jobs", settings=settings)
+        jobs = JobQueue(self, "Jobs", settings=settings, function="upkeep", invocations=settings.workers)
+        webhooks, retries = (
+            JobQueue(
+                self,
+                name,
+                settings=settings,
+                function="deliver",
+                invocations=WEBHOOK_INVOCATIONS,
+                batch=WEBHOOK_BATCH,
+            )
+            for name in ("Webhooks", "WebhookRetries")
+        )
         identity = Identity(self, "Identity", settings=settings)
         layers = Layers(self, "Layers", settings=settings).all
 
@@ -53,6 +64,7 @@ class GridviewStack(Stack):
         limit = settings.writes_per_second
         rate = {"WRITES_PER_SECOND": str(limit)} if limit else {}
         journals = {"JOURNALS": "true"} if settings.journals else {}
+        hooks = {"WEBHOOK_QUEUE_URL": webhooks.queue.queue_url}
         poison = {"DEAD_LETTER_QUEUE_URL": dead_letters.queue.queue_url}
 
         query = GridFunction(
@@ -78,6 +90,7 @@ class GridviewStack(Stack):
                 "TABLE_NAME": table.name,
                 "CURSOR_SECRET_ARN": cursor_secret.arn,
                 "JOB_QUEUE_URL": jobs.queue.queue_url,
+                **hooks,
                 **settling,
                 **rate,
                 **journals,
@@ -120,6 +133,26 @@ class GridviewStack(Stack):
             published=False,
             isolated=settings.isolate_sessions,
         )
+        deliver = GridFunction(
+            self,
+            "Deliver",
+            folder="deliver",
+            description="gridview: sends the changes of projects to their webhooks",
+            settings=settings,
+            layers=layers,
+            environment={
+                "TABLE_NAME": table.name,
+                "CURSOR_SECRET_ARN": cursor_secret.arn,
+                "WEBHOOK_RETRY_QUEUE_URL": retries.queue.queue_url,
+                # A look-up of a name that hangs is over before the time for an attempt is.
+                "RES_OPTIONS": "timeout:1 attempts:2",
+                **hooks,
+            },
+            # It waits for receivers most of the time, but TLS with ten of them at once takes a share of a CPU.
+            memory_mib=1024,
+            published=False,
+            recursive=True,
+        )
         maintain = GridFunction(
             self,
             "Maintain",
@@ -127,7 +160,7 @@ class GridviewStack(Stack):
             description="gridview: derives the index from the stream of issue documents",
             settings=settings,
             layers=layers,
-            environment={"TABLE_NAME": table.name, "JOB_QUEUE_URL": jobs.queue.queue_url, **poison},
+            environment={"TABLE_NAME": table.name, "JOB_QUEUE_URL": jobs.queue.queue_url, **hooks, **poison},
             memory_mib=1769,
             published=False,
         )
@@ -155,6 +188,7 @@ class GridviewStack(Stack):
             "command": command,
             "live": live,
             "socket": socket,
+            "deliver": deliver,
             "maintain": maintain,
             "upkeep": upkeep,
         }
@@ -166,12 +200,14 @@ class GridviewStack(Stack):
             else:
                 table.grant(function.role, GRANTS[name])
         table.grant(socket.role, SOCKET_OWNERS)
-        for function in (query, command, live, socket):
+        for function in (query, command, live, socket, deliver):
             cursor_secret.grant(function.role, "secretsmanager:GetSecretValue")
         dead_letters.grant_send(maintain.role)
         dead_letters.grant_send(upkeep.role)
         jobs.grant_send(maintain.role)
         jobs.grant_send(command.role)
+        webhooks.grant_send(maintain.role)
+        webhooks.grant_send(command.role)
 
         stream = StreamMapping(
             self, "Stream", settings=settings, table=table, consumer=maintain, dead_letters=dead_letters
@@ -179,7 +215,10 @@ class GridviewStack(Stack):
         PushStream(self, "Pushes", table=table, socket=socket)
         sockets.add_routes(socket)
         jobs.deliver_to(upkeep)
+        webhooks.deliver_to(deliver)
+        retries.deliver_to(deliver)
         UpkeepSchedules(self, "Schedules", upkeep=upkeep, check_schedule=settings.check_schedule)
+        DeliverySchedule(self, "DeliverySchedule", deliver=deliver)
         ingress = Ingress(self, "Ingress", settings=settings)
         front = Front(
             self,
@@ -200,6 +239,7 @@ class GridviewStack(Stack):
             mapping=stream.mapping,
             dead_letters=dead_letters,
             ingress=ingress,
+            webhooks=webhooks,
         )
         Dashboard(
             self,

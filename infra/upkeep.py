@@ -1,4 +1,4 @@
-"""The schedules of the upkeep function."""
+"""The schedules of the functions that work in the background."""
 
 from aws_cdk import Duration
 from aws_cdk import aws_events as events
@@ -6,6 +6,30 @@ from aws_cdk import aws_events_targets as targets
 from constructs import Construct
 
 from infra.function import GridFunction
+
+_OLDEST = Duration.minutes(1)
+
+
+def _schedule(
+    scope: Construct, name: str, function: GridFunction, task: str, schedule: events.Schedule
+) -> None:
+    target = targets.LambdaFunction(
+        function.live,
+        event=events.RuleTargetInput.from_object({"task": task}),
+        retry_attempts=0,
+        max_event_age=_OLDEST,
+    )
+    description = f"gridview: {task} of the {function.folder} function"
+    events.Rule(scope, name, description=description, schedule=schedule, targets=[target])
+
+
+class DeliverySchedule(Construct):
+    """Each minute `{"task": "webhooks"}`: it sends a hint at each due outbox to the queues. As with upkeep, nobody retries."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, deliver: GridFunction) -> None:
+        super().__init__(scope, construct_id)
+        deliver.function.configure_async_invoke(retry_attempts=0, max_event_age=_OLDEST)
+        _schedule(self, "Webhooks", deliver, "webhooks", events.Schedule.rate(Duration.minutes(1)))
 
 
 class UpkeepSchedules(Construct):
@@ -22,22 +46,6 @@ class UpkeepSchedules(Construct):
         self, scope: Construct, construct_id: str, *, upkeep: GridFunction, check_schedule: str
     ) -> None:
         super().__init__(scope, construct_id)
-        oldest = Duration.minutes(1)
-        upkeep.function.configure_async_invoke(retry_attempts=0, max_event_age=oldest)
-        for name, task, schedule in (
-            ("Jobs", "jobs", events.Schedule.rate(Duration.minutes(1))),
-            ("Check", "check", events.Schedule.expression(check_schedule)),
-        ):
-            target = targets.LambdaFunction(
-                upkeep.live,
-                event=events.RuleTargetInput.from_object({"task": task}),
-                retry_attempts=0,
-                max_event_age=oldest,
-            )
-            events.Rule(
-                self,
-                name,
-                description=f"gridview: {task} of the upkeep function",
-                schedule=schedule,
-                targets=[target],
-            )
+        upkeep.function.configure_async_invoke(retry_attempts=0, max_event_age=_OLDEST)
+        _schedule(self, "Jobs", upkeep, "jobs", events.Schedule.rate(Duration.minutes(1)))
+        _schedule(self, "Check", upkeep, "check", events.Schedule.expression(check_schedule))

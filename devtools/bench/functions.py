@@ -13,6 +13,7 @@ from devtools.failure import Failure
 from devtools.local import gateway
 from devtools.local.container import Context
 from devtools.local.environment import local
+from devtools.local.sqs import HINT_QUEUES
 from gridview.commands.actor import Actor
 from gridview.encoding import keys
 from gridview.schema.jobs import Hint
@@ -37,7 +38,9 @@ class Functions:
         )
         # Nobody hints at work: the benchmark has it done when it is time.
         for name in ("command", "maintain", "upkeep"):
-            vars(importlib.import_module(f"functions.{name}.handler"))["job_queue"] = _NoQueue()
+            vars(importlib.import_module(f"functions.{name}.handler")).update(
+                job_queue=_NoQueue(), webhook_queue=_NoQueue()
+            )
 
     def query(self, event: Mapping[str, Any]) -> Any:
         """The body of an answer of the query function."""
@@ -118,7 +121,7 @@ def _environment(endpoint: str, table: str) -> dict[str, str]:
             # A poison issue would be a bug: nothing listens there, and the benchmark ends.
             "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9",
             "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/000000000000/none",
-            "JOB_QUEUE_URL": "http://127.0.0.1:9/000000000000/none",
+            **dict.fromkeys(HINT_QUEUES, "http://127.0.0.1:9/000000000000/none"),
             "POWERTOOLS_SERVICE_NAME": "bench",
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",
             "POWERTOOLS_LOG_LEVEL": "ERROR",

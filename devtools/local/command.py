@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 DEFAULT_PORT = 8420
 
+WEBHOOKS_TO_LOCALHOST = "WEBHOOKS_TO_LOCALHOST"
+"""The variable that the functions read."""
+
 _TAIL_LINES = 20
 _FOLLOW_SECONDS = 0.2
 
@@ -62,6 +65,11 @@ def register(subparsers: "_SubParsersAction[argparse.ArgumentParser]") -> None:
         default=LOOPBACK,
         help="address of this machine on which the engine and the dead-letter queue listen, so that containers reach them "
         f"(default: {LOOPBACK}); neither asks for a password",
+    )
+    parser.add_argument(
+        "--webhooks-to-localhost",
+        action="store_true",
+        help="let webhooks be sent to servers of this machine, at http://127.0.0.1 or http://localhost and any port",
     )
     parser.add_argument("--empty", action="store_true", help="load no sample data at the first start")
     parser.add_argument("--report-to", metavar="FD", type=int, help=argparse.SUPPRESS)
@@ -113,9 +121,7 @@ def _up(args: argparse.Namespace) -> int:
             )
         _print_ready(folder, state, "already runs")
         return 0
-    if args.allowed_origins:
-        # Every process of the stack inherits it, and the server reads it.
-        os.environ[cors.ORIGINS] = args.allowed_origins.replace(",", " ")
+    _tell_processes(args)
     if args.detach:
         return _up_detached(folder, args)
     from devtools.local import stack
@@ -141,6 +147,13 @@ def _up(args: argparse.Namespace) -> int:
     return 0
 
 
+def _tell_processes(args: argparse.Namespace) -> None:
+    """Put what was asked for into the environment, which every process of the stack inherits."""
+    if args.allowed_origins:
+        os.environ[cors.ORIGINS] = args.allowed_origins.replace(",", " ")
+    os.environ[WEBHOOKS_TO_LOCALHOST] = "true" if args.webhooks_to_localhost else "false"
+
+
 def _up_detached(folder: Folder, args: argparse.Namespace) -> int:
     folder.make()
     receiving, sending = os.pipe()
@@ -148,6 +161,7 @@ def _up_detached(folder: Folder, args: argparse.Namespace) -> int:
         *(sys.executable, "-P", "-m", "devtools", "up", "--data", str(folder.path)),
         *("--port", str(args.port), "--listen", args.listen, "--report-to", str(sending)),
         *(["--empty"] if args.empty else []),
+        *(["--webhooks-to-localhost"] if args.webhooks_to_localhost else []),
     ]
     with folder.log.open("ab") as log:
         began = log.tell()

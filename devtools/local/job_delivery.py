@@ -1,4 +1,4 @@
-"""The delivery of hints at due jobs to the upkeep function, as Lambda delivers a queue's messages: one for each invocation."""
+"""The delivery of hints at what is due to a function, as Lambda delivers a queue's messages."""
 
 import logging
 import time
@@ -13,32 +13,40 @@ WORKERS = 2
 """Jobs that are worked on at once: the deployment's default."""
 
 _HIDDEN_SECONDS = TIMEOUTS["upkeep"] * 6
+"""As long as for upkeep: no function that hints invoke runs for longer."""
 _IDLE_SECONDS = 0.2
 
 _log = logging.getLogger("gridview.jobs")
 
 
-def run(queue: Queue, invoke: Callable[[Any], Any], pause: Callable[[float], None] = time.sleep) -> None:
-    """Deliver for ever, one message at a time. `pause` waits for some seconds."""
+def run(
+    queue: Queue, invoke: Callable[[Any], Any], pause: Callable[[float], None] = time.sleep, most: int = 1
+) -> None:
+    """Deliver for ever, up to `most` messages in an invocation. `pause` waits for some seconds."""
     while True:
-        if not deliver(queue, invoke):
+        if not deliver(queue, invoke, most):
             pause(_IDLE_SECONDS)
 
 
-def deliver(queue: Queue, invoke: Callable[[Any], Any]) -> bool:
-    """Deliver the next message, and delete it unless the function fails; False if there is none."""
-    received = queue.receive(1, _HIDDEN_SECONDS)
-    for receipt, message in received:
-        record = {
+def deliver(queue: Queue, invoke: Callable[[Any], Any], most: int = 1) -> bool:
+    """Deliver the next messages, and delete them unless the function fails; False if there is none."""
+    received = queue.receive(most, _HIDDEN_SECONDS)
+    if not received:
+        return False
+    records = [
+        {
             "messageId": message.id,
             "receiptHandle": receipt,
             "body": message.body,
             "eventSource": "aws:sqs",
         }
-        try:
-            invoke({"Records": [record]})
-        except (FunctionError, OSError):
-            _log.exception("A turn of work on a job failed.")
-        else:
+        for receipt, message in received
+    ]
+    try:
+        invoke({"Records": records})
+    except (FunctionError, OSError):
+        _log.exception("A turn of work failed.")
+    else:
+        for receipt, _ in received:
             queue.delete(receipt)
-    return bool(received)
+    return True

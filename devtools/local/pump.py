@@ -2,7 +2,7 @@
 cloud.
 
 After each batch it writes to a file how far each shard is finished, and after a crash it goes on from there. Its process also
-holds the queues that the functions send to, runs the upkeep function's schedule, and delivers the hints at due jobs to it.
+holds the queues that the functions send to, runs the schedules of the functions of the background, and delivers hints to them.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from devtools.local.folder import Folder
 from devtools.local.sqs import SqsServer
 from devtools.local.streams import EXPIRED, NOT_FOUND, TRIMMED, Source, StreamClient, StreamError
 from gridview.encoding.keys import BEAT, ISSUE_PREFIX, PK, PROJECT_PREFIX, SK
-from infra.limits import BATCH_SIZE, RETRIES, TIMEOUTS
+from infra.limits import BATCH_SIZE, RETRIES, TIMEOUTS, WEBHOOK_BATCH
 
 FUNCTION = "maintain"
 READ_LIMIT = 1000
@@ -247,7 +247,7 @@ def main() -> None:
     queues = {
         "AWS_ENDPOINT_URL_SQS": sqs.endpoint,
         "DEAD_LETTER_QUEUE_URL": sqs.queue_url,
-        "JOB_QUEUE_URL": sqs.job_queue_url,
+        **sqs.hint_queue_urls,
     }
     upkeep = _pool(schedule.FUNCTION, queues, size=1 + job_delivery.WORKERS)
     threading.Thread(target=schedule.run, args=(upkeep.invoke,), daemon=True, name="upkeep").start()
@@ -255,9 +255,20 @@ def main() -> None:
         threading.Thread(
             target=job_delivery.run, args=(sqs.jobs, upkeep.invoke), daemon=True, name=f"jobs {number}"
         ).start()
+    _start_deliveries(sqs, queues)
     records = _pool(FUNCTION, queues, size=1)
     mapping = Mapping(FUNCTION, wanted, folder.progress, POLICY)
     run(os.environ["AWS_ENDPOINT_URL_DYNAMODB"], os.environ["TABLE_NAME"], folder, records.invoke, mapping)
+
+
+def _start_deliveries(sqs: SqsServer, queues: dict[str, str]) -> None:
+    """Have changes delivered to webhooks, by the schedule and the hints in two queues."""
+    deliver = _pool(schedule.DELIVER, queues, size=3)
+    run_schedule = functools.partial(schedule.run, deliver.invoke, task="webhooks")
+    threading.Thread(target=run_schedule, daemon=True, name="webhooks").start()
+    for queue in (sqs.webhooks, sqs.webhook_retries):
+        run_queue = functools.partial(job_delivery.run, queue, deliver.invoke, most=WEBHOOK_BATCH)
+        threading.Thread(target=run_queue, daemon=True, name="deliveries").start()
 
 
 def _pool(function: str, queues: dict[str, str], *, size: int) -> Pool:

@@ -1,5 +1,5 @@
-"""The upkeep function's schedule, as EventBridge keeps it in the cloud, but with a shorter interval. `./dev fsck` does the
-check."""
+"""The schedules of the functions of the background, as EventBridge keeps them in the cloud, but with a shorter interval.
+`./dev fsck` does the check."""
 
 import logging
 import time
@@ -9,6 +9,7 @@ from typing import Any
 from devtools.failure import FunctionError
 
 FUNCTION = "upkeep"
+DELIVER = "deliver"
 
 _SECONDS = 2.0
 """Seconds between two invocations. When nothing is due, an invocation is one query."""
@@ -18,13 +19,15 @@ _FAILED_SECONDS = 10.0
 _log = logging.getLogger("gridview.upkeep")
 
 
-def run(invoke: Callable[[Any], Any], pause: Callable[[float], None] = time.sleep) -> None:
+def run(
+    invoke: Callable[[Any], Any], pause: Callable[[float], None] = time.sleep, task: str = "jobs"
+) -> None:
     """Invoke the function for ever, one invocation at a time, whether it fails or not. `pause` waits for some seconds."""
     while True:
         try:
-            invoke({"task": "jobs"})
+            invoke({"task": task})
         except (FunctionError, OSError):
-            _log.exception("Upkeep failed.")
+            _log.exception("The schedule's invocation failed.", extra={"task": task})
             pause(_FAILED_SECONDS)
         else:
             pause(_SECONDS)

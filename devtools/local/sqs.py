@@ -20,6 +20,16 @@ from devtools.local.container import ACCOUNT
 DEAD_LETTERS = "gridview-dead-letters"
 JOBS = "gridview-jobs"
 """The queue of hints at due jobs. Nobody needs them after a restart, so they are in memory."""
+WEBHOOKS = "gridview-webhooks"
+WEBHOOK_RETRIES = "gridview-webhook-retries"
+"""The queues of hints at webhooks that have something to send. They are in memory too."""
+
+HINT_QUEUES = {
+    "JOB_QUEUE_URL": JOBS,
+    "WEBHOOK_QUEUE_URL": WEBHOOKS,
+    "WEBHOOK_RETRY_QUEUE_URL": WEBHOOK_RETRIES,
+}
+"""The queues of hints by the functions' variables that name them."""
 
 _TARGET = "AmazonSQS."
 _JSON = "application/x-amz-json-1.0"
@@ -145,7 +155,7 @@ def _read(path: Path) -> dict[str, _Letter]:
 
 
 class SqsServer(http.server.ThreadingHTTPServer):
-    """The part of SQS that sends, receives and deletes messages: dead letters, and hints at due jobs."""
+    """The part of SQS that sends, receives and deletes messages: dead letters, and hints at what is due."""
 
     daemon_threads = True
 
@@ -157,7 +167,14 @@ class SqsServer(http.server.ThreadingHTTPServer):
             self.socket = listener
             self.server_address = listener.getsockname()
         self.jobs = Queue(None)
-        self.queues = {DEAD_LETTERS: Queue(letters), JOBS: self.jobs}
+        self.webhooks = Queue(None)
+        self.webhook_retries = Queue(None)
+        self.queues = {
+            DEAD_LETTERS: Queue(letters),
+            JOBS: self.jobs,
+            WEBHOOKS: self.webhooks,
+            WEBHOOK_RETRIES: self.webhook_retries,
+        }
 
     @property
     def endpoint(self) -> str:
@@ -170,9 +187,9 @@ class SqsServer(http.server.ThreadingHTTPServer):
         return queue_url(self.socket)
 
     @property
-    def job_queue_url(self) -> str:
-        """For JOB_QUEUE_URL."""
-        return queue_url(self.socket, JOBS)
+    def hint_queue_urls(self) -> dict[str, str]:
+        """The URLs of the queues of hints, by the names of their variables."""
+        return hint_queue_urls(self.socket)
 
     def start(self) -> None:
         """Answer requests in a thread of its own."""
@@ -182,6 +199,11 @@ class SqsServer(http.server.ThreadingHTTPServer):
 def queue_url(listener: socket.socket, name: str = DEAD_LETTERS) -> str:
     """The URL of a queue of an SqsServer behind this socket."""
     return f"{endpoint(listener)}/{ACCOUNT}/{name}"
+
+
+def hint_queue_urls(listener: socket.socket) -> dict[str, str]:
+    """The URLs of the queues of hints behind this socket, by the names of the functions' variables."""
+    return {variable: queue_url(listener, name) for variable, name in HINT_QUEUES.items()}
 
 
 def endpoint(listener: socket.socket) -> str:

@@ -173,7 +173,7 @@ def _environment(
     return local(
         {
             "TABLE_NAME": TABLE,
-            "JOB_QUEUE_URL": sqs.queue_url(letters, sqs.JOBS),
+            **sqs.hint_queue_urls(letters),
             "AWS_ENDPOINT_URL_SQS": sqs.endpoint(letters),
             "SOCKET_URL": f"ws://{LOOPBACK}:{sockets.getsockname()[1]}/{STAGE}",
             # As deployed; a test that cannot wait for so long says otherwise.

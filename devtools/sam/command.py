@@ -103,6 +103,10 @@ def events_by_function() -> dict[str, list[str]]:
                 function: str = BY_KEY[key].function
             case {"Records": [{"eventSource": "aws:dynamodb"}, *_]}:
                 function = "maintain"
+            case {"task": "webhooks"}:
+                function = "deliver"
+            case {"Records": [{"eventSourceARN": str(queue)}, *_]} if queue.endswith(":webhooks"):
+                function = "deliver"
             case _:
                 function = "upkeep"
         found[f"{function.capitalize()}Function"].append(path.stem)

@@ -63,9 +63,12 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
         },
         # The local engine knows no roles.
         "SESSION_ROLE_ARN": {},
-        "JOB_QUEUE_URL": {
-            "JOB_QUEUE_URL": f"{connection.queue.rpartition('/')[0]}/{sqs.JOBS}",
-            "AWS_ENDPOINT_URL_SQS": f"{queue.scheme}://{queue.netloc}",
+        **{
+            variable: {
+                variable: f"{connection.queue.rpartition('/')[0]}/{name}",
+                "AWS_ENDPOINT_URL_SQS": f"{queue.scheme}://{queue.netloc}",
+            }
+            for variable, name in sqs.HINT_QUEUES.items()
         },
     }
 

@@ -38,6 +38,7 @@ from gridview.schema import documents, ids
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.generations import IndexNotReady
+from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobKind
 from gridview.support import aws, clock
@@ -52,6 +53,7 @@ catalogs = Catalogs()
 cursor_source = CursorSource()
 settling = float(required("SETTLE_SECONDS"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
+webhook_queue = JobQueue(required("WEBHOOK_QUEUE_URL"))
 
 
 def _uncounted() -> None:
@@ -458,6 +460,25 @@ def delete_webhook(request: Request) -> Response:
     return Response(204)
 
 
+def replay_delivery(request: Request) -> Response:
+    """Have a delivery sent again."""
+    project, webhook, delivery = (request.path[name] for name in ("project", "webhook", "delivery"))
+    replay = partial(
+        webhook_store.replay_delivery,
+        *(table, catalogs, request.actor, project, webhook, delivery, _hint_at_outbox),
+    )
+    log = f"/v1/projects/{project}/webhooks/{webhook}/deliveries"
+    return _once(request, replay, lambda replayed: Response(202, replayed, {"Location": log}))
+
+
+def _hint_at_outbox(hint: Hint) -> None:
+    """The outbox is due; if the hint is lost, it is looked at within a minute."""
+    try:
+        webhook_queue.send(hint)
+    except aws.FAILURES:
+        logger.exception("the hint at an outbox failed")
+
+
 def _webhook_seals() -> Seals:
     return cursor_source.seals(SECRETS)
 
@@ -675,6 +696,7 @@ OPERATIONS: dict[str, Endpoint] = {
         update_webhook,
         rotate_webhook,
         delete_webhook,
+        replay_delivery,
         create_comment,
         update_comment,
         delete_comment,

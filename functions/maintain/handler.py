@@ -14,6 +14,7 @@ from gridview.index.fence_cache import Fences
 from gridview.index.freshness import Notes
 from gridview.index.images import Poison
 from gridview.index.stream_consumer import consume
+from gridview.live.delivery_hints import DeliveryHints
 from gridview.maintenance.folding import Wakes
 from gridview.maintenance.job_queue import JobQueue
 from gridview.schema.store import Catalogs
@@ -28,6 +29,8 @@ dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
 notes = Notes()
 wakes = Wakes(lambda hint: job_queue.send(hint))
+webhook_queue = JobQueue(required("WEBHOOK_QUEUE_URL"))
+delivery_hints = DeliveryHints(lambda hint: webhook_queue.send(hint))
 
 
 def _send(poison: Poison) -> None:
@@ -52,6 +55,14 @@ def _wake_folds(records: Sequence[dict[str, Any]]) -> None:
         logger.exception("the hint at a fold failed")
 
 
+def _hint_at_deliveries(records: Sequence[dict[str, Any]]) -> None:
+    """Have the changes delivered to webhooks. If that fails, they are looked at within minutes."""
+    try:
+        delivery_hints.look(table, catalogs, records)
+    except Exception:
+        logger.exception("the hint at webhooks failed")
+
+
 @logger.inject_lambda_context(clear_state=True)
 @metrics.log_metrics
 def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
@@ -60,6 +71,7 @@ def handler(event: dict[str, Any], _: LambdaContext) -> dict[str, Any]:
     metrics.add_metric(name="Records", unit=MetricUnit.Count, value=len(records))
     failed = consume(table, catalogs, records, _send, fences)
     if failed is None:
+        _hint_at_deliveries(records)
         _note(records)
         _wake_folds(records)
         return {"batchItemFailures": []}

@@ -130,6 +130,17 @@ def get_webhook(request: Request) -> Response:
     return Response(200, found, {"ETag": etag(found["version"])})
 
 
+def list_deliveries(request: Request) -> Response:
+    """A page of the deliveries of a webhook."""
+    return ok(
+        webhook_reads.list_deliveries(
+            *(table, catalogs, request.actor, request.path["project"], request.path["webhook"]),
+            request.parameters,
+            cursor_source.cursors("deliveries"),
+        )
+    )
+
+
 def list_comments(request: Request) -> Response:
     """A page of the comments on an issue."""
     from gridview.commands import comments
@@ -321,6 +332,7 @@ OPERATIONS: dict[str, Endpoint] = {
         get_view,
         list_webhooks,
         get_webhook,
+        list_deliveries,
         list_comments,
         get_comment,
         get_issue,

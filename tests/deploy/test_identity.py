@@ -16,7 +16,7 @@ WITHOUT_TOKEN = [route for route in ROUTES if route.role is None]
 
 def _path(route: Route) -> str:
     values = {"project": "p1", "attribute": "a1", "num": 1, "index": "c1", "comment": 1, "view": "v1"}
-    return route.path.format(**values, webhook="w3k9q2m7x1c0z", job="0" * 20)
+    return route.path.format(**values, webhook="w3k9q2m7x1c0z", delivery="57_1", job="0" * 20)
 
 
 @pytest.mark.parametrize("route", WITHOUT_TOKEN, ids=lambda route: route.operation)

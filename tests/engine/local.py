@@ -11,6 +11,7 @@ import pytest
 from devtools.local.delivery import Record
 from devtools.local.engine import Engine
 from devtools.local.environment import local
+from devtools.local.sqs import HINT_QUEUES
 from devtools.local.streams import StreamClient
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -102,7 +103,7 @@ def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
         "CURSOR_SECRET": "a secret of the tests",
         "SETTLE_SECONDS": "0",
         "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/nobody-listens",
-        "JOB_QUEUE_URL": "http://127.0.0.1:9/nobody-listens",
+        **dict.fromkeys(HINT_QUEUES, "http://127.0.0.1:9/nobody-listens"),
         "POWERTOOLS_SERVICE_NAME": "engine-test",
         "POWERTOOLS_METRICS_NAMESPACE": "gridview",
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",

@@ -14,6 +14,7 @@ KIND = "AWS::CloudWatch::Alarm"
 MAINTAIN = {"FunctionName": "MaintainFunction"}
 UPKEEP = {"FunctionName": "UpkeepFunction"}
 SOCKET = {"FunctionName": "SocketFunction"}
+DELIVER = {"FunctionName": "DeliverFunction"}
 API = {"ApiId": "api", "Stage": "$default"}
 TABLE = {"TableName": "table"}
 GSI1 = {"TableName": "table", "GlobalSecondaryIndexName": "GSI1"}
@@ -47,6 +48,12 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
     "UpkeepSilent": (("AWS/Lambda", "Invocations", UPKEEP), "Sum", 1, 300, 3, "breaching"),
     "PushesBehind": (("AWS/Lambda", "IteratorAge", SOCKET), "Maximum", 30_000, 60, 5, "notBreaching"),
     "SocketErrors": (("AWS/Lambda", "Errors", SOCKET), "Sum", 3, 300, 1, "notBreaching"),
+    "DeliverErrors": (("AWS/Lambda", "Errors", DELIVER), "Sum", 3, 300, 1, "notBreaching"),
+    "DeliverSilent": (("AWS/Lambda", "Invocations", DELIVER), "Sum", 1, 300, 3, "breaching"),
+    "WebhooksBehind": (
+        ("AWS/SQS", "ApproximateAgeOfOldestMessage", {"QueueName": "queue"}),
+        *("Maximum", 300, 60, 5, "notBreaching"),
+    ),
     "ServerErrors": (("AWS/ApiGateway", "5xx", API), "Sum", 10, 300, 1, "notBreaching"),
     **{
         f"{name}Slow": (
@@ -60,7 +67,7 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
             ("AWS/Lambda", "Throttles", {"FunctionName": f"{name}Function"}),
             *("Sum", 1, 300, 1, "notBreaching"),
         )
-        for name in ("Query", "Command", "Live", "Socket", "Maintain", "Upkeep")
+        for name in ("Query", "Command", "Live", "Socket", "Deliver", "Maintain", "Upkeep")
     },
     **{
         f"{place}{kind}sThrottled": (
@@ -74,7 +81,7 @@ EXPECTED: dict[str, tuple[tuple[str, str, dict[str, str]], str, float, int, int,
 OF_AN_EXPRESSION = {"TableErrors"}
 OF_A_SETTING = {"UncountedWrites"}
 """Those that only a stack with `writes-per-second` has."""
-SILENCE = {"CheckMissing", "UpkeepSilent"}
+SILENCE = {"CheckMissing", "DeliverSilent", "UpkeepSilent"}
 """Those that go off when something is missing."""
 
 
@@ -250,6 +257,7 @@ def test_the_page_shows_what_to_compare_them_with(template: dict[str, Any]) -> N
         ("AWS/Lambda", "Invocations"),
         ("gridview", "Records"),
         ("gridview", "PassedOver"),
+        *(("gridview", name) for name in ("WebhookAttempts", "WebhookFailures", "WebhooksDisabled")),
         ("gridview", "DeadLetters"),
         ("AWS/DynamoDB", "ConsumedReadCapacityUnits"),
         ("AWS/DynamoDB", "ConsumedWriteCapacityUnits"),

@@ -44,7 +44,7 @@ def _first_party(assets: dict[str, Path]) -> list[Path]:
 
 
 def test_every_function_and_layer_has_its_code_in_the_assembly(assets: dict[str, Path]) -> None:
-    assert len(assets) == 8
+    assert len(assets) == 9
     for logical_id, folder in assets.items():
         if logical_id.endswith("Function"):
             assert (folder / "handler.py").is_file()

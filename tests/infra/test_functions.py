@@ -10,6 +10,7 @@ NAMES = {
     "CommandFunction": "command",
     "LiveFunction": "live",
     "SocketFunction": "socket",
+    "DeliverFunction": "deliver",
     "MaintainFunction": "maintain",
     "UpkeepFunction": "upkeep",
 }
@@ -48,6 +49,7 @@ def test_after_the_settling_time_nobody_acts_on_older_definitions(template: dict
         "command": str(SETTLE_SECONDS),
         "live": None,
         "socket": None,
+        "deliver": None,
         "maintain": None,
         "upkeep": str(SETTLE_SECONDS),
     }
@@ -74,8 +76,15 @@ def test_environment(template: dict[str, Any]) -> None:
         "query": {"CURSOR_SECRET_ARN"},
         "live": {"CURSOR_SECRET_ARN", "SOCKET_URL"},
         "socket": {"CURSOR_SECRET_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
-        "command": {"CURSOR_SECRET_ARN", "JOURNALS", "SETTLE_SECONDS", "JOB_QUEUE_URL"},
-        "maintain": {"DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
+        "command": {
+            *("CURSOR_SECRET_ARN", "JOURNALS", "SETTLE_SECONDS"),
+            *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
+        },
+        "deliver": {
+            *("CURSOR_SECRET_ARN", "RES_OPTIONS"),
+            *("WEBHOOK_QUEUE_URL", "WEBHOOK_RETRY_QUEUE_URL"),
+        },
+        "maintain": {"DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"},
         "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
     }
     for logical_id, function in resources(template, "AWS::Lambda::Function").items():

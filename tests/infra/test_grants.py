@@ -51,15 +51,21 @@ EXPECTED = {
             "jobparts-*",
             "jobs-*",
             "journal-*",
+            "outbox-*",
             "project-*",
             "request-*",
             "user-*",
             "view-*",
             "webhook-*",
         ),
-        ("dynamodb:UpdateItem", "table", "issue-*", "jobs-*", "project-*", "rate-*"),
-        ("dynamodb:DeleteItem", "table", "activity-*", "comment-*", "issue-*", "view-*", "webhook-*"),
+        ("dynamodb:UpdateItem", "table", "issue-*", "jobs-*", "outbox-*", "project-*", "rate-*"),
+        (
+            "dynamodb:DeleteItem",
+            "table",
+            *("activity-*", "comment-*", "issue-*", "outbox-*", "view-*", "webhook-*"),
+        ),
         ("sqs:SendMessage", "jobs"),
+        ("sqs:SendMessage", "webhooks"),
         ("secretsmanager:GetSecretValue", "secret"),
     },
     "Live": LOGGING
@@ -77,6 +83,21 @@ EXPECTED = {
         ("dynamodb:PutItem", "table", "journal-*", "sockets-*", "ticket-*"),
         ("dynamodb:UpdateItem", "table", "sockets-*"),
         ("dynamodb:DeleteItem", "table", "sockets-*"),
+        ("secretsmanager:GetSecretValue", "secret"),
+    },
+    "Deliver": LOGGING
+    | TRACING
+    | READING
+    | {
+        ("dynamodb:PutItem", "table", "journal-*", "outbox-*", "webhook-*"),
+        ("dynamodb:UpdateItem", "table", "outbox-*"),
+        ("dynamodb:DeleteItem", "table", "outbox-*"),
+        ("secretsmanager:GetSecretValue", "secret"),
+        *(
+            (f"sqs:{action}", queue)
+            for action in ("SendMessage", "ReceiveMessage", "DeleteMessage", "GetQueueAttributes")
+            for queue in ("webhooks", "webhook retries")
+        ),
     },
     "Maintain": LOGGING
     | TRACING
@@ -93,6 +114,7 @@ EXPECTED = {
         ("dynamodb:ListStreams", "stream"),
         ("sqs:SendMessage", "dead letters"),
         ("sqs:SendMessage", "jobs"),
+        ("sqs:SendMessage", "webhooks"),
         ("s3:ListBucket", "bucket"),
         ("s3:PutObject", "bucket/aws/lambda/*"),
     },
@@ -123,6 +145,7 @@ EXPECTED = {
             "change-*",
             "comment-*",
             "history-*",
+            "outbox-*",
             "trash-*",
             "view-*",
             "webhook-*",
@@ -162,6 +185,8 @@ NOTE = keys.lag("0807", "35e9")
 HISTORY = keys.history("0807", "35e9", 1)
 JOURNAL = keys.journal("0807", "35e9")
 JOBS = keys.jobs("0807", "35e9")
+WEBHOOKS = keys.webhooks("0807", "35e9")
+OUTBOX = keys.outbox("0807", "35e9", "w3k9q2m7x1c0z")
 TENANT = keys.tenant("0807")
 DERIVED = (keys.PK, keys.SK, "version", "revision")
 READS = ("GetItem", "BatchGetItem", "Query")
@@ -189,6 +214,9 @@ DENIED = [
     ("Socket", ask("Query", resource=INDEX)),
     ("Socket", ask("UpdateItem", [keys.socket_owner("c")])),
     *(("Socket", ask(operation, [keys.tickets("0807")])) for operation in ("UpdateItem", "DeleteItem")),
+    *(("Deliver", ask(operation, [pk])) for operation in WRITES for pk in EVERY_PARTITION),
+    *(("Deliver", ask(operation, [WEBHOOKS])) for operation in WRITES if operation != "PutItem"),
+    ("Deliver", ask("PutItem", [OUTBOX, ISSUE])),
     *(("Maintain", ask("DeleteItem", [pk])) for pk in EVERY_PARTITION if pk != BLOCK),
     *(("Maintain", ask("UpdateItem", [pk])) for pk in EVERY_PARTITION),
     *(("Maintain", ask("BatchWriteItem", [HISTORY, pk])) for pk in EVERY_PARTITION),
@@ -242,6 +270,9 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
         ("Socket", ask("PutItem", [keys.socket_owner("c")])),
         ("Socket", ask("Query", [keys.SOCKET], resource=INDEX)),
         ("Live", ask("BatchGetItem", [HISTORY])),
+        ("Deliver", ask("PutItem", [OUTBOX])),
+        ("Deliver", ask("PutItem", [WEBHOOKS])),
+        ("Deliver", ask("Query", [keys.OUTBOX], resource=INDEX)),
         ("Command", ask("PutItem", [JOBS, keys.job_parts("0807", "35e9", "0")])),
         ("Upkeep", ask("PutItem", [ISSUE], ("fields",))),
         ("Maintain", ask("PutItem", [ISSUE], DERIVED)),
@@ -288,6 +319,7 @@ ISOLATED = {
                     f"journal-{OF_TENANT}.*",
                     f"lag-{OF_TENANT}.*",
                     "lag-beat",
+                    f"outbox-{OF_TENANT}.*.*",
                     READ[2],
                     f"trash-{OF_TENANT}.*",
                     f"view-{OF_TENANT}.*",
@@ -307,7 +339,12 @@ ISOLATED = {
         },
     ),
     "Command": (
-        OWN_ROLE | {("secretsmanager:GetSecretValue", "secret"), ("sqs:SendMessage", "jobs")},
+        OWN_ROLE
+        | {
+            ("secretsmanager:GetSecretValue", "secret"),
+            ("sqs:SendMessage", "jobs"),
+            ("sqs:SendMessage", "webhooks"),
+        },
         {
             *(
                 (
@@ -322,6 +359,7 @@ ISOLATED = {
                     f"journal-{OF_TENANT}.*",
                     f"lag-{OF_TENANT}.*",
                     "lag-beat",
+                    f"outbox-{OF_TENANT}.*.*",
                     READ[2],
                     f"request-{OF_TENANT}.*",
                     f"user-{OF_TENANT}.*",
@@ -347,19 +385,25 @@ ISOLATED = {
                 f"jobparts-{OF_TENANT}.*.*",
                 f"jobs-{OF_TENANT}.*",
                 f"journal-{OF_TENANT}.*",
+                f"outbox-{OF_TENANT}.*.*",
                 READ[2],
                 f"request-{OF_TENANT}.*",
                 f"user-{OF_TENANT}.*",
                 f"view-{OF_TENANT}.*",
                 f"webhook-{OF_TENANT}.*",
             ),
-            ("dynamodb:UpdateItem", "table", READ[1], f"jobs-{OF_TENANT}.*", READ[2], f"rate-{OF_TENANT}"),
+            (
+                "dynamodb:UpdateItem",
+                "table",
+                *(READ[1], f"jobs-{OF_TENANT}.*", f"outbox-{OF_TENANT}.*.*", READ[2], f"rate-{OF_TENANT}"),
+            ),
             (
                 "dynamodb:DeleteItem",
                 "table",
                 f"activity-{OF_TENANT}.*",
                 f"comment-{OF_TENANT}.*",
                 READ[1],
+                f"outbox-{OF_TENANT}.*.*",
                 f"view-{OF_TENANT}.*",
                 f"webhook-{OF_TENANT}.*",
             ),
@@ -509,6 +553,7 @@ KEYS: dict[str, tuple[Any, ...]] = {
     "webhooks": ("35e9",),
     "sockets": (),
     "tickets": (),
+    "outbox": ("35e9", "w3k9q2m7x1c0z"),
     "trash": ("35e9",),
     "order": ("35e9", "a1.1"),
     "directory": ("35e9", "a1.1"),
@@ -542,7 +587,7 @@ def test_nothing_of_the_background_is_within_a_session() -> None:
     for function in SESSION_GRANTS:
         for operation in (*READS, *WRITES):
             assert not _in_session(function, ask(operation, [keys.CHECK]))
-            for listing in (keys.JOB, keys.FOLD, keys.LINE, keys.SOCKET):
+            for listing in (keys.JOB, keys.FOLD, keys.LINE, keys.SOCKET, keys.OUTBOX):
                 assert not _in_session(function, ask(operation, [listing], resource=INDEX))
 
 
@@ -633,7 +678,12 @@ def _short(template: dict[str, Any], arn: Any) -> str:
         case {"Fn::GetAtt": [logical_id, attribute]}:
             kind = template["Resources"][logical_id]["Type"]
             if kind == "AWS::SQS::Queue" and attribute == "Arn":
-                return "jobs" if logical_id.startswith("Jobs") else "dead letters"
+                queues = {
+                    "JobsQueue": "jobs",
+                    "WebhooksQueue": "webhooks",
+                    "WebhookRetriesQueue": "webhook retries",
+                }
+                return next((queues[one] for one in queues if logical_id.startswith(one)), "dead letters")
             names = {
                 ("AWS::DynamoDB::GlobalTable", "Arn"): "table",
                 ("AWS::DynamoDB::GlobalTable", "StreamArn"): "stream",

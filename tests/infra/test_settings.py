@@ -66,7 +66,7 @@ def test_a_stage_has_a_stack_of_its_own_and_dev_is_disposable() -> None:
 def test_concurrency_is_reserved_for_functions_that_there_are() -> None:
     assert set(FUNCTIONS) == set(TIMEOUTS)
     settings = _from_context(reserved_concurrency="query=100,maintain=20")
-    assert [settings.reserved(function) for function in FUNCTIONS] == [100, None, None, None, 20, None]
+    assert [settings.reserved(function) for function in FUNCTIONS] == [100, None, None, None, None, 20, None]
 
 
 def test_a_list_is_joined_by_commas() -> None:

@@ -1,4 +1,4 @@
-"""When the upkeep function runs, and that nothing piles up behind it."""
+"""When the functions of the background run, and that nothing piles up behind them."""
 
 import json
 from typing import Any
@@ -11,12 +11,13 @@ from tests.support.templates import of_construct, resources
 KIND = "AWS::Events::Rule"
 
 
-def _schedules(template: dict[str, Any]) -> dict[str, str]:
-    """The schedule of each task."""
+def _schedules(template: dict[str, Any], function: str = "UpkeepFunction") -> dict[str, str]:
+    """The schedule of each task of a function."""
     found = {}
-    for rule in _rules(template).values():
+    for rule in resources(template, KIND).values():
         (target,) = rule["Targets"]
-        assert target["Arn"] == {"Fn::GetAtt": ["UpkeepFunction", "Arn"]}
+        if target["Arn"] != {"Fn::GetAtt": [function, "Arn"]}:
+            continue
         assert rule["State"] == "ENABLED"
         event = json.loads(target["Input"])
         assert set(event) == {"task"}
@@ -32,9 +33,16 @@ def test_jobs_each_minute_and_the_check_each_night(template: dict[str, Any]) -> 
     assert _schedules(template) == {"jobs": "rate(1 minute)", "check": "cron(17 3 * * ? *)"}
 
 
+def test_outboxes_are_looked_for_each_minute(template: dict[str, Any]) -> None:
+    assert _schedules(template, "DeliverFunction") == {"webhooks": "rate(1 minute)"}
+    assert len(resources(template, KIND)) == 4
+
+
 def test_the_event_files_are_what_the_schedules_send(template: dict[str, Any]) -> None:
-    for task in _schedules(template):
-        assert json.loads((ROOT / "events" / f"upkeep_{task}.json").read_text("utf-8")) == {"task": task}
+    for function in ("upkeep", "deliver"):
+        for task in _schedules(template, f"{function.capitalize()}Function"):
+            told = json.loads((ROOT / "events" / f"{function}_{task}.json").read_text("utf-8"))
+            assert told == {"task": task}
 
 
 def test_the_check_may_be_at_another_time(chosen_template: dict[str, Any]) -> None:
@@ -42,9 +50,14 @@ def test_the_check_may_be_at_another_time(chosen_template: dict[str, Any]) -> No
 
 
 def test_the_next_minute_is_the_retry(template: dict[str, Any]) -> None:
-    config = of_construct(template, "AWS::Lambda::EventInvokeConfig", "Upkeep")
-    assert config["FunctionName"] == {"Ref": "UpkeepFunction"}
-    assert (config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (0, 60)
+    configs = resources(template, "AWS::Lambda::EventInvokeConfig").values()
+    assert sorted(config["FunctionName"]["Ref"] for config in configs) == [
+        "DeliverFunction",
+        "SocketFunction",
+        "UpkeepFunction",
+    ]
+    for config in configs:
+        assert (config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]) == (0, 60)
     for rule in _rules(template).values():
         assert rule["Targets"][0]["RetryPolicy"] == {
             "MaximumEventAgeInSeconds": 60,
@@ -68,6 +81,33 @@ def test_each_message_is_a_turn_of_work_and_workers_are_bounded(
             assert functions[sender]["Environment"]["Variables"]["JOB_QUEUE_URL"] == {"Ref": queue}
 
 
+def test_hints_at_webhooks_share_invocations_and_those_that_fail_have_their_own(
+    template: dict[str, Any],
+) -> None:
+    queues = {
+        kind: next(one for one in resources(template, "AWS::SQS::Queue") if one.startswith(f"{kind}Queue"))
+        for kind in ("Webhooks", "WebhookRetries")
+    }
+    mappings = [
+        mapping
+        for mapping in resources(template, "AWS::Lambda::EventSourceMapping").values()
+        if mapping["FunctionName"] == {"Ref": "DeliverFunction"}
+    ]
+    assert sorted(mapping["EventSourceArn"]["Fn::GetAtt"][0] for mapping in mappings) == sorted(
+        queues.values()
+    )
+    for mapping in mappings:
+        assert (mapping["BatchSize"], mapping["ScalingConfig"]) == (10, {"MaximumConcurrency": 2})
+        assert mapping.get("Enabled", True) is True
+    told = {
+        name: one["Environment"]["Variables"]
+        for name, one in resources(template, "AWS::Lambda::Function").items()
+    }
+    for sender in ("DeliverFunction", "MaintainFunction", "CommandFunction"):
+        assert told[sender]["WEBHOOK_QUEUE_URL"] == {"Ref": queues["Webhooks"]}
+    assert told["DeliverFunction"]["WEBHOOK_RETRY_QUEUE_URL"] == {"Ref": queues["WebhookRetries"]}
+
+
 def test_a_message_is_given_out_once_while_a_worker_may_be_at_it(template: dict[str, Any]) -> None:
     queue = of_construct(template, "AWS::SQS::Queue", "Jobs")
     assert (
@@ -88,7 +128,7 @@ def test_sending_the_next_hint_is_no_loop_that_lambda_has_to_stop(template: dict
         for logical_id, function in resources(template, "AWS::Lambda::Function").items()
         if function.get("RecursiveLoop") == "Allow"
     }
-    assert recursive == {"UpkeepFunction"}
+    assert recursive == {"DeliverFunction", "UpkeepFunction"}
 
 
 def test_a_lease_and_no_reserved_concurrency_keeps_workers_apart(template: dict[str, Any]) -> None:
@@ -104,6 +144,7 @@ def test_concurrency_is_reserved_by_setting(chosen_template: dict[str, Any]) -> 
         "CommandFunction": None,
         "LiveFunction": None,
         "SocketFunction": None,
+        "DeliverFunction": None,
         "MaintainFunction": 20,
         "UpkeepFunction": None,
     }
@@ -118,4 +159,8 @@ def test_only_the_two_schedules_may_invoke_it(template: dict[str, Any], attribut
     ]
     expected = {"Principal": "events.amazonaws.com", "Action": "lambda:InvokeFunction"}
     assert {permission[attribute] for permission in allowed} == {expected[attribute]}
-    assert {permission["SourceArn"]["Fn::GetAtt"][0] for permission in allowed} == set(_rules(template))
+    assert {permission["SourceArn"]["Fn::GetAtt"][0] for permission in allowed} == {
+        name
+        for name, rule in _rules(template).items()
+        if rule["Targets"][0]["Arn"] == {"Fn::GetAtt": ["UpkeepFunction", "Arn"]}
+    }

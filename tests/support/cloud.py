@@ -24,6 +24,7 @@ from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire, item_to_wire
 from gridview.index.block_cache import BlockCache
 from gridview.index.fence_cache import Fences
+from gridview.live.delivery_hints import DeliveryHints
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
@@ -60,6 +61,10 @@ class Cloud:
     modules: Mapping[str, ModuleType]
     queue_url: str
     hints: deque[Hint]
+    outboxes: deque[Hint]
+    """Hints at the outboxes of webhooks."""
+    retries: deque[Hint]
+    """Hints at the outboxes of webhooks whose receivers fail."""
     table: MemoryTable
     """The table, for what the API cannot do."""
     asked: Mapping[str, set[Asked]]
@@ -80,7 +85,8 @@ class Cloud:
 
     def reset(self) -> None:
         """An empty table, and functions that remember nothing of the one before."""
-        self.hints.clear()
+        for queue in (self.hints, self.outboxes, self.retries):
+            queue.clear()
         self.table.clear()
         self.stream.clear()
         self.wire.clear()
@@ -94,6 +100,8 @@ class Cloud:
                 module.fences = Fences()  # type: ignore[attr-defined]
             if hasattr(module, "cache"):
                 module.cache = BlockCache(module.cache.seconds)  # type: ignore[attr-defined]
+            if hasattr(module, "delivery_hints"):
+                module.delivery_hints = DeliveryHints(module.webhook_queue.send)  # type: ignore[attr-defined]
 
     def items(self) -> list[dict[str, Any]]:
         """Everything in the table, in wire form."""
@@ -174,7 +182,8 @@ def running() -> Iterator[Cloud]:
             patch.delenv(name, raising=False)
         queue_url = boto3.client("sqs").create_queue(QueueName="dead-letters")["QueueUrl"]
         patch.setenv("DEAD_LETTER_QUEUE_URL", queue_url)
-        patch.setenv("JOB_QUEUE_URL", "https://queue.invalid")
+        for name in ("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL", "WEBHOOK_RETRY_QUEUE_URL"):
+            patch.setenv(name, "https://queue.invalid")
         table, modules = MemoryTable(), _modules()
         asked: dict[str, set[Asked]] = {name: set() for name in (*modules, OWNERS)}
         for name, module in modules.items():
@@ -186,6 +195,11 @@ def running() -> Iterator[Cloud]:
         hints: deque[Hint] = deque()
         for name in ("command", "maintain", "upkeep"):
             modules[name].job_queue = Hints(hints.append)  # type: ignore[attr-defined]
+        outboxes: deque[Hint] = deque()
+        for name in ("command", "maintain", "deliver"):
+            modules[name].webhook_queue = Hints(outboxes.append)  # type: ignore[attr-defined]
+        retries: deque[Hint] = deque()
+        modules["deliver"].retry_queue = Hints(retries.append)  # type: ignore[attr-defined]
         stream: list[dict[str, Any]] = []
 
         def tell(old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
@@ -194,6 +208,6 @@ def running() -> Iterator[Cloud]:
                 stream.append(record(len(stream) + 1, old, new))
 
         table.tell(tell)
-        account = Cloud(modules, queue_url, hints, table, asked, stream, wire)
+        account = Cloud(modules, queue_url, hints, outboxes, retries, table, asked, stream, wire)
         account.forget()
         yield account

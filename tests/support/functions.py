@@ -4,7 +4,7 @@ import importlib
 import sys
 from types import ModuleType
 
-FUNCTIONS = ("query", "command", "live", "socket", "maintain", "upkeep")
+FUNCTIONS = ("query", "command", "live", "socket", "deliver", "maintain", "upkeep")
 
 
 def freshly_imported() -> dict[str, ModuleType]:

@@ -46,6 +46,7 @@ class Project(NamedTuple):
     indexes: Sequence[str]
     views: Sequence[str]
     webhooks: Sequence[str]
+    deliveries: Sequence[str]
     comments: Sequence[int]
     jobs: Sequence[str]
     tokens: Sequence[str]
@@ -76,6 +77,7 @@ def addressed_to(project: Project) -> Schema:
         "index": project.indexes,
         "view": project.views,
         "webhook": project.webhooks,
+        "delivery": project.deliveries,
         "comment": project.comments,
         "job": project.jobs,
     }

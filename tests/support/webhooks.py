@@ -1,8 +1,12 @@
 """Webhooks that are in the table without a request."""
 
+from dataclasses import replace
 from typing import Any
 
+from gridview.encoding import keys
+from gridview.live.outbox import Delivery, Reply
 from gridview.live.webhook import SealedSecret, Webhook
+from gridview.support import clock
 
 NOW = "2026-11-21T08:00:00.000000Z"
 
@@ -18,3 +22,13 @@ def stored(webhook: str, tenant: str = "0807", project: str = "35e9", **parts: A
         "updated_by": "ann",
     }
     return Webhook(tenant, project, webhook, **{**made, **parts}).to_item()
+
+
+DELIVERY = "57_1"
+
+
+def delivered(webhook: str, tenant: str = "0807", project: str = "35e9") -> dict[str, Any]:
+    """The stored item of the delivery of issue 1, whose first attempt has just succeeded."""
+    now = clock.now()
+    made = Delivery(57, 1, "create", now, 1, 1, status="delivered", attempts=1, first=now, last=now)
+    return replace(made, reply=Reply(200, "ok")).to_item(keys.outbox(tenant, project, webhook))

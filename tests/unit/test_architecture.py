@@ -56,8 +56,8 @@ TALK_TO_AWS = {
 }
 THIRD_PARTY = {"aws_lambda_powertools", "cryptography", "orjson", "pydantic", "pyroaring"}
 
-OUTSIDE = {"aws_lambda_powertools", "os"} | AWS
-"""Imports through which a module reaches what is outside the process: AWS, or the environment."""
+OUTSIDE = {"aws_lambda_powertools", "os", "socket"} | AWS
+"""Imports through which a module reaches what is outside the process: AWS, the environment, or other servers."""
 
 
 def imported(path: Path, *, typing_too: bool = False) -> Iterator[str]:

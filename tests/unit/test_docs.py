@@ -168,6 +168,17 @@ ENTITIES = {
     "remembered request": (keys.request("0807", "9f86d081"), "state", ""),
     "the same, of an older version": (keys.former_request("9f86d081"), "state", ""),
     "webhook": (keys.webhooks("0807", "35e9"), "w3k9q2m7x1c0z", ""),
+    "outbox of a webhook": (
+        keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"),
+        keys.OUTBOX,
+        "2026-11-21T08:00:00.000000Z",
+    ),
+    "delivery": (keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"), keys.delivery(57, 1), ""),
+    "next attempt at it": (
+        keys.outbox("0807", "35e9", "w3k9q2m7x1c0z"),
+        keys.retry("2026-11-21T08:00:00.000000Z", keys.delivery(57, 1)),
+        "",
+    ),
     "user": (
         keys.user("0807", "ann"),
         keys.users("0807"),

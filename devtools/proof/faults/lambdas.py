@@ -28,6 +28,7 @@ from gridview.index.fence_cache import Fences
 from gridview.index.freshness import Notes
 from gridview.index.heartbeat import Heart
 from gridview.index.images import Poison
+from gridview.live.delivery_hints import DeliveryHints
 from gridview.maintenance.folding import Wakes
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.catalog import Catalog
@@ -44,7 +45,9 @@ _ENVIRONMENT = {
     "TABLE_NAME": "faults",
     "DEAD_LETTER_QUEUE_URL": "https://queue.invalid",
     "JOB_QUEUE_URL": "https://queue.invalid",
+    "WEBHOOK_QUEUE_URL": "https://queue.invalid",
     "CURSOR_SECRET": "a secret of the simulator",
+    "SOCKET_URL": "wss://socket.invalid",
 }
 
 
@@ -53,6 +56,14 @@ class _Still(Heart):
 
     @override
     def beat(self, table: Table) -> None:
+        """Nothing."""
+
+
+class _NoWebhooks(DeliveryHints):
+    """No project of a scenario has webhooks, and nothing else depends on the look for them."""
+
+    @override
+    def look(self, table: Table, catalogs: Catalogs, records: Any) -> None:
         """Nothing."""
 
 
@@ -186,7 +197,13 @@ class Functions(NamedTuple):
         """The answer of the stream consumer to these records."""
         fences = self.fences or Fences()
         wakes = Wakes(lambda _: None)  # a hint may be lost
-        given = {"dead_letters": Letters(letter), "fences": fences, "notes": Notes(), "wakes": wakes}
+        given = {
+            "dead_letters": Letters(letter),
+            "fences": fences,
+            "notes": Notes(),
+            "wakes": wakes,
+            "delivery_hints": _NoWebhooks(lambda _: None),
+        }
         return self._invoke("maintain", {"Records": records}, **given)
 
     def upkeep(self, letter: Callable[[Poison], None]) -> Any:

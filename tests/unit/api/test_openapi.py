@@ -98,6 +98,8 @@ STATUSES = {
     "update_webhook": f"200 413 {VERSIONED}",
     "delete_webhook": f"204 {VERSIONED}",
     "rotate_webhook": f"200 400 403 404 409 {EVERY}",
+    "list_deliveries": f"200 400 403 404 {EVERY}",
+    "replay_delivery": f"202 400 403 404 409 {EVERY}",
     "create_issue": f"201 404 409 422 {WRITE}",
     "batch": f"200 404 409 {WRITE}",
     "get_issue": f"200 404 {EVERY}",

@@ -36,6 +36,8 @@ CONTRACT = {
     "PATCH /v1/projects/{project}/webhooks/{webhook}": Role.ADMIN,
     "DELETE /v1/projects/{project}/webhooks/{webhook}": Role.ADMIN,
     "POST /v1/projects/{project}/webhooks/{webhook}/rotate": Role.ADMIN,
+    "GET /v1/projects/{project}/webhooks/{webhook}/deliveries": Role.ADMIN,
+    "POST /v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/replay": Role.ADMIN,
     "POST /v1/projects/{project}/issues": Role.EDITOR,
     "POST /v1/projects/{project}/issues/batch": Role.EDITOR,
     "GET /v1/projects/{project}/issues/{num}": Role.VIEWER,

@@ -45,6 +45,7 @@ PARTS = {
     "index": "c1",
     "view": "v1",
     "webhook": "w3k9q2m7x1c0z",
+    "delivery": "57_1",
     "comment": "1",
     "job": JOB,
 }

@@ -20,7 +20,7 @@ from tests.support.worked_example import PATH
 
 EVENTS = Path(__file__).parents[3] / "events"
 STREAM = ("stream_insert", "stream_modify", "stream_remove", "stream_trash", "stream_ttl_removal")
-UPKEEP = ("upkeep_jobs", "upkeep_check", "upkeep_turn")
+UPKEEP = ("upkeep_jobs", "upkeep_check", "upkeep_turn", "deliver_webhooks", "deliver_turn")
 START = "xvalue-0807.35e9.a1.1"
 CALLER = "c1f3a0c2-7b1e-4d52-9a55-3f0a6a2d1e90"
 END = "xvalue-0807.35e9.a2.1"
@@ -90,6 +90,8 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
     "get_webhook": (200, lambda _, answer: answer.body["enabled"] is True),
     "update_webhook": (200, lambda api, _: api.get(f"{PATH}/webhooks/{WEBHOOK}").body["enabled"] is False),
     "delete_webhook": (204, lambda api, _: api.get(f"{PATH}/webhooks").body["items"] == []),
+    "list_deliveries": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["57_1"]),
+    "replay_delivery": (202, lambda _, answer: answer.body["status"] == "pending"),
     "rotate_webhook": (200, lambda _, answer: answer.body["secret"].startswith("whsec_")),
     "create_issue": (201, lambda api, _: api.get(f"{PATH}/issues/4").body["name"] == "Rivets missing"),
     "batch": (
@@ -183,7 +185,10 @@ BEFORE = {
 }
 """What an event needs that the worked example does not have: by operation, that which makes it."""
 WEBHOOK = "w3k9q2m7x1c0z"
-OF_A_WEBHOOK = ("list_webhooks", "get_webhook", "update_webhook", "delete_webhook", "rotate_webhook")
+OF_A_WEBHOOK = (
+    *("list_webhooks", "get_webhook", "update_webhook", "delete_webhook", "rotate_webhook"),
+    *("list_deliveries", "replay_delivery"),
+)
 OF_A_JOB = ("list_jobs", "get_job", "cancel_job", "list_refused")
 
 
@@ -204,6 +209,7 @@ def test_the_event_of_a_route_has_its_effect_on_the_worked_example(
         told_changes.put(account.table, by=CALLER)
     if operation in OF_A_WEBHOOK:
         account.table.put(webhooks.stored(WEBHOOK))
+        account.table.put(webhooks.delivered(WEBHOOK))
     if operation in OF_A_JOB:
         monkeypatch.setattr(ids, "new_job_id", lambda _: load("get_job")["pathParameters"]["job"])
         invoke(account.handlers, load("update_matching"))
@@ -255,6 +261,16 @@ def test_a_hint_on_the_queue_is_heeded_while_the_job_is_due_then(account: Cloud,
     assert job is not None
     account.table.put({**job, keys.SORT: hint.due})
     assert handler(event, Context()) == {"jobs": 1, "issues": 3}
+
+
+def test_a_hint_at_a_webhook_is_a_turn_of_deliveries(account: Cloud, bridge: str) -> None:
+    begin_journal(account.table, "0807", "35e9")
+    account.forget()
+    account.table.put(webhooks.stored(WEBHOOK))
+    deliver = account.modules["deliver"].handler
+    nothing = {"attempts": 0, "failures": 0, "given_up": 0, "disabled": 1}
+    assert deliver(load("deliver_turn"), Context()) == nothing, "the secret is sealed by nobody"
+    assert deliver(load("deliver_webhooks"), Context()) == {"due": 0}
 
 
 def test_the_removal_by_expiry_tells_who_removed(account: Cloud, bridge: str) -> None:

@@ -28,6 +28,7 @@ PARTS = {
     "num": "2",
     "view": "v1",
     "webhook": "w3k9q2m7x1c0z",
+    "delivery": "57_1",
     "comment": "1",
     "job": user_jobs.JOB,
 }
@@ -158,6 +159,7 @@ PARAMETERS: dict[str, dict[str, str]] = {
     },
     "list_jobs": {"limit": "5", "cursor": ""},
     "list_refused": {"limit": "5", "cursor": ""},
+    "list_deliveries": {"limit": "5", "cursor": ""},
     "grid_get": {
         "sort": "-day,num",
         "filter": json.dumps(FILTER),
@@ -273,6 +275,7 @@ def world(shared_account: Cloud) -> Cloud:
     shared_account.upkeep()
     begin_journal(shared_account.table, "0807", PROJECT)
     shared_account.table.put(webhooks.stored(PARTS["webhook"], project=PROJECT))
+    shared_account.table.put(webhooks.delivered(PARTS["webhook"], project=PROJECT))
     shared_account.table.put(user_jobs.stored(project=PROJECT))
     told_changes.put(shared_account.table, project=PROJECT)
     return shared_account

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,9 @@ from gridview.index.freshness import Notes
 from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.heartbeat import Heart
 from gridview.index.journal_log import Log
+from gridview.live.outbox import Reply
+from gridview.maintenance.job_queue import body_of
+from gridview.schema.jobs import Hint
 from gridview.support import clock
 from infra.grants import GRANTS, PARTITIONS, SESSION_GRANTS, SOCKET_OWNERS, TENANT, within
 from infra.paths import ROOT
@@ -130,6 +134,37 @@ def test_whose_a_socket_is_is_all_that_is_asked_for_in_nobodys_name(
     assert all(iam.allows(statements(SOCKET_OWNERS), one) for one in asked)
     for action in statement["Action"]:
         assert any(iam.allows([{**statement, "Action": [action]}], one) for one in asked)
+
+
+def _deliver(api: Client, account: Cloud, path: str) -> None:
+    """A message that fails, is replayed and refused for good, so that its webhook is disabled."""
+    replies = [Reply(500, "", "no"), Reply(410, "", "gone")]
+    sender = SimpleNamespace(post=lambda *_: replies.pop(0) if replies else Reply(200))
+    vars(account.modules["deliver"])["sender"] = sender
+    hook, spare = (api.made(f"{path}/webhooks", {"url": "https://hooks.example.org"})["id"] for _ in range(2))
+    api.made(f"{path}/issues", {"name": "told"})
+    account.follow()
+    deliver = account.modules["deliver"].handler
+    turn = {"Records": [{"body": body_of(Hint(keys.outbox("0807", "logged", hook), clock.now()))}]}
+    assert deliver(turn, Context(60_000))["attempts"] == 1
+    (told,) = api.get(f"{path}/webhooks/{hook}/deliveries").body["items"]
+    Log(account.table, "0807", "logged").reserve(1)  # a number that nobody uses
+    api.made(f"{path}/issues", {"name": "behind it"})
+    account.follow()
+    assert api.post(f"{path}/webhooks/{hook}/deliveries/{told['id']}/replay").status == 202
+    assert deliver({"task": "webhooks"}, Context())["due"] >= 1
+    with pytest.MonkeyPatch.context() as patch:
+        seconds = clock.seconds
+        patch.setattr(clock, "seconds", lambda: seconds() + 10)
+        assert deliver(turn, Context(60_000))["disabled"] == 1
+        again = {"Records": [{"body": body_of(Hint(keys.outbox("0807", "logged", spare), clock.now()))}]}
+        assert deliver(again, Context(60_000))["attempts"] == 2
+    other = api.made(f"{path}/webhooks", {"url": "https://hooks.example.org"})["id"]
+    account.table.delete(keys.webhooks("0807", "logged"), other)
+    deliver(
+        {"Records": [{"body": body_of(Hint(keys.outbox("0807", "logged", other), clock.now()))}]},
+        Context(60_000),
+    )
 
 
 def _read(api: Client, path: str) -> None:
@@ -266,6 +301,7 @@ def _log_and_fold(api: Client, account: Cloud) -> None:
     account.upkeep()
     api.made(f"{path}/attributes", TAGS)
     assert api.patch(f"{path}/attributes/tags", {"options": []}).status == 200
+    _deliver(api, account, path)
     assert api.delete(path, headers={"if-match": api.get(path).etag}).status == 204
 
 

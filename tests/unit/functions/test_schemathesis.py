@@ -59,6 +59,7 @@ PROJECT = Project(
     indexes=["c1"],
     views=["v1"],
     webhooks=["w3k9q2m7x1c0z"],
+    deliveries=[webhooks.DELIVERY],
     comments=[1],
     jobs=[user_jobs.JOB],
     tokens=[_TOKENS.token("0807", "nasty", versions, _NEVER) for versions in ({1: 1}, {2: 1, 99: DELETED})],
@@ -148,6 +149,7 @@ MEANT: dict[str, tuple[str, ...]] = {
     "undo": (r"400 X-Change-Id must not be the change that is taken back",),
     "list_jobs": (_CURSOR,),
     "list_refused": (_CURSOR,),
+    "list_deliveries": (_CURSOR,),
     "update_issue": (_STALE,),
     "delete_issue": (_STALE,),
     "grid": (_CURSOR, r"400 offset cannot go together with cursor"),
@@ -186,6 +188,7 @@ def world(shared_account: Cloud) -> Cloud:
     begin_journal(shared_account.table, "0807", PROJECT.id)
     for webhook in PROJECT.webhooks:
         shared_account.table.put(webhooks.stored(webhook, project=PROJECT.id))
+        shared_account.table.put(webhooks.delivered(webhook, project=PROJECT.id))
     shared_account.table.put(user_jobs.stored(project=PROJECT.id))
     told_changes.put(shared_account.table, project=PROJECT.id)
     return shared_account

@@ -142,7 +142,9 @@ def both(
     api.made(f"{project}/issues", {"name": "In the trash"})
     assert api.delete(f"{project}/issues/2").status == 204
     api.made(f"{project}/views", {"name": "First"})
+    account.follow()  # the history of what a message tells
     account.table.put(webhooks.stored(WEBHOOK, project="plain"))
+    account.table.put(webhooks.delivered(WEBHOOK, project="plain"))
     account.table.put(user_jobs.stored(project="plain"))
     begin_journal(account.table, "0807", "plain")
     api.made(f"{project}/issues/1/comments", {"text": "First"})
@@ -163,6 +165,7 @@ def path_of(route: Route) -> str:
         "num": "1",
         "view": "v1",
         "webhook": WEBHOOK,
+        "delivery": webhooks.DELIVERY,
         "comment": "1",
         "job": user_jobs.JOB,
     }

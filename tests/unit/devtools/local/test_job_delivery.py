@@ -26,6 +26,20 @@ def test_each_message_is_one_invocation_and_then_gone() -> None:
     assert queue.count() == (0, 0)
 
 
+def test_an_invocation_gets_as_many_messages_as_it_may() -> None:
+    queue = Queue(None)
+    for body in ("one", "two", "three"):
+        queue.send(body)
+    events: list[Any] = []
+    while job_delivery.deliver(queue, events.append, 2):
+        pass
+    assert [[record["body"] for record in event["Records"]] for event in events] == [
+        ["one", "two"],
+        ["three"],
+    ]
+    assert queue.count() == (0, 0)
+
+
 @pytest.mark.parametrize("error", [FunctionError("the detail"), OSError("no process can be started")])
 def test_a_message_whose_invocation_fails_is_hidden_and_kept(error: Exception) -> None:
     seconds = 0.0

@@ -11,6 +11,7 @@ PATH: Json = {
     "num": 1,
     "view": "v1",
     "webhook": "w3k9q2m7x1c0z",
+    "delivery": "57_1",
     "comment": 1,
     "job": "018f3a5c2b71e7d4c90a",
 }
@@ -76,6 +77,20 @@ _WEBHOOK: Json = {
     "rotating_until": None,
     **_WRITTEN,
     **_BY,
+}
+_DELIVERY: Json = {
+    "id": "57_1",
+    "message": "w3k9q2m7x1c0z_1_2",
+    "event": "update",
+    "issue": {"num": 1, "version": 2},
+    "at": "2023-04-29T10:30:00Z",
+    "status": "pending",
+    "attempts": 1,
+    "last_attempt": "2023-04-29T10:30:01Z",
+    "next_attempt": "2023-04-29T10:30:06Z",
+    "code": 503,
+    "answer": "busy",
+    "problem": "The receiver answered 503.",
 }
 _SECRET = "whsec_bm90IGEgc2VjcmV0LCBidXQgMzIgYnl0ZXMgb2YgaXQ="  # noqa: S105  says so itself
 _PAGE: Json = {
@@ -234,6 +249,12 @@ ANSWERS: dict[str, Json] = {
         "rotating_until": "2023-04-29T09:00:00Z",
         "version": 2,
         "secret": _SECRET,
+    },
+    "list_deliveries": {"items": [_DELIVERY], "next": None},
+    "replay_delivery": {
+        **_DELIVERY,
+        "attempts": 0,
+        "next_attempt": "2023-04-29T10:40:00Z",
     },
     "create_issue": _ISSUE,
     "batch": {

@@ -40,6 +40,7 @@ _PATH_PATTERNS = {
     "attribute": ids.ATTRIBUTE,
     "index": ids.COMPOSITE,
     "webhook": ids.WEBHOOK,
+    "delivery": ids.DELIVERY,
     "num": ids.ISSUE,
     "view": ids.VIEW,
     "comment": ids.COMMENT,

@@ -161,6 +161,8 @@ CALLS: dict[str, CallShape] = {
     "update_webhook": CallShape(_WEBHOOKS, 200, responses.WebhookAnswer, WebhookPatch, may=(Conflict,)),
     "delete_webhook": CallShape(_WEBHOOKS, 204, None, may=(Conflict,)),
     "rotate_webhook": CallShape(_WEBHOOKS, 200, responses.WebhookWithSecret, may=(Conflict,)),
+    "list_deliveries": CallShape(_WEBHOOKS, 200, responses.DeliveryPage, parameters=ListParameters),
+    "replay_delivery": CallShape(_WEBHOOKS, 202, responses.WebhookDelivery, may=(Conflict,)),
     "create_issue": CallShape("Issues", 201, responses.Issue, IssueCreate, may=(Conflict, Unprocessable)),
     "batch": CallShape("Issues", 200, responses.BatchAnswer, BatchRequest, may=(Conflict, InProgress)),
     "get_issue": CallShape("Issues", 200, responses.Issue),
@@ -465,6 +467,7 @@ _PATH_SCHEMAS: dict[str, Schema] = {
     "attribute": {"type": "string", "pattern": f"^{ids.ATTRIBUTE.pattern}$"},
     "index": {"type": "string", "pattern": f"^{ids.COMPOSITE.pattern}$"},
     "webhook": {"type": "string", "pattern": f"^{ids.WEBHOOK.pattern}$"},
+    "delivery": {"type": "string", "pattern": f"^{ids.DELIVERY.pattern}$"},
     "num": {"type": "integer", "minimum": 1, "maximum": ids.MAX_ISSUE_NUMBER},
     "view": {"type": "string", "pattern": f"^{ids.VIEW.pattern}$"},
     "comment": {"type": "integer", "minimum": 1, "maximum": ids.MAX_COMMENT_ID},
@@ -543,7 +546,7 @@ def _headers(route: Route, call: CallShape) -> list[Schema]:
     if call.job:
         told = "Tokens that the writes of the change have answered, joined by commas: none of them is left out of the undo."
         found.append({"name": CONSISTENCY_TOKEN, "description": told, "schema": _TOKENS_SCHEMA})
-    if call.tag == _GRID or call.status == 202:
+    if call.tag == _GRID or (call.status == 202 and call.answer is responses.BackgroundJob):
         told = "Tokens that writes have answered, joined by commas: the answer holds these writes, of up to 500 issues in all."
         found.append({"name": CONSISTENCY_TOKEN, "description": told, "schema": _TOKENS_SCHEMA})
     return [{"in": "header", "required": False, **one} for one in found]

@@ -234,6 +234,39 @@ class WebhookList(AnswerModel):
     next: None
 
 
+class ChangedIssue(AnswerModel):
+    """An issue and the version that the change made."""
+
+    num: Ordinal
+    version: Ordinal
+
+
+class WebhookDelivery(AnswerModel):
+    """The delivery of a change to a webhook: how often it was tried, and what came of it."""
+
+    id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
+    message: str = ModelField(description="The header `webhook-id` of its message.")
+    event: Literal["create", "update", "delete", "restore", "reset"]
+    issue: ChangedIssue | None = ModelField(description="The issue that changed; null for a reset.")
+    at: AwareDatetime = ModelField(description="When the change was made.")
+    status: Literal["pending", "delivered", "failed"] = ModelField(
+        description="`pending`: it will be tried again; `failed`: it was given up."
+    )
+    attempts: int = ModelField(ge=0, description="Since it was first tried, or replayed.")
+    last_attempt: AwareDatetime | None
+    next_attempt: AwareDatetime | None
+    code: int | None = ModelField(description="The status that the receiver answered; null if it gave none.")
+    answer: str = ModelField(description="The beginning of its answer.")
+    problem: str | None = ModelField(description="Why the last attempt failed; null if it did not.")
+
+
+class DeliveryPage(AnswerModel):
+    """A page of the deliveries of a webhook, the last change first."""
+
+    items: list[WebhookDelivery]
+    next: str | None
+
+
 class Issue(_Written):
     """An issue with all its values."""
 

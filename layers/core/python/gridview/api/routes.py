@@ -185,6 +185,22 @@ ROUTES: tuple[Route, ...] = (
         "Replace the secret of a webhook",
     ),
     Route(
+        "list_deliveries",
+        "GET",
+        _WEBHOOK + "/deliveries",
+        "query",
+        Role.ADMIN,
+        "What was sent to a webhook, the last change first",
+    ),
+    Route(
+        "replay_delivery",
+        "POST",
+        _WEBHOOK + "/deliveries/{delivery}/replay",
+        "command",
+        Role.ADMIN,
+        "Send a message to a webhook again",
+    ),
+    Route(
         "undo", "POST", _UNDO, "command", Role.EDITOR, "Take back all that was written under an X-Change-Id"
     ),
     Route("list_jobs", "GET", _JOBS, "query", Role.VIEWER, "The jobs of a project, the last first"),

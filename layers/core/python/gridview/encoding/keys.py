@@ -342,6 +342,42 @@ def webhooks(tenant_id: str, project_id: str) -> str:
     return f"{WEBHOOK_PREFIX}{tenant_id}.{project_id}"
 
 
+OUTBOX_PREFIX = "outbox-"
+OUTBOX = "outbox"
+"""Sort key of the outbox of a webhook, and index partition of all outboxes in due order."""
+_DELIVERY = "delivery."
+DELIVERY_END = "delivery/"
+"""Behind every delivery: `/` follows `.`."""
+_PLACE_DIGITS = 6
+RETRY = "retry."
+"""What the sort keys of all next attempts begin with."""
+_INSTANT = len("2026-11-21T08:00:00.000000Z")
+
+
+def outbox(tenant_id: str, project_id: str, webhook_id: str) -> str:
+    """Partition key of the outbox of a webhook and of its deliveries: `outbox-0807.35e9.w3k9q2m7x1c0z`."""
+    return f"{OUTBOX_PREFIX}{tenant_id}.{project_id}.{webhook_id}"
+
+
+def delivery(number: int, place: int, *, reset: bool = False) -> str:
+    """Sort key of the delivery of what stands at a place of a journal item: `delivery.000000000057.000001`. The feed's order.
+
+    That of a reset goes before what stands behind the place: `delivery.000000000057.000001r`.
+    """
+    return f"{_DELIVERY}{journal_item(number)}.{place:0{_PLACE_DIGITS}}{'r' if reset else ''}"
+
+
+def retry(due: str, sort_key: str) -> str:
+    """Sort key of the next attempt at a delivery, by the instant at which it is due: `retry.2026-11-21T…Z.000000000057.000001`."""
+    return f"{RETRY}{due}.{sort_key.removeprefix(_DELIVERY)}"
+
+
+def parse_retry(sort_key: str) -> tuple[str, str]:
+    """The instant at which such an attempt is due, and the sort key of its delivery."""
+    told = sort_key.removeprefix(RETRY)
+    return told[:_INSTANT], _DELIVERY + told[_INSTANT + 1 :]
+
+
 COMMENT_PREFIX = "comment-"
 _COMMENT_DIGITS = 6
 
@@ -431,6 +467,12 @@ def parse_webhooks(partition_key: str) -> tuple[str, str]:
     """The tenant and project in the partition key of a project's webhooks."""
     tenant_id, project_id = partition_key.removeprefix(WEBHOOK_PREFIX).split(".")
     return tenant_id, project_id
+
+
+def parse_outbox(partition_key: str) -> tuple[str, str, str]:
+    """The tenant, project and webhook in the partition key of an outbox."""
+    tenant_id, project_id, webhook_id = partition_key.removeprefix(OUTBOX_PREFIX).split(".")
+    return tenant_id, project_id, webhook_id
 
 
 def parse_jobs(partition_key: str) -> tuple[str, str]:
@@ -545,6 +587,11 @@ def parse_journal_number(sort_key: str) -> int:
 def is_webhooks(partition_key: str) -> bool:
     """Whether this is the partition key of a project's webhooks."""
     return partition_key.startswith(WEBHOOK_PREFIX)
+
+
+def is_outbox(partition_key: str) -> bool:
+    """Whether this is the partition key of a webhook's outbox."""
+    return partition_key.startswith(OUTBOX_PREFIX)
 
 
 def is_attribute(sort_key: str) -> bool:

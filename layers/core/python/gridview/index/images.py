@@ -1,7 +1,8 @@
 """An issue as of one version, and the strings to derive from it. Pure."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
@@ -75,3 +76,10 @@ def target_of(catalog: Catalog | None, image: Image) -> dict[str, str]:
         raise  # not the issue's fault: a newer version of this code can derive it
     except Exception as error:
         raise Underivable(f"{type(error).__name__}: {error}") from error
+
+
+def projects_in(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Tenant and project of the issues in stream records, each once."""
+    partitions = {record["dynamodb"]["Keys"][keys.PK]["S"] for record in records}
+    found = (keys.parse_issue(one) for one in partitions if keys.is_issue(one))
+    yield from dict.fromkeys((issue.tenant, issue.project) for issue in found)

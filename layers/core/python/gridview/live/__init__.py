@@ -1,4 +1,5 @@
-"""Following the changes of a project: the feed that its journal is, sockets, and webhooks, to which nothing is delivered yet.
+"""Following the changes of a project: the feed that its journal is, sockets that are told, and webhooks that it is sent to.
 
-I/O: asked_rows, changes, feed, pushes, row_moves, socket_calls, socket_store, webhook_reads, webhook_store, wire.
+I/O: asked_rows, changes, deliveries, delivery_hints, feed, outbox_store, pushes, row_moves, sending, socket_calls, socket_store,
+webhook_reads, webhook_store, wire.
 """

@@ -72,7 +72,7 @@ def read_changes(
     *,
     consistent: bool = False,
 ) -> FeedPage:
-    """Up to `limit` changes behind a position.
+    """Up to `limit` changes behind a position. `consistent`: all that was committed by now, for twice the units of its items.
 
     Where nothing is new: half a read unit. Else half a unit for each 4 KB of journal items (1 if `consistent`), half a unit for
     each change, and 1 unit for the definitions' epoch.

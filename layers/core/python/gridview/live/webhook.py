@@ -82,6 +82,10 @@ class Webhook:
         """The same, as it is stored after a change by a user."""
         return replace(self, version=self.version + 1, updated=now, updated_by=by)
 
+    def disabled(self, notice: Notice) -> Self:
+        """The same, as it is stored when it was disabled by itself."""
+        return replace(self, enabled=False, notice=notice, version=self.version + 1, updated=notice.at)
+
     def to_item(self) -> dict[str, Any]:
         """Encode as the stored item."""
         return {

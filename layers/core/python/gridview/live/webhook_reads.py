@@ -1,14 +1,21 @@
-"""Reads webhooks. Nothing here writes: the query function's role does not allow it."""
+"""Reads webhooks and their deliveries. Nothing here writes: the query function's role does not allow it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from gridview.commands.actor import Actor
+from gridview.commands.requests import ListParameters
+from gridview.dynamodb.expressions import Bound
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.encoding.cursors import Cursors
+from gridview.encoding.json_codec import dumps
+from gridview.live.outbox import Delivery
 from gridview.live.webhook import Webhook
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import NotFound
+from gridview.support.validation import as_integers, parse
 
 
 def list_webhooks(table: Table, catalogs: Catalogs, actor: Actor, project: str) -> dict[str, Any]:
@@ -22,6 +29,36 @@ def list_webhooks(table: Table, catalogs: Catalogs, actor: Actor, project: str) 
 def get_webhook(table: Table, catalogs: Catalogs, actor: Actor, project: str, webhook: str) -> dict[str, Any]:
     """A webhook as the API answers it, strongly consistent: a read unit. NotFound."""
     return existing(table, catalogs, actor, project, webhook).to_json(clock.now())
+
+
+def list_deliveries(
+    table: Table,
+    catalogs: Catalogs,
+    actor: Actor,
+    project: str,
+    webhook: str,
+    parameters: Mapping[str, str],
+    cursors: Cursors,
+) -> dict[str, Any]:
+    """A page of the deliveries of a webhook, the last change first, strongly consistent: one Query. NotFound."""
+    request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
+    binding = dumps([actor.tenant, project, webhook])
+    before = keys.DELIVERY_END if request.cursor is None else str(cursors.open(request.cursor, binding))
+    existing(table, catalogs, actor, project, webhook)
+    page = table.query(
+        keys.outbox(actor.tenant, project, webhook),
+        bound=Bound("<", before),
+        forward=False,
+        limit=request.limit,
+        consistent=True,
+    )
+    now = clock.seconds()
+    return {
+        "items": [
+            Delivery.from_item(item).to_json(webhook) for item in page.items if item[keys.TTL_ATTRIBUTE] > now
+        ],
+        "next": cursors.seal(page.last, binding) if page.last is not None else None,
+    }
 
 
 def existing(table: Table, catalogs: Catalogs, actor: Actor, project: str, webhook: str) -> Webhook:

@@ -1,10 +1,10 @@
-"""Creates, changes and deletes webhooks, and replaces their secrets.
+"""Creates, changes and deletes webhooks, replaces their secrets, and has deliveries replayed.
 
 Whatever is stored has a sealed secret: the webhook, and also the answer that is kept under an `Idempotency-Key`. So a repeated
 request is answered with the same secret, and the table never holds it in the clear (`with_secret`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +16,20 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.json_codec import loads
 from gridview.encoding.seals import Seals
-from gridview.live.feed import require_journal
+from gridview.index.history import read_changes as read_history
+from gridview.index.journal_log import Log
+from gridview.live.feed import end_of, require_journal
+from gridview.live.outbox import new_outbox
+from gridview.live.outbox_store import OutboxStore
 from gridview.live.signatures import new_secret
 from gridview.live.webhook import ROTATION, SealedSecret, Webhook, binding_of
 from gridview.live.webhook_reads import existing, stored
 from gridview.live.webhook_requests import LOCALHOST, WebhookCreate, WebhookPatch
 from gridview.schema import ids
+from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs, retry_lost_races
 from gridview.support import clock
-from gridview.support.errors import Conflict, Unprocessable
+from gridview.support.errors import Conflict, NotFound, Unprocessable
 from gridview.support.validation import parse
 
 MAX_WEBHOOKS = 20
@@ -42,14 +47,15 @@ def create_webhook(
     localhost: bool,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Create a webhook, answered with its sealed secret: one transaction. It is sent what changes from now on.
+    """Create a webhook with its outbox, answered with its sealed secret: one transaction. It is sent what changes from now on.
 
     NotJournalled if the project's changes cannot be followed; Unprocessable beyond 20. `localhost`: see `target_of`.
     """
     request = parse(WebhookCreate, body, {LOCALHOST: localhost})
 
     def change() -> dict[str, Any]:
-        require_journal(catalogs.current(table, actor.tenant, project))
+        catalog = catalogs.current(table, actor.tenant, project)
+        require_journal(catalog)
         if len(stored(table, actor.tenant, project)) >= MAX_WEBHOOKS:
             raise Unprocessable(f"A project can have at most {MAX_WEBHOOKS} webhooks. Delete one first.")
         now = clock.now()
@@ -69,7 +75,8 @@ def create_webhook(
         sealed = seals.seal(new_secret().encode(), empty.binding)
         made = replace(empty, secrets=(SealedSecret(sealed),))
         answered = {**made.to_json(now), "secret": sealed}
-        commit(table, [put(made.to_item(), ABSENT)], answered)
+        outbox = new_outbox(end_of(catalog, Log(table, actor.tenant, project)))
+        commit(table, [put(made.to_item(), ABSENT), put(outbox.to_item(_outbox_of(made)), ABSENT)], answered)
         return answered
 
     return retry_lost_races(change)
@@ -88,7 +95,8 @@ def update_webhook(
 ) -> dict[str, Any]:
     """Change a webhook: 2 write units. What changes nothing is not written. NotFound, VersionMismatch.
 
-    To enable it takes away the notice that it was disabled by itself.
+    To enable it takes away the notice that it was disabled by itself. From then on it is sent what changes, after a reset that says
+    that something may have been missed: its outbox is put anew. NotJournalled.
     """
     request = parse(WebhookPatch, body, {LOCALHOST: localhost})
     given = request.model_fields_set
@@ -108,7 +116,12 @@ def update_webhook(
         now = clock.now()
         if after != before:
             after = after.written(actor.user, now)
-            table.transact([put(after.to_item(), version_is(before.version))])
+            writes = [put(after.to_item(), version_is(before.version))]
+            if after.enabled and not before.enabled:
+                catalog = catalogs.current(table, actor.tenant, project)
+                outbox = new_outbox(end_of(catalog, Log(table, actor.tenant, project)), missed=True)
+                writes.append(put(outbox.to_item(_outbox_of(after))))
+            table.transact(writes)
         return after.to_json(now)
 
     return retry_lost_races(change)
@@ -141,15 +154,62 @@ def rotate_webhook(
 def delete_webhook(
     table: Table, catalogs: Catalogs, actor: Actor, project: str, webhook: str, expected: Expected
 ) -> None:
-    """Delete a webhook: one transaction. Nothing is sent any more. NotFound, VersionMismatch."""
+    """Delete a webhook: one transaction. Nothing is sent any more. NotFound, VersionMismatch. Its deliveries expire."""
 
     def change() -> None:
         before = existing(table, catalogs, actor, project, webhook)
         check(expected, before.version, lambda: before.to_json(clock.now()))
         item = before.to_item()
-        table.transact([delete(item[keys.PK], item[keys.SK], version_is(before.version))])
+        table.transact(
+            [
+                delete(item[keys.PK], item[keys.SK], version_is(before.version)),
+                delete(_outbox_of(before), keys.OUTBOX),
+            ]
+        )
 
     retry_lost_races(change)
+
+
+def replay_delivery(
+    table: Table,
+    catalogs: Catalogs,
+    actor: Actor,
+    project: str,
+    webhook: str,
+    delivery: str,
+    hint_at: Callable[[Hint], None],
+    *,
+    commit: Commit = at_once,
+) -> dict[str, Any]:
+    """Have a delivery sent again, at once: a transaction of two items, and 3 write units. The message keeps its id.
+
+    NotFound; Conflict if the webhook is disabled, or what the message tells is not remembered any more.
+    """
+
+    def change() -> dict[str, Any]:
+        found = existing(table, catalogs, actor, project, webhook)
+        if not found.enabled:
+            raise Conflict("The webhook is disabled. Enable it first.")
+        store = OutboxStore(table, actor.tenant, project, webhook)
+        before = store.delivery(delivery)
+        if before is None:
+            raise NotFound("Delivery not found.")
+        if before.num is not None and before.version is not None:
+            told = before.num, before.version
+            if told not in read_history(table, actor.tenant, project, [told], consistent=True):
+                raise Conflict("What the message told is not remembered any more.")
+        after = before.replayed(clock.now())
+        answered = after.to_json(webhook)
+        commit(table, store.replay(before, after), answered)
+        store.wake(after.due)
+        hint_at(Hint(store.partition, after.due))
+        return answered
+
+    return retry_lost_races(change)
+
+
+def _outbox_of(webhook: Webhook) -> str:
+    return keys.outbox(webhook.tenant, webhook.project, webhook.id)
 
 
 def with_secret(

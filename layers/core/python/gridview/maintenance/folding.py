@@ -1,15 +1,14 @@
 """Folds the journals of projects: a turn when one is due, or all that stands in one before something else can go on."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
 from gridview.index.fold import MOST, fold
 from gridview.index.gaps import Gaps
-from gridview.index.images import Poison
+from gridview.index.images import Poison, projects_in
 from gridview.index.journal import Head
 from gridview.index.journal_log import Log
 from gridview.index.maintainer import current_catalog
@@ -50,7 +49,7 @@ class Wakes:
         Half a read unit for each project, at most once a second, and what `Gaps.close` takes.
         """
         now = clock.seconds()
-        for project in _projects_in(records):
+        for project in projects_in(records):
             catalog = catalogs.known(*project)
             looked = self._looked.get(project)
             if catalog is None or not catalog.journalled:
@@ -69,13 +68,6 @@ class Wakes:
         # Whoever has the fold has moved on the instant at which it is due, and goes on by himself.
         if head.waiting >= ENOUGH and head.due is not None and head.due <= clock.now():
             self._send(Hint(log.partition, head.due))
-
-
-def _projects_in(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Tenant and project of the issues in stream records, each once."""
-    partitions = {record["dynamodb"]["Keys"][keys.PK]["S"] for record in records}
-    found = (keys.parse_issue(one) for one in partitions if keys.is_issue(one))
-    yield from dict.fromkeys((issue.tenant, issue.project) for issue in found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from gridview.index.images import Poison
 from gridview.index.partitions import remove_partition
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.rebuild_pass import pass_over
-from gridview.maintenance.removal import remove_activity, remove_jobs
+from gridview.maintenance.removal import remove_activity, remove_jobs, remove_outboxes
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.items import (
     JOURNAL_MARK,
@@ -336,10 +336,9 @@ class Worker:
             self._table.transact([delete(partition, item[keys.SK]) for item in group])
         if not self._remove_blocks(tenant, project, [*_families(builtin), NUMBERS], left):
             return self._keep_lease(partition, job)
-        if not remove_activity(self._table, tenant, project, left):
-            return self._keep_lease(partition, job)
-        if not remove_jobs(self._table, tenant, project, left):
-            return self._keep_lease(partition, job)
+        for remove in (remove_activity, remove_jobs, remove_outboxes):
+            if not remove(self._table, tenant, project, left):
+                return self._keep_lease(partition, job)
         for partition_of in (keys.views, keys.comments, keys.webhooks, keys.trash):
             if not remove_partition(self._table, partition_of(tenant, project), left):
                 return self._keep_lease(partition, job)

@@ -48,3 +48,13 @@ def remove_jobs(table: Table, tenant: str, project: str, left: Callable[[], floa
             return False
         table.delete(partition, item[keys.SK])
     return True
+
+
+def remove_outboxes(table: Table, tenant: str, project: str, left: Callable[[], float]) -> bool:
+    """Delete the outboxes of a project's webhooks, with their deliveries; False if the seconds in `left` ran out.
+
+    The webhooks stay: they tell which outboxes there are. Another call goes on. Costs a strongly consistent read of all, and a
+    write unit for each KB.
+    """
+    webhooks = table.query_all(keys.webhooks(tenant, project), consistent=True, paths=())
+    return all(remove_partition(table, keys.outbox(tenant, project, one[keys.SK]), left) for one in webhooks)

@@ -17,6 +17,7 @@ COMMENT = re.compile(r"[1-9][0-9]{0,5}")
 VIEW = re.compile(r"v[1-9][0-9]{0,7}")
 USER = re.compile(r"[A-Za-z0-9_.@+-]{1,128}")
 WEBHOOK = re.compile(r"w[a-z0-9]{12}")
+DELIVERY = re.compile(r"[1-9][0-9]{0,11}_(?:0|[1-9][0-9]{0,5})r?")
 JOB = re.compile(r"[0-9a-f]{20}")
 
 MAX_ISSUE_NUMBER = 99_999_999

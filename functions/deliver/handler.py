@@ -1,0 +1,100 @@
+"""Deliver: sends the changes of projects to their webhooks. A schedule and two queues invoke it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from gridview.api.config import CursorSource, required, stack_metrics, webhooks_to_localhost
+from gridview.dynamodb.table import Table
+from gridview.live.deliveries import Delivered, DeliveryMeans, take_turn
+from gridview.live.outbox_store import due_outboxes
+from gridview.live.sending import SECONDS, Sender
+from gridview.live.webhook import SECRETS
+from gridview.maintenance.job_queue import JobQueue, hint_in
+from gridview.schema.jobs import Hint
+from gridview.schema.store import Catalogs
+from gridview.support.concurrency import in_threads
+
+_TURN = 20.0
+"""Seconds of work on one outbox before others get theirs."""
+
+_RESERVE = SECONDS + 10.0
+"""No message is sent any more in these last seconds of an invocation: more than one can take, with all that is remembered of it."""
+
+_AT_ONCE = 10
+"""Outboxes that are worked on at once: as many hints as an invocation is given."""
+
+logger = Logger()
+metrics = stack_metrics()
+table = Table(required("TABLE_NAME"))
+table.connect()
+catalogs = Catalogs()
+cursor_source = CursorSource()
+cursor_source.prime()
+sender = Sender(localhost=webhooks_to_localhost())
+webhook_queue = JobQueue(required("WEBHOOK_QUEUE_URL"))
+retry_queue = JobQueue(required("WEBHOOK_RETRY_QUEUE_URL"))
+
+
+def hint_at_outboxes() -> dict[str, Any]:
+    """Send a hint at each due outbox to one of the queues, whose messages invoke this function."""
+    due = due_outboxes(table)
+    for hint, failing in due:
+        _hint_at(hint, failing)
+    return {"due": len(due)}
+
+
+def _hint_at(hint: Hint, failing: bool) -> None:
+    """Webhooks whose receivers fail have a queue of their own, where they delay no other."""
+    (retry_queue if failing else webhook_queue).send(hint)
+
+
+def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dict[str, Any]:
+    """Work for a turn on each outbox that these messages hint at, side by side."""
+    means = DeliveryMeans(table, catalogs, sender, lambda: cursor_source.seals(SECRETS), _hint_at)
+    now = context.get_remaining_time_in_millis() / 1000
+    end = max(now - _TURN, _RESERVE)
+
+    def left() -> float:
+        return context.get_remaining_time_in_millis() / 1000 - end
+
+    def turn(partition: str) -> Delivered | Exception:
+        try:
+            return take_turn(means, partition, left)
+        except Exception as error:
+            logger.exception("a turn of deliveries failed", extra={"partition": partition})
+            return error
+
+    partitions = dict.fromkeys(hint_in(record["body"]).partition for record in records)
+    results = in_threads(turn, partitions, _AT_ONCE)
+    done = [one for one in results if isinstance(one, Delivered)]
+    told = Delivered(*map(sum, zip(*done, strict=True))) if done else Delivered()
+    if any(told):
+        _count(told)
+    for error in results:
+        if isinstance(error, Exception):
+            raise error
+    return told._asdict()
+
+
+def _count(told: Delivered) -> None:
+    """Publish what came of an invocation. One that sent nothing publishes nothing: each metric is paid for by the hour."""
+    for name, value in (
+        ("WebhookAttempts", told.attempts),
+        ("WebhookFailures", told.failures),
+        ("DeliveriesGivenUp", told.given_up),
+        ("WebhooksDisabled", told.disabled),
+    ):
+        metrics.add_metric(name=name, unit=MetricUnit.Count, value=value)
+    metrics.flush_metrics()
+
+
+@logger.inject_lambda_context(clear_state=True)
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Run the schedule's `{"task": "webhooks"}`, or work after a queue's messages; returns a summary."""
+    if "Records" in event:
+        return take_turns(event["Records"], context)
+    return hint_at_outboxes()

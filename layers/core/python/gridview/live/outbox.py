@@ -1,0 +1,284 @@
+"""The outbox of a webhook: how far in its project's feed it has come, how its receiver does, and its deliveries. Pure.
+
+The outbox of each webhook is a partition of its own:
+
+    outbox-T.P.<webhook>  outbox                            the outbox itself, due when somebody has to look at it
+                          delivery.000000000057.000001      a delivery, by the place of its change in the feed
+                          retry.<due>.000000000057.000001   that this delivery is due for another attempt
+
+A delivery is there from its first attempt on: what comes behind the outbox's position nobody has tried. An attempt that fails makes
+the delivery wait for another one, and the position goes on. While the receiver is down the whole outbox rests, and the feed is the
+queue.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, NamedTuple, Self
+
+from gridview.dynamodb.expressions import Item
+from gridview.encoding import keys
+from gridview.encoding.values import datetime_json
+from gridview.live.feed_positions import FeedPosition
+from gridview.live.retries import next_delay, rest
+from gridview.schema.history import FEED_DAYS
+from gridview.support import clock
+
+DELIVERY_DAYS: Final = FEED_DAYS
+"""So long a delivery is kept from when it was first tried, or replayed."""
+
+RESET: Final = "reset"
+"""The event that tells a receiver to read anew what it keeps: there were changes that nobody can tell, or that were not sent."""
+
+GONE: Final = 410
+"""The status by which a receiver says that it is to be left alone for good."""
+
+Status = Literal["pending", "delivered", "failed"]
+
+
+class Reply(NamedTuple):
+    """What came of an attempt. `code` is the receiver's status, None if it gave none; `told` is how its answer begins.
+
+    `problem` says in words why the attempt failed; empty: it did not. `asked`: seconds that the receiver wants to be left alone.
+    """
+
+    code: int | None = None
+    told: str = ""
+    problem: str = ""
+    asked: float = 0.0
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the receiver has taken the message."""
+        return not self.problem
+
+
+@dataclass(frozen=True, slots=True)
+class Outbox:
+    """How far a webhook has come. Instants are stored ones; empty: never.
+
+    Somebody has to look at it when it is `due`. While a `holder` works on it, that is the end of his lease, and `called` says that
+    more has come meanwhile. Up to `rests` nothing is tried. `failures` attempts in succession have failed, the first of them at
+    `failing`. `missed`: there were changes before its position that were not sent. Who takes it raises `revision`.
+    """
+
+    position: FeedPosition
+    due: str
+    holder: str = ""
+    called: bool = False
+    rests: str = ""
+    failures: int = 0
+    failing: str = ""
+    missed: bool = False
+    revision: int = 0
+
+    def is_held(self, now: str) -> bool:
+        """Whether somebody works on it."""
+        return bool(self.holder) and self.due > now
+
+    def tried(self, reply: Reply, began: str, draw: float) -> Self:
+        """The same after an attempt that `began` at an instant. `draw`: a random number from 0 to 1."""
+        if reply.succeeded:
+            return replace(self, failures=0, failing="", rests="")
+        failures = self.failures + 1
+        seconds = rest(failures, reply.asked, draw)
+        return replace(
+            self,
+            failures=failures,
+            failing=self.failing or began,
+            rests=clock.after(seconds) if seconds else "",
+        )
+
+    @property
+    def progress(self) -> dict[str, Any]:
+        """The attributes that whoever works on it changes."""
+        number, place, since = self.position
+        return {
+            "position": [number, place, round(since * 1_000)],
+            "rests": self.rests,
+            "failures": self.failures,
+            "failing": self.failing,
+            "missed": self.missed,
+        }
+
+    def to_item(self, partition: str) -> Item:
+        """Encode as a stored item that somebody has to look at."""
+        return {
+            keys.PK: partition,
+            keys.SK: keys.OUTBOX,
+            keys.SORT: self.due,
+            "holder": self.holder,
+            "state": lane_of(failing=bool(self.failures)),
+            "revision": self.revision,
+            **self.progress,
+        }
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the stored item."""
+        number, place, since = item["position"]
+        return cls(
+            FeedPosition(number, place, since / 1_000),
+            item.get(keys.SORT, ""),
+            item["holder"],
+            item.get("called", False),
+            item["rests"],
+            item["failures"],
+            item["failing"],
+            item["missed"],
+            item["revision"],
+        )
+
+
+def lane_of(*, failing: bool) -> str:
+    """What GSI1 tells of an outbox: whether the last attempt has failed, so that it waits where it delays no other."""
+    return "failing" if failing else "working"
+
+
+def new_outbox(position: FeedPosition, *, missed: bool = False) -> Outbox:
+    """The outbox of a webhook that is sent what comes behind a position, and due at once."""
+    # A revision that no former outbox of the webhook has had.
+    return Outbox(position, clock.now(), missed=missed, revision=round(clock.seconds() * 1_000))
+
+
+class RowKeys(NamedTuple):
+    """What a change has done to a row of a view: its key after the change and before it."""
+
+    key: str | None
+    before: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The delivery of a change, or of a reset (which is of no issue), to a webhook.
+
+    Its place in the feed is behind the version that it tells. Instants are stored ones; empty: never. `at` is when the change was
+    made, `first` when it was first tried, or replayed; the next attempt is `due`.
+    """
+
+    number: int
+    place: int
+    event: str
+    at: str
+    num: int | None = None
+    version: int | None = None
+    row: RowKeys | None = None
+    status: Status = "pending"
+    attempts: int = 0
+    first: str = ""
+    last: str = ""
+    due: str = ""
+    reply: Reply = field(default_factory=Reply)
+
+    @property
+    def id(self) -> str:
+        """By which the API names it."""
+        return f"{self.number}_{self.place}{'r' if self.event == RESET else ''}"
+
+    @property
+    def sort_key(self) -> str:
+        """The sort key of its item."""
+        return keys.delivery(self.number, self.place, reset=self.event == RESET)
+
+    def message_id(self, webhook: str) -> str:
+        """The id of its message, the same at each attempt."""
+        told = f"{RESET}_{self.number}_{self.place}" if self.num is None else f"{self.num}_{self.version}"
+        return f"{webhook}_{told}"
+
+    def tried(self, reply: Reply, began: str, draw: float) -> Self:
+        """The same after an attempt that `began` at an instant. `draw`: a random number from 0 to 1."""
+        first = self.first or began
+        attempts = self.attempts + 1
+        done = replace(self, attempts=attempts, first=first, last=began, due="", reply=reply)
+        if reply.succeeded:
+            return replace(done, status="delivered")
+        age = clock.seconds() - clock.instant(first)
+        delay = None if reply.code == GONE else next_delay(attempts, age, reply.asked, draw)
+        if delay is None:
+            return replace(done, status="failed")
+        return replace(done, status="pending", due=clock.after(delay))
+
+    def given_up(self, problem: str) -> Self:
+        """The same, when there is nothing to try any more."""
+        return replace(self, status="failed", due="", reply=Reply(problem=problem))
+
+    def replayed(self, now: str) -> Self:
+        """The same, to be tried at once, as if it were for the first time."""
+        return replace(self, status="pending", attempts=0, first=now, due=now)
+
+    def to_item(self, partition: str) -> Item:
+        """Encode as the stored item."""
+        return {
+            keys.PK: partition,
+            keys.SK: self.sort_key,
+            "number": self.number,
+            "place": self.place,
+            "event": self.event,
+            "at": self.at,
+            "num": self.num,
+            "version": self.version,
+            "row": None if self.row is None else [*self.row],
+            "status": self.status,
+            "attempts": self.attempts,
+            "first": self.first,
+            "last": self.last,
+            "due": self.due,
+            "code": self.reply.code,
+            "told": self.reply.told,
+            "problem": self.reply.problem,
+            keys.TTL_ATTRIBUTE: _expiry(self),
+        }
+
+    def retry_item(self, partition: str) -> Item:
+        """The item that says that it is due for another attempt."""
+        return {
+            keys.PK: partition,
+            keys.SK: keys.retry(self.due, self.sort_key),
+            keys.TTL_ATTRIBUTE: _expiry(self),
+        }
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode the stored item."""
+        return cls(
+            item["number"],
+            item["place"],
+            item["event"],
+            item["at"],
+            item["num"],
+            item["version"],
+            None if item["row"] is None else RowKeys(*item["row"]),
+            item["status"],
+            item["attempts"],
+            item["first"],
+            item["last"],
+            item["due"],
+            Reply(item["code"], item["told"], item["problem"]),
+        )
+
+    def to_json(self, webhook: str) -> dict[str, Any]:
+        """As the API answers it."""
+        return {
+            "id": self.id,
+            "message": self.message_id(webhook),
+            "event": self.event,
+            "issue": None if self.num is None else {"num": self.num, "version": self.version},
+            "at": datetime_json(self.at),
+            "status": self.status,
+            "attempts": self.attempts,
+            "last_attempt": datetime_json(self.last) if self.last else None,
+            "next_attempt": datetime_json(self.due) if self.due else None,
+            "code": self.reply.code,
+            "answer": self.reply.told,
+            "problem": self.reply.problem or None,
+        }
+
+
+def _expiry(delivery: Delivery) -> int:
+    began = clock.instant(delivery.first) if delivery.first else clock.seconds()
+    return int(began) + DELIVERY_DAYS * 86_400
+
+
+def sort_key_of(delivery_id: str) -> str:
+    """The sort key of the delivery that the API names so."""
+    number, _, place = delivery_id.partition("_")
+    return keys.delivery(int(number), int(place.removesuffix("r")), reset=place.endswith("r"))

@@ -1,0 +1,226 @@
+"""Reads and writes the outbox of one webhook."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
+from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, delete, put, revision_is
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.live.outbox import Delivery, Outbox, lane_of, sort_key_of
+from gridview.schema.jobs import Hint
+from gridview.schema.leases import LEASE
+from gridview.support import clock
+
+_DUE_AT_ONCE = 100
+
+
+class OutboxLost(Exception):
+    """Somebody else has taken the outbox, or it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxStore:
+    """The outbox of one webhook."""
+
+    table: Table
+    tenant: str
+    project: str
+    webhook: str
+
+    @property
+    def partition(self) -> str:
+        """Its partition key."""
+        return keys.outbox(self.tenant, self.project, self.webhook)
+
+    def read(self) -> Outbox | None:
+        """The outbox, strongly consistent: 1 read unit. None if there is none."""
+        item = self.table.get(self.partition, keys.OUTBOX, consistent=True)
+        return None if item is None else Outbox.from_item(item)
+
+    def open(self, outbox: Outbox) -> None:
+        """Put a new outbox, unless there is one: 1 write unit, and 1 in GSI1."""
+        try:
+            self.table.put(outbox.to_item(self.partition), ABSENT)
+        except ConditionFailed:
+            return
+
+    def close(self) -> None:
+        """Delete the outbox of a webhook that is gone: 1 write unit, and 1 in GSI1. Its deliveries expire."""
+        self.table.delete(self.partition, keys.OUTBOX)
+
+    # Taking and giving back
+
+    def take(self, outbox: Outbox, holder: str) -> Outbox | None:
+        """Take the outbox for the time of a lease; None if somebody is at work on it, who then looks once more, or if it rests.
+
+        1 write unit, and 2 in GSI1. Who takes it afterwards finds `holder` and may not know how far the one before him has come.
+        """
+        now = clock.now()
+        if outbox.is_held(now):
+            try:
+                item = self.table.update(self.partition, keys.OUTBOX, PRESENT, assign={"called": True})
+            except ConditionFailed:
+                return None
+            outbox = Outbox.from_item(item)
+            if outbox.is_held(now):
+                return None
+        if outbox.rests > now:
+            return None
+        lease = clock.after(LEASE)
+        try:
+            item = self.table.update(
+                self.partition,
+                keys.OUTBOX,
+                revision_is(outbox.revision),
+                assign={"holder": holder, keys.SORT: lease},
+                add={"revision": 1},
+                drop=["called"],
+            )
+        except ConditionFailed as error:
+            if error.item is None or error.item["holder"] != holder:
+                return None  # whoever has been faster looks at the feed after this
+            item = error.item
+        return Outbox.from_item(item)
+
+    def save(self, outbox: Outbox) -> None:
+        """Save how far it has come: 1 write unit. OutboxLost."""
+        try:
+            self.table.update(self.partition, keys.OUTBOX, _held_by(outbox), assign=outbox.progress)
+        except ConditionFailed as error:
+            raise OutboxLost from error
+
+    def give_back(self, outbox: Outbox, due: str | None, *, whatever_has_come: bool = False) -> bool:
+        """Save it, and let others take it: it is due at an instant; None: not until it is put anew. 1 write unit, and 2 in GSI1.
+
+        False if somebody has called meanwhile: then it is still held. OutboxLost.
+        """
+        condition = _held_by(outbox)
+        if not whatever_has_come:
+            condition = condition.also(Condition("attribute_not_exists(#called)", {"#called": "called"}))
+        free = {"holder": "", "state": lane_of(failing=bool(outbox.failures)), **outbox.progress}
+        try:
+            self.table.update(
+                self.partition,
+                keys.OUTBOX,
+                condition,
+                assign=free if due is None else {**free, keys.SORT: due},
+                drop=["called"] if due is not None else ["called", keys.SORT],
+            )
+        except ConditionFailed as error:
+            if error.item is not None and error.item["holder"] == outbox.holder:
+                self._heed(outbox)
+                return False
+            if error.item is not None and not error.item["holder"]:
+                return True  # this very write, repeated
+            raise OutboxLost from error
+        return True
+
+    def _heed(self, outbox: Outbox) -> None:
+        """Take back the call: who does looks once more after this."""
+        try:
+            self.table.update(self.partition, keys.OUTBOX, _held_by(outbox), drop=["called"])
+        except ConditionFailed as error:
+            raise OutboxLost from error
+
+    # Deliveries
+
+    def recorded(self, deliveries: Sequence[Delivery]) -> frozenset[str]:
+        """The sort keys of those of these deliveries that were tried before: a read unit each."""
+        places = [(self.partition, one.sort_key) for one in deliveries]
+        return frozenset(sk for _, sk in self.table.batch_get(places, consistent=True, paths=()).items)
+
+    def record(self, before: Delivery, after: Delivery) -> None:
+        """Remember what came of an attempt: 1 write unit, if it was the first one and succeeded, else 2 for each of 2 to 3 items.
+
+        If somebody else has written the delivery meanwhile, he knows better: it is replayed, or was tried twice.
+        """
+        item = after.to_item(self.partition)
+        if not before.due and not after.due:
+            try:
+                self.table.put(item, ABSENT)
+            except ConditionFailed:
+                return
+            return
+        writes: list[Write] = [put(item, _due_at(before.due) if before.due else ABSENT)]
+        if before.due:
+            writes.append(delete(self.partition, keys.retry(before.due, before.sort_key)))
+        if after.due:
+            writes.append(put(after.retry_item(self.partition)))
+        try:
+            self.table.transact(writes)
+        except TransactionFailed:
+            return
+
+    def due_retries(self, limit: int) -> list[Delivery]:
+        """Deliveries that are due for another attempt, those that wait longest first; up to `limit`, or none if none is due.
+
+        A read unit, and one for each. What says that a delivery is due at another instant than it says itself is removed.
+        """
+        bound = Bound("between", keys.RETRY, keys.retry(clock.now(), ""))
+        while True:
+            page = self.table.query(self.partition, bound=bound, limit=limit, consistent=True, paths=())
+            told = [keys.parse_retry(item[keys.SK]) for item in page.items]
+            found = self._deliveries(sort_key for _, sort_key in told)
+            due: list[Delivery] = []
+            for at, sort_key in told:
+                delivery = found.get(sort_key)
+                if delivery is not None and delivery.due == at:
+                    due.append(delivery)
+                else:
+                    self.table.delete(self.partition, keys.retry(at, sort_key))
+            if due or not told:
+                return due
+
+    def next_retry(self) -> str | None:
+        """When the next attempt is due, None if none is: a read unit."""
+        bound = Bound("begins_with", keys.RETRY)
+        page = self.table.query(self.partition, bound=bound, limit=1, consistent=True, paths=())
+        return keys.parse_retry(page.items[0][keys.SK])[0] if page.items else None
+
+    def delivery(self, delivery_id: str) -> Delivery | None:
+        """A delivery, strongly consistent: a read unit. None if there is none."""
+        return self._deliveries([sort_key_of(delivery_id)]).get(sort_key_of(delivery_id))
+
+    def _deliveries(self, sort_keys: Iterable[str]) -> dict[str, Delivery]:
+        places = [(self.partition, one) for one in dict.fromkeys(sort_keys)]
+        if not places:
+            return {}
+        now = clock.seconds()
+        found = self.table.batch_get(places, consistent=True).items
+        return {
+            sk: Delivery.from_item(item) for (_, sk), item in found.items() if item[keys.TTL_ATTRIBUTE] > now
+        }
+
+    def replay(self, before: Delivery, after: Delivery) -> list[Write]:
+        """The writes by which a delivery is due at once. They fail if it is just being tried."""
+        return [
+            put(after.to_item(self.partition), _due_at(before.due)),
+            put(after.retry_item(self.partition)),
+        ]
+
+    def wake(self, due: str) -> None:
+        """Let the outbox be looked at, though it rests: 1 write unit, and 2 in GSI1. Whoever has it looks for himself."""
+        with suppress(ConditionFailed):
+            free = Condition("#holder = :nobody", {"#holder": "holder"}, {":nobody": ""})
+            self.table.update(self.partition, keys.OUTBOX, free, assign={"rests": "", keys.SORT: due})
+
+
+def _held_by(outbox: Outbox) -> Condition:
+    return Condition("#holder = :holder", {"#holder": "holder"}, {":holder": outbox.holder})
+
+
+def _due_at(due: str) -> Condition:
+    """The delivery is as it was read: each attempt and each replay makes it due at another instant."""
+    return Condition("#due = :due", {"#due": "due"}, {":due": due})
+
+
+def due_outboxes(table: Table) -> list[tuple[Hint, bool]]:
+    """Hints at outboxes that are due, those that wait longest first, and whether their last attempts have failed.
+
+    One Query of GSI1, half a read unit for each 4 KB: up to 1 MB of them.
+    """
+    page = table.query(keys.OUTBOX, index=True, bound=Bound("<=", clock.now()))
+    failing = lane_of(failing=True)
+    return [(Hint(item[keys.PK], item[keys.SORT]), item["state"] == failing) for item in page.items]

@@ -1,0 +1,89 @@
+"""Webhooks that are delivered: writes over the API, the stream's consumer, the queues, a receiver, and time that passes."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from gridview.live.sending import Sender
+from gridview.maintenance.job_queue import body_of
+from gridview.schema.jobs import Hint
+from gridview.support import clock
+from tests.support.cloud import Cloud
+from tests.support.http import Client, Context
+from tests.support.receivers import PUBLIC, Receiver, trusting
+
+URL = "https://hooks.example.org/gridview"
+
+
+@dataclass
+class Courier:
+    """What happens between a write and a receiver."""
+
+    account: Cloud
+    api: Client
+    receiver: Receiver
+    patch: pytest.MonkeyPatch
+    over: list[float] = field(default_factory=lambda: [0.0])
+
+    def __post_init__(self) -> None:
+        seconds, after, expiry = clock.seconds, clock.after, clock.expiry
+        self.patch.setattr(clock, "seconds", lambda: seconds() + self.over[0])
+        self.patch.setattr(clock, "after", lambda more: after(more + self.over[0]))
+        self.patch.setattr(clock, "expiry", lambda days: expiry(days) + int(self.over[0]))
+        self.send_by(self.receiver)
+
+    def send_by(self, receiver: Receiver, seconds: float = 5.0) -> None:
+        """Have messages sent to this receiver, each attempt within so many seconds."""
+        self.account.modules["deliver"].sender = Sender(  # type: ignore[attr-defined]
+            resolve=lambda *_: [PUBLIC], connect=receiver.connect, context=trusting, seconds=seconds
+        )
+
+    def issue(self, path: str, name: str = "Paint", **parts: Any) -> dict[str, Any]:
+        """A new issue of a project, that the consumer has taken in."""
+        made: dict[str, Any] = self.api.made(f"{path}/issues", {"name": name, **parts})
+        self.account.follow()
+        return made
+
+    def deliver(self) -> None:
+        """Let the queues deliver what is due, until nothing is."""
+        while hints := [*self._due(self.account.outboxes), *self._due(self.account.retries)]:
+            self.turn(*hints)
+
+    def turn(self, *hints: Hint, context: Context | None = None) -> Any:
+        """One invocation of the function with these hints."""
+        records = [{"body": body_of(hint)} for hint in hints]
+        return self.account.modules["deliver"].handler(
+            {"Records": records}, context or Context(milliseconds_left=60_000)
+        )
+
+    @staticmethod
+    def _due(queue: deque[Hint]) -> list[Hint]:
+        due = [hint for hint in queue if hint.due <= clock.now()]
+        for hint in due:
+            queue.remove(hint)
+        return due
+
+    def tick(self) -> None:
+        """The schedule, and what comes of it."""
+        self.account.modules["deliver"].handler({"task": "webhooks"}, Context())
+        self.deliver()
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, with all that is done meanwhile: hints that become due, and the schedule each minute."""
+        end = self.over[0] + seconds
+        while self.over[0] < end:
+            coming = [clock.until(hint.due) for hint in (*self.account.outboxes, *self.account.retries)]
+            step = min([60.0, end - self.over[0], *(max(one, 0.001) for one in coming)])
+            self.over[0] += step
+            self.tick()
+
+    def skip(self, seconds: float) -> None:
+        """Let time pass in which nothing is done."""
+        self.over[0] += seconds
+
+    def log(self, webhook: str) -> list[dict[str, Any]]:
+        """The deliveries of the webhook at this path, the last change first."""
+        found: list[dict[str, Any]] = self.api.get(f"{webhook}/deliveries").body["items"]
+        return found

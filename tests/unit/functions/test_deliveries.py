@@ -1,0 +1,885 @@
+"""The delivery of webhooks, from outside: writes over HTTP, a receiver that may be as bad as it likes, and time that passes."""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from gridview.commands.journals import begin_journal
+from gridview.dynamodb.expressions import PRESENT
+from gridview.encoding import keys
+from gridview.live import deliveries, feed
+from gridview.live.outbox import Reply
+from gridview.live.sending import Sender
+from gridview.schema.jobs import Hint
+from gridview.support import clock
+from gridview.support.errors import Overloaded
+from tests.support.cloud import Cloud
+from tests.support.deliveries import URL, Courier
+from tests.support.http import Client, Context
+from tests.support.receivers import PUBLIC, Behaviour, Receiver, answers, hangs, pours, trusting
+
+HOUR = 3_600
+
+
+@pytest.fixture
+def receiver() -> Receiver:
+    return Receiver()
+
+
+@pytest.fixture
+def courier(account: Cloud, api: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Courier:
+    return Courier(account, api, receiver, monkeypatch)
+
+
+@pytest.fixture
+def path(courier: Courier, project: str) -> str:
+    """A project with a journal."""
+    begin_journal(courier.account.table, "0807", "plain")
+    courier.account.forget()
+    return project
+
+
+@pytest.fixture
+def hook(courier: Courier, path: str) -> str:
+    """The path of a webhook that is sent everything."""
+    hook: str = defined(courier, path)["path"]
+    return hook
+
+
+def defined(courier: Courier, path: str, **parts: Any) -> dict[str, Any]:
+    made: dict[str, Any] = courier.api.made(f"{path}/webhooks", {"url": URL, **parts})
+    return {**made, "path": f"{path}/webhooks/{made['id']}"}
+
+
+def outbox(courier: Courier, hook: str) -> dict[str, Any]:
+    return courier.account.table.items[keys.outbox("0807", "plain", hook.rpartition("/")[2]), keys.OUTBOX]
+
+
+# What is sent
+
+
+def test_a_change_is_sent_as_the_feed_tells_it(courier: Courier, path: str, receiver: Receiver) -> None:
+    made = defined(courier, path)
+    feed = courier.api.get(f"{path}/changes").body["next"]
+    issue = courier.issue(path)
+    courier.api.patch(f"{path}/issues/{issue['num']}", {"name": "Paint all"})
+    courier.account.follow()
+    courier.deliver()
+    events = courier.api.get(f"{path}/changes", query={"since": feed}).body["items"]
+    assert [event["kind"] for event in events] == ["create", "update"]
+    assert sorted(receiver.told, key=lambda one: one["data"]["version"]) == [
+        {
+            "type": event["kind"],
+            "timestamp": event["at"],
+            "project": "plain",
+            "webhook": made["id"],
+            "data": event,
+        }
+        for event in events
+    ]
+    assert {message.resource for message in receiver.heard} == {"/gridview"}
+    assert {message.headers["webhook-id"] for message in receiver.heard} == {
+        f"{made['id']}_{issue['num']}_{version}" for version in (1, 2)
+    }
+
+
+def test_a_message_is_signed_by_the_secret_that_was_told(
+    courier: Courier, path: str, receiver: Receiver
+) -> None:
+    made = defined(courier, path)
+    courier.issue(path)
+    courier.deliver()
+    rotated = courier.api.post(f"{made['path']}/rotate").body
+    courier.skip(1)
+    courier.issue(path)
+    courier.deliver()
+
+    def good(secret: str, at: int) -> bool:
+        message = receiver.heard[at]
+        signed = f"{message.headers['webhook-id']}.{message.headers['webhook-timestamp']}.".encode()
+        key = base64.b64decode(secret.removeprefix("whsec_"))
+        one = base64.b64encode(hmac.digest(key, signed + message.body, hashlib.sha256)).decode()
+        return f"v1,{one}" in message.headers["webhook-signature"].split(" ")
+
+    assert [good(made["secret"], 0), good(rotated["secret"], 0)] == [True, False]
+    assert [good(made["secret"], 1), good(rotated["secret"], 1)] == [True, True]
+    courier.skip(86_401)
+    courier.issue(path)
+    courier.deliver()
+    assert [good(made["secret"], 2), good(rotated["secret"], 2)] == [False, True]
+    assert abs(int(receiver.heard[2].headers["webhook-timestamp"]) - clock.seconds()) < 60
+
+
+def test_only_the_events_that_were_asked_for_are_sent(
+    courier: Courier, path: str, receiver: Receiver
+) -> None:
+    hook = defined(courier, path, events=["delete", "restore"])["path"]
+    issue = f"{path}/issues/{courier.issue(path)['num']}"
+    courier.api.patch(issue, {"name": "Paint all"})
+    assert courier.api.delete(issue).status == 204
+    courier.account.follow()
+    assert courier.api.post(f"{path}/trash/1/restore").status == 200
+    courier.account.follow()
+    courier.deliver()
+    assert sorted(one["type"] for one in receiver.told) == ["delete", "restore"]
+    assert [one["event"] for one in courier.log(hook)] == ["restore", "delete"]
+
+
+def test_a_write_that_changes_nothing_is_not_told(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    issue = courier.issue(path, name="Paint")
+    courier.api.patch(f"{path}/issues/{issue['num']}", {"name": "Paint"})
+    courier.account.follow()
+    courier.deliver()
+    courier.wait(400)
+    assert [one["type"] for one in receiver.told] == ["create"]
+
+
+def test_a_change_of_a_field_that_is_gone_is_not_told(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    attribute = courier.api.made(f"{path}/attributes", {"name": "Cost", "type": "number"})["id"]
+    num = courier.issue(path)["num"]
+    courier.deliver()
+    courier.api.patch(f"{path}/issues/{num}", {"fields": {attribute: 5}})
+    courier.account.follow()
+    assert courier.api.delete(f"{path}/attributes/{attribute}").status == 204
+    courier.deliver()
+    assert [one["type"] for one in receiver.told] == ["create"]
+    assert outbox(courier, hook)["failures"] == 0
+
+
+def test_what_changed_before_a_webhook_was_defined_is_not_sent(
+    courier: Courier, path: str, receiver: Receiver
+) -> None:
+    courier.issue(path)
+    hook = defined(courier, path)["path"]
+    courier.wait(400)
+    assert receiver.heard == []
+    courier.issue(path, name="After")
+    courier.deliver()
+    assert [one["data"]["num"] for one in receiver.told] == [2]
+    assert [one["issue"]["num"] for one in courier.log(hook)] == [2]
+
+
+def test_a_message_too_large_names_its_fields_and_leaves_out_their_values(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    texts = [
+        courier.api.made(f"{path}/attributes", {"name": f"Text {at}", "type": "text", "indexed": False})["id"]
+        for at in range(100)
+    ]
+    courier.issue(path, fields=dict.fromkeys(texts, "\N{SNOWMAN}" * 1_000))
+    courier.deliver()
+    (message,) = receiver.heard
+    assert len(message.body) < 256 * 1024
+    assert message.told["data"]["fields"] == {}
+    assert {*texts, "name"} <= {*message.told["data"]["left_out"]}
+    assert message.told["data"]["num"] == 1
+
+
+def test_many_changes_are_all_sent_and_none_twice_while_nothing_fails(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    operations = [{"create": {"name": f"Issue {at}"}} for at in range(130)]
+    assert courier.api.batch("plain", *operations).status == 200
+    courier.account.follow()
+    courier.deliver()
+    courier.wait(1_000)
+    assert sorted(one["data"]["num"] for one in receiver.told) == list(range(1, 131))
+
+
+# When it is sent
+
+
+def test_a_commit_is_followed_by_a_hint_and_each_later_one_within_a_second_by_another(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    courier.wait(30)
+    courier.account.outboxes.clear()
+    courier.issue(path)
+    assert len(courier.account.outboxes) == 1
+    courier.deliver()
+    assert len(receiver.heard) == 1
+    for _ in range(3):
+        courier.issue(path)
+    (hint,) = courier.account.outboxes
+    assert 0 < clock.until(hint.due) <= 1
+    courier.deliver()
+    assert len(receiver.heard) == 1
+    courier.skip(1)
+    courier.deliver()
+    assert len(receiver.heard) == 4
+    courier.skip(5)
+    courier.issue(path)
+    courier.deliver()
+    assert len(receiver.heard) == 5
+
+
+def test_a_hint_that_is_lost_delays_a_message_by_minutes(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    courier.wait(30)
+    courier.issue(path)
+    courier.account.outboxes.clear()
+    courier.wait(deliveries.IDLE + 120)
+    assert len(receiver.heard) == 1
+
+
+def test_nobody_is_hinted_at_who_is_disabled_or_has_no_webhook(
+    courier: Courier, path: str, hook: str
+) -> None:
+    courier.wait(30)
+    courier.api.patch(hook, {"enabled": False})
+    courier.wait(400)
+    courier.account.outboxes.clear()
+    courier.issue(path)
+    assert not courier.account.outboxes
+    courier.wait(HOUR)
+    assert "sort" not in outbox(courier, hook)
+
+
+def test_a_change_that_is_committed_while_somebody_is_at_work_is_sent_by_him(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    """The hint at it finds the outbox held, and whoever has it has read the feed to its end."""
+    courier.wait(30)
+    courier.issue(path)
+    (first,) = courier.account.outboxes
+    courier.account.outboxes.clear()
+    done: list[Any] = []
+    read = feed.read_changes
+
+    def meanwhile(*given: Any, **named: Any) -> Any:
+        page = read(*given, **named)
+        if page.ended and not done:
+            done.append(None)
+            courier.skip(2)
+            courier.issue(path, name="Meanwhile")
+            done.append(courier.turn(*courier.account.outboxes))
+            courier.account.outboxes.clear()
+        return page
+
+    courier.patch.setattr(deliveries, "read_changes", meanwhile)
+    courier.turn(first)
+    assert done[1]["attempts"] == 0
+    assert [one["data"]["num"] for one in receiver.told] == [1, 2]
+
+
+# Failures and retries
+
+
+def test_a_message_that_fails_is_tried_again_and_others_go_on(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    receiver.behaves.append(answers(500, b"broken"))
+    courier.issue(path)
+    courier.deliver()
+    (failed,) = courier.log(hook)
+    assert (
+        failed.items()
+        >= {
+            "status": "pending",
+            "attempts": 1,
+            "code": 500,
+            "answer": "broken",
+            "problem": "The receiver answered 500.",
+        }.items()
+    )
+    assert failed["next_attempt"] > failed["last_attempt"]
+    courier.issue(path)
+    courier.skip(1)
+    courier.deliver()
+    assert [one["status"] for one in courier.log(hook)] == ["delivered", "pending"]
+    courier.wait(6)
+    assert [(one["status"], one["attempts"], one["code"]) for one in courier.log(hook)] == [
+        ("delivered", 1, 200),
+        ("delivered", 2, 200),
+    ]
+    ids = [message.headers["webhook-id"] for message in receiver.heard]
+    assert [ids[0], ids[2]] == [ids[0]] * 2
+    assert not [sk for _, sk in courier.account.table.items if sk.startswith("retry.")]
+
+
+def test_a_message_that_one_receiver_never_takes_is_tried_ten_times_over_a_day_and_given_up(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    """The others are taken, so the webhook stays enabled."""
+    began = clock.seconds()
+    attempts: list[float] = []
+    taken = answers()
+
+    def behave(connection: Any) -> None:
+        if receiver.heard[-1].told["data"]["num"] == 1:
+            attempts.append(clock.seconds() - began)
+            answers(422, b"never")(connection)
+        else:
+            taken(connection)
+
+    receiver.otherwise = behave
+    courier.issue(path)
+    courier.deliver()
+    for _ in range(26):
+        courier.issue(path)
+        courier.wait(HOUR)
+    assert len(attempts) == 10
+    assert 21 * HOUR < attempts[-1] < 24 * HOUR
+    gaps = [later - sooner for sooner, later in pairwise(attempts)]
+    assert gaps == sorted(gaps)
+    assert gaps[0] < 10
+    log = courier.log(hook)
+    assert log[-1].items() >= {"status": "failed", "attempts": 10, "next_attempt": None, "code": 422}.items()
+    assert {one["status"] for one in log[:-1]} == {"delivered"}
+    assert courier.api.get(hook).body["enabled"] is True
+
+
+def test_a_receiver_that_is_down_is_tried_less_and_less_and_the_feed_waits(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    receiver.otherwise = answers(503)
+    for _ in range(40):
+        courier.issue(path)
+    courier.wait(HOUR)
+    tried = len(receiver.heard)
+    assert 8 <= tried < 25
+    assert len(courier.log(hook)) < 12  # the others wait in the feed
+    assert outbox(courier, hook)["state"] == "failing"
+    receiver.otherwise = answers()
+    courier.wait(2 * HOUR)
+    taken = {message.told["data"]["num"] for message in receiver.heard[tried:]}
+    assert taken == set(range(1, 41))
+    assert {one["status"] for one in courier.log(hook)} == {"delivered"}
+    assert outbox(courier, hook)["state"] == "working"
+
+
+def test_a_webhook_whose_receiver_fails_for_a_day_is_disabled_with_a_notice(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    receiver.otherwise = answers(500, b"down")
+    courier.issue(path)
+    courier.wait(20 * HOUR)
+    assert courier.api.get(hook).body["enabled"] is True
+    courier.wait(5 * HOUR)
+    told = courier.api.get(hook).body
+    assert (told["enabled"], told["version"], told["updated_by"]) == (False, 2, "ann")
+    first = courier.log(hook)[0]["at"][:16]
+    assert told["notice"]["reason"].startswith(f"Every attempt since {first}")
+    assert told["notice"]["reason"].endswith(" has failed. The last one: The receiver answered 500.")
+    assert told["notice"]["at"] == told["updated"]
+    tried = len(receiver.heard)
+    courier.issue(path)
+    courier.wait(26 * HOUR)
+    assert len(receiver.heard) == tried
+    assert "sort" not in outbox(courier, hook)
+
+
+def test_a_webhook_that_is_enabled_again_begins_anew_with_a_reset(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    courier.api.patch(hook, {"enabled": False})
+    courier.issue(path)
+    courier.wait(400)
+    assert courier.api.patch(hook, {"enabled": True}).body["notice"] is None
+    courier.issue(path)
+    courier.wait(70)
+    assert [one["type"] for one in receiver.told] == ["reset", "create"]
+    assert receiver.told[0]["data"] == {}
+    assert receiver.told[1]["data"]["num"] == 2
+    created, reset = courier.log(hook)
+    assert (reset["event"], reset["issue"], reset["status"]) == ("reset", None, "delivered")
+    assert reset["message"] == receiver.heard[0].headers["webhook-id"]
+    assert created["event"] == "create"
+    courier.wait(1_000)
+    assert len(receiver.heard) == 2
+
+
+def test_a_reset_that_fails_is_tried_again(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    receiver.behaves.append(answers(500))
+    courier.api.patch(hook, {"enabled": False})
+    courier.api.patch(hook, {"enabled": True})
+    courier.wait(70)
+    assert [one["type"] for one in receiver.told] == ["reset", "reset"]
+    assert [one["status"] for one in courier.log(hook)] == ["delivered"]
+
+
+def test_a_receiver_that_says_gone_is_left_alone_at_once(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    receiver.otherwise = answers(410)
+    for _ in range(10):
+        courier.issue(path)
+    courier.wait(HOUR)
+    assert len(receiver.heard) <= deliveries.AT_ONCE
+    told = courier.api.get(hook).body
+    assert (told["enabled"], told["notice"]["reason"]) == (
+        False,
+        "The receiver answered 410: it wants no more messages.",
+    )
+    assert {one["status"] for one in courier.log(hook)} == {"failed"}
+
+
+def test_a_receiver_is_left_alone_for_as_long_as_it_asks(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    receiver.behaves.append(answers(429, b"", Retry_After="600"))
+    courier.issue(path)
+    courier.deliver()
+    courier.issue(path)
+    courier.wait(500)
+    assert len(receiver.heard) == 1
+    courier.wait(200)
+    assert len(receiver.heard) == 3
+    assert {one["status"] for one in courier.log(hook)} == {"delivered"}
+
+
+class Routed:
+    """A sender whose messages go to one receiver or the other, by their URL."""
+
+    def __init__(self, bad: Receiver, good: Receiver) -> None:
+        self._senders = [
+            Sender(resolve=lambda *_: [PUBLIC], connect=one.connect, context=trusting, seconds=0.3)
+            for one in (bad, good)
+        ]
+
+    def post(self, url: str, headers: Any, body: bytes) -> Reply:
+        return self._senders["bad" not in url].post(URL, headers, body)
+
+
+@pytest.mark.parametrize("behave", [hangs, pours(b""), answers(302, b"", Location="http://169.254.169.254/")])
+def test_a_webhook_that_fails_holds_up_neither_others_nor_other_tenants(
+    courier: Courier, path: str, receiver: Receiver, behave: Behaviour
+) -> None:
+    """All share an invocation; the failing one is tried again from a queue of its own."""
+    other = courier.account.api(tenant="0808")
+    other.made("/v1/projects", {"id": "plain", "name": "Plain"})
+    begin_journal(courier.account.table, "0808", "plain")
+    failing = defined(courier, path, url="https://bad.example.org/")["path"]
+    working = defined(courier, path)["path"]
+    elsewhere = other.made("/v1/projects/plain/webhooks", {"url": URL})["id"]
+    courier.account.modules["deliver"].sender = Routed(Receiver(otherwise=behave), receiver)  # type: ignore[attr-defined]
+    for _ in range(3):
+        courier.issue(path)
+        other.made("/v1/projects/plain/issues", {"name": "Theirs"})
+        courier.account.follow()
+    courier.skip(1)
+    hints = list(courier.account.outboxes)
+    courier.account.outboxes.clear()
+    courier.turn(*hints)
+    assert {one["status"] for one in courier.log(working)} == {"delivered"}
+    assert len(courier.log(working)) == 3
+    theirs = other.get(f"/v1/projects/plain/webhooks/{elsewhere}/deliveries").body["items"]
+    assert [one["status"] for one in theirs] == ["delivered"] * 3
+    assert {one["status"] for one in courier.log(failing)} == {"pending"}
+    assert {one["webhook"] for one in receiver.told} == {working.rpartition("/")[2], elsewhere}
+    again = [hint.partition for hint in courier.account.retries]
+    assert again == [keys.outbox("0807", "plain", failing.rpartition("/")[2])]
+    assert not courier.account.outboxes
+
+
+# Dying and being late
+
+
+def test_who_dies_between_sending_and_remembering_leaves_a_message_that_is_sent_again(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    courier.issue(path)
+    courier.issue(path)
+    courier.skip(1)
+
+    class Killed(BaseException):
+        pass
+
+    def dying(attempted: Any, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "put" and attempted.key[1].startswith("delivery."):
+            raise Killed
+        return perform()
+
+    module = courier.account.modules["deliver"]
+    whole = module.table
+    module.table = courier.account.table.seen_through(dying)  # type: ignore[attr-defined]
+    with pytest.raises(Killed):
+        courier.turn(*courier.account.outboxes)
+    module.table = whole  # type: ignore[attr-defined]
+    sent = len(receiver.heard)
+    assert sent >= 1
+    assert courier.log(hook) == []
+    courier.account.outboxes.clear()
+    courier.wait(100)
+    assert len(receiver.heard) == sent  # the lease has not run out
+    courier.wait(100)
+    nums = [message.told["data"]["num"] for message in receiver.heard]
+    assert set(nums[sent:]) == {1, 2}
+    assert {one["status"] for one in courier.log(hook)} == {"delivered"}
+
+
+def test_who_goes_on_after_somebody_who_died_sends_nothing_that_was_remembered(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    for _ in range(6):
+        courier.issue(path)
+    courier.skip(1)
+
+    updates: list[Any] = []
+
+    class Killed(BaseException):
+        pass
+
+    def dying(attempted: Any, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "update":
+            updates.append(attempted)
+            if len(updates) == 2:  # after the one that takes the outbox
+                raise Killed
+        return perform()
+
+    module = courier.account.modules["deliver"]
+    whole = module.table
+    module.table = courier.account.table.seen_through(dying)  # type: ignore[attr-defined]
+    with pytest.raises(Killed):
+        courier.turn(*courier.account.outboxes)
+    module.table = whole  # type: ignore[attr-defined]
+    courier.account.outboxes.clear()
+    assert len(receiver.heard) == len(courier.log(hook)) == deliveries.AT_ONCE
+    courier.wait(200)
+    assert sorted(message.told["data"]["num"] for message in receiver.heard) == [1, 2, 3, 4, 5, 6]
+
+
+def test_who_has_lost_his_lease_saves_nothing_more(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    for _ in range(9):
+        courier.issue(path)
+    courier.skip(1)
+    hint = courier.account.outboxes[0]
+    courier.account.outboxes.clear()
+    late: list[Any] = []
+
+    def slow(connection: Any) -> None:
+        if not late:
+            late.append(None)
+            courier.skip(200)
+            courier.turn(hint)
+        answers()(connection)
+
+    receiver.behaves.append(slow)
+    courier.turn(hint)
+    box = outbox(courier, hook)
+    assert box["holder"] == ""
+    assert {message.told["data"]["num"] for message in receiver.heard} == set(range(1, 10))
+    assert len(courier.log(hook)) == 9
+    courier.wait(HOUR)
+    assert sorted(courier.log(hook), key=lambda one: one["issue"]["num"])[0]["issue"]["num"] == 1
+    assert len(receiver.heard) <= 9 + deliveries.AT_ONCE
+
+
+def test_a_turn_ends_before_its_invocation_does_and_another_goes_on(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    courier.issue(path)
+    courier.skip(1)
+    hints = list(courier.account.outboxes)
+    courier.account.outboxes.clear()
+    assert courier.turn(*hints, context=Context(milliseconds_left=19_000))["attempts"] == 0
+    assert outbox(courier, hook)["holder"] == ""
+    assert len(courier.account.outboxes) == 1
+    courier.deliver()
+    assert len(receiver.heard) == 1
+
+
+def test_a_table_that_refuses_is_asked_again_in_a_moment(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    courier.issue(path)
+    courier.skip(1)
+    refused: list[Any] = []
+    read = feed.read_changes
+
+    def refusing(*given: Any, **named: Any) -> Any:
+        if not refused:
+            refused.append(None)
+            raise Overloaded("busy")
+        return read(*given, **named)
+
+    courier.patch.setattr(deliveries, "read_changes", refusing)
+    courier.deliver()
+    assert receiver.heard == []
+    courier.wait(6)
+    assert len(receiver.heard) == 1
+
+
+def test_a_position_that_is_too_old_begins_anew_with_a_reset(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    courier.issue(path)
+    courier.skip(8 * 86_400)
+    courier.tick()
+    assert [one["type"] for one in receiver.told] == ["reset"]
+
+
+def test_a_number_at_which_the_feed_waits_is_emptied_and_what_is_behind_it_sent(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    courier.wait(30)
+    courier.account.table.update(keys.journal("0807", "plain"), keys.FOLD, PRESENT, add={"last": 1})
+    courier.issue(path)
+    courier.deliver()
+    assert receiver.heard == []
+    courier.wait(8)
+    assert len(receiver.heard) == 1
+
+
+def test_a_webhook_of_a_version_that_delivered_nothing_gets_its_outbox(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    place = keys.outbox("0807", "plain", hook.rpartition("/")[2])
+    courier.account.table.delete(place, keys.OUTBOX)
+    courier.issue(path)
+    courier.deliver()
+    courier.issue(path)
+    courier.wait(2)
+    assert [one["data"]["num"] for one in receiver.told] == [2]
+
+
+@pytest.mark.parametrize("what", ["webhook", "project"])
+def test_what_is_deleted_is_sent_nothing_more(
+    courier: Courier, path: str, hook: str, receiver: Receiver, what: str
+) -> None:
+    courier.issue(path)
+    assert courier.api.delete(hook if what == "webhook" else path).status == 204
+    courier.deliver()
+    courier.wait(HOUR)
+    assert receiver.heard == []
+    assert [sk for pk, sk in courier.account.table.items if keys.is_outbox(pk)] == []
+
+
+def test_a_deleted_project_takes_its_deliveries_along(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    receiver.behaves.append(answers(500))
+    courier.issue(path)
+    courier.issue(path)
+    courier.skip(1)
+    courier.deliver()
+    assert len([pk for pk, _ in courier.account.table.items if keys.is_outbox(pk)]) == 4
+    assert courier.api.delete(path).status == 204
+    courier.account.upkeep()
+    assert [pk for pk, _ in courier.account.table.items if keys.is_outbox(pk)] == []
+
+
+def test_a_secret_that_nobody_can_open_disables_the_webhook(
+    courier: Courier, path: str, hook: str, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = courier.account.modules["deliver"].cursor_source
+    monkeypatch.setattr(source, "_secrets", (b"another",))
+    monkeypatch.setattr(source, "_seals", {})
+    courier.issue(path)
+    courier.deliver()
+    told = courier.api.get(hook).body
+    assert (told["enabled"], told["notice"]["reason"]) == (
+        False,
+        "Its secret cannot be opened any more. Rotate it, then enable it.",
+    )
+    assert receiver.heard == []
+
+
+def test_an_administrator_who_is_just_changing_a_webhook_is_not_overruled(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    """He gives it another URL while the receiver says that it is gone."""
+
+    def gone(connection: Any) -> None:
+        if len(receiver.heard) == 1:
+            assert courier.api.patch(hook, {"events": ["create"]}).status == 200
+        answers(410)(connection)
+
+    receiver.behaves.append(gone)
+    courier.issue(path)
+    courier.deliver()
+    assert courier.api.get(hook).body["enabled"] is True
+
+
+# The log and replays
+
+
+def test_the_log_is_read_page_by_page_the_last_change_first(courier: Courier, path: str, hook: str) -> None:
+    for _ in range(5):
+        courier.issue(path)
+    courier.skip(1)
+    courier.deliver()
+    pages, cursor = [], None
+    while True:
+        query = {"limit": "2"} | ({"cursor": cursor} if cursor else {})
+        page = courier.api.get(f"{hook}/deliveries", query=query).body
+        pages.append([one["issue"]["num"] for one in page["items"]])
+        cursor = page["next"]
+        if cursor is None:
+            break
+    assert [num for page in pages for num in page] == [5, 4, 3, 2, 1]
+    assert len(pages) >= 3
+
+
+def test_a_cursor_of_one_log_is_none_of_another(courier: Courier, path: str, hook: str) -> None:
+    for _ in range(3):
+        courier.issue(path)
+    courier.skip(1)
+    courier.deliver()
+    other = defined(courier, path)["path"]
+    cursor = courier.api.get(f"{hook}/deliveries", query={"limit": "1"}).body["next"]
+    answer = courier.api.get(f"{other}/deliveries", query={"cursor": cursor})
+    assert answer.kind == (400, "invalid-request")
+
+
+def test_a_delivery_is_forgotten_after_a_week(courier: Courier, path: str, hook: str) -> None:
+    courier.issue(path)
+    courier.deliver()
+    courier.skip(7 * 86_400 - 60)
+    (told,) = courier.log(hook)
+    courier.skip(120)
+    assert courier.log(hook) == []
+    answer = courier.api.post(f"{hook}/deliveries/{told['id']}/replay")
+    assert answer.kind == (404, "not-found")
+
+
+def test_a_replay_sends_the_same_message_again(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    courier.issue(path)
+    courier.deliver()
+    (told,) = courier.log(hook)
+    replayed = courier.api.post(f"{hook}/deliveries/{told['id']}/replay")
+    assert replayed.status == 202
+    assert replayed.body.items() >= {"id": told["id"], "status": "pending", "attempts": 0}.items()
+    courier.deliver()
+    first, second = receiver.heard
+    assert first.headers["webhook-id"] == second.headers["webhook-id"] == told["message"]
+    assert first.told == second.told
+    (after,) = courier.log(hook)
+    assert (after["status"], after["attempts"]) == ("delivered", 1)
+    courier.wait(HOUR)
+    assert len(receiver.heard) == 2
+
+
+def test_a_replay_is_tried_at_once_though_the_webhook_rests_and_begins_its_tries_anew(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    receiver.otherwise = answers(500)
+    for _ in range(8):
+        courier.issue(path)
+    courier.wait(2 * HOUR)
+    tried = len(receiver.heard)
+    pending = courier.log(hook)[-1]
+    assert pending["attempts"] > 1
+    receiver.otherwise = answers()
+    assert courier.api.post(f"{hook}/deliveries/{pending['id']}/replay").status == 202
+    courier.deliver()
+    assert len(receiver.heard) > tried
+    assert {one["status"] for one in courier.log(hook) if one["issue"] == pending["issue"]} == {"delivered"}
+
+
+def test_a_replay_while_the_message_is_tried_wins(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    receiver.behaves.append(answers(500))
+    courier.issue(path)
+    courier.deliver()
+    (told,) = courier.log(hook)
+
+    def meanwhile(connection: Any) -> None:
+        assert courier.api.post(f"{hook}/deliveries/{told['id']}/replay").status == 202
+        answers(500)(connection)
+
+    receiver.behaves.append(meanwhile)
+    courier.wait(20)
+    assert len(receiver.heard) == 3
+    assert [one["status"] for one in courier.log(hook)] == ["delivered"]
+
+
+def test_what_cannot_be_replayed_says_why(courier: Courier, path: str, hook: str) -> None:
+    courier.issue(path)
+    courier.deliver()
+    (told,) = courier.log(hook)
+    replay = f"{hook}/deliveries/{told['id']}/replay"
+    for unknown in ("999_1", "57_1r", "1_0", "0_1", "x", "1_1_1", "1_1000000", "%77"):
+        assert courier.api.post(f"{hook}/deliveries/{unknown}/replay").kind == (404, "not-found")
+    courier.api.patch(hook, {"enabled": False})
+    disabled = courier.api.post(replay)
+    assert disabled.kind == (409, "conflict")
+    assert "Enable" in disabled.body["detail"]
+    courier.api.patch(hook, {"enabled": True})
+    for place in [place for place in courier.account.table.items if place[0].startswith(keys.HISTORY_PREFIX)]:
+        courier.account.table.delete(*place)
+    forgotten = courier.api.post(replay)
+    assert forgotten.kind == (409, "conflict")
+    assert "not remembered" in forgotten.body["detail"]
+
+
+def test_a_pending_message_whose_change_is_forgotten_is_given_up(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    receiver.behaves.append(answers(500))
+    num = courier.issue(path)["num"]
+    courier.deliver()
+    assert courier.api.delete(f"{path}/issues/{num}").status == 204
+    assert courier.api.delete(f"{path}/trash/{num}").status == 204
+    for place in [place for place in courier.account.table.items if place[0].startswith(keys.HISTORY_PREFIX)]:
+        courier.account.table.delete(*place)
+    courier.wait(10)
+    log = courier.log(hook)
+    assert (log[-1]["status"], log[-1]["problem"]) == (
+        "failed",
+        "Nothing was sent: what the message tells is not remembered any more.",
+    )
+
+
+def test_only_an_administrator_sees_the_log_and_replays(courier: Courier, path: str, hook: str) -> None:
+    courier.issue(path)
+    courier.deliver()
+    (told,) = courier.log(hook)
+    before = courier.account.items()
+    for role in ("viewer", "editor"):
+        client = courier.account.api(role=role)
+        for answer in (
+            client.get(f"{hook}/deliveries"),
+            client.post(f"{hook}/deliveries/{told['id']}/replay"),
+        ):
+            assert answer.kind == (403, "forbidden")
+    stranger = courier.account.api(tenant="0808")
+    stranger.made("/v1/projects", {"id": "plain", "name": "Plain"})
+    for answer in (
+        stranger.get(f"{hook}/deliveries"),
+        stranger.post(f"{hook}/deliveries/{told['id']}/replay"),
+    ):
+        assert answer.kind == (404, "not-found")
+    kept = [item for item in courier.account.items() if "0808" not in item["PK"]["S"]]
+    assert kept == before
+
+
+# The handler
+
+
+def test_an_error_of_ours_is_raised_when_the_others_are_done(
+    courier: Courier, path: str, hook: str, receiver: Receiver
+) -> None:
+    courier.issue(path)
+    courier.skip(1)
+    hints = [Hint(keys.outbox("0807", "plain", "w000000000000"), clock.now()), *courier.account.outboxes]
+    table = courier.account.modules["deliver"].table
+
+    def broken(attempted: Any, perform: Callable[[], Any]) -> Any:
+        if attempted.operation == "get" and attempted.key[0].endswith("w000000000000"):
+            raise ZeroDivisionError
+        return perform()
+
+    module = courier.account.modules["deliver"]
+    module.table = courier.account.table.seen_through(broken)  # type: ignore[attr-defined]
+    with pytest.raises(ZeroDivisionError):
+        courier.turn(*hints)
+    module.table = table  # type: ignore[attr-defined]
+    assert len(receiver.heard) == 1
