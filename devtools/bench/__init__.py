@@ -7,11 +7,11 @@ from devtools.arguments import count
 
 DESCRIPTION = """\
 Measure the query, command and maintain handlers, in this process, on a DynamoDB Local in memory: projects of 20 attributes, 4 of
-them indexed, are loaded by the bulk path, then a 100-row page by number, by date, by text and of the tail without a value,
-one create, one edit of one field and one delete with all that is derived from them; what the API and the consumer take for each of
-many issues; and what an edit costs by what is indexed. In a journalled project of the last size, issues are changed one by one
-and many in a fold. The check of what is derived and the passes of a reindex run in a process each, whose memory is told; what
-would take minutes is measured in part, and says of how many issues.
+them indexed, are loaded by the bulk path, then a 100-row page by number, by date, by text and of the tail without a value, one
+create, one edit of one field and one delete with all that is derived from them; what the API and the consumer take for each of
+many issues; what an edit costs by what is indexed, and what the history adds. In a journalled project of the last size, issues
+are changed one by one and many in a fold. The check of what is derived and the passes of a reindex run in a process each, whose
+memory is told; what would take minutes is measured in part, and says of how many issues.
 
 Read units, write units and calls are those that DynamoDB reports. Milliseconds are of this machine and of DynamoDB Local: what
 they prove is how they change with the size of the project. All sizes are measured in turn, so that they share good and bad moments.

@@ -15,6 +15,7 @@ from devtools.local.container import Context
 from devtools.local.environment import local
 from devtools.local.sqs import HINT_QUEUES
 from gridview.commands.actor import Actor
+from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.jobs import Hint
 
@@ -41,6 +42,12 @@ class Functions:
             vars(importlib.import_module(f"functions.{name}.handler")).update(
                 job_queue=_NoQueue(), webhook_queue=_NoQueue()
             )
+
+    @property
+    def consumers_table(self) -> Table:
+        """The table as the maintain function has it: what its calls use up is counted."""
+        found: Table = vars(importlib.import_module("functions.maintain.handler"))["table"]
+        return found
 
     def query(self, event: Mapping[str, Any]) -> Any:
         """The body of an answer of the query function."""

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from devtools.bench.edits import Edit
+from devtools.bench.history import Remembered
 from devtools.bench.journalled import CREATE, Journalled
 from devtools.bench.measure import PAGES, Page, Writes
 from devtools.bench.sharing import Shared
@@ -50,7 +51,11 @@ def growth(results: Sequence[Result]) -> dict[str, Growth]:
 
 
 def to_json(
-    results: Sequence[Result], edits: Sequence[Edit], journalled: Sequence[Journalled], shared: Shared
+    results: Sequence[Result],
+    edits: Sequence[Edit],
+    remembered: Sequence[Remembered],
+    journalled: Sequence[Journalled],
+    shared: Shared,
 ) -> dict[str, Any]:
     """Everything, by name."""
     return {
@@ -59,6 +64,7 @@ def to_json(
             for result in results
         ],
         "edits": [asdict(edit) for edit in edits],
+        "history": [asdict(one) for one in remembered],
         "journalled": [
             {
                 "kind": one.kind,
@@ -85,17 +91,19 @@ def show(
     console: Console,
     results: Sequence[Result],
     edits: Sequence[Edit],
+    remembered: Sequence[Remembered],
     journalled: Sequence[Journalled],
     shared: Shared,
 ) -> None:
-    """Print the tables of each size, of edits and of a journalled project, the ratios between the largest size and the smallest,
-    and what is shared.
+    """Print the tables of each size, of edits, of the history and of a journalled project, the ratios between the largest size and
+    the smallest, and what is shared.
     """
     for result in results:
         console.print(_pages(result))
         console.print(_line(result), highlight=False, soft_wrap=True)
         console.print(_work(result))
     console.print(_edits(edits))
+    console.print(_remembered(remembered))
     console.print(_journalled(journalled))
     for line in _cpu(journalled):
         console.print(line, highlight=False, soft_wrap=True)
@@ -167,6 +175,14 @@ def _edits(edits: Sequence[Edit]) -> Table:
             f"{edit.document:.1f}",
             f"{edit.everything:.1f}",
         )
+    return table
+
+
+def _remembered(remembered: Sequence[Remembered]) -> Table:
+    table = _table("\nWrite units that the history adds to a change")
+    _columns(table, "change", "the document alone", "history on", "history off")
+    for one in remembered:
+        table.add_row(one.kind, f"{one.stored:.1f}", f"{one.on:.1f}", f"{one.off:.1f}")
     return table
 
 

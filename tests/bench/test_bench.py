@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from devtools import paths
-from devtools.bench import background, issues, journalled, measure
+from devtools.bench import background, history, issues, journalled, measure
 
 BUILTINS = 4
 """Orders that each issue is in: name, state, created and updated."""
@@ -110,6 +110,19 @@ def test_an_edit_costs_by_the_orders_that_it_moves_the_issue_in(measured: tuple[
             _costs(edit["everything"], DOCUMENT + LEDGER + moved * MOVED_ENTRY, blocks=moved)
         else:
             assert DOCUMENT + touched <= edit["everything"] < DOCUMENT + touched + LAG
+
+
+def test_the_history_adds_three_items_to_a_change_and_one_where_it_is_off(
+    measured: tuple[dict[str, Any], str],
+) -> None:
+    found = {one["kind"]: one for one in measured[0]["history"]}
+    assert list(found) == [history.CREATE, history.EDIT, history.DELETE]
+    assert [one["stored"] for one in found.values()] == [DOCUMENT + COUNTER, DOCUMENT, DOCUMENT]
+    assert (found[history.EDIT]["on"], found[history.EDIT]["off"]) == (3, 1)
+    # A change of all values may be larger than a KB; a delete tells them too.
+    for kind in (history.CREATE, history.DELETE):
+        assert 3 <= found[kind]["on"] <= 4
+        assert found[kind]["on"] - found[kind]["off"] == pytest.approx(2)
 
 
 def test_the_consumer_writes_entries_and_twice_the_ledger_and_shares_all_else_in_batches(

@@ -10,6 +10,7 @@ from devtools.bench import report
 from devtools.bench.apart import Memory, memory_in
 from devtools.bench.capacity import Units
 from devtools.bench.edits import Edit
+from devtools.bench.history import Remembered
 from devtools.bench.journalled import Journalled
 from devtools.bench.measure import PAGES, Page, Writes
 from devtools.bench.sharing import Lag, Shared, Sliced
@@ -31,6 +32,9 @@ SHARED = Shared(
 )
 
 
+REMEMBERED = [Remembered("create", stored=3.0, on=3.25, off=1.25)]
+
+
 JOURNALLED = [
     Journalled(
         "create",
@@ -50,7 +54,7 @@ def result(issues: int, work: dict[str, Work]) -> report.Result:
 
 def printed(results: list[report.Result], edits: list[Edit]) -> list[str]:
     output = io.StringIO()
-    report.show(Console(file=output, width=140), results, edits, JOURNALLED, SHARED)
+    report.show(Console(file=output, width=140), results, edits, REMEMBERED, JOURNALLED, SHARED)
     return output.getvalue().splitlines()
 
 
@@ -133,7 +137,7 @@ def test_a_change_in_a_journalled_project_is_told_by_what_it_writes() -> None:
     assert "create 40 37.5 2.0 15.8 19.7 8.7" in rows
     # That of the largest fold.
     assert "CPU time of a new issue: consumer 2.50 ms, with the fold 3.75 ms." in lines
-    told = report.to_json([result(1_000, {})], [], JOURNALLED, SHARED)["journalled"]
+    told = report.to_json([result(1_000, {})], [], REMEMBERED, JOURNALLED, SHARED)["journalled"]
     assert [(one["together"], round(one["write_units"], 1)) for one in told] == [(1_000, 19.3), (40, 37.5)]
     assert told[0]["folded"]["cpu_milliseconds"] == 1.25
 
@@ -142,6 +146,13 @@ def test_what_is_shared_is_printed_and_told_as_json() -> None:
     lines = [line.split() for line in printed([result(1_000, {})], [])]
     assert ["4", "counted", "1,016", "3.21", "4.13", "49%"] in lines
     assert ["imports", "and", "reindexes", "402", "ms", "2,366", "ms", "61"] in lines
-    told = report.to_json([result(1_000, {})], [], JOURNALLED, SHARED)
+    told = report.to_json([result(1_000, {})], [], REMEMBERED, JOURNALLED, SHARED)
     assert told["lags"] == [{"neighbour": True, "median": 401.9, "worst": 2_366.2, "records": 61}]
     assert [one["workers"] for one in told["slices"]] == [4]
+
+
+def test_what_the_history_adds_is_printed_and_told_as_json() -> None:
+    lines = [line.split() for line in printed([result(1_000, {})], [])]
+    assert ["create", "3.0", "3.2", "1.2"] in lines
+    told = report.to_json([result(1_000, {})], [], REMEMBERED, JOURNALLED, SHARED)
+    assert told["history"] == [{"kind": "create", "stored": 3.0, "on": 3.25, "off": 1.25}]
