@@ -128,3 +128,27 @@ test('an issue that somebody deleted has a history, and comes back from the tras
   await expect.poll(() => page.column('Name')).toEqual(['Part 1', 'Part 2', 'Part 3']);
   await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'changed' });
 });
+
+test('a change is undone in the history of an issue, and a delete by the keys that undo', async ({ visit, api }) => {
+  const id = await bridge(api);
+  const page = await ProjectPage.open(await visit(), id);
+  await type(page, 1, 'Note', 'changed');
+  await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'changed' });
+  await (await page.cell(1, 'Name')).click();
+  await page.page.keyboard.press('Space');
+  const panel = page.page.getByRole('complementary');
+  await panel.getByText('History', { exact: true }).click();
+  await expect.poll(() => panel.locator('.history del').allInnerTexts()).toEqual(['as found']);
+  await panel.getByRole('button', { name: /^Undo the change of/ }).first().click();
+  await panel.getByText('Undone in 1 issue.').waitFor();
+  expect(await valuesOf(api, id, 2)).toMatchObject({ note: 'as found' });
+  await page.page.keyboard.press('Escape');
+
+  await (await page.cell(1, 'Name')).click();
+  await page.tool('Delete rows').click();
+  await page.page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await expect.poll(() => page.column('Name')).toEqual(['Part 1', 'Part 3']);
+  await page.tool('Undo').click();
+  await page.page.getByText('1 issue is back.').waitFor();
+  expect(await valuesOf(api, id, 2)).toMatchObject({ name: 'Part 2', note: 'as found' });
+});

@@ -12,6 +12,13 @@ const FIELDS = [{ ...field('name'), custom: false }, field('cost', 'number'), fi
 
 const edit = (num: number, id: string, before: string | null, after: string | null): CellEdit => ({ num, field: id, before, after });
 
+interface Stored {
+  readonly version: number;
+  readonly values: Record<string, unknown>;
+  readonly by: string;
+  readonly changed?: Record<string, number>;
+}
+
 /** Issues as the API keeps them: the version that last changed each field, and a rule for one field. */
 class Issues {
   readonly held = new Map<number, Row>();
@@ -19,8 +26,18 @@ class Issues {
   readonly changes = new Set<string | null>();
   /** Whether a refusal tells the issue as it is now; those of large ones do not. */
   tells = true;
+  /** Whether changes can be taken back, and how often an undo comes before the history has told of them. */
+  remembers = true;
+  untold = 0;
+  /** Whether an undo is a job, and how often it was looked at. */
+  byJob = false;
+  looks = 0;
+  /** Deleted issues, each with the change that deleted it; and those that nobody can bring back. */
+  readonly trash = new Map<number, { readonly issue: Stored; readonly change: string | null }>();
+  readonly purged = new Set<number>();
+  private change: string | null = null;
   private last: number;
-  readonly stored = new Map<number, { version: number; values: Record<string, unknown>; by: string; changed?: Record<string, number> }>();
+  readonly stored = new Map<number, Stored>();
 
   constructor(count: number) {
     this.last = count;
@@ -55,8 +72,11 @@ class Issues {
   private answer(address: string, request: RequestInit): Response {
     this.requests.push(`${request.method ?? ''} ${address}`);
     const body = JSON.parse((request.body as string | null) ?? '{}') as Patched & { operations?: Operation[]; filter?: { value: number[] } };
+    if (address.endsWith('/undo')) return this.takeBack(String((body as { change?: string }).change));
+    if (address.includes('/jobs/')) return Response.json(address.includes('/refused') ? { items: [], next: null } : { state: this.looks++ ? 'done' : 'running' });
     if (body.operations) {
-      this.changes.add(new Headers(request.headers).get('X-Change-Id'));
+      this.change = new Headers(request.headers).get('X-Change-Id');
+      this.changes.add(this.change);
       return Response.json({ results: body.operations.map((operation) => this.operate(operation)) });
     }
     // The index has not heard of issue 2.
@@ -79,8 +99,28 @@ class Issues {
     }
     const num = gone?.num ?? 0;
     if (this.stored.get(num)?.version !== gone?.version) return { status: 412, problem: { type: 'x', title: 'no 412', status: 412, detail: 'It has changed.' } };
+    this.trash.set(num, { issue: this.stored.get(num) ?? { version: 0, values: {}, by: '' }, change: this.change });
     this.stored.delete(num);
     return { status: 204, num };
+  }
+
+  private takeBack(change: string): Response {
+    const refuse = (type: string) => Response.json({ type, title: type, status: 409 }, { status: 409, headers: { 'Retry-After': '0' } });
+    if (!this.remembers) return refuse('history-off');
+    if (this.untold-- > 0) return refuse('not-told');
+    const undone: { num: number; version: number }[] = [];
+    const refused: unknown[] = [];
+    for (const [num, { issue, change: own }] of this.trash) {
+      if (own !== change) continue;
+      if (this.purged.has(num)) {
+        refused.push({ num, problem: { type: 'not-found', title: 'gone', status: 404, detail: 'It is gone.' } });
+        continue;
+      }
+      this.stored.set(num, { ...issue, version: issue.version + 2 });
+      undone.push({ num, version: issue.version + 2 });
+    }
+    if (this.byJob) return Response.json({ id: 'j1', kind: 'undo', state: 'waiting', change: 'c2' }, { status: 202 });
+    return Response.json({ undone, change: 'c2', refused });
   }
 
   private patch(num: number, { fields, name, base }: Patched) {
@@ -243,8 +283,47 @@ describe('issues', () => {
     expect(editor.history.value.undone).toEqual([]);
   });
 
-  it('that were deleted are made again by undo, with all their fields, under new numbers', async () => {
+  it('that were deleted come back from the trash by undo, under their numbers, as soon as the history has told of it', async () => {
     const issues = new Issues(3);
+    issues.untold = 1;
+    const { editor, written } = issues.editor();
+    const deleted = await readKept(issues.api, 'p', [3, 2]);
+    await editor.apply({ deleted });
+    expect(names(issues)).toEqual(['1 n1']);
+    await editor.undo();
+    expect(names(issues)).toEqual(['1 n1', '3 n3', '2 n2']);
+    expect(written.mock.lastCall?.[0]).toMatchObject({ made: [{ num: 3, version: 3 }, { num: 2, version: 3 }] });
+    expect(editor.owns('c2')).toBe(true);
+    expect(issues.requests.filter((one) => one.endsWith('/undo'))).toHaveLength(2);
+    await editor.redo();
+    expect(names(issues)).toEqual(['1 n1']);
+    await editor.undo();
+    expect(names(issues)).toEqual(['1 n1', '3 n3', '2 n2']);
+  }, 10_000);
+
+  it('of which some have left the trash come back without those, and why is told', async () => {
+    const issues = new Issues(3);
+    issues.purged.add(3);
+    const { editor } = issues.editor();
+    await editor.apply({ deleted: await readKept(issues.api, 'p', [2, 3]) });
+    const outcome = await editor.undo();
+    expect(outcome?.taken.made.map(({ num }) => num)).toEqual([2]);
+    expect(outcome?.problems.map(({ detail }) => detail)).toEqual(['It is gone.']);
+  });
+
+  it('that are many come back by a job, which is waited for', async () => {
+    const issues = new Issues(3);
+    issues.byJob = true;
+    const { editor } = issues.editor();
+    await editor.apply({ deleted: await readKept(issues.api, 'p', [2, 3]) });
+    const outcome = await editor.undo();
+    expect(outcome?.taken.made.map(({ num, version }) => [num, version])).toEqual([[2, 3], [3, 3]]);
+    expect(issues.looks).toBe(2);
+  }, 10_000);
+
+  it('that were deleted are made again by undo, with all their fields, under new numbers, where no history is kept', async () => {
+    const issues = new Issues(3);
+    issues.remembers = false;
     issues.other(3, 'city', 'Oslo');
     const { editor } = issues.editor();
     const deleted = await readKept(issues.api, 'p', [3, 2, 7]);
@@ -262,6 +341,7 @@ describe('issues', () => {
 
   it('that others have changed are not deleted, and undo does not make them twice', async () => {
     const issues = new Issues(2);
+    issues.remembers = false;
     const { editor } = issues.editor();
     const deleted = await readKept(issues.api, 'p', [1, 2]);
     issues.other(1, 'city', 'Oslo');

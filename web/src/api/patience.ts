@@ -21,5 +21,7 @@ export async function patiently<T>(send: () => Promise<T>, signal?: AbortSignal)
 /** Seconds to wait before a request is sent again; null where that would not help. */
 function waitFor(error: unknown): number | null {
   if (error instanceof OfflineError) return 0;
-  return error instanceof ApiError && (error.status === 429 || error.status === 503) ? (error.retryAfter ?? 0) : null;
+  // What was written just now is told in a moment.
+  const passes = error instanceof ApiError && (error.status === 429 || error.status === 503 || error.kind === 'not-told');
+  return passes ? (error.retryAfter ?? 0) : null;
 }

@@ -49,8 +49,8 @@ export class RecentWrites {
   }
 }
 
-/** What the index answers: pages, groups, summaries and positions. */
-const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|issues\/\d+\/position)(\?|$)/;
+/** What the index answers: pages, groups, summaries and positions; and an undo, which begins when the history has told of these writes. */
+const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|undo|issues\/\d+\/position)(\?|$)/;
 
 function projectOf(address: string): string | null {
   return /^\/v1\/projects\/([^/?]+)\//.exec(address)?.[1] ?? null;

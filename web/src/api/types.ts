@@ -24,3 +24,5 @@ export type ChangeEvent = Schemas['ChangeEvent'];
 export type CommentEvent = Schemas['CommentEvent'];
 export type TrashedIssue = Schemas['TrashedIssue'];
 export type ResetEvent = Schemas['ResetEvent'];
+export type UndoAnswer = Schemas['UndoAnswer'];
+export type BackgroundJob = Schemas['BackgroundJob'];

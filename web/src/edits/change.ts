@@ -29,6 +29,8 @@ export interface Change {
   readonly edits: readonly CellEdit[];
   readonly made: readonly Kept[];
   readonly deleted: readonly Kept[];
+  /** Of a change that deleted issues and did nothing else: the id under which it was written, by which the API brings them back. */
+  readonly id?: string;
 }
 
 export const NO_CHANGE: Change = { edits: [], made: [], deleted: [] };
@@ -49,7 +51,7 @@ export function takenBack(edits: readonly CellEdit[]): readonly CellEdit[] {
 /** The change with other numbers of issues: an issue that is made again has a new one. */
 export function renumbered(change: Change, numbers: ReadonlyMap<number, number>): Change {
   const now = <T extends { readonly num: number }>(one: T): T => ({ ...one, num: numbers.get(one.num) ?? one.num });
-  return { edits: change.edits.map(now), made: change.made.map(now), deleted: change.deleted.map(now) };
+  return { ...change, edits: change.edits.map(now), made: change.made.map(now), deleted: change.deleted.map(now) };
 }
 
 /** What makes an issue again, as it is now. */

@@ -16,6 +16,7 @@ import { words } from '../words';
 import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change, type Kept } from './change';
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
+import { takeBack } from './take-back';
 import { BATCH, patchIssue, readIssue, writeBatch, type Operation, type OperationResult } from './writes';
 
 /** Where the rows are that an edit is shown in. */
@@ -42,6 +43,9 @@ const SHOWN = 50;
 
 /** How often an edit is made again on top of what others changed. */
 const MAX_ROUNDS = 4;
+
+/** The refusals of an undo of which nothing can be known any more. */
+const FORGOTTEN: ReadonlySet<string> = new Set(['history-off', 'history-expired']);
 
 /** Own changes that are known when the feed tells of them. */
 const MAX_OWN = 200;
@@ -77,13 +81,16 @@ export class Editor {
     return this.make({ edits: changed, made, deleted }, did);
   }
 
-  /** Take the last step back. Issues that it deleted are made again, under new numbers; those that it made are deleted. */
+  /** Take the last step back. Issues that it deleted come back from the trash; those that it made are deleted. */
   async undo(): Promise<Outcome | null> {
     await this.settled();
     const [last, rest] = undoing(this.history.peek());
     if (!last) return null;
     this.history.value = rest;
-    return this.make(inverse(last), (history, taken) => undid(history, inverse(taken)));
+    const back = inverse(last);
+    const { id } = last;
+    const write = id === undefined ? undefined : () => this.restore(back, id);
+    return this.make(back, (history, taken) => undid(history, inverse(taken)), write);
   }
 
   async redo(): Promise<Outcome | null> {
@@ -117,11 +124,15 @@ export class Editor {
   }
 
   /** Show edits, and write the change behind those that are being written; then note it in the history. */
-  private make(change: Change, note: (history: History, taken: Change) => History): Promise<Outcome> {
+  private make(
+    change: Change,
+    note: (history: History, taken: Change) => History,
+    write: () => Promise<Outcome> = () => this.write(change),
+  ): Promise<Outcome> {
     this.show(change.edits);
     this.mark(change.edits, { kind: 'pending' });
     const turn = this.queue.then(async () => {
-      const outcome = await this.write(change);
+      const outcome = await write();
       this.history.value = note(withNumbers(this.history.peek(), newNumbers(change, outcome.taken)), outcome.taken);
       this.progress.value = null;
       if (!isEmpty(outcome.taken)) this.written(outcome.taken);
@@ -136,17 +147,42 @@ export class Editor {
     for (let seen: unknown = null; seen !== this.queue; ) await (seen = this.queue);
   }
 
-  private async write(change: Change): Promise<Outcome> {
-    const id = crypto.randomUUID();
+  /** Bring deleted issues back under their numbers. Where the project remembers no changes, they are made again under new ones. */
+  private async restore(change: Change, id: string): Promise<Outcome> {
+    try {
+      const { change: own, versions, refused } = await takeBack(this.api, this.project, id);
+      this.claim(own);
+      const made = change.made.flatMap((issue) => {
+        // A delete and a restore are a version each.
+        const version = versions === null ? issue.version + 2 : versions.get(issue.num);
+        return refused.has(issue.num) || version === undefined ? [] : [{ ...issue, version }];
+      });
+      for (const { num, version } of made) this.versions.set(num, version);
+      return { taken: { ...NO_CHANGE, made }, problems: [...refused.values()] };
+    } catch (error) {
+      if (error instanceof ApiError && FORGOTTEN.has(error.kind)) return this.write(change);
+      return { taken: NO_CHANGE, problems: [error instanceof ApiError ? error.problem : unreachable(error)] };
+    }
+  }
+
+  /** Know a change for one that was made here, when the feed tells of it. */
+  private claim(id: string): void {
     this.own.add(id);
     for (const oldest of this.own) {
       if (this.own.size <= MAX_OWN) break;
       this.own.delete(oldest);
     }
+  }
+
+  private async write(change: Change): Promise<Outcome> {
+    const id = crypto.randomUUID();
+    this.claim(id);
     const edits = await this.writeEdits(change.edits, id);
     const made = await this.writeIssues(change.made, ({ body }) => ({ create: body }), id);
     const deleted = await this.writeIssues(change.deleted, ({ num, version }) => ({ delete: { num, ...versionOf(this.seen(num) || version) } }), id);
-    return { taken: { edits, made: made.taken, deleted: deleted.taken }, problems: [...made.problems, ...deleted.problems] };
+    const only = deleted.taken.length > 0 && !edits.length && !made.taken.length;
+    const taken = { edits, made: made.taken, deleted: deleted.taken, ...(only && { id }) };
+    return { taken, problems: [...made.problems, ...deleted.problems] };
   }
 
   private async writeEdits(edits: readonly CellEdit[], change: string): Promise<readonly CellEdit[]> {

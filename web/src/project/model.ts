@@ -6,11 +6,12 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
-import type { Explanation, Filter, IndexAge, Project } from '../api/types';
+import type { ChangeEvent, Explanation, Filter, IndexAge, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import type { CellEdit, Change, Kept } from '../edits/change';
 import { Editor, type HeldRows } from '../edits/editor';
 import { keyOf } from '../edits/marks';
+import { takeBack } from '../edits/take-back';
 import type { Field } from '../fields/fields';
 import { rowOf, type Row } from '../fields/values';
 import { namedIn, type Dependence } from '../live/events';
@@ -25,6 +26,7 @@ import { defaultColumns, inScreenOrder } from '../view/columns';
 import { withSearch } from '../view/filters';
 import { compareRows } from '../view/order';
 import { DEFAULT_VIEW, type Column, type View } from '../view/view';
+import { words } from '../words';
 import { Counting } from './counting';
 import { Desk } from './desk';
 import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
@@ -192,6 +194,25 @@ export class ProjectModel {
       index += limit;
     }
     return found;
+  }
+
+  /** Take back a change that the history tells of, with all that was written under its id. Answers what is to be said of it. */
+  async takeBack({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): Promise<string> {
+    if (change === null) return '';
+    const { versions, refused } = await takeBack(this.api, this.project.id, change, by ?? undefined);
+    this.settle();
+    const shown = this.issue.row.peek();
+    if (shown) await this.issue.show(shown.num);
+    const [why] = refused.values();
+    return [
+      ...(versions?.size === 0 ? [] : [words.history.undone(versions?.size ?? null)]),
+      ...(why ? [words.history.stays(refused.size, why.detail ?? why.title)] : []),
+    ].join(' ');
+  }
+
+  /** Whether the user may take back what somebody has changed. */
+  mayTakeBack({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): boolean {
+    return this.canEdit && change !== null && by !== null && (by === this.user.user || permits(this.role, 'admin'));
   }
 
   private written({ edits, made, deleted }: Change): void {

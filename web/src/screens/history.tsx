@@ -42,10 +42,29 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
   useSignalEffect(() => {
     if (model.live.heard.value.has(num)) void changes.load();
   });
+  const [said, setSaid] = useState('');
+  const [refusal, setRefusal] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const takeBack = async (change: ChangeEvent) => {
+    setBusy(true);
+    setRefusal(null);
+    try {
+      setSaid(await model.takeBack(change));
+      await changes.load();
+    } catch (problem) {
+      setRefusal(problem);
+    } finally {
+      setBusy(false);
+    }
+  };
   const list = changes.list.value;
   const error = changes.error.value;
   return (
     <>
+      {refusal !== null && <Refusal error={refusal} title={words.history.undoFailed} />}
+      <p class="soft" role="status">
+        {said}
+      </p>
       {error !== null && <Refusal error={error} title={words.history.failed} onRetry={() => void changes.load()} />}
       {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
       {list?.length === 0 && <p class="soft">{words.history.none}</p>}
@@ -54,6 +73,17 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
           <li key={change.id}>
             <strong>{change.by === null ? words.history.nobody : model.people.nameOf(change.by)}</strong> {words.history.kinds[change.kind]}{' '}
             <time dateTime={change.at}>{formatDatetime(change.at)}</time>
+            {change.kind !== 'comment' && model.mayTakeBack(change) && (
+              <button
+                class="button"
+                type="button"
+                disabled={busy}
+                aria-label={words.history.undoOf(formatDatetime(change.at))}
+                onClick={() => void takeBack(change)}
+              >
+                {words.history.undo}
+              </button>
+            )}
             <Edits model={model} change={change} />
           </li>
         ))}

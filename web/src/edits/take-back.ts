@@ -1,0 +1,62 @@
+/** Taking back what was written under a change's id, as far as nobody else has changed it since. */
+import type { Api } from '../api/client';
+import { patiently } from '../api/patience';
+import type { ProblemDocument } from '../api/problem';
+import type { BackgroundJob, UndoAnswer } from '../api/types';
+
+export interface TakenBack {
+  /** The change that the undo is: its undo is a redo. */
+  readonly change: string;
+  /** The versions of the issues of which anything was taken back; null where a job did it, which does not tell them. */
+  readonly versions: ReadonlyMap<number, number> | null;
+  /** Why issues stay as they are, all or in part. */
+  readonly refused: ReadonlyMap<number, ProblemDocument>;
+}
+
+/** Milliseconds between two looks at a job. */
+const LOOK_EACH = 1_000;
+
+/** The API waits until the history has told all of the change, and refuses until then: so it is asked patiently. Of a large change it makes a job. */
+export async function takeBack(api: Api, project: string, change: string, by?: string): Promise<TakenBack> {
+  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  const { body } = await patiently(() =>
+    api.call('POST', '/v1/projects/{project}/undo', {
+      path: { project },
+      body: { change, ...(by !== undefined && { by }) },
+      headers,
+    }),
+  );
+  if (!isJob(body)) {
+    return {
+      change: body.change,
+      versions: new Map(body.undone.map(({ num, version }) => [num, version])),
+      refused: new Map(body.refused.map(({ num, problem }) => [num, problem])),
+    };
+  }
+  await ended(api, project, body.id);
+  return { change: body.change, versions: null, refused: await refusedBy(api, project, body.id) };
+}
+
+function isJob(body: UndoAnswer | BackgroundJob): body is BackgroundJob {
+  return 'kind' in body;
+}
+
+async function ended(api: Api, project: string, job: string): Promise<void> {
+  for (;;) {
+    const { body } = await patiently(() => api.call('GET', '/v1/projects/{project}/jobs/{job}', { path: { project, job } }));
+    if (body.state === 'failed') throw new Error(body.problem?.detail ?? body.problem?.title ?? body.state);
+    if (body.state === 'done' || body.state === 'cancelled') return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EACH));
+  }
+}
+
+async function refusedBy(api: Api, project: string, job: string): Promise<ReadonlyMap<number, ProblemDocument>> {
+  const refused = new Map<number, ProblemDocument>();
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query: { limit: number; cursor?: string } = { limit: 500, ...(cursor && { cursor }) };
+    const { body } = await patiently(() => api.call('GET', '/v1/projects/{project}/jobs/{job}/refused', { path: { project, job }, query }));
+    for (const { num, problem } of body.items) refused.set(num, problem);
+    cursor = body.next;
+  }
+  return refused;
+}
