@@ -21,6 +21,7 @@ from gridview.encoding import keys
 from gridview.support import concurrency
 from gridview.support.errors import Conflict, EditConflict, NotFound
 from tests.support.depth import THOROUGH, one_of
+from tests.support.killed import Killed, killing
 from tests.support.remembered import (
     ADA,
     BEN,
@@ -182,26 +183,6 @@ def _maker(world: World, num: int, version: int) -> str:
     item = world.table.get(keys.history("acme", "bridge", num), keys.history_item(version))
     assert item is not None
     return str(item["by"])
-
-
-class Killed(BaseException):
-    """The container is gone."""
-
-
-def killing(at: int, *, after: bool) -> Callable[[Attempted, Callable[[], Any]], Any]:
-    """Kills just before, or after, the call of this number."""
-    calls = iter(range(1, 10_000))
-
-    def around(_: Attempted, perform: Callable[[], Any]) -> Any:
-        call = next(calls)
-        if call == at and not after:
-            raise Killed
-        result = perform()
-        if call == at:
-            raise Killed
-        return result
-
-    return around
 
 
 ACTS: Sequence[tuple[bool, Any]] = (

@@ -27,6 +27,7 @@ from gridview.schema.user_jobs import JobKind
 from gridview.support import clock, concurrency
 from tests.support import told_changes
 from tests.support.depth import one_of
+from tests.support.killed import Killed, killing
 from tests.support.remembered import (
     ADA,
     BEN,
@@ -44,10 +45,6 @@ pytestmark = pytest.mark.usefixtures("no_pauses")
 
 ISSUES = 8
 OWN = UUID(int=7)
-
-
-class Killed(BaseException):
-    """The worker is gone."""
 
 
 class Passing:
@@ -122,22 +119,6 @@ def finish(table: Table, time: Passing, job: str, rate: int = 0) -> Any:
 def refused(table: Table, job: str) -> dict[int, str]:
     page = jobs.list_refused(table, BEN, PROJECT, job, {}, Cursors([b"of the tests"], "refused"))
     return {one["num"]: one["problem"]["type"] for one in page["items"]}
-
-
-def killing(at: int, *, after: bool) -> Callable[[Attempted, Callable[[], Any]], Any]:
-    """Kills just before, or after, the call of this number."""
-    calls = iter(range(1, 10_000))
-
-    def around(_: Attempted, perform: Callable[[], Any]) -> Any:
-        call = next(calls)
-        if call == at and not after:
-            raise Killed
-        result = perform()
-        if call == at:
-            raise Killed
-        return result
-
-    return around
 
 
 def killed_copies(table: MemoryTable, time: Passing, every: int) -> Iterator[MemoryTable]:
