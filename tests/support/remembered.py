@@ -14,7 +14,6 @@ from gridview.index import history
 from gridview.index.change_members import members_of
 from gridview.schema.catalog import Catalog, HistorySetting
 from gridview.schema.store import Catalogs
-from tests.support import told_changes
 
 TENANT, PROJECT = "acme", "bridge"
 ADA = Actor(TENANT, "ada", Role.ADMIN)
@@ -53,7 +52,6 @@ def made() -> MemoryTable:
         {"name": "Cost", "id": "cost", "type": "number"},
     ):
         attributes.create_attribute(table, Catalogs(), ADA, PROJECT, body)
-    told_changes.on_time(table)
     return table
 
 

@@ -39,6 +39,7 @@ from gridview.schema.user_jobs import JobKind
 from gridview.support import clock, concurrency
 from gridview.support.errors import NotFound, Overloaded
 from tests.support.depth import one_of
+from tests.support.passing import Passing
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -52,16 +53,6 @@ KIND_A = {"field": "kind", "op": "eq", "value": "a"}
 
 class Killed(BaseException):
     """The worker is gone."""
-
-
-class Passing:
-    """Time that can be made to pass."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.over = 0.0
-        after, seconds = clock.after, clock.seconds
-        monkeypatch.setattr(clock, "after", lambda more: after(more + self.over))
-        monkeypatch.setattr(clock, "seconds", lambda: seconds() + self.over)
 
 
 @pytest.fixture

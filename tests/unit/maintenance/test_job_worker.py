@@ -35,6 +35,7 @@ from gridview.support import aws, clock, concurrency
 from gridview.support.errors import Overloaded
 from tests.support.block_truth import assert_chains
 from tests.support.depth import one_of
+from tests.support.killed import Killed, killing
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -42,10 +43,6 @@ TENANT, PROJECT = "acme", "bridge"
 PARTITION = keys.project(TENANT, PROJECT)
 ADMIN = Actor(TENANT, "ada", Role.ADMIN)
 SETTLING = 75.0
-
-
-class Killed(BaseException):
-    """The worker is gone."""
 
 
 @pytest.fixture(autouse=True)
@@ -269,22 +266,6 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_wo
     assert killed > 20 / step
     finish(table, time)
     check(table, change)
-
-
-def killing(at: int, *, after: bool) -> Callable[[Attempted, Callable[[], Any]], Any]:
-    """An adversary that kills just before, or after, the call of this number."""
-    calls = iter(range(1, 1000))
-
-    def around(_: Attempted, perform: Callable[[], Any]) -> Any:
-        call = next(calls)
-        if call == at and not after:
-            raise Killed
-        result = perform()
-        if call == at:
-            raise Killed
-        return result
-
-    return around
 
 
 @pytest.mark.usefixtures("slices")

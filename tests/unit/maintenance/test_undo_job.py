@@ -28,6 +28,7 @@ from gridview.support import clock, concurrency
 from tests.support import told_changes
 from tests.support.depth import one_of
 from tests.support.killed import Killed, killing
+from tests.support.passing import Passing
 from tests.support.remembered import (
     ADA,
     BEN,
@@ -45,16 +46,6 @@ pytestmark = pytest.mark.usefixtures("no_pauses")
 
 ISSUES = 8
 OWN = UUID(int=7)
-
-
-class Passing:
-    """Time that can be made to pass."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.over = 0.0
-        after, seconds = clock.after, clock.seconds
-        monkeypatch.setattr(clock, "after", lambda more: after(more + self.over))
-        monkeypatch.setattr(clock, "seconds", lambda: seconds() + self.over)
 
 
 @pytest.fixture
@@ -78,6 +69,7 @@ BEFORE = made()
 def table() -> MemoryTable:
     """Eight issues; ben has renamed the odd ones and deleted the even ones, and ada has renamed the third since."""
     table = BEFORE.copy()
+    told_changes.on_time(table)
     told, catalog = Told(table), catalog_of(table)
     for num in range(1, ISSUES + 1):
         issues.create_issue(table, catalog, ADA, {"name": f"issue {num}"})
