@@ -12,7 +12,7 @@ from devtools.proof.faults.watched import Attempted
 from gridview.commands import issues, jobs
 from gridview.commands import undo as undoing
 from gridview.commands.undo import UndoOrder
-from gridview.commands.write_rate import WriteRate
+from gridview.commands.write_rate import WINDOW, WriteRate
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
@@ -257,6 +257,7 @@ def test_a_job_of_what_is_forgotten_meanwhile_fails(table: MemoryTable, time: Pa
 
 def test_a_job_keeps_to_the_rate_of_its_tenant(table: MemoryTable, time: Passing) -> None:
     """Half of the ten writes of a window: a batch of three, and the next one has to wait."""
+    time.over = -clock.seconds() % WINDOW  # no other window begins meanwhile
     job = start(table)
     (turn,) = work(table, rate=1)
     assert 0 < turn.issues < ISSUES
