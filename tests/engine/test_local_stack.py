@@ -285,12 +285,13 @@ def test_everything_listens_on_this_machine_alone(own: LocalStack) -> None:
     assert listening
 
 
-def test_a_part_that_ends_takes_the_stack_down(own: LocalStack) -> None:
+@pytest.mark.parametrize(("place", "name"), [(-1, "The socket server"), (-2, "The stream pump")])
+def test_a_part_that_ends_takes_the_stack_down(own: LocalStack, place: int, name: str) -> None:
     own.up()
     supervisor, *children = Folder(own.data).processes()
-    os.kill(children[-1].pid, signal.SIGKILL)
+    os.kill(children[place].pid, signal.SIGKILL)
     assert wait_until(lambda: not any(process.lives() for process in (supervisor, *children)), 20)
-    assert "The stream pump ended by itself" in own.dev("logs").stdout
+    assert f"{name} ended by itself" in own.dev("logs").stdout
 
 
 def test_a_taken_port_is_one_sentence(own: LocalStack) -> None:

@@ -49,10 +49,34 @@ describe('two people before one grid', () => {
     await expect.poll(async () => (await theirs.footer('Weight')).innerText()).toContain('170');
   });
 
+  test('see who looks at which row, by a socket', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const ours = await ProjectPage.open(await visit(), id);
+    const theirs = await ProjectPage.open(await visit(GRACE), id);
+    await (await ours.cell(1, 'Note')).click();
+    await (await theirs.cell(2, 'Note')).click();
+    await expect.poll(() => ours.page.locator('.lookers').innerText()).toContain('grace looks at 3');
+    await expect.poll(() => theirs.page.locator('.lookers').innerText()).toContain('looks at 2');
+    await expect.poll(() => theirs.page.locator('.is-looked-at').count()).toBeGreaterThan(0);
+    await theirs.page.close();
+    await expect.poll(() => ours.page.locator('.lookers').count()).toBe(0);
+  });
+
+  test('go on by asking where no socket can be opened', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const visited = await visit();
+    await visited.page.route(/\/tickets$/, (route) => route.abort());
+    const asking = visited.page.waitForRequest(/\/changes\?since=/);
+    const ours = await ProjectPage.open(visited, id);
+    await asking;
+    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 1 }, body: { fields: { note: 'from grace' } } });
+    await expect.poll(async () => (await ours.cell(0, 'Note')).innerText()).toBe('from grace');
+  });
+
   test('keep what they are typing; the same cell is a question, and who gives up sees the other’s value', async ({ visit, api }) => {
     const id = await bridge(api);
     const visited = await visit();
-    const following = visited.page.waitForRequest(/\/changes\?since=/);
+    const following = visited.page.waitForEvent('websocket');
     const ours = await ProjectPage.open(visited, id);
     await following;
     const path = { project: id, num: 1 };

@@ -127,6 +127,10 @@ export const words = {
     redefined: 'The fields of this project have changed.',
     reload: 'Show them',
   },
+  lookers: {
+    title: 'Others here',
+    at: (name: string, num: number | null) => (num === null ? name : `${name} looks at ${num}`),
+  },
   conflict: {
     title: 'Somebody changed this meanwhile',
     detail: (field: string, by: string) => `${by} has changed “${field}” since you saw it.`,

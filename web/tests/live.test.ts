@@ -226,6 +226,7 @@ describe('an open project', () => {
     const summarize = vi.fn(() => Promise.resolve());
     const changed = vi.fn();
     const shown: Shown = {
+      user: 'ada',
       holders: [held],
       isBusy: (num, field) => held.busy.has(`${num}/${field}`),
       changed,

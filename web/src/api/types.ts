@@ -21,6 +21,7 @@ export type ViewCreate = Schemas['ViewCreate'];
 export type ViewPatch = Schemas['ViewPatch'];
 export type IssueComment = Schemas['IssueComment'];
 export type ChangeEvent = Schemas['ChangeEvent'];
+export type IssuedTicket = Schemas['IssuedTicket'];
 export type CommentEvent = Schemas['CommentEvent'];
 export type TrashedIssue = Schemas['TrashedIssue'];
 export type ResetEvent = Schemas['ResetEvent'];

@@ -1,9 +1,14 @@
-/** The feed of a project by long polling. */
+/** The feed of a project: by a socket where it can be opened, else by long polling. */
 import type { Api } from '../api/client';
 import { Feed } from './feed';
+import { Socket } from './socket';
 
 /** Follow a project's changes from now on, until the signal aborts. */
 export function followChanges(api: Api, project: string, signal: AbortSignal): Feed {
+  const socket = new Socket(
+    async () => (await api.call('POST', '/v1/projects/{project}/tickets', { path: { project } })).body,
+    (url) => new WebSocket(url),
+  );
   const feed = new Feed(
     async (since, wait, stopping) => {
       const { body } = await api.call('GET', '/v1/projects/{project}/changes', {
@@ -13,7 +18,7 @@ export function followChanges(api: Api, project: string, signal: AbortSignal): F
       });
       return body;
     },
-    { visibility: whenHidden },
+    { visibility: whenHidden, socket },
   );
   signal.addEventListener('abort', () => feed.stop());
   feed.start();

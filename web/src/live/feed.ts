@@ -4,6 +4,7 @@
  */
 import { ApiError } from '../api/problem';
 import type { FeedEvent } from './events';
+import type { Looker, Socket } from './socket';
 
 export interface FeedPage {
   readonly items: readonly FeedEvent[];
@@ -17,6 +18,8 @@ export interface Listener {
   /** Whatever is read from now on is followed. `again` where changes before that may be missing. */
   began(again: boolean): void;
   told(events: readonly FeedEvent[]): void;
+  /** Others have the project open, and look at these issues. */
+  people?(people: readonly Looker[]): void;
   /** Nobody tells changes of this project: it is time to look for some. */
   looked(): void;
 }
@@ -25,6 +28,8 @@ export interface FeedOptions {
   /** Hears whether the page is hidden; returns how to stop hearing of it. */
   readonly visibility: (changed: (hidden: boolean) => void) => () => void;
   readonly random?: () => number;
+  /** Has changes told, where it can connect. Without one, and where it cannot, the API is asked again and again. */
+  readonly socket?: Socket;
 }
 
 /** Seconds that a request waits for a change. */
@@ -34,6 +39,8 @@ const LOOK_AGAIN = 15;
 /** Seconds after which a hidden page follows no more, until it is seen again. */
 const HIDDEN_FOR = 300;
 const MAX_PAUSE = 30;
+/** Seconds for which the API is asked where no socket could be opened, before another is tried. */
+const CONNECT_AGAIN = 60;
 
 /** Seconds before a request that failed is made again: twice as long each time, and never for all pages at once. */
 export function pauseAfter(failures: number, random: number): number {
@@ -44,6 +51,8 @@ export class Feed {
   private cursor: string | null = null;
   private readonly unheard: ((listener: Listener) => void)[] = [];
   private listener: Listener | null = null;
+  /** When a socket is tried, in milliseconds. */
+  private connectAt = 0;
   private readonly stopping = new AbortController();
   private request = new AbortController();
   /** Resolves when the page is seen again; null while it is. */
@@ -76,6 +85,11 @@ export class Feed {
     for (const tell of this.unheard.splice(0)) tell(listener);
   }
 
+  /** Say at which issue the user looks; `null`: at none. */
+  look(num: number | null): void {
+    this.options.socket?.look(num);
+  }
+
   stop(): void {
     this.stopping.abort();
   }
@@ -91,6 +105,10 @@ export class Feed {
       await this.sleep?.over;
       this.request = new AbortController();
       const { signal } = this.request;
+      if (await this.listened(signal)) {
+        await this.pause((this.options.random ?? Math.random)());
+        continue;
+      }
       try {
         const { items, next } = await this.ask(this.cursor, this.cursor === null ? 0 : WAIT, signal);
         if (this.isStopped()) return;
@@ -104,7 +122,7 @@ export class Feed {
       } catch (error) {
         if (signal.aborted) continue;
         const refused = error instanceof ApiError ? error : null;
-        if (refused?.kind === 'not-journalled') return this.look();
+        if (refused?.kind === 'not-journalled') return this.poll();
         if (refused && [401, 403, 404].includes(refused.status)) return;
         // The cursor is too old, or none of this project any more.
         if (refused && [400, 410].includes(refused.status)) this.cursor = null;
@@ -114,7 +132,21 @@ export class Feed {
     }
   }
 
-  private async look(): Promise<void> {
+  /** Have a socket tell changes until it ends, if one can be opened now; answers whether it did. */
+  private async listened(signal: AbortSignal): Promise<boolean> {
+    const { socket } = this.options;
+    if (!socket || this.cursor === null || Date.now() < this.connectAt) return false;
+    const told = (items: readonly FeedEvent[], next: string) => {
+      this.cursor = next;
+      if (items.length) this.tell((listener) => listener.told(items));
+    };
+    const people = (lookers: readonly Looker[]) => this.tell((listener) => listener.people?.(lookers));
+    const worked = await socket.follow(this.cursor, { told, people }, signal);
+    if (!worked && !signal.aborted) this.connectAt = Date.now() + 1000 * CONNECT_AGAIN;
+    return worked;
+  }
+
+  private async poll(): Promise<void> {
     for (;;) {
       await this.pause(LOOK_AGAIN);
       await this.sleep?.over;

@@ -7,10 +7,13 @@ import { AtMost } from '../live/at-most';
 import { effectOf, isReset, Recent, type Dependence, type FeedEvent } from '../live/events';
 import type { Listener } from '../live/feed';
 import { Incoming } from '../live/incoming';
+import type { Looker } from '../live/socket';
 import { words } from '../words';
 
 /** What of the project changes are shown in. */
 export interface Shown {
+  /** The id of the user before this page. */
+  readonly user: string;
   readonly holders: readonly HeldRows[];
   /** Whether the user is editing a cell, or its value is on the way. */
   isBusy(num: number, field: string): boolean;
@@ -40,6 +43,8 @@ export class Live implements Listener {
   readonly redefined = signal(false);
   /** The issues that the last answer told of. */
   readonly heard = signal<ReadonlySet<number>>(new Set());
+  /** Who else has the project open, and the issues that they look at. */
+  readonly lookers = signal<readonly Looker[]>([]);
   private readonly recent = new Recent();
   private readonly incoming: readonly Incoming[];
   private readonly owed = { definitions: false, places: false, figures: false };
@@ -62,6 +67,10 @@ export class Live implements Listener {
   began(again: boolean): void {
     if (again) this.owed.definitions = true;
     if (again || this.hasRead) this.looked();
+  }
+
+  people(people: readonly Looker[]): void {
+    this.lookers.value = people.filter(({ user }) => user !== this.shown.user);
   }
 
   looked(): void {

@@ -113,6 +113,7 @@ export class ProjectModel {
     this.groups = new Groups(api, project.id);
     this.summaries = new Summaries(api, project.id);
     this.live = new Live({
+      user: this.user.user,
       holders: [this.rows, this.issue],
       isBusy: (num, field) => this.isBusy(num, field),
       changed: (num, field, by) => {
@@ -142,6 +143,7 @@ export class ProjectModel {
       computed(() => this.view.value.closed.join()).subscribe(() => this.relayout()),
       this.editor.marks.subscribe(() => this.live.release()),
       this.misfits.subscribe(() => this.live.release()),
+      this.selection.subscribe(() => feed?.look(this.issueInFocus()?.num ?? null)),
       () => feed?.stop(),
       () => this.live.stop(),
     ];
@@ -274,9 +276,15 @@ export class ProjectModel {
 
   /** Show all fields of the issue that has the focus, beside the grid. */
   openIssue(): void {
+    const row = this.issueInFocus();
+    if (row) this.desk.drawer.value = { kind: 'issue', num: row.num };
+  }
+
+  /** The issue that has the focus of the grid. */
+  private issueInFocus(): Row | null {
     const row = this.selection.peek()?.anchor.row;
     const slot = row === undefined ? undefined : this.rows.at(row);
-    if (slot?.kind === 'issue') this.desk.drawer.value = { kind: 'issue', num: slot.row.num };
+    return slot?.kind === 'issue' ? slot.row : null;
   }
 
   /** Open a group that is closed, or close it. */

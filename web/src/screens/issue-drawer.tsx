@@ -11,6 +11,7 @@ import { words } from '../words';
 import { CommentList } from './comments';
 import { HistoryOfIssue } from './history';
 import { IssueField } from './issue-field';
+import { Lookers } from './lookers';
 
 interface IssueDrawerProps {
   readonly model: ProjectModel;
@@ -32,6 +33,7 @@ export function IssueDrawer({ model, actions, num }: IssueDrawerProps) {
   const name = row ? String(valueOf(row, 'name') ?? '') : '';
   return (
     <Drawer title={words.issue.title(num, name)} onClose={() => (model.desk.drawer.value = null)}>
+      <Lookers lookers={model.live.lookers.value.filter((one) => one.num === num)} />
       {error !== null && <Refusal error={error} title={words.issue.failed} onRetry={() => void model.issue.show(num)} />}
       {error === null && !row && <p aria-busy="true">{words.loading}</p>}
       {row && (

@@ -5,6 +5,7 @@ import { cellCount } from '../selection/range';
 import { reasonOf } from '../ui/refusal';
 import { dollarsOfMillion } from '../view/price';
 import { words } from '../words';
+import { Lookers } from './lookers';
 
 export function StatusLine({ model, actions }: { readonly model: ProjectModel; readonly actions: Actions }) {
   const counts = model.counting.counts.value;
@@ -43,6 +44,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       <span class="visually-hidden" role="status">
         {model.live.said.value}
       </span>
+      <Lookers lookers={model.live.lookers.value} />
       {typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms, index.pending)}</span>}
       {explanation && (
         <button class="link" type="button" onClick={() => (model.desk.drawer.value = { kind: 'explain' })} title={words.explain.title}>

@@ -1,0 +1,260 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ApiError } from '../src/api/problem';
+import type { FeedEvent } from '../src/live/events';
+import { Feed, type FeedPage } from '../src/live/feed';
+import { Socket, type Channel, type Looker } from '../src/live/socket';
+
+beforeEach(() => void vi.useFakeTimers({ now: new Date('2024-05-01T00:00:00Z') }));
+afterEach(() => void vi.useRealTimers());
+
+const flush = () => vi.advanceTimersByTimeAsync(0);
+
+/** A WebSocket whose other end the test is. */
+class FakeChannel implements Channel {
+  onopen: Channel['onopen'] = null;
+  onmessage: Channel['onmessage'] = null;
+  onclose: Channel['onclose'] = null;
+  readonly said: Record<string, unknown>[] = [];
+  closed = false;
+
+  constructor(readonly url: string) {}
+
+  send(text: string): void {
+    this.said.push(JSON.parse(text) as Record<string, unknown>);
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  accept(): void {
+    this.onopen?.call({} as WebSocket, {} as Event);
+  }
+
+  tell(frame: unknown): void {
+    this.onmessage?.call({} as WebSocket, { data: typeof frame === 'string' ? frame : JSON.stringify(frame) } as MessageEvent);
+  }
+
+  drop(): void {
+    this.onclose?.call({} as WebSocket, {} as CloseEvent);
+  }
+
+  get subscriptions(): unknown[] {
+    return this.said.filter((one) => one['do'] === 'subscribe').map((one) => one['since']);
+  }
+}
+
+function nth(channels: readonly FakeChannel[], place: number): FakeChannel {
+  const found = channels[place];
+  if (!found) throw new Error(`There is no connection ${place}.`);
+  return found;
+}
+
+function sockets(tickets: (() => Promise<{ ticket: string; url: string; until: string }>)[] = []) {
+  const channels: FakeChannel[] = [];
+  let sold = 0;
+  const socket = new Socket(
+    () => {
+      sold += 1;
+      return tickets.shift()?.() ?? Promise.resolve({ ticket: `t=${sold}`, url: 'wss://x/live', until: new Date(Date.now() + 900_000).toISOString() });
+    },
+    (url) => {
+      channels.push(new FakeChannel(url));
+      return nth(channels, channels.length - 1);
+    },
+  );
+  return { socket, channels };
+}
+
+function follow(since = 'a', given = sockets()) {
+  const heard: FeedEvent[] = [];
+  const people: (readonly Looker[])[] = [];
+  const cursors: string[] = [];
+  const stopping = new AbortController();
+  const over = given.socket.follow(
+    since,
+    {
+      told: (items, next) => {
+        heard.push(...items);
+        cursors.push(next);
+      },
+      people: (lookers) => people.push(lookers),
+    },
+    stopping.signal,
+  );
+  return { ...given, heard, people, cursors, stopping, over };
+}
+
+const reset: FeedEvent = { kind: 'reset' };
+
+describe('the socket', () => {
+  it('connects with a ticket, subscribes from the cursor and tells what comes', async () => {
+    const { channels, heard, cursors } = follow();
+    await flush();
+    const channel = nth(channels, 0);
+    expect(channel.url).toBe('wss://x/live?ticket=t%3D1');
+    channel.accept();
+    expect(channel.said).toEqual([
+      { do: 'subscribe', id: 's1', since: 'a' },
+      { do: 'look', num: null },
+    ]);
+    channel.tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    channel.tell({ id: 's1', since: 'b', items: [reset], next: 'c' });
+    expect(heard).toEqual([reset]);
+    expect(cursors).toEqual(['b', 'c']);
+  });
+
+  it('leaves aside what does not go on from its cursor, and subscribes anew with that', async () => {
+    const { channels, heard, cursors } = follow();
+    await flush();
+    const channel = nth(channels, 0);
+    channel.accept();
+    channel.tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    channel.tell({ id: 's1', since: 'z', items: [reset], next: 'c' });
+    expect(channel.subscriptions).toEqual(['a', 'b']);
+    channel.tell({ id: 's1', since: 'b', items: [reset], next: 'c' });
+    expect(heard).toEqual([]);
+    channel.tell({ id: 's2', since: 'b', items: [reset], next: 'd' });
+    expect(heard).toEqual([reset]);
+    expect(cursors).toEqual(['b', 'd']);
+  });
+
+  it('ends with a word of the server, with a subscription that is refused, and when it drops', async () => {
+    for (const end of [
+      (channel: FakeChannel) => channel.tell({ bye: 'idle' }),
+      (channel: FakeChannel) => channel.tell({ id: 's1', error: { status: 404 } }),
+      (channel: FakeChannel) => channel.drop(),
+    ]) {
+      const { channels, over, people } = follow();
+      await flush();
+      nth(channels, 0).accept();
+      nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
+      nth(channels, 0).tell({ people: [{ user: 'bob', name: 'Bob', num: 1 }] });
+      end(nth(channels, 0));
+      expect(await over).toBe(true);
+      expect(nth(channels, 0).closed).toBe(true);
+      expect(people.at(-1)).toEqual([]);
+    }
+  });
+
+  it('tells that it could not connect', async () => {
+    const refused = sockets([() => Promise.reject(new ApiError({ type: 'x', title: 'x', status: 409 }))]);
+    expect(await follow('a', refused).over).toBe(false);
+    const closed = follow();
+    await flush();
+    nth(closed.channels, 0).drop();
+    expect(await closed.over).toBe(false);
+    const silent = follow();
+    await flush();
+    nth(silent.channels, 0).accept();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await silent.over).toBe(false);
+    expect(nth(silent.channels, 0).closed).toBe(true);
+  });
+
+  it('takes no harm from what it does not know', async () => {
+    const { channels, heard } = follow();
+    await flush();
+    nth(channels, 0).accept();
+    for (const frame of ['{', 'null', '1', '[]', {}, { id: 's9', items: [reset], next: 'x', since: 'a' }, { error: {} }]) nth(channels, 0).tell(frame);
+    expect(heard).toEqual([]);
+    expect(nth(channels, 0).closed).toBe(false);
+  });
+
+  it('says where the user looks, at most once in 1.2 seconds, and again before it would be silent for too long', async () => {
+    const { socket, channels } = follow();
+    await flush();
+    const channel = nth(channels, 0);
+    const looks = () => channel.said.filter((one) => one['do'] === 'look').map((one) => one['num']);
+    channel.accept();
+    channel.tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    for (const num of [1, 2, 3]) socket.look(num);
+    expect(looks()).toEqual([null]);
+    await vi.advanceTimersByTimeAsync(1200);
+    expect(looks()).toEqual([null, 3]);
+    socket.look(3);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(looks()).toEqual([null, 3]);
+    await vi.advanceTimersByTimeAsync(240_000);
+    expect(looks()).toEqual([null, 3, 3]);
+  });
+
+  it('is renewed a minute before its user’s token ends', async () => {
+    const { channels } = follow();
+    await flush();
+    nth(channels, 0).accept();
+    nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    await vi.advanceTimersByTimeAsync(13 * 60_000);
+    expect(nth(channels, 0).said.filter((one) => one['do'] === 'renew')).toEqual([]);
+    await vi.advanceTimersByTimeAsync(61_000);
+    expect(nth(channels, 0).said.filter((one) => one['do'] === 'renew')).toEqual([{ do: 'renew', ticket: 't=2' }]);
+  });
+});
+
+describe('the feed with a socket', () => {
+  function feed(answers: FeedPage[], given = sockets()) {
+    const asked: (string | null)[] = [];
+    const heard: unknown[] = [];
+    let hide: (hidden: boolean) => void = () => undefined;
+    const made = new Feed(
+      (since, _, signal) => {
+        asked.push(since);
+        const answer = answers.shift();
+        if (answer) return Promise.resolve(answer);
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError'))));
+      },
+      { visibility: (changed) => ((hide = changed), () => undefined), random: () => 0, socket: given.socket },
+    );
+    made.start();
+    made.listen({
+      began: () => heard.push('began'),
+      told: (events) => heard.push(...events.map((one) => one.kind)),
+      looked: () => heard.push('looked'),
+      people: (lookers) => heard.push(lookers.map(({ user }) => user).join()),
+    });
+    return { ...given, made, asked, heard, hide: (hidden: boolean) => hide(hidden) };
+  }
+
+  it('asks once where to begin, and has a socket tell the rest; the next one goes on', async () => {
+    const { channels, asked, heard } = feed([{ items: [], next: 'a' }]);
+    await flush();
+    nth(channels, 0).accept();
+    nth(channels, 0).tell({ id: 's1', since: 'a', items: [reset], next: 'b' });
+    nth(channels, 0).tell({ people: [{ user: 'bob', name: 'Bob', num: 7 }] });
+    nth(channels, 0).tell({ bye: 'age' });
+    await vi.advanceTimersByTimeAsync(1);
+    nth(channels, 1).accept();
+    expect(nth(channels, 1).subscriptions).toEqual(['b']);
+    expect(asked).toEqual([null]);
+    expect(heard).toEqual(['began', 'reset', 'bob', '']);
+  });
+
+  it('asks again and again where it cannot connect, and tries a socket after a minute', async () => {
+    const { channels, asked, heard } = feed([
+      { items: [], next: 'a' },
+      { items: [reset], next: 'b' },
+    ]);
+    await flush();
+    nth(channels, 0).drop();
+    await flush();
+    expect(asked).toEqual([null, 'a', 'b']);
+    expect(heard).toEqual(['began', '', 'reset']);
+    expect(channels.length).toBe(1);
+  });
+
+  it('closes the socket of a page that is hidden for long, and of one that is left', async () => {
+    const { channels, hide, made } = feed([{ items: [], next: 'a' }]);
+    await flush();
+    nth(channels, 0).accept();
+    nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    hide(true);
+    await vi.advanceTimersByTimeAsync(300_000);
+    expect(nth(channels, 0).closed).toBe(true);
+    hide(false);
+    await vi.advanceTimersByTimeAsync(1000);
+    nth(channels, 1).accept();
+    expect(nth(channels, 1).subscriptions).toEqual(['b']);
+    made.stop();
+    expect(nth(channels, 1).closed).toBe(true);
+  });
+});
