@@ -233,6 +233,23 @@ def test_a_private_view_is_its_owners(account: Cloud, api: Client, live: str) ->
     assert other.subscribe(view=view)[0]["error"]["status"] == 404
 
 
+def test_a_view_that_becomes_private_is_told_to_its_owner_alone(
+    account: Cloud, api: Client, live: str, stream: Stream, commits: Commits
+) -> None:
+    made = {"name": "Open", "visibility": "shared", "query": {"filter": OPEN}}
+    view = api.made(f"{live}/views", made)["id"]
+    owner, other = connected(account, api, live), connected(account, api.acting(user="bob"), live)
+    for one in (owner, other):
+        one.subscribe("rows", view=view)
+    assert api.patch(f"{live}/views/{view}", {"visibility": "private"}).status == 200
+    create(api, live)
+    stream.deliver()
+    commits.push()
+    assert owner.ids("rows") == ["1.1"]
+    (frame,) = other.frames()
+    assert frame["error"]["status"] == 404
+
+
 def test_changed_definitions_are_told_at_once(
     api: Client, live: str, client: SocketClient, commits: Commits
 ) -> None:
@@ -600,6 +617,12 @@ def test_a_message_that_is_no_good_is_told_so_and_the_socket_stands(
     assert sockets_in(account) == before
     assert client.is_open
     assert "items" in client.subscribe()[0], "it goes on"
+
+
+def test_a_message_has_a_longest(client: SocketClient) -> None:
+    body = '{"do": "subscribe", "id": "a"}'
+    assert "items" in client.send(body.ljust(MAX_FRAME_BYTES))[0]
+    assert client.send(body.ljust(MAX_FRAME_BYTES + 1))[0]["error"]["status"] == 413
 
 
 def test_an_error_names_the_subscription_that_it_is_about(client: SocketClient) -> None:
