@@ -88,7 +88,10 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "update_comment": [{"text": "Rust!", "mentions": ["ann"]}],
     "create_view": [{"name": "Mine", "visibility": "shared", **LOOK}],
     "update_view": [{"name": "Mine", "visibility": "shared", **LOOK}, {"columns": None, "color": None}],
-    "create_webhook": [{"url": "https://hooks.example.org/gridview", "events": ["update"], "enabled": True}],
+    "create_webhook": [
+        {"url": "https://hooks.example.org/gridview", "events": ["update"], "enabled": True},
+        {"url": "https://hooks.example.org/gridview", "events": ["leave"], "view": "v1"},
+    ],
     "update_webhook": [{"url": "https://hooks.example.org", "events": ["create"], "enabled": False}],
     "update_matching": [
         {"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}, "set": ISSUE},
@@ -136,8 +139,8 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
 }
 """Bodies that are taken."""
 
-REFUSED_EXAMPLES = {"update_attribute": 1}
-"""By operation, the place of an example that is not taken as it stands: the attribute has no options."""
+REFUSED_EXAMPLES = {"update_attribute": 1, "create_webhook": 1}
+"""By operation, the place of an example that is not taken as it stands: the attribute has no options, the view is private."""
 
 PARAMETERS: dict[str, dict[str, str]] = {
     "list_projects": {"limit": "5", "cursor": ""},

@@ -61,6 +61,7 @@ def test_a_webhook_is_answered_whole_and_found_again(api: Client, followed: str)
     assert made == {
         "id": made["id"],
         "url": URL,
+        "view": None,
         "events": ALL,
         "enabled": True,
         "notice": None,

@@ -150,6 +150,11 @@ def test_a_receiver_that_misbehaves_is_a_failure_and_no_error(
     assert problem in reply.problem or "in time" in reply.problem
 
 
+def test_headers_are_read_up_to_a_limit(receiver: Receiver) -> None:
+    receiver.otherwise = says(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000)
+    assert sender(receiver).post(URL, {}, BODY).problem == "The receiver's answer is no HTTP."
+
+
 @pytest.mark.parametrize(
     "beginning",
     [

@@ -71,6 +71,7 @@ _ISSUE: Json = {"num": 1, "name": "Needs Painting", "state": "open", "fields": _
 _WEBHOOK: Json = {
     "id": "w3k9q2m7x1c0z",
     "url": "https://hooks.example.org/gridview",
+    "view": None,
     "events": ["create", "update", "delete", "restore"],
     "enabled": True,
     "notice": None,

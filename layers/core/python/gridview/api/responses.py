@@ -211,7 +211,8 @@ class WebhookAnswer(_Written):
 
     id: str = ModelField(pattern=f"^{ids.WEBHOOK.pattern}$")
     url: str
-    events: list[Literal["create", "update", "delete", "restore"]]
+    view: str | None = ModelField(description="The saved view whose rows it follows; null: all issues.")
+    events: list[Literal["create", "update", "delete", "restore", "enter", "leave", "change"]]
     enabled: bool
     notice: WebhookNotice | None = ModelField(
         description="Why it was disabled by itself; null if it was not. To enable it takes the notice away."
@@ -246,7 +247,7 @@ class WebhookDelivery(AnswerModel):
 
     id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
     message: str = ModelField(description="The header `webhook-id` of its message.")
-    event: Literal["create", "update", "delete", "restore", "reset"]
+    event: Literal["create", "update", "delete", "restore", "enter", "leave", "change", "reset"]
     issue: ChangedIssue | None = ModelField(description="The issue that changed; null for a reset.")
     at: AwareDatetime = ModelField(description="When the change was made.")
     status: Literal["pending", "delivered", "failed"] = ModelField(

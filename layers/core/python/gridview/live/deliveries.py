@@ -22,23 +22,37 @@ from gridview.encoding.seals import Seals
 from gridview.encoding.values import datetime_json
 from gridview.index.history import read_changes as read_history
 from gridview.index.journal_log import Log
+from gridview.live.change_requests import rows_of
 from gridview.live.feed import FeedPage, end_of, read_changes
 from gridview.live.feed_positions import FeedPosition
+from gridview.live.followed_rows import FollowedRows, RowMove
 from gridview.live.messages import body_of, tells_nothing
-from gridview.live.outbox import GONE, RESET, Delivery, Outbox, new_outbox
+from gridview.live.outbox import GONE, RESET, Delivery, Outbox, RowKeys, new_outbox
 from gridview.live.outbox_store import OutboxLost, OutboxStore
 from gridview.live.retries import is_hopeless
+from gridview.live.row_moves import Unjudged, Verdict, moves_of
 from gridview.live.sending import Sender
 from gridview.live.signatures import signed_headers
 from gridview.live.webhook import Notice, Webhook
-from gridview.schema.catalog import Catalog
+from gridview.query.saved_views import view_json
+from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.generations import IndexNotReady
 from gridview.schema.history import Change
 from gridview.schema.jobs import Hint
 from gridview.schema.leases import RETRY
 from gridview.schema.store import Catalogs
+from gridview.schema.views import View
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
-from gridview.support.errors import FeedExpired, NotFound, NotJournalled, Overloaded
+from gridview.support.errors import (
+    Conflict,
+    FeedExpired,
+    InvalidRequest,
+    NotFound,
+    NotJournalled,
+    Overloaded,
+    Unprocessable,
+)
 
 IDLE: Final = 300.0
 """Seconds after which an outbox is looked at even if no hint has come: hints may be lost."""
@@ -48,6 +62,9 @@ AT_ONCE: Final = 4
 
 _PAGE = 100
 """Changes that are read together."""
+
+_BUILDING = 60.0
+"""Seconds until a view is looked at again whose order is being built."""
 
 _MISSING = 2.0
 """Seconds until a number is looked for again at which the feed waits."""
@@ -183,25 +200,38 @@ class _Turn:
                 if not self._tried(webhook, catalog, self._with_changes(catalog, retries)):
                     return None
                 continue
-            try:
-                # A hint comes moments after a commit, and is not repeated.
-                page = read_changes(
-                    *(self._means.table, self._means.catalogs, catalog, self._outbox.position, _PAGE),
-                    consistent=True,
-                )
-            except NotJournalled:
-                return IDLE
-            except FeedExpired:
-                end = end_of(catalog, Log(self._means.table, webhook.tenant, webhook.project))
-                self._outbox = replace(self._outbox, position=end, missed=True)
-                continue
-            log = Log(self._means.table, webhook.tenant, webhook.project)
-            for number in page.overdue:
-                log.close(number)
-            if not self._page_delivered(webhook, page):
-                return None
-            if page.ended and not page.overdue and self._outbox.position == page.position:
-                return _MISSING if page.held else IDLE
+            wait = self._deliver_next(webhook, catalog)
+            if wait != 0.0:
+                return wait
+        return 0.0
+
+    def _deliver_next(self, webhook: Webhook, catalog: Catalog) -> float | None:
+        """Deliver what the next page of the feed tells: the seconds until the next look, 0 to go on; None if it is disabled."""
+        log = Log(self._means.table, webhook.tenant, webhook.project)
+        try:
+            # A hint comes moments after a commit, and is not repeated.
+            page = read_changes(
+                *(self._means.table, self._means.catalogs, catalog, self._outbox.position, _PAGE),
+                consistent=True,
+            )
+        except NotJournalled:
+            return IDLE
+        except FeedExpired:
+            self._outbox = replace(self._outbox, position=end_of(catalog, log), missed=True)
+            return 0.0
+        for number in page.overdue:
+            log.close(number)
+        try:
+            page, verdicts = self._judged(webhook, page)
+        except IndexNotReady:
+            return _BUILDING
+        except (Conflict, InvalidRequest, Unprocessable) as error:
+            self._disabled(webhook, f"The rows of its view cannot be followed. {error.detail}")
+            return None
+        if not self._page_delivered(webhook, page, verdicts):
+            return None
+        if page.ended and not page.overdue and self._outbox.position == page.position:
+            return _MISSING if page.held else IDLE
         return 0.0
 
     @property
@@ -209,9 +239,40 @@ class _Turn:
         """How many messages may be under way at once."""
         return 1 if self._outbox.failures else AT_ONCE
 
-    def _page_delivered(self, webhook: Webhook, page: FeedPage) -> bool:
+    def _judged(self, webhook: Webhook, page: FeedPage) -> tuple[FeedPage, Sequence[Verdict] | None]:
+        """What each change of a page does to the rows of the webhook's view; None: it follows all issues.
+
+        The page ends where that is not known yet. NotFound, IndexNotReady, Unprocessable and other refusals of the view.
+        """
+        if webhook.view is None:
+            return page, None
+        rows = self._rows(webhook, page.catalog)
+        if self._outbox.rows not in ("", rows.fingerprint):
+            self._outbox = replace(self._outbox, missed=True)
+        self._outbox = replace(self._outbox, rows=rows.fingerprint)
+        verdicts = moves_of(self._means.table, page.catalog, rows, page.events)
+        if Unjudged.YET not in verdicts:
+            return page, verdicts
+        count = verdicts.index(Unjudged.YET)
+        end = page.behind[count - 1] if count else self._outbox.position
+        known = replace(
+            page, events=page.events[:count], behind=page.behind[:count], position=end, overdue=()
+        )
+        return replace(known, ended=True, held=True), verdicts[:count]
+
+    def _rows(self, webhook: Webhook, catalog: Catalog) -> FollowedRows:
+        place = keys.views(webhook.tenant, webhook.project)
+        item = self._means.table.get(place, keys.shared_view(webhook.view or 0), consistent=True)
+        if item is None:
+            raise Conflict("The view is gone, or only one user sees it.")
+        try:
+            return rows_of(catalog, view_json(catalog, View.from_item(item))["query"])
+        except UnknownOption:
+            raise Overloaded("The definitions are just being changed.") from None
+
+    def _page_delivered(self, webhook: Webhook, page: FeedPage, verdicts: Sequence[Verdict] | None) -> bool:
         """Deliver what a page tells, as far as there is time, and go behind it. False if the webhook is disabled."""
-        told = list(self._told_by(webhook, page))
+        told = list(self._told_by(webhook, page, verdicts))
         if self._interrupted or self._outbox.missed or page.reset:
             # A turn that was interrupted may have tried some of these. A reset has no position behind it.
             recorded = self._store.recorded([one.delivery for one in told])
@@ -233,16 +294,24 @@ class _Turn:
             self._store.save(self._outbox)
         return True
 
-    def _told_by(self, webhook: Webhook, page: FeedPage) -> Iterator[_Told]:
-        number, place, _ = self._outbox.position
+    def _told_by(
+        self, webhook: Webhook, page: FeedPage, verdicts: Sequence[Verdict] | None
+    ) -> Iterator[_Told]:
+        number, at, _ = self._outbox.position
         if page.reset or self._outbox.missed:
-            yield _Told(Delivery(number, place, RESET, clock.now()), None)
-        for change, behind in zip(page.events, page.behind, strict=True):
-            if change.kind in webhook.events and not tells_nothing(page.catalog, change):
-                one = Delivery(
-                    behind.number, behind.place, change.kind, change.at, change.num, change.version
-                )
-                yield _Told(one, change, behind)
+            yield _Told(Delivery(number, at, RESET, clock.now()), None)
+        for place, (change, behind) in enumerate(zip(page.events, page.behind, strict=True)):
+            verdict = None if verdicts is None else verdicts[place]
+            if verdict is Unjudged.FOREVER:
+                yield _Told(Delivery(behind.number, behind.place, RESET, clock.now()), None, behind)
+                continue
+            move = verdict if isinstance(verdict, RowMove) else None
+            # A webhook of a view has no event of an issue among its own: what does nothing to the rows is passed over.
+            event = change.kind if move is None else move.move
+            if event in webhook.events and not tells_nothing(page.catalog, change):
+                one = Delivery(behind.number, behind.place, event, change.at, change.num, change.version)
+                row = None if move is None else RowKeys(move.key, move.before)
+                yield _Told(replace(one, row=row), change, behind)
 
     def _with_changes(self, catalog: Catalog, deliveries: Sequence[Delivery]) -> list[_Told]:
         """Deliveries with what they tell: a read unit for each 4 KB. What is forgotten is given up here."""

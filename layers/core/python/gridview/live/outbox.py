@@ -59,6 +59,7 @@ class Outbox:
     Somebody has to look at it when it is `due`. While a `holder` works on it, that is the end of his lease, and `called` says that
     more has come meanwhile. Up to `rests` nothing is tried. `failures` attempts in succession have failed, the first of them at
     `failing`. `missed`: there were changes before its position that were not sent. Who takes it raises `revision`.
+    `rows` is the fingerprint of the rows of a view that were followed up to the position.
     """
 
     position: FeedPosition
@@ -70,6 +71,7 @@ class Outbox:
     failing: str = ""
     missed: bool = False
     revision: int = 0
+    rows: str = ""
 
     def is_held(self, now: str) -> bool:
         """Whether somebody works on it."""
@@ -98,6 +100,7 @@ class Outbox:
             "failures": self.failures,
             "failing": self.failing,
             "missed": self.missed,
+            "rows": self.rows,
         }
 
     def to_item(self, partition: str) -> Item:
@@ -126,6 +129,7 @@ class Outbox:
             item["failing"],
             item["missed"],
             item["revision"],
+            item.get("rows", ""),
         )
 
 

@@ -13,6 +13,9 @@ from gridview.encoding.values import datetime_json
 EVENTS: Final = ("create", "update", "delete", "restore")
 """The kinds of events of a project."""
 
+MOVES: Final = ("enter", "leave", "change")
+"""What events do to the rows of a view."""
+
 SECRETS: Final = "webhook secrets"
 """The purpose of the seals of secrets."""
 
@@ -46,6 +49,8 @@ def binding_of(tenant: str, project: str, webhook: str) -> bytes:
 class Webhook:
     """A webhook of a project. `secrets`: the present one first. `notice`: it was disabled by itself.
 
+    `view`: the number of the saved view whose rows it follows; then `events` are what becomes of these.
+
     Every write that people can tell raises `version`.
     """
 
@@ -62,6 +67,7 @@ class Webhook:
     enabled: bool = True
     notice: Notice | None = None
     version: int = 1
+    view: int | None = None
 
     @property
     def binding(self) -> bytes:
@@ -96,6 +102,7 @@ class Webhook:
             "enabled": self.enabled,
             "secrets": [list(one) for one in self.secrets],
             "notice": None if self.notice is None else list(self.notice),
+            "view": self.view,
             "version": self.version,
             "created": self.created,
             "created_by": self.created_by,
@@ -121,6 +128,7 @@ class Webhook:
             created_by=item["created_by"],
             updated=item["updated"],
             updated_by=item["updated_by"],
+            view=item.get("view"),
         )
 
     def to_json(self, now: str) -> dict[str, Any]:
@@ -129,6 +137,7 @@ class Webhook:
         return {
             "id": self.id,
             "url": self.url,
+            "view": None if self.view is None else f"v{self.view}",
             "events": list(self.events),
             "enabled": self.enabled,
             "notice": None

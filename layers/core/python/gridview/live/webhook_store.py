@@ -22,14 +22,14 @@ from gridview.live.feed import end_of, require_journal
 from gridview.live.outbox import new_outbox
 from gridview.live.outbox_store import OutboxStore
 from gridview.live.signatures import new_secret
-from gridview.live.webhook import ROTATION, SealedSecret, Webhook, binding_of
+from gridview.live.webhook import EVENTS, MOVES, ROTATION, SealedSecret, Webhook, binding_of
 from gridview.live.webhook_reads import existing, stored
-from gridview.live.webhook_requests import LOCALHOST, WebhookCreate, WebhookPatch
+from gridview.live.webhook_requests import LOCALHOST, WebhookCreate, WebhookPatch, check_events
 from gridview.schema import ids
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs, retry_lost_races
 from gridview.support import clock
-from gridview.support.errors import Conflict, NotFound, Unprocessable
+from gridview.support.errors import Conflict, FieldError, InvalidRequest, NotFound, Unprocessable
 from gridview.support.validation import parse
 
 MAX_WEBHOOKS = 20
@@ -52,10 +52,20 @@ def create_webhook(
     NotJournalled if the project's changes cannot be followed; Unprocessable beyond 20. `localhost`: see `target_of`.
     """
     request = parse(WebhookCreate, body, {LOCALHOST: localhost})
+    view = None if request.view is None else ids.view_number(request.view)
+    known = EVENTS if view is None else MOVES
+    events = tuple(request.events) if "events" in request.model_fields_set else known
+    check_events(events, of_view=view is not None)
 
     def change() -> dict[str, Any]:
         catalog = catalogs.current(table, actor.tenant, project)
         require_journal(catalog)
+        if view is not None and not table.get(
+            keys.views(actor.tenant, project), keys.shared_view(view), consistent=True
+        ):
+            raise InvalidRequest(
+                "The request is not valid.", [FieldError("view", "must be a view that everybody sees")]
+            )
         if len(stored(table, actor.tenant, project)) >= MAX_WEBHOOKS:
             raise Unprocessable(f"A project can have at most {MAX_WEBHOOKS} webhooks. Delete one first.")
         now = clock.now()
@@ -65,7 +75,8 @@ def create_webhook(
             ids.new_webhook_id(),
             request.url,
             secrets=(),
-            events=tuple(request.events),
+            events=events,
+            view=view,
             enabled=request.enabled,
             created=now,
             created_by=actor.user,
@@ -108,6 +119,7 @@ def update_webhook(
         if "url" in given:
             after = replace(after, url=request.url)
         if "events" in given:
+            check_events(request.events, of_view=before.view is not None)
             after = replace(after, events=tuple(request.events))
         if "enabled" in given:
             after = replace(after, enabled=request.enabled)
