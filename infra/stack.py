@@ -7,6 +7,7 @@ from infra.alarms import Alarms
 from infra.backup import NightlyBackup
 from infra.dashboard import Dashboard
 from infra.dead_letters import DeadLetters
+from infra.exports import Exports
 from infra.front import Front
 from infra.function import GridFunction
 from infra.grants import GRANTS, SESSION_GRANTS, SOCKET_OWNERS
@@ -55,6 +56,7 @@ class GridviewStack(Stack):
             )
             for name in ("Webhooks", "WebhookRetries")
         )
+        exports = Exports(self, "Exports", settings=settings)
         identity = Identity(self, "Identity", settings=settings)
         layers = Layers(self, "Layers", settings=settings).all
 
@@ -65,6 +67,7 @@ class GridviewStack(Stack):
         rate = {"WRITES_PER_SECOND": str(limit)} if limit else {}
         journals = {"JOURNALS": "true"} if settings.journals else {}
         hooks = {"WEBHOOK_QUEUE_URL": webhooks.queue.queue_url}
+        files = {"EXPORT_BUCKET": exports.bucket.bucket_name}
         poison = {"DEAD_LETTER_QUEUE_URL": dead_letters.queue.queue_url}
 
         query = GridFunction(
@@ -74,7 +77,7 @@ class GridviewStack(Stack):
             description="gridview: everything that reads",
             settings=settings,
             layers=layers,
-            environment={"TABLE_NAME": table.name, "CURSOR_SECRET_ARN": cursor_secret.arn},
+            environment={"TABLE_NAME": table.name, "CURSOR_SECRET_ARN": cursor_secret.arn, **files},
             memory_mib=1769,
             published=True,
             isolated=settings.isolate_sessions,
@@ -177,6 +180,7 @@ class GridviewStack(Stack):
                 **settling,
                 **rate,
                 **poison,
+                **files,
             },
             memory_mib=1769,
             published=False,
@@ -208,6 +212,8 @@ class GridviewStack(Stack):
         jobs.grant_send(command.role)
         webhooks.grant_send(maintain.role)
         webhooks.grant_send(command.role)
+        exports.grant_write(upkeep.role)
+        exports.grant_links(query.session or query.role, of_a_tenant=query.session is not None)
 
         stream = StreamMapping(
             self, "Stream", settings=settings, table=table, consumer=maintain, dead_letters=dead_letters
@@ -257,6 +263,7 @@ class GridviewStack(Stack):
         CfnOutput(self, "TableName", value=table.name)
         CfnOutput(self, "DeadLetterQueueUrl", value=dead_letters.queue.queue_url)
         CfnOutput(self, "FailedBatchesBucket", value=dead_letters.bucket.bucket_name)
+        CfnOutput(self, "ExportBucket", value=exports.bucket.bucket_name)
         CfnOutput(self, "AlarmTopicArn", value=alarms.topic.topic_arn)
         CfnOutput(self, "Journals", value="1", description="Form of the journals that the functions know")
 

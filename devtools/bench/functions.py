@@ -129,6 +129,7 @@ def _environment(endpoint: str, table: str) -> dict[str, str]:
             "AWS_ENDPOINT_URL_SQS": "http://127.0.0.1:9",
             "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/000000000000/none",
             **dict.fromkeys(HINT_QUEUES, "http://127.0.0.1:9/000000000000/none"),
+            "EXPORT_BUCKET": "none",
             "POWERTOOLS_SERVICE_NAME": "bench",
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",
             "POWERTOOLS_LOG_LEVEL": "ERROR",

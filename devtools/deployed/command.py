@@ -16,7 +16,7 @@ from infra.settings import Settings, told
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-_BUCKETS = ("FailedBatchesBucket", "PageBucket")
+_BUCKETS = ("FailedBatchesBucket", "PageBucket", "ExportBucket")
 """The outputs that name the stack's buckets."""
 
 _FORCE = {"-f", "--force"}

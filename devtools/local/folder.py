@@ -24,6 +24,8 @@ class State(NamedTuple):
     """The supervisor's process id. Ending the supervisor ends the stack."""
     queue: str
     """The URL of the dead-letter queue."""
+    files: str = ""
+    """Where the bucket of exports is reached."""
 
 
 class Folder:
@@ -36,6 +38,7 @@ class Folder:
     progress.json                how far the stream has been consumed
     pushes.json                  how far the socket function has been told of the stream
     dead-letters.ndjson          what the consumer sent to the dead-letter queue
+    exports/                     the bucket of exports
     failed-batches/              what the stream pump gave up, a file for each batch
     stack.log                    the log of the functions, the server and the pump
     state.json, processes.json   while it runs
@@ -51,6 +54,7 @@ class Folder:
         self.pushes = self.path / "pushes.json"
         self.dead_letters = self.path / "dead-letters.ndjson"
         self.failed_batches = self.path / "failed-batches"
+        self.exports = self.path / "exports"
         self.log = self.path / "stack.log"
         self._state = self.path / "state.json"
         self._processes = self.path / "processes.json"

@@ -2,7 +2,8 @@
 cloud.
 
 After each batch it writes to a file how far each shard is finished, and after a crash it goes on from there. Its process also
-holds the queues that the functions send to, runs the schedules of the functions of the background, and delivers hints to them.
+holds the queues that the functions send to and the bucket of exports, runs the schedules of the functions of the background, and
+delivers hints to them.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from devtools.local.containers import Pool
 from devtools.local.delivery import Delivery, Policy, Reason, Record
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
+from devtools.local.s3 import S3Server
 from devtools.local.sqs import SqsServer
 from devtools.local.streams import EXPIRED, NOT_FOUND, TRIMMED, Source, StreamClient, StreamError
 from gridview.encoding.keys import BEAT, ISSUE_PREFIX, PK, PROJECT_PREFIX, SK
@@ -239,11 +241,15 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--letters", type=int, required=True, help="file descriptor of the queue's socket")
+    parser.add_argument("--files", type=int, required=True, help="file descriptor of the bucket's socket")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     folder = Folder(arguments.data)
     sqs = SqsServer(folder.dead_letters, socket.socket(fileno=arguments.letters))
     sqs.start()
+    S3Server(
+        folder.exports, os.environ["AWS_SECRET_ACCESS_KEY"], socket.socket(fileno=arguments.files)
+    ).start()
     queues = {
         "AWS_ENDPOINT_URL_SQS": sqs.endpoint,
         "DEAD_LETTER_QUEUE_URL": sqs.queue_url,

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import IO
 
 from devtools.failure import Failure
-from devtools.local import bulk, demo, engine, journal, journals, processes, sqs, table, tokens
+from devtools.local import bulk, demo, engine, journal, journals, processes, s3, sqs, table, tokens
 from devtools.local.environment import LOOPBACK, local
 from devtools.local.folder import Folder, State
 from devtools.local.processes import Known
@@ -57,6 +57,7 @@ def run(
         _listener(port) as listener,
         _listener(0, listen) as letters,
         _listener(0) as sockets,
+        _listener(0, listen) as files,
         contextlib.suppress(_StopRequestedError),
         _stop_on_signals(),
     ):
@@ -75,15 +76,16 @@ def run(
             table.ensure(started.client(), TABLE)
             journals.begin_once(folder, bulk.table_at(started.endpoint, TABLE))
             say("Starting the API ...")
-            env = _environment(folder, started.endpoint, letters, sockets)
+            env = _environment(folder, started.endpoint, letters, sockets, files)
             with _open_log(folder) as log:
                 _start_server(folder, listener, env, log, children)
-                _start_pump(folder, letters, env, log, children)
+                _start_pump(folder, letters, files, env, log, children)
                 _start_sockets(folder, sockets, listener, env, log, children)
             api = f"http://127.0.0.1:{listener.getsockname()[1]}"
             _wait_until_healthy(api, children)
             queue = sqs.queue_url(letters)
-            state = State(api=api, engine=started.endpoint, pid=os.getpid(), queue=queue)
+            bucket = s3.endpoint(files)
+            state = State(api, started.endpoint, os.getpid(), queue, bucket)
             folder.write_state(state)
             ready(state)
             while True:
@@ -167,15 +169,26 @@ def memory_folder(folder: Folder) -> Path:
 
 
 def _environment(
-    folder: Folder, endpoint: str, letters: socket.socket, sockets: socket.socket
+    folder: Folder,
+    endpoint: str,
+    letters: socket.socket,
+    sockets: socket.socket,
+    files: socket.socket,
 ) -> dict[str, str]:
-    """The functions' environment, except their names. `letters`: the queues' socket; `sockets`: that of the WebSocket API."""
+    """The functions' environment, except their names.
+
+    `letters`: the queues' socket; `sockets`: that of the WebSocket API; `files`: the bucket's.
+    """
     return local(
         {
             "TABLE_NAME": TABLE,
             **sqs.hint_queue_urls(letters),
             "AWS_ENDPOINT_URL_SQS": sqs.endpoint(letters),
             "SOCKET_URL": f"ws://{LOOPBACK}:{sockets.getsockname()[1]}/{STAGE}",
+            "EXPORT_BUCKET": s3.BUCKET,
+            "AWS_ENDPOINT_URL_S3": s3.endpoint(files),
+            # The bucket alone looks at it: links are opened by what it has signed.
+            "AWS_SECRET_ACCESS_KEY": s3.secret_in(folder.path),
             # As deployed; a test that cannot wait for so long says otherwise.
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
             "JOURNALS": os.environ.get("JOURNALS") or "true",
@@ -197,11 +210,17 @@ def _start_server(
 
 
 def _start_pump(
-    folder: Folder, letters: socket.socket, env: dict[str, str], log: IO[bytes], children: _Children
+    folder: Folder,
+    letters: socket.socket,
+    files: socket.socket,
+    env: dict[str, str],
+    log: IO[bytes],
+    children: _Children,
 ) -> None:
-    descriptor = letters.fileno()
-    program = _module("devtools.local.pump", "--data", str(folder.path), "--letters", str(descriptor))
-    children.add("The stream pump", processes.start(program, env=env, log=log, pass_fds=[descriptor]))
+    sockets = {"--letters": letters.fileno(), "--files": files.fileno()}
+    named = [text for name, descriptor in sockets.items() for text in (name, str(descriptor))]
+    program = _module("devtools.local.pump", "--data", str(folder.path), *named)
+    children.add("The stream pump", processes.start(program, env=env, log=log, pass_fds=[*sockets.values()]))
 
 
 def _start_sockets(

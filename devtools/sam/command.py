@@ -60,7 +60,10 @@ def _sam(args: argparse.Namespace) -> int:
     if status := cdk("synth", "--quiet", "--output", str(assembly), *_FOR_THIS_MACHINE, *args.more):
         return status
     connection = files.Connection(
-        engine=_at(host, state.engine), queue=_at(host, state.queue), data=folder.path
+        engine=_at(host, state.engine),
+        queue=_at(host, state.queue),
+        files=_at(host, state.files),
+        data=folder.path,
     )
     configuration = shlex.quote(str(files.write(target, assembly, connection)))
     print(f"sam local invoke --config-file {configuration} QueryFunction --event events/grid.json")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from devtools.local import sqs, stack, tokens
+from devtools.local import s3, sqs, stack, tokens
 from devtools.local.environment import DUMMY_ACCOUNT
 from devtools.sam import layer
 from devtools.sam.names import TOKEN_KEY
@@ -25,6 +25,8 @@ class Connection:
     """The engine's URL, as a container reaches it."""
     queue: str
     """The URL of the dead-letter queue, likewise."""
+    files: str
+    """Where the bucket of exports is reached, likewise."""
     data: Path
     """The data folder, which holds the secrets."""
 
@@ -61,6 +63,10 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
             "DEAD_LETTER_QUEUE_URL": connection.queue,
             "AWS_ENDPOINT_URL_SQS": f"{queue.scheme}://{queue.netloc}",
         },
+        "EXPORT_BUCKET": {
+            "EXPORT_BUCKET": s3.BUCKET,
+            "AWS_ENDPOINT_URL_S3": connection.files,
+        },
         # The local engine knows no roles.
         "SESSION_ROLE_ARN": {},
         **{
@@ -76,6 +82,8 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
 def _common(connection: Connection) -> Variables:
     return {
         **DUMMY_ACCOUNT,
+        # The bucket alone looks at it.
+        "AWS_SECRET_ACCESS_KEY": s3.secret_in(connection.data),
         # SAM would hand over the person's own.
         "AWS_SESSION_TOKEN": "local",
         "AWS_ENDPOINT_URL_DYNAMODB": connection.engine,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from aws_lambda_powertools import Logger
@@ -32,7 +32,6 @@ from gridview.encoding.seals import Seals
 from gridview.live import webhook_store
 from gridview.live.webhook import SECRETS
 from gridview.maintenance import bulk_request
-from gridview.maintenance.bulk_request import BulkOrder
 from gridview.maintenance.job_queue import JobQueue
 from gridview.schema import documents, ids
 from gridview.schema.catalog import Catalog, UnknownOption
@@ -554,6 +553,21 @@ def _accepted(request: Request, job: Mapping[str, Any]) -> Response:
     return Response(202, job, {"Location": f"/v1/projects/{request.path['project']}/jobs/{job['id']}"})
 
 
+def export(request: Request) -> Response:
+    """Begin to write rows into a file. What checks exports is imported when one is asked for, not when the function starts."""
+    from gridview.commands import views
+    from gridview.maintenance.export_request import ExportOrder, parse_export
+    from gridview.query import saved_views
+
+    def parsed(catalog: Catalog, body: Any, recent: Recent) -> ExportOrder:
+        def view(num: int) -> Mapping[str, Any]:
+            return saved_views.view_json(catalog, views.get_view(table, catalog, request.actor, num))
+
+        return parse_export(catalog, body, recent, view)
+
+    return _begun(request, JobKind.EXPORT, parsed)
+
+
 @_counted
 def cancel_job(request: Request) -> Response:
     """Cancel a job."""
@@ -562,7 +576,14 @@ def cancel_job(request: Request) -> Response:
     return Response(204)
 
 
-def _begun(request: Request, kind: JobKind, parsed: Callable[[Catalog, Any, Recent], BulkOrder]) -> Response:
+class _Asked(Protocol):
+    """What a job is asked to do."""
+
+    def to_stored(self) -> dict[str, Any]:
+        """Encode."""
+
+
+def _begun(request: Request, kind: JobKind, parsed: Callable[[Catalog, Any, Recent], _Asked]) -> Response:
     """202 with a new job, of which the workers are told; with an Idempotency-Key it is made once."""
     actor, project, body = request.actor, request.path["project"], request.body()
     recent = _recent(request)
@@ -709,6 +730,7 @@ OPERATIONS: dict[str, Endpoint] = {
         update_matching,
         delete_matching,
         undo,
+        export,
         cancel_job,
     )
 }

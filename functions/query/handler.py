@@ -29,6 +29,7 @@ from gridview.schema.document_store import get_issue as read_issue
 from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
+from gridview.schema.user_jobs import UserJob
 from gridview.support import clock
 
 logger = Logger()
@@ -37,6 +38,7 @@ table = Table(required("TABLE_NAME"), session_role=session_role())
 cache = BlockCache(directory_seconds())
 catalogs = Catalogs(beside=lambda own, tenant, project: learn(Log(own, tenant, project), cache))
 cursor_source = CursorSource()
+export_bucket = required("EXPORT_BUCKET")
 
 
 def health(_: Request) -> Response:
@@ -275,9 +277,21 @@ def list_jobs(request: Request) -> Response:
 
 
 def get_job(request: Request) -> Response:
-    """One job."""
+    """One job, and a link to the file that it has made."""
     job = request.path["job"]
-    return _of_a_project(request, lambda project: jobs.get_job(table, request.actor, project, job))
+
+    def found(project: str) -> dict[str, Any]:
+        return jobs.get_job(table, request.actor, project, job, partial(_link, project))
+
+    return _of_a_project(request, found)
+
+
+def _link(project: str, job: UserJob) -> str | None:
+    """A URL of the file of an export. What signs it is imported when one is told, not when the function starts."""
+    from gridview.maintenance.export_links import export_links, link_of
+
+    link = link_of(project, job)
+    return None if link is None else export_links(export_bucket, session_role()).url(link)
 
 
 def list_refused(request: Request) -> Response:

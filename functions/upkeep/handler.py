@@ -35,6 +35,7 @@ heart = Heart()
 dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
 settling = float(required("SETTLE_SECONDS"))
+export_bucket = required("EXPORT_BUCKET")
 
 _JOBS_SHARE = 0.5
 """Of a tenant's writes, if they are limited: once half of a window's are made, by people or jobs, the rest is for people alone."""
@@ -113,6 +114,8 @@ def _go_on_with_check(hint: Hint, remaining: Callable[[], float]) -> Turn | None
 def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | None:
     # Only these jobs need what a query needs, and most containers see none.
     from gridview.maintenance.bulk import BulkChanges
+    from gridview.maintenance.export import Exports
+    from gridview.maintenance.export_files import ExportFiles
     from gridview.maintenance.job_line import LineWorker, Works
     from gridview.maintenance.undo_job import UndoChanges
 
@@ -121,6 +124,7 @@ def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | Non
         JobKind.UPDATE: changes,
         JobKind.DELETE: changes,
         JobKind.UNDO: UndoChanges(table, catalogs, rate),
+        JobKind.EXPORT: Exports(table, catalogs, ExportFiles(export_bucket)),
     }
     return LineWorker(table, works).take_turn(hint, remaining)
 

@@ -97,6 +97,7 @@ EFFECTS = {
     "delete_matching": 202,
     # Nobody can tell how late the history is: nothing has come through the stream.
     "undo": 409,
+    "export": 202,
     "list_jobs": 200,
     # No job has the id of the example.
     "get_job": 404,
@@ -161,7 +162,9 @@ def sam(assembly: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sa
         configuration = files.write(
             data / "sam",
             assembly,
-            files.Connection(engine=running.endpoint, queue=queues.queue_url, data=data),
+            files.Connection(
+                engine=running.endpoint, queue=queues.queue_url, files="http://127.0.0.1:9", data=data
+            ),
         )
         parameters = tomllib.loads(configuration.read_text("utf-8"))["default"]["local_invoke"]["parameters"]
         read = [parameters["template_file"], parameters["env_vars"]]

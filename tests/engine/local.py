@@ -104,6 +104,7 @@ def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
         "SETTLE_SECONDS": "0",
         "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/nobody-listens",
         **dict.fromkeys(HINT_QUEUES, "http://127.0.0.1:9/nobody-listens"),
+        "EXPORT_BUCKET": "nowhere",
         "POWERTOOLS_SERVICE_NAME": "engine-test",
         "POWERTOOLS_METRICS_NAMESPACE": "gridview",
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",

@@ -73,7 +73,7 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
 
 def test_environment(template: dict[str, Any]) -> None:
     extra = {
-        "query": {"CURSOR_SECRET_ARN"},
+        "query": {"CURSOR_SECRET_ARN", "EXPORT_BUCKET"},
         "live": {"CURSOR_SECRET_ARN", "SOCKET_URL"},
         "socket": {"CURSOR_SECRET_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {
@@ -85,7 +85,7 @@ def test_environment(template: dict[str, Any]) -> None:
             *("WEBHOOK_QUEUE_URL", "WEBHOOK_RETRY_QUEUE_URL"),
         },
         "maintain": {"DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"},
-        "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL"},
+        "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "EXPORT_BUCKET"},
     }
     for logical_id, function in resources(template, "AWS::Lambda::Function").items():
         name = NAMES[logical_id]
@@ -193,6 +193,7 @@ def test_outputs(template: dict[str, Any]) -> None:
         "UserPoolClientId",
         "TableName",
         "DeadLetterQueueUrl",
+        "ExportBucket",
         "FailedBatchesBucket",
         "AlarmTopicArn",
         "Journals",

@@ -38,6 +38,7 @@ TABLE = "gridview"
 OWNERS = "owners of sockets"
 """Stands for the socket function where it acts in nobody's name."""
 SOCKET_URL = "wss://sockets.invalid/live"
+EXPORTS = "gridview-exports"
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "testing",
     "AWS_SECRET_ACCESS_KEY": "testing",
@@ -51,6 +52,7 @@ ENVIRONMENT = {
     "CURSOR_SECRET": "a secret of the tests",
     "SETTLE_SECONDS": "0",
     "SOCKET_URL": SOCKET_URL,
+    "EXPORT_BUCKET": EXPORTS,
 }
 
 
@@ -178,12 +180,21 @@ def running() -> Iterator[Cloud]:
     with pytest.MonkeyPatch.context() as patch, mock_aws():
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
-        for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SQS"):
+        for name in (
+            "AWS_PROFILE",
+            "AWS_ENDPOINT_URL",
+            "AWS_ENDPOINT_URL_DYNAMODB",
+            "AWS_ENDPOINT_URL_SQS",
+            "AWS_ENDPOINT_URL_S3",
+        ):
             patch.delenv(name, raising=False)
         queue_url = boto3.client("sqs").create_queue(QueueName="dead-letters")["QueueUrl"]
         patch.setenv("DEAD_LETTER_QUEUE_URL", queue_url)
         for name in ("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL", "WEBHOOK_RETRY_QUEUE_URL"):
             patch.setenv(name, "https://queue.invalid")
+        boto3.client("s3").create_bucket(
+            Bucket=EXPORTS, CreateBucketConfiguration={"LocationConstraint": ENVIRONMENT["AWS_REGION"]}
+        )
         table, modules = MemoryTable(), _modules()
         asked: dict[str, set[Asked]] = {name: set() for name in (*modules, OWNERS)}
         for name, module in modules.items():

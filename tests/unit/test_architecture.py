@@ -315,6 +315,7 @@ NO_DOCUMENTS = {
     "row_moves": "documents in the trash too: they tell what the issue was before it was deleted",
     "walks": "whole collections, which `issue_diff` judges",
     "batch": "marks; a delete takes the mark away",
+    "export": "documents of which `as_of` asks it",
     "bulk": "documents of which `bulk_decision` asks it",
 }
 """Modules of the core that make keys of issues and have nothing to ask of the trash: what they read or write under them."""

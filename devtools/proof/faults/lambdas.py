@@ -46,6 +46,7 @@ _ENVIRONMENT = {
     "DEAD_LETTER_QUEUE_URL": "https://queue.invalid",
     "JOB_QUEUE_URL": "https://queue.invalid",
     "WEBHOOK_QUEUE_URL": "https://queue.invalid",
+    "EXPORT_BUCKET": "nowhere",
     "CURSOR_SECRET": "a secret of the simulator",
     "SOCKET_URL": "wss://socket.invalid",
 }

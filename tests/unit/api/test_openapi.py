@@ -24,6 +24,7 @@ from tests.support import schemas
 DOCUMENT: dict[str, Any] = json.loads(dumps(document()))
 START = {
     "TABLE_NAME": "gridview",
+    "EXPORT_BUCKET": "gridview-exports",
     "CURSOR_SECRET": "a secret of the tests",
     "POWERTOOLS_METRICS_NAMESPACE": "gridview",
 }
@@ -130,6 +131,7 @@ STATUSES = {
     "update_matching": f"202 404 409 422 {WRITE}",
     "delete_matching": f"202 404 409 422 {WRITE}",
     "undo": f"200 202 404 409 410 {WRITE}",
+    "export": f"202 400 404 409 413 422 {EVERY}",
     "list_jobs": f"200 400 404 {EVERY}",
     "get_job": f"200 404 {EVERY}",
     "cancel_job": f"204 400 403 404 {EVERY}",
@@ -151,6 +153,7 @@ READS_OF_THE_INDEX = {
     "update_matching",
     "delete_matching",
     "undo",
+    "export",
 }
 
 
@@ -235,6 +238,8 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("UpdateMatching", {"filter", "rows", "set"}),
         ("DeleteMatching", {"filter", "rows"}),
         ("RowsInput", {"sort", "from", "to"}),
+        ("ExportRequest", {"query", "format", "raw"}),
+        ("ExportQuery", {"view", "sort", "filter", "columns"}),
         ("SortKey", {"field", "direction", "nulls"}),
         ("GroupsRequest", {"by", "filter", "limit", "cursor", "aggregates", "explain"}),
         ("GroupBy", {"field", "unit", "timezone"}),

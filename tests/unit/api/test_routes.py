@@ -68,6 +68,7 @@ CONTRACT = {
     "POST /v1/projects/{project}/issues/update-matching": Role.EDITOR,
     "POST /v1/projects/{project}/issues/delete-matching": Role.EDITOR,
     "POST /v1/projects/{project}/undo": Role.EDITOR,
+    "POST /v1/projects/{project}/export": Role.VIEWER,
     "GET /v1/projects/{project}/jobs": Role.VIEWER,
     "GET /v1/projects/{project}/jobs/{job}": Role.VIEWER,
     "DELETE /v1/projects/{project}/jobs/{job}": Role.VIEWER,

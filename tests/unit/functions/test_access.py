@@ -31,6 +31,7 @@ BODIES: dict[str, Any] = {
     "update_matching": {"filter": None, "set": {"name": "New"}},
     "delete_matching": {"filter": None},
     "undo": {"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"},
+    "export": {"format": "csv"},
     "create_comment": {"text": "New"},
     "update_comment": {"text": "New"},
     "create_view": {"name": "New", "color": "state"},

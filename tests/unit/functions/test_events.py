@@ -167,6 +167,7 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
         200,
         lambda api, _: api.get(f"{PATH}/issues/1").body["name"] == told_changes.BEFORE,
     ),
+    "export": (202, lambda api, answer: api.get(answer.headers["location"]).body["kind"] == "export"),
     "list_jobs": (200, lambda _, answer: [one["state"] for one in answer.body["items"]] == ["waiting"]),
     "get_job": (200, lambda _, answer: answer.body["change"] == "0b9f6c1e-3d3a-4a57-9c0e-7a3f5be2d914"),
     "cancel_job": (

@@ -99,6 +99,14 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     ],
     "delete_matching": [{"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}}],
     "undo": [{"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3", "by": "ann"}],
+    "export": [
+        {
+            "query": {"sort": SORT, "filter": FILTER, "columns": ["num", "name", "title"]},
+            "format": "csv",
+            "raw": True,
+        },
+        {"query": {"view": None, "columns": None, "filter": None}, "format": "ndjson"},
+    ],
     "create_issue": [ISSUE],
     "update_issue": [ISSUE, {"base": 1, "fields": None}],
     "batch": [

@@ -38,7 +38,7 @@ EVER_NEW = {"create_project": {"id"}, "create_webhook": {"id", "secret"}}
 """What is drawn at random."""
 ALONE = {
     *("batch", "rotate_webhook", "replay_delivery", "restore_issue"),
-    *("update_matching", "delete_matching", "undo"),
+    *("update_matching", "delete_matching", "undo", "export"),
 }
 """What creates nothing, and is tried where it is at home."""
 

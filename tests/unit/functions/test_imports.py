@@ -42,6 +42,7 @@ def test_a_function_imports_what_it_needs(function: str) -> None:
             "SOCKET_URL": "ws://127.0.0.1:9/",
             "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/queue",
             **dict.fromkeys(HINT_QUEUES, "http://127.0.0.1:9/jobs"),
+            "EXPORT_BUCKET": "gridview-exports",
             "POWERTOOLS_SERVICE_NAME": function,
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",
         }

@@ -38,6 +38,7 @@ BODIES: dict[str, Any] = {
     "update_matching": {"filter": None, "set": {"name": "New"}},
     "delete_matching": {"filter": None},
     "undo": {"change": told_changes.CHANGE},
+    "export": {"format": "csv"},
     "create_comment": {"text": "New"},
     "update_comment": {"text": "Other"},
     "create_view": {"name": "New"},

@@ -30,7 +30,7 @@ def project() -> Iterator[Project]:
 
 @pytest.fixture(params=[256, 3])
 def at_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frozen, "_BUCKETS_AT_ONCE", request.param)
+    monkeypatch.setattr(frozen, "BUCKETS_AT_ONCE", request.param)
 
 
 def numbers(project: Project, first: int | None = None, last: int = MATCHING, **body: Any) -> Judged:

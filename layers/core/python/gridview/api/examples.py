@@ -206,6 +206,10 @@ REQUESTS: dict[str, Json] = {
     "update_matching": {"filter": _OPEN, "set": {"state": "closed"}},
     "delete_matching": {"filter": None, "rows": {"sort": [_BY_START], "from": 0, "to": 1}},
     "undo": {"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"},
+    "export": {
+        "query": {"filter": _OPEN, "sort": [_BY_START], "columns": ["num", "name", "3812"]},
+        "format": "csv",
+    },
     "update_issue": {"base": 1, "state": "closed", "fields": {"882a": None}},
     "grid": {
         "sort": [_BY_START],
@@ -336,6 +340,7 @@ ANSWERS: dict[str, Json] = {
             }
         ],
     },
+    "export": {**_JOB, "kind": "export"},
     "list_jobs": {"items": [_DONE], "next": None},
     "get_job": _DONE,
     "list_refused": {

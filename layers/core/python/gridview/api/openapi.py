@@ -35,6 +35,7 @@ from gridview.encoding.values import TEXT_LIMIT
 from gridview.live.change_requests import ChangesRequest
 from gridview.live.webhook_requests import WebhookCreate, WebhookPatch
 from gridview.maintenance.bulk_request import DeleteMatching, UpdateMatching
+from gridview.maintenance.export_request import ExportRequest
 from gridview.query.change_request import ActivityParameters, HistoryParameters
 from gridview.query.grid_request import GridRequest, PositionRequest
 from gridview.query.group_request import GroupsRequest
@@ -198,6 +199,7 @@ CALLS: dict[str, CallShape] = {
         may=(Conflict, HistoryExpired, HistoryOff, NotTold, TooManyJobs),
         job=True,
     ),
+    "export": CallShape("Jobs", 202, responses.BackgroundJob, ExportRequest, may=_JOBS),
     "list_jobs": CallShape("Jobs", 200, responses.BackgroundJobPage, parameters=ListParameters),
     "get_job": CallShape("Jobs", 200, responses.BackgroundJob),
     "cancel_job": CallShape("Jobs", 204, None, may=(Forbidden,)),

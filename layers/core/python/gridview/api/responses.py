@@ -610,16 +610,18 @@ class BackgroundJob(AnswerModel):
     """A job: work that goes on in the background."""
 
     id: str = ModelField(pattern=f"^{ids.JOB.pattern}$")
-    kind: Literal["update", "delete", "undo"]
+    kind: Literal["update", "delete", "undo", "export"]
     state: Literal["waiting", "running", "done", "failed", "cancelled"] = ModelField(
         description="The last three are final."
     )
-    done: Count = ModelField(description="Issues that are as the job wants them.")
+    done: Count = ModelField(description="Issues that are as the job wants them; of an export, rows written.")
     of: Count | None = ModelField(description="Issues that the job is about; null until they are counted.")
-    refused: Count = ModelField(description="Issues that could not be changed.")
+    refused: Count = ModelField(description="Issues that could not be changed, or written.")
     change: str = ModelField(description="The change that all writes of the job are part of.")
     changes: str | None
-    url: str | None
+    url: str | None = ModelField(
+        description="Of an export that is done, a link to its file: good for five minutes, told by `GET .../jobs/{job}` alone."
+    )
     created: AwareDatetime
     created_by: str
     ended: AwareDatetime | None

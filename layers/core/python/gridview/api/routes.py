@@ -118,6 +118,7 @@ ROUTES: tuple[Route, ...] = (
         Role.EDITOR,
         "Delete all issues that a filter matches, in the background",
     ),
+    Route("export", "POST", _PROJECT + "/export", "command", Role.VIEWER, "Begin to write rows into a file"),
     Route("get_issue", "GET", _ISSUE, "query", Role.VIEWER, "An issue with all its values"),
     Route(
         "update_issue", "PATCH", _ISSUE, "command", Role.EDITOR, "Change an issue by a merge patch (RFC 7396)"

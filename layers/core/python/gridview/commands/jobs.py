@@ -1,6 +1,6 @@
 """Starts, shows and cancels user jobs (`schema.user_jobs`). The work itself is done in the background (`maintenance.job_line`)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -53,7 +53,7 @@ def start(
     TooLarge for more than 350 KB of that; TooManyJobs if 20 jobs of the project are open.
     """
     if item_size(asked) > _MAX_ASKED_BYTES:
-        raise TooLarge("The filter and the values of a job take 350 KB at most.")
+        raise TooLarge("What a job is asked, its filter and values, takes 350 KB at most.")
     job = UserJob(
         id=ids.new_job_id(int(clock.seconds() * 1000)),
         kind=kind,
@@ -121,7 +121,11 @@ def _line(table: Table, partition: str) -> JobLine | None:
     return None if item is None else JobLine.from_item(item)
 
 
-def job_json(job: UserJob) -> dict[str, Any]:
+FileLink = Callable[[UserJob], str | None]
+"""A URL of what a job has made; None if it has made nothing, or that has been removed."""
+
+
+def job_json(job: UserJob, url: str | None = None) -> dict[str, Any]:
     """A job as the API returns it."""
     return {
         "id": job.id,
@@ -132,7 +136,7 @@ def job_json(job: UserJob) -> dict[str, Any]:
         "refused": job.refused,
         "change": str(UUID(bytes=job.change)),
         "changes": None,
-        "url": None,
+        "url": url,
         "created": datetime_json(job.created),
         "created_by": job.user,
         "ended": datetime_json(job.ended) if job.ended else None,
@@ -140,9 +144,12 @@ def job_json(job: UserJob) -> dict[str, Any]:
     }
 
 
-def get_job(table: Table, actor: Actor, project: str, job: str) -> dict[str, Any]:
-    """A job of the project, strongly consistent: a read unit. NotFound."""
-    return job_json(_stored(table, actor, project, job))
+def get_job(
+    table: Table, actor: Actor, project: str, job: str, link: FileLink = lambda _: None
+) -> dict[str, Any]:
+    """A job of the project, strongly consistent: a read unit. NotFound. `link` is asked where the job is done."""
+    found = _stored(table, actor, project, job)
+    return job_json(found, link(found) if found.state is JobState.DONE else None)
 
 
 def list_jobs(

@@ -33,7 +33,7 @@ from gridview.schema.epoch import EpochCheck
 from gridview.support.concurrency import chunked
 from gridview.support.errors import RequestError
 
-_BUCKETS_AT_ONCE = 256
+BUCKETS_AT_ONCE = 256
 """Buckets of an order whose sets are read in one round, until the last row is reached."""
 
 _BY_NUMBER: Keys = (OrderKey(None),)
@@ -95,13 +95,14 @@ def read_numbers(plan: NumbersRead, catalog: Catalog) -> Steps[Judged]:
     if plan.rows is None:
         if judged is not None:
             return judged
-        every = yield from _every(plan, snapshot)
+        every = yield from every_number(plan, snapshot)
         return Judged(every, every)
     found = yield from _rows(plan, plan.rows, catalog, snapshot, judged)
     return Judged(found, found)
 
 
-def _every(plan: Node, snapshot: Snapshot) -> Steps[BitMap]:
+def every_number(plan: Node, snapshot: Snapshot) -> Steps[BitMap]:
+    """The numbers of all issues of the project."""
     entries = snapshot.directory(NUMBERS).entries
     yield from ask(plan, ReadBlocks(tuple(Want(NUMBERS, entry) for entry in entries)))
     return BitMap.union(BitMap(), *(snapshot.block(NUMBERS, entry).members for entry in entries))
@@ -120,7 +121,7 @@ def _rows(
     if known.order.by_number:
         every = known.matching
         if every is None:
-            every = yield from _every(plan, snapshot)
+            every = yield from every_number(plan, snapshot)
         return _slice(every, rows, descending=rows.keys[0].descending)
     return (yield from _along(plan, rows, catalog, known))
 
@@ -164,11 +165,11 @@ def _along(plan: NumbersRead, rows: RowRange, catalog: Catalog, known: KnownBuck
     """Along the buckets of the order. Only in the first and the last one does it matter which issue stands where."""
     found = BitMap()
     before, end = 0, rows.last + 1
-    for buckets in chunked(known.order.buckets, _BUCKETS_AT_ONCE):
+    for buckets in chunked(known.order.buckets, BUCKETS_AT_ONCE):
         if before >= end:
             break
         if known.matching is not None:
-            known = yield from _read(plan, known, buckets, ())
+            known = yield from read_buckets(plan, known, buckets, ())
         cuts = []
         for bucket in buckets:
             hits = known.hits(bucket)
@@ -177,7 +178,7 @@ def _along(plan: NumbersRead, rows: RowRange, catalog: Catalog, known: KnownBuck
                 cuts.append(cut)
             before += hits
         whole = [cut.bucket for cut in cuts if cut.whole]
-        known = yield from _read(plan, known, whole, [cut.bucket for cut in cuts if not cut.whole])
+        known = yield from read_buckets(plan, known, whole, [cut.bucket for cut in cuts if not cut.whole])
         for cut in cuts:
             groups = known.tie_groups(cut.bucket)
             if cut.whole:
@@ -191,9 +192,10 @@ def _along(plan: NumbersRead, rows: RowRange, catalog: Catalog, known: KnownBuck
     return found
 
 
-def _read(
+def read_buckets(
     plan: Node, known: KnownBuckets, buckets: Sequence[Bucket], by_keys: Sequence[Bucket]
 ) -> Steps[KnownBuckets]:
+    """What is known once these buckets have been read: of those of `by_keys` also which issue has which key."""
     reading = known.reading(buckets, by_keys=by_keys)
     planner.check_blocks(reading.blocks)
     yield from ask(plan, ReadBlocks(reading.wants))

@@ -1,5 +1,6 @@
-"""Jobs that people start: changes of everything that a filter matches, and undos of large changes. Each is one item, and a project
-has one line of them.
+"""Jobs that people start: changes of everything that a filter matches, undos of large changes, and exports.
+
+Each is one item, and a project has one line of them.
 
 The *line* is what the queue's hints name (`jobs`): it lists the project's open jobs. Whoever holds its lease works on the first one
 for a turn, after which that goes to the end. So the jobs of a project take turns, one at a time, and the lines of projects do too.
@@ -27,6 +28,7 @@ class JobKind(StrEnum):
     UPDATE = "update"
     DELETE = "delete"
     UNDO = "undo"
+    EXPORT = "export"
 
 
 class JobState(StrEnum):

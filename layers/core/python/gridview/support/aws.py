@@ -14,6 +14,25 @@ FAILURES = (ClientError, BotoCoreError)
 PATIENT = Config(connect_timeout=1, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 5})
 """Short time-outs, and retries of what may succeed when it is tried again."""
 
+FOR_FILES = PATIENT.merge(
+    Config(
+        signature_version="s3v4",
+        read_timeout=30,
+        # A part is told apart by its ETag. Other digests would have to be kept for each part.
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+)
+"""For S3: parts of megabytes take longer, and links are signed in the form that every region takes."""
+
+
+def refusal(error: Exception) -> tuple[str, int]:
+    """The code and the HTTP status that a service refused a call with; what never came to an answer: `""` and 0."""
+    response = getattr(error, "response", {})
+    code = str(response.get("Error", {}).get("Code", ""))
+    return code, int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+
+
 _models = create_loader()
 """What botocore knows of the services. It keeps what it has read, and reading it is most of the work of making a client."""
 

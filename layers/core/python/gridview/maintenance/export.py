@@ -1,0 +1,329 @@
+"""Writes the rows of a grid into a file, as a user job: all as of one instant, each row once, whatever dies.
+
+    freeze      the numbers of the rows, in order, from an index that holds what the caller has just written; then the instant
+    read        documents, strongly consistent; what was changed since the instant is taken back by the history (`as_of`)
+    write       lines are gathered in memory; what makes a part of the upload goes to S3, what does not at the end of a turn too
+    checkpoint  after each part: how many rows are taken up, the parts, where the rest of the lines is
+    finish      S3 makes one file of the parts; a file of less than a part is put as a whole
+
+A worker that is killed leaves the last checkpoint: whoever follows writes the same lines again, into a part of the same number.
+Which parts belong to the file is in the job alone. So a late part of a dead worker is that part byte by byte, or S3 refuses to
+complete the upload, and the lines are written anew from the frozen rows.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from gridview.commands.jobs import refusals_item
+from gridview.dynamodb.table import BATCH_GET, Table
+from gridview.encoding import keys
+from gridview.maintenance.as_of import Untold, documents_at
+from gridview.maintenance.export_files import MEDIA, ExportFiles, UploadGone, file_key
+from gridview.maintenance.export_place import ExportPlace, chunks_of, numbers_in
+from gridview.maintenance.export_request import ExportOrder
+from gridview.maintenance.export_rows import Lines
+from gridview.maintenance.job_line import HeldJob
+from gridview.query.frozen_rows import Numbers, frozen_rows
+from gridview.query.predicates import Filter
+from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.documents import Document
+from gridview.schema.epoch import EpochCheck
+from gridview.schema.leases import RETRY
+from gridview.schema.store import Catalogs
+from gridview.schema.user_jobs import JobState
+from gridview.support import clock
+from gridview.support.errors import (
+    NotFound,
+    Overloaded,
+    RequestError,
+    Unprocessable,
+    problem,
+)
+
+BATCH = BATCH_GET
+"""Issues that are read at once."""
+
+CHUNK = 50_000
+"""Frozen rows in one item: 250 KB where their order is at random."""
+
+PART = 8 * 1024 * 1024
+"""Bytes of a part, at least; S3 wants 5 MiB."""
+LARGE_PART = 8 * PART
+"""Of one behind the first SMALL_PARTS."""
+SMALL_PARTS = 100
+MOST_PARTS = 2_000
+"""So a file has 120 GB at most, and the job's item 80 KB."""
+
+PATIENCE = 60.0
+"""Seconds for which rows wait until the history tells what they were. The consumer takes one or two."""
+
+MOST_RESTARTS = 3
+"""How often all lines are written anew before the job is given up."""
+
+_REFUSED = 500
+"""Refused issues in one item."""
+_PROBLEM_BYTES = 500
+
+_PURGED = Untold()
+_UNTOLD = "The issue was changed since, and what it was is not remembered."
+
+
+class Exports:
+    """The work of the kind `export` (`job_line.JobWork`)."""
+
+    def __init__(self, table: Table, catalogs: Catalogs, files: ExportFiles) -> None:
+        self._table = table
+        self._catalogs = catalogs
+        self._files = files
+
+    def __call__(self, held: HeldJob, left: Callable[[], float]) -> float:
+        """Work for a turn."""
+        return _ExportTurn(self._table, self._catalogs, self._files, held).work(left)
+
+
+class _ExportTurn:
+    """One turn of work on one job. `_job` and `_place` are ahead of the checkpoint by the lines in memory, and no further."""
+
+    def __init__(self, table: Table, catalogs: Catalogs, files: ExportFiles, held: HeldJob) -> None:
+        self._table = table
+        self._catalogs = catalogs
+        self._files = files
+        self._held = held
+        self._job = held.job
+        self._place = ExportPlace.from_item(held.job.at)
+        self._project = held.tenant, held.project
+        self._parts = keys.job_parts(*self._project, held.job.id)
+        asked = table.get(self._parts, keys.ASKED, consistent=True)
+        if asked is None:
+            raise NotFound("Job not found.")
+        self._order = ExportOrder.from_stored(asked["asked"])
+        self._key = file_key(*self._project, held.job.id, self._order.format)
+        self._lines = bytearray()
+        self._refused: list[tuple[int, RequestError]] = []
+        self._chunk: tuple[int, Numbers] | None = None
+
+    def work(self, left: Callable[[], float]) -> float:
+        if self._held.job.state.final:
+            self._give_up()
+            return 0.0
+        try:
+            return self._work(left)
+        except UploadGone:
+            self._begin_anew()
+            return RETRY
+        except Overloaded:
+            raise
+        except RequestError:
+            self._give_up()
+            raise
+
+    def _work(self, left: Callable[[], float]) -> float:
+        if self._place.tail:
+            self._lines += self._files.set_aside(self._place.tail)
+        if self._place.file:
+            self._end()
+            return 0.0
+        while left() > 0:
+            if self._held.job.of is None:
+                self._freeze()
+            elif self._place.over:
+                self._finish()
+            elif not self._batch():
+                self._put_aside()
+                return RETRY
+            if self._held.job.state.final:
+                self._give_up()
+                return 0.0
+        self._put_aside()
+        return 0.0
+
+    # Rows
+
+    def _freeze(self) -> None:
+        """Find out which rows these are, and store them under keys of this attempt. The instant is behind all that was told."""
+        numbers = self._catalogs.using(self._table, *self._project, self._numbers, numbered=True)
+        job = self._job
+        chunks = list(chunks_of(numbers, CHUNK))
+        for place, chunk in enumerate(chunks):
+            self._table.put(
+                {
+                    keys.PK: self._parts,
+                    keys.SK: keys.frozen_numbers(job.revision, place),
+                    "rows": chunk,
+                    keys.TTL_ATTRIBUTE: job.expires,
+                }
+            )
+        self._place = ExportPlace(
+            frozen=job.revision, chunks=len(chunks), rows=len(numbers), instant=clock.now()
+        )
+        self._job = replace(job, state=JobState.RUNNING, of=len(numbers))
+        self._save()
+
+    def _numbers(self, catalog: Catalog, epoch: EpochCheck) -> Numbers:
+        order = self._order
+        return frozen_rows(
+            self._table.metered(),
+            catalog,
+            order.filter_in(catalog),
+            order.keys_in(catalog),
+            epoch,
+            order.recent_writes(),
+        )
+
+    def _chunk_of(self, place: ExportPlace) -> Numbers:
+        """The present chunk: a read unit for each 4 KB, once a turn."""
+        if self._chunk is None or self._chunk[0] != place.chunk:
+            item = self._table.get(
+                self._parts, keys.frozen_numbers(place.frozen, place.chunk), consistent=True
+            )
+            if item is None:
+                raise NotFound("Job not found.")
+            self._chunk = place.chunk, numbers_in(item["rows"])
+        return self._chunk[1]
+
+    # Lines
+
+    def _batch(self) -> bool:
+        """Write the next rows. False: the history does not tell yet what they were."""
+        taken, behind = self._place.taking(self._chunk_of(self._place), BATCH)
+        found = self._documents(taken)
+        if any(isinstance(one, Untold) for one in found.values()) and self._waits():
+            return False
+        untold = [num for num in taken if isinstance(found.get(num, _PURGED), Untold)]
+        documents = [one for num in taken if isinstance(one := found.get(num), dict)]
+        written = self._written(documents)
+        absent = len(taken) - written - len(untold)
+        self._refused += ((num, NotFound(_UNTOLD)) for num in untold)
+        job = self._job
+        self._job = replace(
+            job,
+            done=job.done + written,
+            refused=job.refused + len(untold),
+            of=None if job.of is None else job.of - absent,
+        )
+        self._held.issues += len(taken)
+        self._place = replace(behind, begun=True)
+        if len(self._lines) >= (PART if len(self._place.parts) < SMALL_PARTS else LARGE_PART):
+            self._put_part()
+        elif len(self._refused) >= _REFUSED:
+            self._put_aside()
+        return True
+
+    def _documents(self, numbers: Sequence[int]) -> dict[int, Document | Untold | None]:
+        sort_key = keys.project(*self._project)
+        wanted = [(keys.issue(*self._project, num), sort_key) for num in numbers]
+        documents = self._table.batch_get(wanted, consistent=True).items.values()
+        floors = self._order.least_versions()
+        return documents_at(self._table, self._project, documents, self._place.instant, floors)
+
+    def _waits(self) -> bool:
+        """Whether the history still has time to tell."""
+        if not self._place.stuck:
+            self._place = replace(self._place, stuck=clock.now())
+        return clock.until(self._place.stuck) > -PATIENCE
+
+    def _written(self, documents: Sequence[Document]) -> int:
+        """Write the lines of those that match; how many these are."""
+        catalog = self._catalogs.current(self._table, *self._project)
+        try:
+            lines = self._lines_of(catalog, documents)
+        except UnknownOption:  # an issue is younger than what was read
+            lines = self._lines_of(self._catalogs.reload(self._table, *self._project), documents)
+        if not self._place.begun:
+            self._lines += self._form(catalog).head()
+        for line in lines:
+            self._lines += line
+        return len(lines)
+
+    def _lines_of(self, catalog: Catalog, documents: Sequence[Document]) -> list[bytes]:
+        only: Filter | None = self._order.filter_in(catalog)
+        form = self._form(catalog)
+        return [form.row(one) for one in documents if only is None or only.matches(one)]
+
+    def _form(self, catalog: Catalog) -> Lines:
+        return Lines(catalog, self._order.format, self._order.columns, raw=self._order.raw)
+
+    # The file
+
+    def _put_part(self) -> None:
+        """Make a part of the lines in memory, and save how far the job is."""
+        place = self._place
+        if len(place.parts) >= MOST_PARTS:
+            raise Unprocessable(
+                "The file would be larger than an export can be. A filter or fewer columns make it smaller."
+            )
+        upload = place.upload or self._files.begin(self._key, MEDIA[self._order.format])
+        etag = self._files.part(self._key, upload, len(place.parts) + 1, bytes(self._lines))
+        self._place = replace(place, upload=upload, parts=(*place.parts, etag), tail="")
+        self._lines.clear()
+        self._save()
+
+    def _put_aside(self) -> None:
+        """Keep the lines in memory for the next turn, if there are any new ones, and save how far the job is."""
+        if self._place.to_item() == self._held.job.at and self._job == self._held.job:
+            return
+        tail = self._files.put_aside(*self._project, self._job.id, bytes(self._lines)) if self._lines else ""
+        self._place = replace(self._place, tail=tail)
+        self._save()
+
+    def _finish(self) -> None:
+        """Make the file. If somebody has done so before and died, it is there."""
+        if not self._place.begun:
+            catalog = self._catalogs.current(self._table, *self._project)
+            self._lines += self._form(catalog).head()
+            self._place = replace(self._place, begun=True)
+        if not self._place.upload:
+            self._files.put(self._key, MEDIA[self._order.format], bytes(self._lines))
+        else:
+            if self._lines:
+                self._put_part()
+                if self._held.job.state.final:
+                    return
+            try:
+                self._files.complete(self._key, self._place.upload, self._place.parts)
+            except UploadGone:
+                if not self._files.exists(self._key):
+                    raise
+        self._place = replace(self._place, upload="", parts=(), tail="", file=self._key)
+        self._end()
+
+    def _end(self) -> None:
+        self._job = self._job.is_over(JobState.DONE, clock.now())
+        self._save()
+
+    def _save(self) -> None:
+        """Save a checkpoint, with what was refused since the last one."""
+        item = refusals_item(
+            *self._project,
+            self._job,
+            self._held.job.revision,
+            ((num, problem(error, _PROBLEM_BYTES)) for num, error in self._refused),
+        )
+        if self._refused:
+            self._table.put(item)
+        else:  # whoever died here may have refused what is known by now
+            self._table.delete(item[keys.PK], item[keys.SK])
+        self._held.save(replace(self._job, at=self._place.to_item()))
+        self._job = self._held.job
+        self._refused.clear()
+
+    def _begin_anew(self) -> None:
+        """Write all lines once more: S3 has lost the upload, or a part of it is another one."""
+        if self._place.upload:
+            self._files.abort(self._key, self._place.upload)
+        self._lines.clear()
+        self._refused.clear()
+        self._place = self._place.from_the_beginning()
+        if self._place.restarts > MOST_RESTARTS:
+            raise Unprocessable(
+                "The file could not be put together: what was written of it was lost again and again."
+            )
+        self._job = replace(self._held.job, done=0, refused=0, of=self._place.rows)
+        self._save()
+
+    def _give_up(self) -> None:
+        """Nobody will complete the upload."""
+        if self._held.job.at and (upload := ExportPlace.from_item(self._held.job.at).upload):
+            self._files.abort(self._key, upload)
+            place = replace(ExportPlace.from_item(self._held.job.at), upload="", parts=(), tail="")
+            self._held.note(replace(self._held.job, at=place.to_item()))

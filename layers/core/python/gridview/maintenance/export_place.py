@@ -1,0 +1,82 @@
+"""How far an export is, as its job notes it, and its frozen rows as they are stored. Pure."""
+
+import zlib
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self, TypeAlias
+
+FrozenRows: TypeAlias = "array[int]"
+"""Issue numbers in the order of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPlace:
+    """How far a job is. Its rows were frozen at the revision `frozen` of it, in so many `chunks`, `rows` of them in all.
+
+    `instant`: as of when the values are. Of the present `chunk` the first `after` rows have been taken up. `begun`: whether the
+    head has been written. `upload`: the multipart upload, with the ETags of its `parts`; `tail`: the object that holds what was
+    written behind these. `stuck`: since when the next rows wait for the history to tell. `file`: the key of the whole file.
+    `restarts`: how often all lines were written anew.
+    """
+
+    frozen: int = 0
+    chunks: int = 0
+    rows: int = 0
+    instant: str = ""
+    chunk: int = 0
+    after: int = 0
+    begun: bool = False
+    upload: str = ""
+    parts: tuple[str, ...] = ()
+    tail: str = ""
+    stuck: str = ""
+    file: str = ""
+    restarts: int = 0
+
+    def to_item(self) -> dict[str, Any]:
+        """Encode as a part of the job's item."""
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**found, "parts": list(self.parts)}
+
+    @classmethod
+    def from_item(cls, item: Mapping[str, Any]) -> Self:
+        """Decode."""
+        return cls(**{**item, "parts": tuple(item["parts"])}) if item else cls()
+
+    @property
+    def over(self) -> bool:
+        """Whether all rows have been taken up."""
+        return self.chunk >= self.chunks
+
+    def taking(self, chunk: FrozenRows, most: int) -> tuple[list[int], Self]:
+        """The next rows of the present chunk, so many at most, and the place behind them."""
+        taken = chunk[self.after : self.after + most].tolist()
+        after = self.after + len(taken)
+        behind = (
+            replace(self, after=after) if after < len(chunk) else replace(self, chunk=self.chunk + 1, after=0)
+        )
+        return taken, replace(behind, stuck="")
+
+    def from_the_beginning(self) -> "ExportPlace":
+        """With the same rows, of which nothing is written yet."""
+        return ExportPlace(self.frozen, self.chunks, self.rows, self.instant, restarts=self.restarts + 1)
+
+
+def chunks_of(numbers: FrozenRows, size: int) -> Iterable[bytes]:
+    """The rows as they are stored, so many at a time: the distance of each number from the one before, compressed."""
+    for begin in range(0, len(numbers), size):
+        some = numbers[begin : begin + size]
+        distances = array("i", (num - before for num, before in zip(some, (0, *some), strict=False)))
+        yield zlib.compress(distances.tobytes(), 1)
+
+
+def numbers_in(chunk: bytes) -> FrozenRows:
+    """The rows of a stored chunk."""
+    distances = array("i")
+    distances.frombytes(zlib.decompress(chunk))
+    found, last = array("I"), 0
+    for distance in distances:
+        last += distance
+        found.append(last)
+    return found

@@ -1,0 +1,158 @@
+"""What an export is asked to hold: the body of `POST .../export`, and how a job keeps it. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field as ModelField
+from pydantic import ValidationInfo, field_validator
+
+from gridview.encoding.consistency import DELETED, Recent, from_texts, to_texts
+from gridview.query.grid_request import (
+    MAX_COLUMNS,
+    FieldId,
+    FilterDocument,
+    SortKeys,
+    resolve_position,
+)
+from gridview.query.predicates import Filter, parse_filter
+from gridview.query.sort_order import Keys
+from gridview.query.stored_filters import from_stored, to_stored
+from gridview.schema.catalog import NUM, Catalog
+from gridview.schema.ids import VIEW, view_number
+from gridview.support.errors import FieldError, InvalidRequest
+from gridview.support.validation import RequestModel, parse
+
+ExportFormat = Literal["csv", "ndjson"]
+
+
+class ExportQuery(RequestModel):
+    """What an export holds: the rows and columns of a saved view, or those of a grid with this order and filter."""
+
+    view: str | None = ModelField(default=None, pattern=f"^{VIEW.pattern}$", description="A saved view.")
+    sort: SortKeys = ModelField(default_factory=list)
+    filter: FilterDocument = None
+    columns: Annotated[list[FieldId], ModelField(min_length=1, max_length=MAX_COLUMNS)] | None = ModelField(
+        default=None, description="In the order of CSV; null: all fields as the project has them."
+    )
+
+    @field_validator("sort", "filter", "columns")
+    @classmethod
+    def _not_of_a_view(cls, given: Any, known: ValidationInfo) -> Any:
+        if known.data.get("view") is not None and given:
+            raise ValueError("cannot go together with view")
+        return given
+
+    @field_validator("columns")
+    @classmethod
+    def _each_once(cls, columns: list[str] | None) -> list[str] | None:
+        if columns is not None and len(set(columns)) < len(columns):
+            raise ValueError("must not name a field twice")
+        return columns
+
+
+class ExportRequest(RequestModel):
+    """POST /v1/projects/{project}/export."""
+
+    query: ExportQuery = ModelField(default_factory=ExportQuery)
+    format: ExportFormat
+    raw: bool = ModelField(
+        default=False,
+        description="Of CSV: texts that a spreadsheet would take for formulas stay as they are.",
+    )
+
+
+QueryOfView = Callable[[int], Mapping[str, Any]]
+"""The `query` and the `columns` of the view with this number, as the API tells them. NotFound."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOrder:
+    """What a job is to write, in stored form. `columns`: the keys of the fields; None: all, which CSV never says."""
+
+    format: ExportFormat
+    raw: bool
+    filter: list[Any] | None
+    sort: Sequence[Mapping[str, Any]]
+    columns: list[str] | None
+    recent: tuple[str, ...]
+
+    def to_stored(self) -> dict[str, Any]:
+        """Encode."""
+        return {
+            "format": self.format,
+            "raw": self.raw,
+            "filter": self.filter,
+            "sort": [dict(key) for key in self.sort],
+            "columns": self.columns,
+            "recent": list(self.recent),
+        }
+
+    @classmethod
+    def from_stored(cls, stored: Mapping[str, Any]) -> Self:
+        """Decode."""
+        return cls(**{**stored, "recent": tuple(stored["recent"])})
+
+    def filter_in(self, catalog: Catalog) -> Filter | None:
+        """The filter under the present definitions. Conflict if a field of it has been deleted."""
+        return None if self.filter is None else from_stored(catalog, self.filter)
+
+    def keys_in(self, catalog: Catalog) -> Keys:
+        """The order. InvalidRequest, IndexNotReady, Unprocessable: nothing can be sorted so any more."""
+        return resolve_position(catalog, {"sort": self.sort}).keys
+
+    def recent_writes(self) -> Recent:
+        """The writes that the index is to hold when the rows are frozen."""
+        return from_texts(self.recent)
+
+    def least_versions(self) -> dict[int, int]:
+        """Of each issue that a token names the version that the export is to hold at least."""
+        found: dict[int, int] = {}
+        for one in self.recent_writes():
+            for num, version in one.versions.items():
+                if version != DELETED:
+                    found[num] = max(version, found.get(num, 0))
+        return found
+
+
+def parse_export(catalog: Catalog, body: Any, recent: Recent, view: QueryOfView) -> ExportOrder:
+    """What a request asks for. InvalidRequest names all errors at once; NotFound; Unprocessable, IndexNotReady of its order."""
+    errors: list[FieldError] = []
+    request, only = None, None
+    try:
+        request = parse(ExportRequest, body, context=catalog)
+    except InvalidRequest as error:
+        errors += error.errors
+    asked = body.get("query") if isinstance(body, dict) else None
+    if isinstance(asked, dict) and asked.get("filter") is not None:
+        try:
+            only = parse_filter(catalog, asked["filter"])
+        except InvalidRequest as error:
+            errors += (FieldError(f"query.{one.field}", one.message) for one in error.errors)
+    if request is None or errors:
+        raise InvalidRequest("The request is not valid.", errors)
+    query = request.query
+    sort, columns = [key.model_dump() for key in query.sort], query.columns
+    if query.view is not None:
+        told = view(view_number(query.view))
+        sort = [dict(key) for key in told["query"]["sort"]]
+        columns = told["columns"] and [column["field"] for column in told["columns"]]
+        of_view = told["query"]["filter"]
+        only = None if of_view is None else parse_filter(catalog, of_view)
+    resolve_position(catalog, {"sort": sort})
+    named = None if columns is None else [_key(catalog, name) for name in columns]
+    if named is None and request.format == "csv":
+        named = [NUM, *(field.key for field in (*catalog.builtins, *catalog.attributes))]
+    return ExportOrder(
+        request.format,
+        request.raw,
+        None if only is None else to_stored(only),
+        sort,
+        named,
+        tuple(to_texts(recent)),
+    )
+
+
+def _key(catalog: Catalog, name: str) -> str:
+    field = catalog.get(name)
+    return NUM if field is None else field.key

@@ -1,0 +1,93 @@
+"""Issues as lines of a file: NDJSON as the API tells rows, or CSV as the importers read it. Pure.
+
+In CSV instants are in UTC, numbers have all their digits, and options are joined by semicolons, with a backslash before one that
+is part of a value. Before a text that a spreadsheet would take for a formula stands an apostrophe, unless `raw`.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from gridview.encoding.json_codec import dumps
+from gridview.encoding.values import number_json
+from gridview.maintenance.export_request import ExportFormat
+from gridview.schema import documents
+from gridview.schema.catalog import NUM, Catalog, Field, FieldType
+from gridview.schema.documents import Document
+from gridview.schema.formats import value_json
+
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+"""What a cell begins with that a spreadsheet takes for a formula."""
+_IN_A_LIST = re.compile(r"[\\;]")
+
+
+class Lines:
+    """Makes the lines of one export, under one version of the definitions.
+
+    `columns`: the keys of the fields; None: all, which only NDJSON may say. Of a field that has been deleted CSV keeps the column.
+    """
+
+    def __init__(
+        self, catalog: Catalog, form: ExportFormat, columns: Sequence[str] | None, *, raw: bool
+    ) -> None:
+        self._catalog = catalog
+        self._form = form
+        self._raw = raw
+        self._fields = [(key, catalog.living(key)) for key in columns or ()]
+        shown = frozenset(field.id for _, field in self._fields if field is not None)
+        self._shown = None if columns is None else shown
+
+    def head(self) -> bytes:
+        """What comes before all rows: in CSV the names of the columns, each another one."""
+        if self._form == "ndjson":
+            return b""
+        ids = [key if field is None else field.id for key, field in self._fields]
+        names = [key if field is None or field.builtin else field.name for key, field in self._fields]
+        return self._line(name if self._raw else neutral(name) for name in _apart(names, ids))
+
+    def row(self, document: Document) -> bytes:
+        """An issue. UnknownOption: the definitions are older than the issue."""
+        if self._form == "ndjson":
+            return dumps(documents.to_json(self._catalog, document, self._shown)) + b"\n"
+        return self._line([self._cell(key, field, document) for key, field in self._fields])
+
+    def _cell(self, key: str, field: Field | None, document: Document) -> str:
+        if key == NUM:
+            return str(document["num"])
+        stored = None if field is None else field.value_in(document)
+        if field is None or stored is None:
+            return ""
+        told = _text(value_json(field, stored))
+        return told if field.type is FieldType.NUMBER or self._raw else neutral(told)
+
+    def _line(self, cells: Iterable[str]) -> bytes:
+        written = io.StringIO()
+        csv.writer(written, lineterminator="\r\n").writerow(cells)
+        return written.getvalue().encode()
+
+
+def neutral(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ";".join(_IN_A_LIST.sub(r"\\\g<0>", item) for item in value)
+    return number_json(value) if isinstance(value, Decimal) else str(value)
+
+
+def _apart(names: Sequence[str], ids: Sequence[str]) -> list[str]:
+    """Names for columns, no two the same: where they would be, the id stands behind the name."""
+    found: list[str] = []
+    for name, field_id in zip(names, ids, strict=True):
+        told = name if names.count(name) == 1 else f"{name} ({field_id})"
+        while told in found:
+            told += "_"
+        found.append(told)
+    return found

@@ -1,0 +1,167 @@
+"""The rows of a whole order, frozen: the numbers of the issues that a filter matches, in the order of a grid.
+
+One snapshot of the index answers all of it, with the writes that a caller's tokens name laid over. Where sets do not decide the
+filter, issues that may match are rows too: whoever reads their documents finds out. Documents are read only where they alone tell
+an order, and for as many issues of one key as a grid would read.
+
+    blocks of the order, 256 at a time      the sets, and the sort entries of blocks that do not tell their keys
+    issues that share the first key         their documents, some thousands in a round
+"""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pyroaring import BitMap
+
+from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import Recent
+from gridview.query import planner
+from gridview.query.answer import carried_out
+from gridview.query.bitmap_filter import Selection
+from gridview.query.bitmap_scan import bitmap_scan
+from gridview.query.bucket_walk import KnownBuckets
+from gridview.query.buckets import TieGroup
+from gridview.query.frozen_numbers import BUCKETS_AT_ONCE, every_number, read_buckets
+from gridview.query.full_scan import full_scan, matching_places
+from gridview.query.page import judged as judged_fields
+from gridview.query.page import projection
+from gridview.query.plan import DirectoryScan, FullScan, Node
+from gridview.query.predicates import Filter
+from gridview.query.reads import Documents, ReadDocuments
+from gridview.query.sort_order import Keys, in_order, place_of
+from gridview.query.steps import Steps, ask, ask_directories
+from gridview.schema.catalog import Catalog
+from gridview.schema.epoch import EpochCheck
+from gridview.support.concurrency import chunked
+
+Numbers: TypeAlias = "array[int]"
+"""Issue numbers in the order of rows, four bytes each."""
+
+_DOCUMENTS_AT_ONCE = 4_000
+"""Issues whose sort keys are read in one round, where only documents tell them."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowsRead(Node):
+    """The rows of an order, of the issues that a filter matches (None: of all)."""
+
+    keys: Keys
+    selection: Selection | None
+    directories: DirectoryScan
+
+
+def frozen_rows(
+    table: Table,
+    catalog: Catalog,
+    only: Filter | None,
+    keys: Keys,
+    epoch: EpochCheck,
+    recent: Recent = (),
+) -> Numbers:
+    """The numbers of all issues that may match, in this order. What costs what: as `frozen_numbers`, and what the order takes.
+
+    Half a read unit for 4 KB of sort entries, of blocks with several values. `epoch`, `recent`: as there. Unprocessable where too
+    many issues share a key and only documents tell their order.
+    """
+    selection = Selection(only, catalog) if only is not None else None
+    plan = RowsRead(keys=keys, selection=selection, directories=planner.read_directories(keys, selection))
+    found, _ = carried_out(
+        plan,
+        lambda: read_rows(plan, catalog),
+        table,
+        catalog,
+        None,
+        epoch=epoch,
+        recent=recent,
+        explain=False,
+    )
+    return found
+
+
+def read_rows(plan: RowsRead, catalog: Catalog) -> Steps[Numbers]:
+    """The steps: directories, the filter's sets, and the blocks of the order."""
+    snapshot = yield from ask_directories(plan.directories)
+    matching = None
+    if plan.selection is not None:
+        judged = yield from bitmap_scan(planner.scan_bitmaps(plan.selection, snapshot), snapshot)
+        matching = judged.maybe
+    known = KnownBuckets(planner.bucket_order(plan.keys, snapshot), snapshot, matching)
+    if known.order.by_number:
+        every = matching
+        if every is None:
+            every = yield from every_number(plan, snapshot)
+        return array("I", _by_number(plan.keys, every))
+    return (yield from _along(plan, catalog, known))
+
+
+def _along(plan: RowsRead, catalog: Catalog, known: KnownBuckets) -> Steps[Numbers]:
+    """Along the buckets of the order. An issue that is just being moved counts where it stands first."""
+    found, seen = array("I"), BitMap()
+    for buckets in chunked(known.order.buckets, BUCKETS_AT_ONCE):
+        if known.matching is not None:
+            known = yield from read_buckets(plan, known, buckets, ())
+        # How many issues have no value is told by a difference, which moves that wait for a fold can make too small.
+        filled = [bucket for bucket in buckets if not bucket.entries or known.hits(bucket)]
+        known = yield from read_buckets(plan, known, filled, filled)
+        groups = [group for bucket in filled for group in known.tie_groups(bucket)]
+        most = max((len(one.numbers) for one in groups if not _is_told(known, one)), default=0)
+        if most > planner.CANDIDATES:
+            return (yield from _of_whole(plan, catalog, known, most))
+        for some in _portions(known, groups):
+            numbers = yield from _ordered(plan, known, some)
+            found.extend(num for num in numbers if num not in seen)
+            seen.update(numbers)
+    return found
+
+
+def _is_told(known: KnownBuckets, group: TieGroup) -> bool:
+    """Whether the order of a group's rows is known without documents."""
+    return len(group.numbers) == 1 or (known.order.simple and group.told)
+
+
+def _portions(known: KnownBuckets, groups: Iterable[TieGroup]) -> Iterable[Sequence[TieGroup]]:
+    """The groups in order, some at a time: so many that the documents which tell their order fit in a round."""
+    some: list[TieGroup] = []
+    documents = 0
+    for group in groups:
+        size = 0 if _is_told(known, group) else len(group.numbers)
+        if some and documents + size > _DOCUMENTS_AT_ONCE:
+            yield some
+            some, documents = [], 0
+        some.append(group)
+        documents += size
+    if some:
+        yield some
+
+
+def _ordered(plan: RowsRead, known: KnownBuckets, groups: Sequence[TieGroup]) -> Steps[list[int]]:
+    """The numbers of these groups in order."""
+    untold = [num for group in groups if not _is_told(known, group) for num in group.numbers]
+    documents = Documents({})
+    if untold:
+        documents = yield from ask(plan, ReadDocuments(untold, projection(judged_fields(plan.keys, None))))
+    found: list[int] = []
+    for group in groups:
+        if _is_told(known, group):
+            found += _by_number(plan.keys, group.numbers)
+            continue
+        held = (documents.found[num] for num in group.numbers if num in documents.found)
+        found += (place.num for place in in_order(plan.keys, (place_of(plan.keys, one) for one in held)))
+    return found
+
+
+def _by_number(keys: Keys, numbers: BitMap) -> list[int]:
+    """The numbers in the direction of the last key, which is that of ties."""
+    return list(numbers)[::-1] if keys[-1].descending else list(numbers)
+
+
+def _of_whole(plan: RowsRead, catalog: Catalog, known: KnownBuckets, ties: int) -> Steps[Numbers]:
+    """By the documents of all issues in question, on small projects; others are refused."""
+    total = known.order.total
+    if total > planner.WHOLE:
+        raise planner.too_many_ties(catalog, plan.keys, ties)
+    scan = FullScan(fields=judged_fields(plan.keys, None), among=known.matching, reason="rows", project=total)
+    documents = yield from full_scan(scan, known.snapshot)
+    return array("I", (place.num for place in matching_places(documents, plan.keys, None)))

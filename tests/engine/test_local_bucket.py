@@ -1,0 +1,155 @@
+"""The local bucket as botocore sees it: what exports do with S3, and links that only their own signature opens."""
+
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from devtools.local import s3
+from devtools.local.environment import DUMMY_ACCOUNT
+from gridview.maintenance.export_files import ExportFiles, UploadGone, file_key
+from gridview.maintenance.export_links import ExportLinks, Link
+
+KEY = file_key("0807", "35e9", "018f3a5c2b71e7d4c90a", "csv")
+MEDIA = "text/csv; charset=utf-8"
+
+
+@pytest.fixture
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[s3.S3Server]:
+    server = s3.S3Server(tmp_path / "exports", s3.secret_in(tmp_path))
+    server.start()
+    for name, value in DUMMY_ACCOUNT.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", server.secret)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", server.endpoint)
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def files(bucket: s3.S3Server) -> ExportFiles:
+    return ExportFiles(s3.BUCKET)
+
+
+def link() -> str:
+    return ExportLinks(s3.BUCKET, "").url(Link(KEY, "35e9.csv", MEDIA))
+
+
+def opened(url: str) -> bytes:
+    with urllib.request.urlopen(url) as answer:  # noqa: S310 - on this machine
+        assert answer.headers["Content-Disposition"] == 'attachment; filename="35e9.csv"'
+        assert answer.headers["Content-Type"] == MEDIA
+        content: bytes = answer.read()
+    return content
+
+
+def status_of(url: str) -> int:
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(url)  # noqa: S310 - on this machine
+    return refused.value.code
+
+
+def test_a_file_of_one_piece_and_one_of_parts_are_behind_their_links(files: ExportFiles) -> None:
+    assert not files.exists(KEY)
+    files.put(KEY, MEDIA, b"num\r\n1\r\n")
+    assert files.exists(KEY)
+    assert opened(link()) == b"num\r\n1\r\n"
+    upload = files.begin(KEY, MEDIA)
+    parts = [files.part(KEY, upload, number, body) for number, body in ((1, b"old"), (2, b"def"))]
+    parts[0] = files.part(KEY, upload, 1, b"abc")
+    assert opened(link()) == b"num\r\n1\r\n", "nothing is seen of an upload before it is complete"
+    files.complete(KEY, upload, parts)
+    assert opened(link()) == b"abcdef"
+    with pytest.raises(UploadGone):
+        files.complete(KEY, upload, parts)
+
+
+def test_parts_that_are_others_and_uploads_that_are_gone_are_refused(files: ExportFiles) -> None:
+    upload = files.begin(KEY, MEDIA)
+    etag = files.part(KEY, upload, 1, b"abc")
+    files.part(KEY, upload, 1, b"late")
+    with pytest.raises(UploadGone):
+        files.complete(KEY, upload, [etag])
+    files.abort(KEY, upload)
+    files.abort(KEY, upload)
+    with pytest.raises(UploadGone):
+        files.part(KEY, upload, 1, b"abc")
+    assert not files.exists(KEY)
+
+
+def test_what_is_kept_aside_is_read_again(files: ExportFiles) -> None:
+    first, second = (files.put_aside("0807", "35e9", "job", body) for body in (b"one", b"two"))
+    assert (files.set_aside(first), files.set_aside(second)) == (b"one", b"two")
+    with pytest.raises(UploadGone):
+        files.set_aside(first[:-1])
+
+
+def test_nobody_reads_without_a_link_of_the_stack_itself(
+    files: ExportFiles, bucket: s3.S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files.put(KEY, MEDIA, b"secret")
+    url = link()
+    assert opened(url) == b"secret"
+    assert status_of(url.partition("?")[0]) == 403
+    assert status_of(url[:-1] + ("0" if url[-1] != "0" else "1")) == 403
+    assert status_of(url.replace("/files/0807/", "/files/0808/")) == 403
+    assert status_of(url.replace("X-Amz-Expires=300", "X-Amz-Expires=3000")) == 403
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "local")
+    assert status_of(link()) == 403
+    with pytest.raises(Exception, match="SignatureDoesNotMatch"):
+        ExportFiles(s3.BUCKET).put(KEY, MEDIA, b"forged")
+    assert opened(url) == b"secret"
+
+
+def test_a_link_ends(files: ExportFiles, bucket: s3.S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    files.put(KEY, MEDIA, b"secret")
+    url, now = link(), time.time()
+    told = urlsplit(url)
+    target, headers = f"{told.path}?{told.query}", {"host": told.netloc}
+    s3.check_signature(bucket.secret, "GET", target, headers, now + 290)
+    for method, later in (("GET", 310), ("PUT", 0), ("DELETE", 0)):
+        with pytest.raises(Exception, match=r"AccessDenied|SignatureDoesNotMatch"):
+            s3.check_signature(bucket.secret, method, target, headers, now + later)
+
+
+@pytest.mark.parametrize(
+    "key", ["files/../../token.key", "../x", "files/0807/35e9/..", "token.key", "files//x"]
+)
+def test_no_key_leads_out_of_the_folder(
+    files: ExportFiles, bucket: s3.S3Server, tmp_path: Path, key: str
+) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(Exception, match=r"Invalid|Signature|NoSuch"):
+        files.put(key, MEDIA, b"x")
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == [
+        path for path in before if path.is_file()
+    ]
+
+
+def test_what_is_old_is_removed(files: ExportFiles, bucket: s3.S3Server, tmp_path: Path) -> None:
+    files.put(KEY, MEDIA, b"x")
+    tail, upload = files.put_aside("0807", "35e9", "job", b"x"), files.begin(KEY, MEDIA)
+    objects = tmp_path / "exports" / "objects"
+    for path, days in ((objects / tail, 1.1), (objects / KEY, 6.9)):
+        _age(path, days)
+    bucket.objects.sweep()
+    assert files.exists(KEY)
+    assert not (objects / tail).exists()
+    _age(objects / KEY, 7.1)
+    _age(tmp_path / "exports" / "uploads" / upload, 2.1)
+    bucket.objects.sweep()
+    assert not files.exists(KEY)
+    with pytest.raises(UploadGone):
+        files.part(KEY, upload, 1, b"x")
+
+
+def _age(path: Path, days: float) -> None:
+    then = time.time() - days * 86_400
+    os.utime(path, (then, then))
