@@ -375,14 +375,20 @@ def test_what_the_index_is_late_with_is_no_row(world: World, time: Passing) -> N
     assert rows(world) == expected(*range(3, 9))
 
 
-def test_the_write_of_a_token_is_in_it_whatever_its_clock_said(world: World, time: Passing) -> None:
+@pytest.mark.parametrize("edited_again", [False, True])
+def test_the_write_of_a_token_is_in_it_whatever_its_clock_said(
+    world: World, time: Passing, edited_again: bool
+) -> None:
     time.over = 3600.0
     edit(world, 9, kind="a", cost=-9)
-    world.remember()
     time.over = 0.0
     recent = (RecentWrites(PROJECT, int(clock.seconds()) + 60, {9: 2}),)
     job = begin(world, recent, filter=KIND_A, sort=[{"field": "cost"}])
     turns(world, time, 1)
+    if edited_again:
+        time.over += 1
+        edit(world, 9, kind="b", cost=0)
+        world.remember()
     work(world)
     done = told(world, job)
     assert (done["state"], done["done"]) == ("done", 9)
@@ -402,6 +408,50 @@ def test_a_part_that_is_another_one_has_all_written_anew(world: World, time: Pas
     assert (done["state"], done["done"], done["of"]) == ("done", 9, 9)
     assert rows(world) == expected(*range(1, 10))
     assert not world.s3.uploads
+
+
+def test_a_file_that_was_completed_by_a_worker_that_died_is_not_made_again(
+    world: World, time: Passing
+) -> None:
+    job = begin(world)
+
+    def dying(operation: str, perform: Callable[[], Any]) -> Any:
+        result = perform()
+        if operation == "complete_multipart_upload":
+            raise Killed
+        return result
+
+    world.s3.around = dying
+    with pytest.raises(Killed):
+        work(world)
+    called: list[str] = []
+
+    def noting(operation: str, perform: Callable[[], Any]) -> Any:
+        called.append(operation)
+        return perform()
+
+    world.s3.around = noting
+    assert finish(world, time, job)["state"] == "done"
+    assert "create_multipart_upload" not in called
+    assert rows(world) == expected(*range(1, 10))
+
+
+def test_a_job_that_is_cancelled_as_its_file_is_made_tells_no_link(
+    world: World, time: Passing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "PART", 10_000)
+    job = begin(world)
+
+    def cancelling(operation: str, perform: Callable[[], Any]) -> Any:
+        if operation == "put_object":
+            jobs.cancel_job(world.table, BEN, PROJECT, job)
+        return perform()
+
+    world.s3.around = cancelling
+    finish(world, time, job)
+    assert world.s3.files
+    answer = jobs.get_job(world.table, BEN, PROJECT, job, lambda _: "a link")
+    assert (answer["state"], answer["url"]) == ("cancelled", None)
 
 
 def test_an_upload_that_is_lost_again_and_again_fails_the_job(world: World, time: Passing) -> None:
