@@ -146,6 +146,10 @@ MEANT: dict[str, tuple[str, ...]] = {
     "delete_webhook": (_STALE,),
     "update_matching": _ROWS,
     "delete_matching": _ROWS,
+    "export": (
+        r"400 query\.(sort|filter|columns) cannot go together with view",
+        r"400 query\.columns must not name a field twice",
+    ),
     "undo": (r"400 X-Change-Id must not be the change that is taken back",),
     "list_jobs": (_CURSOR,),
     "list_refused": (_CURSOR,),
