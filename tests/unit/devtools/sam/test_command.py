@@ -9,6 +9,7 @@ import pytest
 
 from devtools import cli
 from devtools.failure import Failure
+from devtools.local import s3
 from devtools.local.folder import Folder, State
 from devtools.local.processes import known
 from devtools.sam import command
@@ -52,7 +53,11 @@ class Synthesis:
             "Properties": {
                 "Handler": "handler.handler",
                 "Environment": {
-                    "Variables": {"TABLE_NAME": {"Ref": "Table"}, "CURSOR_SECRET_ARN": {"Ref": "S"}}
+                    "Variables": {
+                        "TABLE_NAME": {"Ref": "Table"},
+                        "CURSOR_SECRET_ARN": {"Ref": "S"},
+                        "EXPORT_BUCKET": {"Ref": "B"},
+                    }
                 },
             },
             "Metadata": {"aws:asset:path": "asset.1"},
@@ -80,7 +85,11 @@ def folder(tmp_path: Path) -> Folder:
     made.write_processes([me])
     made.write_state(
         State(
-            "http://127.0.0.1:8420", "http://172.17.0.1:4000", os.getpid(), "http://172.17.0.1:4001/1/letters"
+            "http://127.0.0.1:8420",
+            "http://172.17.0.1:4000",
+            os.getpid(),
+            "http://172.17.0.1:4001/1/letters",
+            "http://172.17.0.1:4002",
         )
     )
     return made
@@ -111,6 +120,11 @@ def test_the_functions_are_connected_to_the_stack(folder: Folder, synthesis: Syn
     assert variables["AWS_ENDPOINT_URL_DYNAMODB"] == "http://172.17.0.1:4000"
     assert variables["CURSOR_SECRET"] == (folder.path / "cursor.secret").read_text()
     assert variables["LOCAL_TOKEN_KEY"] == (folder.path / "token.key").read_text()
+    assert (variables["EXPORT_BUCKET"], variables["AWS_ENDPOINT_URL_S3"]) == (
+        s3.BUCKET,
+        "http://172.17.0.1:4002",
+    )
+    assert variables["AWS_SECRET_ACCESS_KEY"] == s3.secret_in(folder.path)
     assert sam(folder, "--host", "here.local") == 0, "it may be run again"
     assert environment(folder)["AWS_ENDPOINT_URL_DYNAMODB"] == "http://here.local:4000"
 
