@@ -105,6 +105,7 @@ def stack(engine: Engine, table_name: str, tenant: str) -> Iterator[Stack]:
         "DEAD_LETTER_QUEUE_URL": "http://127.0.0.1:9/nobody-listens",
         **dict.fromkeys(HINT_QUEUES, "http://127.0.0.1:9/nobody-listens"),
         "EXPORT_BUCKET": "nowhere",
+        "SOCKET_URL": "ws://127.0.0.1:9/nobody-listens",
         "POWERTOOLS_SERVICE_NAME": "engine-test",
         "POWERTOOLS_METRICS_NAMESPACE": "gridview",
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",
