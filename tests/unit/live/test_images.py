@@ -109,6 +109,8 @@ def test_what_is_told_of_a_change_is_what_the_documents_were(steps: list[Any], d
     later = life.changes[end:] if current == GONE else life.changes[end:current]
     for change in later:
         course = course.with_later([change])
+    if current != GONE:
+        course = course.with_document(life.documents[current - 1], all_told=True)
     if course.missing or course.created is None:
         # Nobody can know: the document is gone, and no change tells.
         assert current == GONE

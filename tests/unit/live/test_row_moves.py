@@ -110,6 +110,15 @@ def test_a_field_that_is_ahead_is_told_by_what_changed_it_or_waited_for(
     assert judged(table, catalog, rows, renamed(2)) == ["change"]
 
 
+def test_a_document_of_older_code_tells_what_no_later_change_has_touched(
+    table: MemoryTable, catalog: Catalog
+) -> None:
+    """It does not know which version changed its fields, but each version since is remembered."""
+    table.put(document(catalog, 3, changed={}, changed_from=3))
+    remembered(table, renamed(3))
+    assert judged(table, catalog, rows_of(catalog, KIND_A), renamed(2)) == ["change"]
+
+
 def test_the_first_later_change_of_a_field_tells(table: MemoryTable, catalog: Catalog) -> None:
     kind = key_of(catalog, "kind")
     table.put(document(catalog, 4, fields={kind: "o1"}, changed={kind: 4}))

@@ -67,10 +67,12 @@ class Course:
         """The version after the last change."""
         return self.changes[-1].version
 
-    def with_document(self, document: Document) -> Self:
-        """With what a document tells, of this version or a later one."""
+    def with_document(self, document: Document, *, all_told: bool = False) -> Self:
+        """With what a document tells, of this version or a later one. `all_told`: every change up to it was told (`with_later`), so
+        what is still missing is as it was.
+        """
         held = {"name": document["name"], "state": document["state"], **document["fields"]}
-        current = document["version"] == self.version
+        current = all_told or document["version"] == self.version
         found = {
             key: held.get(key) for key in self.missing if current or changed_at(document, key) <= self.version
         }

@@ -97,10 +97,13 @@ def _complete(
             return Unjudged.FOREVER
         course, newest = course.with_document(document), document["updated"]
     if _lacks(course, wanted):
+        told = version
         for place, later in enumerate(changes_behind(table, catalog.tenant, catalog.project, num, version)):
-            course = course.with_later([later])
+            course, told = course.with_later([later]), later.version
             if not _lacks(course, wanted) or place >= _MOST:
                 break
+        if document is not None and told >= document["version"]:
+            course = course.with_document(document, all_told=True)
     if not _lacks(course, wanted):
         return course
     return Unjudged.YET if clock.seconds() - clock.instant(newest) < _PATIENCE else Unjudged.FOREVER
