@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ELSEWHERE = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
 """Another address of this machine, where there is one without asking."""
 
-NOT_RUNNING = dict.fromkeys(("api", "engine", "pid", "queue"))
+NOT_RUNNING = dict.fromkeys(("api", "engine", "pid", "queue", "files"))
 
 
 @pytest.fixture(scope="module")
@@ -268,7 +268,7 @@ def test_down_stops_everything_and_the_data_are_kept(own: LocalStack) -> None:
 
 def test_everything_listens_on_this_machine_alone(own: LocalStack) -> None:
     told = own.up()
-    addresses = [httpx.URL(told[name]) for name in ("api", "engine", "queue")]
+    addresses = [httpx.URL(told[name]) for name in ("api", "engine", "queue", "files")]
     assert {(address.scheme, address.host) for address in addresses} == {("http", "127.0.0.1")}
     ports = {address.port for address in addresses}
     if sys.platform != "linux":
@@ -334,7 +334,7 @@ def test_in_the_foreground_it_listens_where_it_is_asked_to_and_ends_with_an_inte
             assert process.stdout is not None
             assert process.stderr is not None
             assert process.stdout.readline().startswith("gridview runs at http://127.0.0.1:")
-            assert {httpx.URL(own.status()[name]).host for name in ("engine", "queue")} == {ELSEWHERE}
+            assert {httpx.URL(own.status()[name]).host for name in ("engine", "queue", "files")} == {ELSEWHERE}
             engine.client(own.status()["engine"]).describe_table(TableName=TABLE)
             assert letters(own.status()) == 0
             processes = Folder(own.data).processes()
