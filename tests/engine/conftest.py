@@ -5,6 +5,7 @@ A second table with a stream would slow the engine down, so tests keep apart by 
 
 import secrets
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -47,7 +48,9 @@ def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
     """A local stack that nobody kills; tests keep apart by project. A project is journalled once it is taken over."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JOURNALS", "false")
-        with running_stack(tmp_path_factory.mktemp("stack")) as running:
-            yield running
+    with ExitStack() as running:
+        # For this stack alone: others that the process starts later are as anybody's.
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("JOURNALS", "false")
+            stack = running.enter_context(running_stack(tmp_path_factory.mktemp("stack")))
+        yield stack

@@ -334,7 +334,9 @@ def test_in_the_foreground_it_listens_where_it_is_asked_to_and_ends_with_an_inte
             assert process.stdout is not None
             assert process.stderr is not None
             assert process.stdout.readline().startswith("gridview runs at http://127.0.0.1:")
-            assert {httpx.URL(own.status()[name]).host for name in ("engine", "queue", "files")} == {ELSEWHERE}
+            assert {httpx.URL(own.status()[name]).host for name in ("engine", "queue", "files")} == {
+                ELSEWHERE
+            }
             engine.client(own.status()["engine"]).describe_table(TableName=TABLE)
             assert letters(own.status()) == 0
             processes = Folder(own.data).processes()
