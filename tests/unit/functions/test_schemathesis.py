@@ -74,7 +74,11 @@ _OPTIONS = (
 _FILTER = r"400 filter must be an object"
 _POSITION = r"400 position must be at most \d+"
 _STALE = r"412 It is at version \d+ now\."
-_TWICE = r"400 events must not name an event twice"
+_EVENTS = (
+    r"400 events must not name an event twice",
+    r"400 events must be among (create, update, delete, restore|enter, leave, change)",
+)
+"""Which events there are depends on whether the webhook is told of a view."""
 _GONE = (
     r"400 fields\.\w+ is not a known property",
     r"400 \S+ is not a field of the project",
@@ -141,8 +145,8 @@ MEANT: dict[str, tuple[str, ...]] = {
         r"400 sort\.\d+\.field is repeated",
     ),
     "delete_index": (_STALE,),
-    "create_webhook": (_TWICE,),
-    "update_webhook": (_TWICE, _STALE),
+    "create_webhook": _EVENTS,
+    "update_webhook": (*_EVENTS, _STALE),
     "delete_webhook": (_STALE,),
     "update_matching": _ROWS,
     "delete_matching": _ROWS,
