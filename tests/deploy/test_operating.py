@@ -89,7 +89,7 @@ def test_alarms_watch_what_is_really_there(deployment: Deployment) -> None:
     for alarm in alarms.values():
         assert alarm["AlarmActions"] == [deployment.outputs["AlarmTopicArn"]]
     queue = deployment.outputs["DeadLetterQueueUrl"].rsplit("/", 1)[1]
-    mapping = _mapping_of_the_stream(deployment)
+    mapping = _mapping_to(deployment, "Maintain")
     table = deployment.outputs["TableName"]
     assert _dimensions(alarms["DeadLetters"]) == {"QueueName": queue}
     assert _dimensions(alarms["FailedBatches"]) == {"EventSourceMappingUUID": mapping["UUID"]}
@@ -115,7 +115,7 @@ def test_the_dashboard_is_there_and_names_every_alarm(deployment: Deployment) ->
 
 
 def test_the_bucket_of_failed_batches_is_the_mappings_destination(deployment: Deployment) -> None:
-    mapping = _mapping_of_the_stream(deployment)
+    mapping = _mapping_to(deployment, "Maintain")
     bucket = deployment.outputs["FailedBatchesBucket"]
     assert mapping["DestinationConfig"]["OnFailure"]["Destination"] == f"arn:aws:s3:::{bucket}"
     listed: dict[str, Any] = deployment.client("s3").list_objects_v2(Bucket=bucket)
@@ -145,11 +145,12 @@ def test_an_operators_commands_work_on_a_deployed_stack(deployment: Deployment, 
     assert "operated/kept: waits until" in _dev(deployment, "jobs")
 
 
-def _mapping_of_the_stream(deployment: Deployment) -> dict[str, Any]:
+def _mapping_to(deployment: Deployment, function: str) -> dict[str, Any]:
+    """The event source mapping by which a function reads the table's stream."""
     (mapping,) = (
         one
         for one in deployment.client("lambda").list_event_source_mappings()["EventSourceMappings"]
-        if ":dynamodb:" in one["EventSourceArn"]
+        if ":dynamodb:" in one["EventSourceArn"] and deployment.name(function) in one["FunctionArn"].split(":")
     )
     return dict(mapping)
 

@@ -65,9 +65,10 @@ def config(browser: httpx.Client) -> Any:
 
 
 def test_each_file_comes_as_it_was_built_with_the_headers_that_the_local_stack_gives(
-    browser: httpx.Client, config: Any
+    deployment: Deployment, browser: httpx.Client, config: Any
 ) -> None:
-    headers = page.security_headers([config["domain"]])
+    sockets = deployment.outputs["SocketUrl"].removesuffix("/live")
+    headers = page.security_headers([config["domain"], sockets])
     files = [file for file in page_build.DIST.rglob("[!.]*") if file.is_file()]
     assert any(file.parent.name == "assets" for file in files)
     for file in files:

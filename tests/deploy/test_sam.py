@@ -73,6 +73,7 @@ EFFECTS = {
     "update_comment": 200,
     "delete_comment": 204,
     "changes": 200,
+    "create_ticket": 200,
     "create_view": 201,
     "list_views": 200,
     "get_view": 200,
