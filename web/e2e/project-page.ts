@@ -121,6 +121,9 @@ export class ProjectPage {
     const wanted = Math.min(end, (to - box.y - ARROW - INTO_THUMB) / (box.height - 2 * ARROW));
     await expect.poll(async () => Math.abs((await way()) - wanted)).toBeLessThan(0.04);
     await this.page.mouse.up();
+    // The rows follow the bar, on a busy machine some frames later.
+    const lag = async () => (await bar.evaluate(topOf)) - (await this.page.locator('.ag-grid-viewport').evaluate(topOf));
+    await expect.poll(async () => Math.abs(await lag())).toBeLessThan(2);
     await bar.evaluate(() => new Promise((rested) => requestAnimationFrame(() => requestAnimationFrame(rested))));
   }
 
@@ -132,6 +135,11 @@ export class ProjectPage {
   private row(at: number): Locator {
     return this.grid.locator(`[role="row"][aria-rowindex="${at + 2}"]`);
   }
+}
+
+/** Runs in the browser. */
+function topOf({ scrollTop }: Element): number {
+  return scrollTop;
 }
 
 /** Rows that loaded have a number; heads of groups have no cells. */
