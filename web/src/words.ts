@@ -15,6 +15,15 @@ function lasting(seconds: number): string {
   return new Intl.NumberFormat(undefined, { style: 'unit', unit, maximumFractionDigits: 1 }).format(seconds / length);
 }
 
+/** How far a job of the API is. */
+interface JobFigures {
+  readonly kind: 'update' | 'delete' | 'undo' | 'export';
+  readonly state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
+  readonly done: number;
+  readonly of: number | null;
+  readonly refused: number;
+}
+
 export const words = {
   product: 'gridview',
   fields: { num: 'No.', name: 'Name', state: 'State', created: 'Created', updated: 'Updated' },
@@ -317,6 +326,43 @@ export const words = {
     purge: 'Remove for good',
     purgeWhy: (name: string) => `Nobody can bring “${name}” back then.`,
     more: 'More of them',
+  },
+  jobs: {
+    title: 'Background jobs',
+    what: 'Jobs go on when this page is closed. They are listed here for 30 days.',
+    failed: 'The jobs could not be loaded',
+    refused: 'That was refused',
+    none: 'There are no jobs.',
+    more: 'Earlier jobs',
+    kinds: { update: 'Change of many issues', delete: 'Deletion of many issues', undo: 'Undo', export: 'Export' },
+    name: (kind: string, when: string) => `${kind}, ${when}`,
+    state: ({ kind, state, done, of, refused }: JobFigures) => {
+      const begun = { waiting: 'Waiting', running: 'Running', done: 'Done', failed: 'It ended early', cancelled: 'Cancelled' }[state];
+      const [one, other] = kind === 'export' ? ['row', 'rows'] : ['issue', 'issues'];
+      const far = of === null ? counted(done, one, other) : `${numbers.format(done)} of ${counted(of, one, other)}`;
+      return `${begun}: ${far}${refused ? `, ${numbers.format(refused)} refused` : ''}.`;
+    },
+    running: (jobs: number, done: number, of: number) => `${counted(jobs, 'job', 'jobs')}: ${numbers.format(done)} of ${numbers.format(of)}`,
+    cancel: 'Cancel',
+    undoOf: (kind: string, when: string) => `Undo: ${kind}, ${when}`,
+    notDone: (issues: number) => `${counted(issues, 'issue was', 'issues were')} refused`,
+    moreRefused: 'More of them',
+    openIssue: (num: number) => `Show all fields of issue ${numbers.format(num)}`,
+    changeAll: (issues: number | null, filtered: boolean) => `Change all ${issues === null ? '' : `${numbers.format(issues)} `}${filtered ? 'matching' : 'issues'}`,
+    deleteAll: (issues: number | null, filtered: boolean) => `Delete all ${issues === null ? '' : `${numbers.format(issues)} `}${filtered ? 'matching' : 'issues'}`,
+    changeSelected: (issues: number) => `Change the ${counted(issues, 'selected issue', 'selected issues')}`,
+    inAll: 'Change in all rows',
+    changeMany: (issues: number | null) => (issues === null ? 'Change issues' : `Change ${counted(issues, 'issue', 'issues')}`),
+    changeWhy: (fields: readonly string[]) => `${fields.join(', ')}: all of them get the same value. A job does it, and can be undone.`,
+    deleteWhy: 'A job deletes them for everybody. It can be undone, and the trash keeps them for 30 days.',
+    tooManyRuns: (most: number) => `The selection has more than ${numbers.format(most)} groups. Select fewer of them, or use a filter.`,
+    ofAll: 'All issues of the project.',
+    ofFilter: 'All issues that the filter leaves, also those that others add until the job begins.',
+    ofRows: (from: number, to: number) => `The issues in the rows from ${numbers.format(from)} to ${numbers.format(to)}.`,
+    field: 'Field',
+    value: 'New value',
+    change: 'Change',
+    empty: (field: string) => `Empty ${field}`,
   },
   filter: {
     group: 'Conditions',

@@ -15,7 +15,7 @@ describe('tokens of writes', () => {
     writes.keep('/v1/projects/p/issues/7', 'one', 1);
     writes.keep('/v1/projects/p/issues/batch', 'two', 20);
     writes.keep('/v1/projects/q/issues', 'other', 1);
-    for (const path of ['grid', 'grid?sort=-num', 'groups', 'summary', 'issues/7/position?sort=name', 'undo'])
+    for (const path of ['grid', 'grid?sort=-num', 'groups', 'summary', 'issues/7/position?sort=name', 'undo', 'export', 'issues/update-matching', 'issues/delete-matching'])
       expect(writes.headerOf(`/v1/projects/p/${path}`)).toBe('two,one');
     expect(writes.headerOf('/v1/projects/q/grid')).toBe('other');
   });

@@ -49,8 +49,11 @@ export class RecentWrites {
   }
 }
 
-/** What the index answers: pages, groups, summaries and positions; and an undo, which begins when the history has told of these writes. */
-const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|undo|issues\/\d+\/position)(\?|$)/;
+/**
+ * What the index answers: pages, groups, summaries and positions, and which issues a job takes; and an undo, which begins when the history has told
+ * of these writes.
+ */
+const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|undo|export|issues\/(\d+\/position|(update|delete)-matching))(\?|$)/;
 
 function projectOf(address: string): string | null {
   return /^\/v1\/projects\/([^/?]+)\//.exec(address)?.[1] ?? null;

@@ -27,3 +27,4 @@ export type TrashedIssue = Schemas['TrashedIssue'];
 export type ResetEvent = Schemas['ResetEvent'];
 export type UndoAnswer = Schemas['UndoAnswer'];
 export type BackgroundJob = Schemas['BackgroundJob'];
+export type RefusedIssue = Schemas['RefusedIssue'];

@@ -16,16 +16,9 @@ export interface TakenBack {
 /** Milliseconds between two looks at a job. */
 const LOOK_EACH = 1_000;
 
-/** The API waits until the history has told all of the change, and refuses until then: so it is asked patiently. Of a large change it makes a job. */
+/** Take a change back, and wait until that is done. */
 export async function takeBack(api: Api, project: string, change: string, by?: string): Promise<TakenBack> {
-  const headers = { 'Idempotency-Key': crypto.randomUUID() };
-  const { body } = await patiently(() =>
-    api.call('POST', '/v1/projects/{project}/undo', {
-      path: { project },
-      body: { change, ...(by !== undefined && { by }) },
-      headers,
-    }),
-  );
+  const body = await askUndo(api, project, change, by);
   if (!isJob(body)) {
     return {
       change: body.change,
@@ -37,7 +30,20 @@ export async function takeBack(api: Api, project: string, change: string, by?: s
   return { change: body.change, versions: null, refused: await refusedBy(api, project, body.id) };
 }
 
-function isJob(body: UndoAnswer | BackgroundJob): body is BackgroundJob {
+/** The API waits until the history has told all of the change, and refuses until then: so it is asked patiently. Of a large change it makes a job. */
+export async function askUndo(api: Api, project: string, change: string, by?: string): Promise<UndoAnswer | BackgroundJob> {
+  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  const { body } = await patiently(() =>
+    api.call('POST', '/v1/projects/{project}/undo', {
+      path: { project },
+      body: { change, ...(by !== undefined && { by }) },
+      headers,
+    }),
+  );
+  return body;
+}
+
+export function isJob(body: UndoAnswer | BackgroundJob): body is BackgroundJob {
   return 'kind' in body;
 }
 

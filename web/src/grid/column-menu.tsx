@@ -58,6 +58,9 @@ function narrowEntries(model: ProjectModel, field: string): readonly MenuEntry[]
       disabled: groups.length === MAX_GROUPS || groups.some((group) => group.field === field),
       act: () => model.change({ groups: [...groups, { field, unit: null }] }),
     },
+    ...(model.canEdit && model.field(field)?.editable
+      ? [{ text: words.jobs.inAll, icon: 'pencil' as const, act: () => (model.desk.drawer.value = { kind: 'bulk', scope: 'all', field }) }]
+      : []),
   ];
 }
 

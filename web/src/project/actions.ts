@@ -1,17 +1,21 @@
 /** What the user does to the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
 import { signal } from '@preact/signals';
 import type { Typed } from '../cells/editors/editor';
-import { parseText } from '../cells/parse';
+import { parseText, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
 import { newIssue, patchOf, type CellEdit, type Patch } from '../edits/change';
 import type { Outcome } from '../edits/editor';
-import { readKept } from '../edits/writes';
+import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
 import { valueOf, type CellValue, type Row } from '../fields/values';
 import { fromTsv, toHtml, toTsv, type Block } from '../selection/clipboard';
+import { countOf, type Target } from '../rows/targets';
 import { sourceOf, type Rectangle } from '../selection/range';
 import { words } from '../words';
 import type { ProjectModel } from './model';
+
+/** Runs of issues, such as groups, that a selection may touch to be changed by jobs: a project has 20 open jobs at most. */
+const MAX_TARGETS = 10;
 
 /** What is asked of the user before it is done. */
 export interface Question {
@@ -70,6 +74,7 @@ export class Actions {
     const single = block.length === 1 && width === 1;
     const height = single ? range.bottom - range.top + 1 : block.length;
     const fields = this.fieldsFrom(range.left, single ? range.right - range.left + 1 : width);
+    if (single && isLarge(range)) return this.setMany(range, fields.map((field) => [field, parseText(field, block[0]?.[0] ?? '')]));
     const rows = await this.model.issuesIn(range.top, range.top + height - 1);
     const textAt = (row: number, column: number) => (single ? block[0]?.[0] : block[row]?.[column]) ?? '';
     const beyond = single ? [] : block.slice(rows.length);
@@ -86,6 +91,7 @@ export class Actions {
   /** Repeat the cells of the source over another range. */
   async fill(source: Rectangle, target: Rectangle): Promise<void> {
     if (!this.model.canEdit) return;
+    if (source.top === source.bottom && isLarge(target)) return this.fillMany(source, target);
     const [sources, targets] = await Promise.all([
       this.model.issuesIn(source.top, source.bottom),
       this.model.issuesIn(target.top, target.bottom),
@@ -96,8 +102,7 @@ export class Actions {
         const origin = sources[from.row - source.top];
         const originField = this.model.fieldAt(from.column);
         if (!origin || !originField || !field.editable || (origin === row && originField === field)) return [];
-        const value = valueOf(origin, originField.id);
-        const parsed = originField === field ? checked(field, value) : parseText(field, textOf(originField.type, value));
+        const parsed = carried(origin, originField, field);
         return parsed.ok ? [{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }] : [];
       }),
     );
@@ -113,8 +118,10 @@ export class Actions {
   async clear(): Promise<void> {
     const range = this.model.range;
     if (!range || !this.model.canEdit) return;
+    const fields = this.fieldsFrom(range.left, range.right - range.left + 1);
+    if (isLarge(range)) return this.setMany(range, fields.map((field) => [field, parseText(field, '')]));
     const rows = await this.model.issuesIn(range.top, range.bottom);
-    await this.write(rows.flatMap((row) => this.read(row, this.fieldsFrom(range.left, range.right - range.left + 1), () => '')));
+    await this.write(rows.flatMap((row) => this.read(row, fields, () => '')));
   }
 
   /** Make an issue, which stands at the end until the user moves on. */
@@ -126,6 +133,7 @@ export class Actions {
   async remove(): Promise<void> {
     const range = this.model.range;
     if (!range || !this.model.canEdit) return;
+    if (isLarge(range)) return this.removeMany(this.model.targets({ first: range.top, last: range.bottom }));
     const rows = await this.model.issuesIn(range.top, range.bottom);
     const [first] = rows;
     if (!first) return;
@@ -139,12 +147,48 @@ export class Actions {
     }
   }
 
+  /** Ask, and then have a job delete the issues of these targets. */
+  async removeMany(targets: readonly Target[]): Promise<void> {
+    if (!this.fitJobs(targets)) return;
+    const title = words.actions.deleteMany(countOf(targets));
+    if (await this.ask(title, words.jobs.deleteWhy, words.actions.delete, true)) await this.model.changeMany({ targets, set: null });
+  }
+
   async undo(): Promise<void> {
     this.tell(await this.model.editor.undo(), words.actions.back);
   }
 
   async redo(): Promise<void> {
     this.tell(await this.model.editor.redo(), words.actions.back);
+  }
+
+  /** Fill a range that is too large to be read with the cells of a row. */
+  private async fillMany(source: Rectangle, target: Rectangle): Promise<void> {
+    const [origin] = await this.model.issuesIn(source.top, source.bottom);
+    if (!origin) return;
+    const values = this.fieldsFrom(target.left, target.right - target.left + 1).flatMap((field, column) => {
+      const from = this.model.fieldAt(sourceOf(source, { row: source.top, column: target.left + column }).column);
+      return from ? [[field, carried(origin, from, field)] as const] : [];
+    });
+    await this.setMany(target, values);
+  }
+
+  /** Ask, and then have a job give all issues of a range these values. */
+  private async setMany({ top, bottom }: Rectangle, values: readonly (readonly [Field, Parsed])[]): Promise<void> {
+    const targets = this.model.targets({ first: top, last: bottom });
+    const editable = values.filter(([field]) => field.editable);
+    const refused = editable.flatMap(([, parsed]) => (parsed.ok ? [] : [parsed.message]));
+    if (refused.length) this.said.value = refused.join(' ');
+    if (refused.length || !editable.length || !this.fitJobs(targets)) return;
+    const edits = editable.flatMap(([{ id }, parsed]) => (parsed.ok ? [{ field: id, after: parsed.value }] : []));
+    const detail = words.jobs.changeWhy(editable.map(([{ name }]) => name));
+    if (!(await this.ask(words.jobs.changeMany(countOf(targets)), detail, words.jobs.change))) return;
+    await this.model.changeMany({ targets, set: patchOf(edits, this.model.fields) });
+  }
+
+  private fitJobs(targets: readonly Target[]): boolean {
+    if (targets.length > MAX_TARGETS) this.said.value = words.jobs.tooManyRuns(MAX_TARGETS);
+    return targets.length > 0 && targets.length <= MAX_TARGETS;
   }
 
   /** Say how many issues came and went. Edits of cells are seen. */
@@ -210,6 +254,17 @@ export class Actions {
   }
 }
 
-function checked(field: Field, value: CellValue) {
-  return value === null && field.required ? parseText(field, '') : ({ ok: true, value } as const);
+/** More rows than a request may write: they are never read, a job changes them. */
+function isLarge({ top, bottom }: Rectangle): boolean {
+  return bottom - top + 1 > BATCH;
+}
+
+/** The value that a cell gives another one when it is filled. */
+function carried(row: Row, from: Field, to: Field): Parsed {
+  const value = valueOf(row, from.id);
+  return from === to ? checked(to, value) : parseText(to, textOf(from.type, value));
+}
+
+function checked(field: Field, value: CellValue): Parsed {
+  return value === null && field.required ? parseText(field, '') : { ok: true, value };
 }

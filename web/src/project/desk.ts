@@ -1,8 +1,13 @@
 /** What lies open around the grid. It is no part of the view, so no link restores it. */
 import { signal } from '@preact/signals';
 
-export type Drawer = { readonly kind: 'issue'; readonly num: number } | { readonly kind: 'explain' };
-export type Window = 'settings' | 'import' | 'export' | 'trash';
+/** Which issues a bulk change is about: all that the filter leaves, or those in the selected rows. */
+export type Scope = 'all' | 'rows';
+export type Drawer =
+  | { readonly kind: 'issue'; readonly num: number }
+  | { readonly kind: 'explain' }
+  | { readonly kind: 'bulk'; readonly scope: Scope; readonly field: string | null };
+export type Window = 'settings' | 'import' | 'export' | 'trash' | 'jobs';
 
 export class Desk {
   readonly drawer = signal<Drawer | null>(null);

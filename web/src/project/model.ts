@@ -17,6 +17,7 @@ import { rowOf, type Row } from '../fields/values';
 import { namedIn, type Dependence } from '../live/events';
 import type { Feed } from '../live/feed';
 import { Layout, type Piece, type Run } from '../rows/layout';
+import { targetsOf, type Target } from '../rows/targets';
 import { layoutOfGroups, toggled } from '../rows/groups';
 import { RowStore } from '../rows/store';
 import { rectangleOf, type Cell, type Rectangle, type Selection, type Size } from '../selection/range';
@@ -31,6 +32,7 @@ import { Counting } from './counting';
 import { Desk } from './desk';
 import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
+import { Jobs, type BulkOrder } from './jobs';
 import { Live } from './live';
 import { fetchRows, issuesThatPass, loadProject } from './queries';
 import { People } from './people';
@@ -77,6 +79,7 @@ export class ProjectModel {
   readonly role: Role;
   readonly people: People;
   readonly live: Live;
+  readonly jobs: Jobs;
   readonly canEdit: boolean;
   /** The cells whose editor is open. */
   private readonly editing = new Set<string>();
@@ -126,6 +129,7 @@ export class ProjectModel {
       summarize: () => this.renewFigures(),
       isRedefined: () => this.isRedefined(),
     });
+    this.jobs = new Jobs(api, project.id, () => this.live.looked());
     feed?.listen(this.live);
     // What the rows depend on, as text: the view is made anew with each change of the address.
     const query = computed(() => {
@@ -146,6 +150,7 @@ export class ProjectModel {
       this.selection.subscribe(() => feed?.look(this.issueInFocus()?.num ?? null)),
       () => feed?.stop(),
       () => this.live.stop(),
+      () => this.jobs.close(),
     ];
     this.stop = () => {
       for (const stop of stopping) stop();
@@ -196,6 +201,20 @@ export class ProjectModel {
       index += limit;
     }
     return found;
+  }
+
+  /** What a job takes for these rows of the screen; null: for all that the filter leaves. */
+  targets(rows: { readonly first: number; readonly last: number } | null): readonly Target[] {
+    if (rows) return targetsOf(this.rows.layout, rows.first, rows.last);
+    const { matched = this.project.issues ?? 0 } = this.counting.counts.peek() ?? {};
+    return [{ filter: this.filter, rows: null, count: matched }];
+  }
+
+  /** Begin to change or delete many issues, and show how far that is. */
+  async changeMany(order: Pick<BulkOrder, 'targets' | 'set'>): Promise<boolean> {
+    const begun = await this.jobs.begin({ ...order, sort: this.view.peek().sort });
+    this.desk.window.value = 'jobs';
+    return begun;
   }
 
   /** Take back a change that the history tells of, with all that was written under its id. Answers what is to be said of it. */

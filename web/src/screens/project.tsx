@@ -16,6 +16,7 @@ import { follow, go } from '../router';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
+import { BulkDrawer } from './bulk';
 import { EditTools } from './edit-tools';
 import { ExplainDrawer } from './explain';
 import { ExportWindow } from './export';
@@ -23,6 +24,7 @@ import { Frame } from './frame';
 import { useFileDrop } from './file-drop';
 import { ImportWindow } from './import';
 import { IssueDrawer } from './issue-drawer';
+import { JobsWindow } from './jobs';
 import { Confirmation, Conflict, hasConflict, Help } from './questions';
 import { Redefined } from './redefined';
 import { Rail, railOpen, toggleRail } from './rail';
@@ -146,7 +148,10 @@ function OpenProject({ api, views, feed, onRedefined }: OpenProjectProps) {
   const actions = useMemo(() => new Actions(model), [model]);
   const grid = useRef<Grid | null>(null);
   const [help, setHelp] = useState(false);
-  useEffect(() => () => model.close(), [model]);
+  useEffect(() => {
+    void model.jobs.load();
+    return () => model.close();
+  }, [model]);
   const drawer = model.desk.drawer.value;
   const [dropping, drop] = useFileDrop(model.canEdit, (file) => {
     model.desk.dropped.value = file;
@@ -165,7 +170,7 @@ function OpenProject({ api, views, feed, onRedefined }: OpenProjectProps) {
   };
   return (
     <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
-      <Toolbar model={model}>
+      <Toolbar model={model} actions={actions}>
         <EditTools model={model} actions={actions} onAdd={() => void add()} onHelp={() => setHelp(true)} />
       </Toolbar>
       <ViewNotice views={views} />
@@ -176,6 +181,7 @@ function OpenProject({ api, views, feed, onRedefined }: OpenProjectProps) {
           <RowsNotice model={model} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
+        {drawer?.kind === 'bulk' && <BulkDrawer key={`${drawer.scope} ${drawer.field}`} model={model} scope={drawer.scope} field={drawer.field} />}
         {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} />}
       </div>
       <StatusLine model={model} actions={actions} />
@@ -184,6 +190,7 @@ function OpenProject({ api, views, feed, onRedefined }: OpenProjectProps) {
       {help && <Help onClose={() => setHelp(false)} />}
       {model.desk.window.value === 'import' && <ImportWindow model={model} onImported={onRedefined} />}
       {model.desk.window.value === 'export' && <ExportWindow model={model} />}
+      {model.desk.window.value === 'jobs' && <JobsWindow model={model} />}
       {model.desk.window.value === 'trash' && <TrashWindow model={model} />}
       {model.desk.window.value === 'settings' && (
         <Settings

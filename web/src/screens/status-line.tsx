@@ -15,6 +15,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
   const index = model.index.value;
   const progress = model.editor.progress.value;
   const refused = [...model.editor.marks.value.values()].filter(({ kind }) => kind === 'refused').length;
+  const jobs = model.jobs.open.value;
   const misfits = model.misfits.value.size;
   return (
     <footer class="status-line">
@@ -43,6 +44,14 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       </span>
       <span class="visually-hidden" role="status">
         {model.live.said.value}
+      </span>
+      {jobs.length > 0 && (
+        <button class="link-inline" type="button" onClick={() => (model.desk.window.value = 'jobs')}>
+          {words.jobs.running(jobs.length, jobs.reduce((sum, one) => sum + one.done + one.refused, 0), jobs.reduce((sum, one) => sum + (one.of ?? 0), 0))}
+        </button>
+      )}
+      <span class="visually-hidden" role="status">
+        {model.jobs.said.value}
       </span>
       <Lookers lookers={model.live.lookers.value} />
       {typeof index?.lag_ms === 'number' && <span title={words.status.lateWhy}>{words.status.late(index.lag_ms, index.pending)}</span>}

@@ -32,6 +32,7 @@ export const ICONS = {
   pin: 'M6 2.5h4M7 2.5v4L5 9h6L9 6.5v-4M8 9v4.5',
   rail: 'M2.5 3.5h11v9h-11zM6 3.5v9',
   explain: 'M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3zM8 7.5v3M8 5.2v.1',
+  jobs: 'M8 2.5v2M8 11.5v2M2.5 8h2M11.5 8h2M4.1 4.1l1.4 1.4M10.5 10.5l1.4 1.4M4.1 11.9l1.4-1.4M10.5 5.5l1.4-1.4',
   settings: 'M3 5h6M12 5h1M9 3.5v3h3v-3zM3 11h1M7 11h6M4 9.5v3h3v-3z',
   upload: 'M8 11V3.5M5 6.5l3-3 3 3M3 13h10',
   download: 'M8 3v7.5M5 7.5l3 3 3-3M3 13h10',

@@ -1,8 +1,11 @@
 /** The one line above the grid: what is shown and how. */
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import type { Actions } from '../../project/actions';
 import type { ProjectModel } from '../../project/model';
 import { permits } from '../../auth/session';
+import type { Scope } from '../../project/desk';
+import { countOf } from '../../rows/targets';
 import type { Icon as IconName } from '../../ui/icons';
 import { conditionsIn } from '../../view/filters';
 import { Icon } from '../../ui/icon';
@@ -13,7 +16,13 @@ import { FilterPanel } from './filter-panel';
 import { ColorPanel, HeightPanel } from './look-panels';
 import { GroupPanel, SortPanel } from './order-panels';
 
-export function Toolbar({ model, children }: { readonly model: ProjectModel; readonly children: ComponentChildren }) {
+interface ToolbarProps {
+  readonly model: ProjectModel;
+  readonly actions: Actions;
+  readonly children: ComponentChildren;
+}
+
+export function Toolbar({ model, actions, children }: ToolbarProps) {
   const view = model.view.value;
   const hidden = model.fields.length - model.columns.value.length;
   return (
@@ -44,7 +53,7 @@ export function Toolbar({ model, children }: { readonly model: ProjectModel; rea
       </Popover>
       <Search model={model} />
       <Popover label={words.toolbar.more} icon="more">
-        {(close) => <MorePanel model={model} close={close} />}
+        {(close) => <MorePanel model={model} actions={actions} close={close} />}
       </Popover>
       {children}
     </div>
@@ -81,7 +90,7 @@ function Search({ model }: { readonly model: ProjectModel }) {
   );
 }
 
-function MorePanel({ model, close }: { readonly model: ProjectModel; readonly close: () => void }) {
+function MorePanel({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
   const { desk } = model;
   return (
     <ul class="choices">
@@ -94,11 +103,29 @@ function MorePanel({ model, close }: { readonly model: ProjectModel; readonly cl
       )}
       <Choice icon="plus" label={words.views.saveAs} onChoose={() => (model.views.asked.value = { kind: 'save' })} close={close} />
       <Choice icon="download" label={words.export.open} onChoose={() => (desk.window.value = 'export')} close={close} />
+      {model.canEdit && <BulkChoices model={model} actions={actions} close={close} />}
+      <Choice icon="jobs" label={words.jobs.title} onChoose={() => (desk.window.value = 'jobs')} close={close} />
       <Choice icon="trash" label={words.trash.title} onChoose={() => (desk.window.value = 'trash')} close={close} />
       {permits(model.role, 'admin') && (
         <Choice icon="settings" label={words.settings.open} onChoose={() => (desk.window.value = 'settings')} close={close} />
       )}
     </ul>
+  );
+}
+
+/** What can be done to many issues at once. */
+function BulkChoices({ model, actions, close }: Omit<ToolbarProps, 'children'> & { readonly close: () => void }) {
+  const { range, desk } = model;
+  const matched = model.counting.counts.value?.matched ?? null;
+  const filtered = model.filter !== null;
+  const change = (scope: Scope) => (desk.drawer.value = { kind: 'bulk', scope, field: null });
+  const selected = range && range.bottom > range.top ? countOf(model.targets({ first: range.top, last: range.bottom })) : 0;
+  return (
+    <>
+      {selected > 0 && <Choice icon="pencil" label={words.jobs.changeSelected(selected)} onChoose={() => change('rows')} close={close} />}
+      <Choice icon="pencil" label={words.jobs.changeAll(matched, filtered)} onChoose={() => change('all')} close={close} />
+      <Choice icon="trash" label={words.jobs.deleteAll(matched, filtered)} onChoose={() => void actions.removeMany(model.targets(null))} close={close} />
+    </>
   );
 }
 

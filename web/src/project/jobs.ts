@@ -1,0 +1,206 @@
+/**
+ * The background jobs of a project: changes and deletions of any number of issues, their undo, and exports. They go on in the API, whoever looks;
+ * so a page that is opened later shows those that are still open.
+ */
+import { computed, signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { patiently } from '../api/patience';
+import { isAbort } from '../api/problem';
+import type { BackgroundJob, RefusedIssue, SortKey, UndoAnswer } from '../api/types';
+import type { Patch } from '../edits/change';
+import { askUndo, isJob } from '../edits/take-back';
+import type { Target } from '../rows/targets';
+import { words } from '../words';
+import { Paged } from './paged';
+
+/** What is to become of many issues. */
+export interface BulkOrder {
+  readonly targets: readonly Target[];
+  readonly sort: readonly SortKey[];
+  /** What each is to have; null: they are deleted. */
+  readonly set: Patch | null;
+}
+
+/** Milliseconds between two looks at open jobs, and after a look that failed. */
+const LOOK_EACH = 1_000;
+const LOOK_AFTER_FAILURE = 10_000;
+
+const PAGE = 50;
+
+export function isOpen({ state }: BackgroundJob): boolean {
+  return state === 'waiting' || state === 'running';
+}
+
+export class Jobs {
+  /** Those that the page knows, the last first. */
+  readonly list = signal<readonly BackgroundJob[]>([]);
+  readonly open = computed(() => this.list.value.filter(isOpen));
+  /** Whether they have been listed. */
+  readonly loaded = signal(false);
+  /** Whether there are earlier ones. */
+  readonly more = signal(false);
+  /** Why they could not be read. */
+  readonly error = signal<unknown>(null);
+  /** Why the last one that was asked for did not begin, or did not end. */
+  readonly refusal = signal<unknown>(null);
+  readonly busy = signal(false);
+  /** What became of the last one that ended, for screen readers. */
+  readonly said = signal('');
+  private cursor: string | null = null;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private readonly closed = new AbortController();
+
+  constructor(
+    private readonly api: Api,
+    private readonly project: string,
+    /** Hears of a job that was open and is over. */
+    private readonly ended: () => void,
+  ) {}
+
+  /** List the last ones. */
+  async load(): Promise<void> {
+    await this.page(null);
+  }
+
+  async next(): Promise<void> {
+    if (this.cursor !== null) await this.page(this.cursor);
+  }
+
+  /** Begin a job for each target, all of them one change. Answers whether all have begun. */
+  async begin({ targets, sort, set }: BulkOrder): Promise<boolean> {
+    const change = crypto.randomUUID();
+    return this.taking(async () => {
+      for (const { filter, rows } of targets) {
+        const options = { path: { project: this.project }, headers: { 'Idempotency-Key': crypto.randomUUID(), 'X-Change-Id': change } };
+        const body = { filter, ...(rows && { rows: { ...rows, sort: [...sort] } }) };
+        const answer = await patiently(() =>
+          set === null
+            ? this.api.call('POST', '/v1/projects/{project}/issues/delete-matching', { ...options, body })
+            : this.api.call('POST', '/v1/projects/{project}/issues/update-matching', { ...options, body: { ...body, set } }),
+        );
+        this.watch(answer.body);
+      }
+    });
+  }
+
+  /** Cancel a job. What it has changed stays. */
+  async cancel({ id }: BackgroundJob): Promise<void> {
+    await this.taking(async () => {
+      await this.api.call('DELETE', '/v1/projects/{project}/jobs/{job}', { path: { project: this.project, job: id } });
+      this.put([await this.read(id)]);
+    });
+  }
+
+  /** Take back all that was written under a job's change: answers what was, or null where another job does it or it was refused. */
+  async undo({ change, created_by: by }: BackgroundJob): Promise<UndoAnswer | null> {
+    let answer: UndoAnswer | null = null;
+    await this.taking(async () => {
+      const body = await askUndo(this.api, this.project, change, by);
+      if (isJob(body)) this.watch(body);
+      else answer = body;
+    });
+    return answer;
+  }
+
+  /** A job as it is now; of an export that is done, with a new link to its file. */
+  async read(job: string): Promise<BackgroundJob> {
+    const { body } = await this.api.call('GET', '/v1/projects/{project}/jobs/{job}', {
+      path: { project: this.project, job },
+      signal: this.closed.signal,
+    });
+    return body;
+  }
+
+  /** What a job could not change, and why. */
+  refusedBy(job: string): Paged<RefusedIssue> {
+    return new Paged(async (cursor, signal) => {
+      const { body } = await this.api.call('GET', '/v1/projects/{project}/jobs/{job}/refused', {
+        path: { project: this.project, job },
+        query: cursor === null ? {} : { cursor },
+        signal,
+      });
+      return body;
+    });
+  }
+
+  close(): void {
+    this.closed.abort();
+    if (this.timer !== null) clearTimeout(this.timer);
+  }
+
+  /** Follow a job that has just begun. */
+  private watch(job: BackgroundJob): void {
+    this.put([job]);
+    this.lookIn(LOOK_EACH);
+  }
+
+  private async page(cursor: string | null): Promise<void> {
+    const { signal } = this.closed;
+    try {
+      const query = { limit: PAGE, ...(cursor !== null && { cursor }) };
+      const { body } = await this.api.call('GET', '/v1/projects/{project}/jobs', { path: { project: this.project }, query, signal });
+      this.cursor = body.next;
+      this.more.value = body.next !== null;
+      this.put(body.items);
+      this.error.value = null;
+    } catch (error) {
+      if (!isAbort(error)) this.error.value = error;
+    }
+    this.loaded.value = true;
+    this.lookIn(LOOK_EACH);
+  }
+
+  private lookIn(milliseconds: number): void {
+    if (this.timer !== null || this.closed.signal.aborted || !this.open.peek().length) return;
+    this.timer = setTimeout(() => void this.look(), milliseconds);
+  }
+
+  private async look(): Promise<void> {
+    const { signal } = this.closed;
+    try {
+      this.put(await Promise.all(this.open.peek().map(({ id }) => patiently(() => this.read(id), signal))));
+      this.error.value = null;
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.error.value = error;
+    }
+    this.timer = null;
+    this.lookIn(this.error.peek() === null ? LOOK_EACH : LOOK_AFTER_FAILURE);
+  }
+
+  /** Know these jobs as they are now. */
+  private put(jobs: readonly BackgroundJob[]): void {
+    const before = new Map(this.list.peek().map((job) => [job.id, job]));
+    this.list.value = merged(this.list.peek(), jobs);
+    for (const job of jobs) {
+      const known = before.get(job.id);
+      if (!known || !isOpen(known) || isOpen(job)) continue;
+      this.said.value = `${words.jobs.kinds[job.kind]}. ${words.jobs.state(job)}`;
+      this.ended();
+    }
+  }
+
+  private async taking(act: () => Promise<void>): Promise<boolean> {
+    this.busy.value = true;
+    this.refusal.value = null;
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      if (!isAbort(error)) this.refusal.value = error;
+      return false;
+    } finally {
+      this.busy.value = false;
+    }
+  }
+}
+
+/** The jobs that were known, with what is told of some of them now; the last first. What is over stays so, however late an answer comes. */
+export function merged(known: readonly BackgroundJob[], told: readonly BackgroundJob[]): readonly BackgroundJob[] {
+  const jobs = new Map(known.map((job) => [job.id, job]));
+  for (const job of told) {
+    const before = jobs.get(job.id);
+    if (!before || isOpen(before) || !isOpen(job)) jobs.set(job.id, job);
+  }
+  return [...jobs.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+}

@@ -1,0 +1,33 @@
+/** Which issues stand in some rows of the screen, as a job of the API takes them: however many, and none of them has to be held. Pure. */
+import type { Filter } from '../api/types';
+import type { Layout } from './layout';
+
+/** The issues of one query: all that its filter leaves, or some rows of it. */
+export interface Target {
+  readonly filter: Filter | null;
+  /** Both included, counted from 0 in the order of the view; null: all of them. */
+  readonly rows: { readonly from: number; readonly to: number } | null;
+  /** How many there were when they were chosen. */
+  readonly count: number;
+}
+
+/** The rows of the screen from one to another, both included: a target for each run that they touch, without the heads of groups. */
+export function targetsOf(layout: Layout, first: number, last: number): readonly Target[] {
+  const targets: Target[] = [];
+  let start = 0;
+  for (const piece of layout.pieces) {
+    const length = piece.kind === 'group' ? 1 : piece.run.count;
+    if (piece.kind === 'run') {
+      const from = Math.max(first - start, 0);
+      const to = Math.min(last - start, length - 1);
+      const { filter } = piece.run;
+      if (from <= to) targets.push({ filter, rows: from === 0 && to === length - 1 ? null : { from, to }, count: to - from + 1 });
+    }
+    start += length;
+  }
+  return targets;
+}
+
+export function countOf(targets: readonly Target[]): number {
+  return targets.reduce((sum, { count }) => sum + count, 0);
+}

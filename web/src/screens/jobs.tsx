@@ -1,0 +1,139 @@
+/** The background jobs of the project: how far each is, what it could not do and why; cancelling one, and taking back what it did. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { ApiError } from '../api/problem';
+import type { BackgroundJob } from '../api/types';
+import { permits } from '../auth/session';
+import { formatDatetime } from '../cells/format';
+import { isOpen } from '../project/jobs';
+import type { ProjectModel } from '../project/model';
+import { Dialog } from '../ui/dialog';
+import { Refusal } from '../ui/refusal';
+import { words } from '../words';
+
+export function JobsWindow({ model }: { readonly model: ProjectModel }) {
+  const { jobs } = model;
+  const [said, setSaid] = useState('');
+  useEffect(() => {
+    void model.people.load();
+    void jobs.load();
+    return () => {
+      jobs.refusal.value = null;
+    };
+  }, [model]);
+  const list = jobs.list.value;
+  const error = jobs.error.value;
+  const refusal = jobs.refusal.value;
+  const undo = async (job: BackgroundJob) => {
+    const answer = await jobs.undo(job);
+    if (!answer) return;
+    const [why] = answer.refused;
+    const undone = words.history.undone(answer.undone.length);
+    setSaid(why ? `${undone} ${words.history.stays(answer.refused.length, why.problem.detail)}` : undone);
+  };
+  return (
+    <Dialog title={words.jobs.title} wide onClose={() => (model.desk.window.value = null)}>
+      <p class="soft">{words.jobs.what}</p>
+      {refusal !== null && (
+        <Refusal
+          error={refusal}
+          title={words.jobs.refused}
+          remedied={{ api: model.api, role: model.role, onBegun: () => (jobs.refusal.value = null) }}
+        />
+      )}
+      {error !== null && <Refusal error={error} title={words.jobs.failed} onRetry={() => void jobs.load()} />}
+      {!jobs.loaded.value && <p aria-busy="true">{words.loading}</p>}
+      {jobs.loaded.value && !list.length && error === null && <p role="status">{words.jobs.none}</p>}
+      <p role="status">{said}</p>
+      <ul class="jobs">
+        {list.map((job) => (
+          <Job key={job.id} model={model} job={job} onUndo={() => void undo(job)} />
+        ))}
+      </ul>
+      {jobs.more.value && (
+        <button class="button" type="button" onClick={() => void jobs.next()}>
+          {words.jobs.more}
+        </button>
+      )}
+    </Dialog>
+  );
+}
+
+function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly job: BackgroundJob; readonly onUndo: () => void }) {
+  const { jobs } = model;
+  const { id, kind, done, of, refused, change, created, created_by, problem } = job;
+  const open = isOpen(job);
+  const name = words.jobs.kinds[kind];
+  const when = formatDatetime(created);
+  const busy = jobs.busy.value;
+  const isOwn = created_by === model.user.user;
+  return (
+    <li aria-label={words.jobs.name(name, when)}>
+      <strong>{name}</strong>{' '}
+      <span class="soft">
+        {model.people.nameOf(created_by)}, <time dateTime={created}>{when}</time>
+      </span>
+      <p>{words.jobs.state(job)}</p>
+      {open && <progress aria-label={words.jobs.name(name, when)} max={Math.max(1, of ?? 1)} {...(of !== null && { value: done + refused })} />}
+      {problem && <Refusal error={new ApiError(problem)} />}
+      <div class="row">
+        {open && (isOwn || permits(model.role, 'admin')) && (
+          <button class="button" type="button" disabled={busy} onClick={() => void jobs.cancel(job)}>
+            {words.jobs.cancel}
+          </button>
+        )}
+        {!open && kind !== 'export' && done > 0 && model.mayTakeBack({ change, by: created_by }) && (
+          <button class="button" type="button" disabled={busy} aria-label={words.jobs.undoOf(name, when)} onClick={onUndo}>
+            {words.history.undo}
+          </button>
+        )}
+      </div>
+      {refused > 0 && <RefusedIssues key={`${id} ${open}`} model={model} job={id} count={refused} />}
+    </li>
+  );
+}
+
+/** What a job left as it was, issue by issue. It is read when it is opened. */
+function RefusedIssues({ model, job, count }: { readonly model: ProjectModel; readonly job: string; readonly count: number }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{words.jobs.notDone(count)}</summary>
+      {open && <RefusedList model={model} job={job} />}
+    </details>
+  );
+}
+
+function RefusedList({ model, job }: { readonly model: ProjectModel; readonly job: string }) {
+  const refused = useMemo(() => model.jobs.refusedBy(job), [model, job]);
+  useEffect(() => {
+    void refused.load();
+    return () => refused.close();
+  }, [refused]);
+  const list = refused.list.value;
+  const error = refused.error.value;
+  const show = (num: number) => {
+    model.desk.window.value = null;
+    model.desk.drawer.value = { kind: 'issue', num };
+  };
+  return (
+    <>
+      {error !== null && <Refusal error={error} onRetry={() => void refused.load()} />}
+      {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
+      <ul>
+        {list?.map(({ num, problem }) => (
+          <li key={num}>
+            <button class="link-inline" type="button" aria-label={words.jobs.openIssue(num)} onClick={() => show(num)}>
+              {words.count(num)}
+            </button>{' '}
+            {problem.detail}
+          </li>
+        ))}
+      </ul>
+      {refused.more.value && (
+        <button class="button" type="button" onClick={() => void refused.next()}>
+          {words.jobs.moreRefused}
+        </button>
+      )}
+    </>
+  );
+}

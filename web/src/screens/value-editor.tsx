@@ -1,0 +1,67 @@
+/** A value of a field beside the grid, and the grid's editor in its place. */
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { Api } from '../api/client';
+import { editorFor } from '../cells/editors';
+import type { Typed } from '../cells/editors/editor';
+import { showValue } from '../cells/show';
+import type { Field } from '../fields/fields';
+import type { CellValue } from '../fields/values';
+import { findUsers } from '../project/queries';
+import { words } from '../words';
+
+export function ShownValue({ id, field, value }: { readonly id: string; readonly field: Field; readonly value: CellValue }) {
+  const place = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    if (!place.current) return;
+    if (value === null && field.type !== 'bool') place.current.textContent = words.cell.empty;
+    else showValue(place.current, field, value ?? false);
+  }, [field, value]);
+  return <span id={id} ref={place} class={value === null ? 'soft' : `value-${field.type}`} />;
+}
+
+interface ValueEditorProps {
+  readonly api: Api;
+  readonly field: Field;
+  readonly value: CellValue;
+  /** Hears that the editing begins; returns what hears of its end. */
+  readonly begin?: () => () => void;
+  /** What was entered, null where it is given up; and whether a key ended it, so that the focus has nowhere to go. */
+  readonly onEnd: (typed: Typed | null, byKey: boolean) => void;
+}
+
+export function ValueEditor({ api, field, value, begin, onEnd }: ValueEditorProps) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    let over = false;
+    const ended = begin?.();
+    const end = (taken: boolean, byKey: boolean) => {
+      if (over) return;
+      over = true;
+      onEnd(taken ? editor.result() : null, byKey);
+    };
+    const editor = editorFor({
+      field,
+      value,
+      typed: null,
+      suggestUsers: (prefix) => findUsers(api, prefix),
+      done: () => end(true, true),
+    });
+    element.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' && event.key !== 'Escape') return;
+      event.preventDefault();
+      event.stopPropagation();
+      end(event.key === 'Enter', true);
+    });
+    element.addEventListener('focusout', () => end(true, false));
+    element.append(editor.element);
+    editor.open();
+    return () => {
+      over = true;
+      editor.close();
+      ended?.();
+    };
+  }, []);
+  return <div ref={place} class="issue-editor" />;
+}

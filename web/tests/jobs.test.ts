@@ -1,0 +1,194 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Api } from '../src/api/client';
+import type { BackgroundJob, Filter } from '../src/api/types';
+import { isOpen, Jobs, merged } from '../src/project/jobs';
+import { Layout, type Piece } from '../src/rows/layout';
+import { countOf, targetsOf } from '../src/rows/targets';
+import { words } from '../src/words';
+
+const filterOf = (value: string): Filter => ({ field: 'state', op: 'eq', value });
+const run = (key: string, count: number): Piece => ({ kind: 'run', run: { key, filter: filterOf(key), count } });
+const head = (key: string, count: number): Piece => ({
+  kind: 'group',
+  group: { key, depth: 0, field: 'state', value: key, count, open: true, figures: [] },
+});
+
+describe('what a job takes for rows of the screen', () => {
+  it('is the filter alone where they are all of them, and rows of the order where they are some', () => {
+    const layout = Layout.ofOneRun(null, 1_000);
+    expect(targetsOf(layout, 0, 999)).toEqual([{ filter: null, rows: null, count: 1_000 }]);
+    expect(targetsOf(layout, 10, 999)).toEqual([{ filter: null, rows: { from: 10, to: 999 }, count: 990 }]);
+    expect(targetsOf(layout, 0, 998)).toEqual([{ filter: null, rows: { from: 0, to: 998 }, count: 999 }]);
+    expect(targetsOf(layout, 5, 5)).toEqual([{ filter: null, rows: { from: 5, to: 5 }, count: 1 }]);
+  });
+
+  it('leaves out heads of groups, and counts rows within each group', () => {
+    const layout = new Layout([head('open', 3), run('open', 3), head('closed', 4), run('closed', 4)]);
+    expect(targetsOf(layout, 2, 6)).toEqual([
+      { filter: filterOf('open'), rows: { from: 1, to: 2 }, count: 2 },
+      { filter: filterOf('closed'), rows: { from: 0, to: 1 }, count: 2 },
+    ]);
+    expect(targetsOf(layout, 0, 4)).toEqual([{ filter: filterOf('open'), rows: null, count: 3 }]);
+    expect(targetsOf(layout, 4, 4)).toEqual([]);
+    expect(countOf(targetsOf(layout, 0, 8))).toBe(7);
+  });
+});
+
+function job(id: string, more: Partial<BackgroundJob> = {}): BackgroundJob {
+  return {
+    id,
+    kind: 'update',
+    state: 'running',
+    done: 0,
+    of: 10,
+    refused: 0,
+    change: 'c',
+    changes: null,
+    url: null,
+    created: '2023-05-01T12:00:00Z',
+    created_by: 'ada',
+    ended: null,
+    problem: null,
+    ...more,
+  };
+}
+
+const done = (id: string, more: Partial<BackgroundJob> = {}) => job(id, { state: 'done', done: 10, ...more });
+
+describe('what is known of jobs', () => {
+  it('is what was told last, the last job first; what is over stays over', () => {
+    const known = [job('2'), done('1')];
+    expect(merged(known, [job('3'), job('2', { done: 5 }), job('1', { done: 9 })])).toEqual([job('3'), job('2', { done: 5 }), done('1')]);
+  });
+
+  it('is said in words', () => {
+    expect(words.jobs.state(job('1', { done: 1_200, of: 12_345, refused: 3 }))).toBe('Running: 1,200 of 12,345 issues, 3 refused.');
+    expect(words.jobs.state(job('1', { state: 'waiting', of: null }))).toBe('Waiting: 0 issues.');
+    expect(words.jobs.state(done('1', { kind: 'export', of: 10 }))).toBe('Done: 10 of 10 rows.');
+  });
+});
+
+interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly change: string | null;
+  readonly key: string | null;
+}
+
+describe('the jobs of a project', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const PATH = '/v1/projects/p/jobs';
+
+  /** An API that has these jobs; `answer` may answer in its place. */
+  function apiOf(stored: Map<string, BackgroundJob>, answer: (asked: Asked) => { status: number; body?: unknown } | null = () => null) {
+    const asked: Asked[] = [];
+    const fetch: typeof globalThis.fetch = (address, request) => {
+      const headers = new Headers(request?.headers);
+      const path = address as string;
+      const text = (request?.body ?? 'null') as string;
+      const one = { method: request?.method ?? '', path, body: JSON.parse(text) as unknown, change: headers.get('X-Change-Id'), key: headers.get('Idempotency-Key') };
+      asked.push(one);
+      const listed = { items: [...stored.values()], next: null };
+      const { status, body } = answer(one) ?? { status: 200, body: path.startsWith(`${PATH}?`) ? listed : stored.get(path.slice(PATH.length + 1)) };
+      return Promise.resolve(new Response(body === undefined ? null : JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } }));
+    };
+    const ended = vi.fn();
+    const jobs = new Jobs(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p', ended);
+    return { asked, jobs, ended };
+  }
+
+  it('are listed, and those that are open are followed until they are over', async () => {
+    const stored = new Map([['2', job('2')], ['1', done('1')]]);
+    const { jobs, ended, asked } = apiOf(stored);
+    await jobs.load();
+    expect(jobs.list.value.map(({ id }) => id)).toEqual(['2', '1']);
+    stored.set('2', job('2', { done: 4 }));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(jobs.open.value).toEqual([job('2', { done: 4 })]);
+    stored.set('2', done('2'));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(jobs.open.value).toEqual([]);
+    expect(ended).toHaveBeenCalledTimes(1);
+    expect(jobs.said.value).toBe('Change of many issues. Done: 10 of 10 issues.');
+    const requests = asked.length;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(asked.length).toBe(requests);
+  });
+
+  it('are followed on after a look that failed, and no more once the page is closed', async () => {
+    const stored = new Map([['1', job('1')]]);
+    let away = false;
+    const { jobs, asked } = apiOf(stored, () => (away ? { status: 500, body: { title: 'Down' } } : null));
+    await jobs.load();
+    away = true;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(jobs.error.value).toMatchObject({ status: 500 });
+    expect(jobs.open.value.length).toBe(1);
+    away = false;
+    stored.set('1', job('1', { done: 3 }));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(jobs.error.value).toBeNull();
+    expect(jobs.open.value[0]?.done).toBe(3);
+    jobs.close();
+    const requests = asked.length;
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(asked.length).toBe(requests);
+  });
+
+  it('begin one for each target, as one change, with the order where rows are counted in it', async () => {
+    const begun = [job('1'), job('2')];
+    const { jobs, asked } = apiOf(new Map(), ({ path }) => (path.endsWith('-matching') ? { status: 202, body: begun.shift() } : null));
+    const sort = [{ field: 'due', direction: 'asc', nulls: 'last' }] as const;
+    const targets = [
+      { filter: filterOf('open'), rows: null, count: 3 },
+      { filter: null, rows: { from: 0, to: 9 }, count: 10 },
+    ];
+    expect(await jobs.begin({ targets, sort, set: { state: 'closed' } })).toBe(true);
+    expect(asked.map(({ path, body }) => [path, body])).toEqual([
+      ['/v1/projects/p/issues/update-matching', { filter: filterOf('open'), set: { state: 'closed' } }],
+      ['/v1/projects/p/issues/update-matching', { filter: null, rows: { sort, from: 0, to: 9 }, set: { state: 'closed' } }],
+    ]);
+    expect(new Set(asked.map(({ change }) => change)).size).toBe(1);
+    expect(new Set(asked.map(({ key }) => key)).size).toBe(2);
+    expect(jobs.list.value.map(({ id }) => id)).toEqual(['2', '1']);
+    expect(jobs.list.value.every(isOpen)).toBe(true);
+    jobs.close();
+  });
+
+  it('delete where nothing is to be set; a refusal is kept for the window', async () => {
+    const { jobs, asked } = apiOf(new Map(), () => ({ status: 403, body: { title: 'Forbidden' } }));
+    expect(await jobs.begin({ targets: [{ filter: null, rows: null, count: 2 }], sort: [], set: null })).toBe(false);
+    expect(asked).toMatchObject([{ path: '/v1/projects/p/issues/delete-matching', body: { filter: null } }]);
+    expect(jobs.refusal.value).toMatchObject({ status: 403 });
+    expect(jobs.busy.value).toBe(false);
+    expect(jobs.list.value).toEqual([]);
+  });
+
+  it('are cancelled, and taken back at once or by another job', async () => {
+    const stored = new Map([['1', job('1')]]);
+    const undone = { undone: [{ num: 1, version: 3 }], change: 'd', refused: [] };
+    const answers: unknown[] = [undone, job('2', { kind: 'undo', change: 'd' })];
+    const { jobs, asked, ended } = apiOf(stored, ({ method, path }) => {
+      if (path.endsWith('/undo')) return { status: 200, body: answers.shift() };
+      if (method !== 'DELETE') return null;
+      stored.set('1', job('1', { state: 'cancelled', done: 4 }));
+      return { status: 204 };
+    });
+    await jobs.load();
+    await jobs.cancel(job('1'));
+    expect(jobs.open.value).toEqual([]);
+    expect(ended).toHaveBeenCalledTimes(1);
+    expect(await jobs.undo(job('1'))).toEqual(undone);
+    expect(asked.at(-1)?.body).toEqual({ change: 'c', by: 'ada' });
+    expect(await jobs.undo(job('1'))).toBeNull();
+    expect(jobs.open.value.map(({ id, kind }) => [id, kind])).toEqual([['2', 'undo']]);
+    jobs.close();
+  });
+});
