@@ -68,14 +68,28 @@ class Journalled:
 
 def journalled(functions: Functions, actor: Actor, table: Table, size: int) -> list[Journalled]:
     """Load a project of so many issues, and change it. Takes some tens of thousands of writes, and a minute for 100,000 issues."""
-    plan = [(kind, min(together, size // 8), folds) for kind, together, folds in PLAN]
-    changed = sum(together * folds for kind, together, folds in plan if kind not in (CREATE, BULK))
-    # A bulk change takes the first issues of the project; of the others some are changed one by one.
-    (bulk_changed,) = (together for kind, together, _ in plan if kind == BULK)
-    others = range(bulk_changed + 1, size + 1)
-    old = Random(_SEED).sample(others, min(changed, len(others)))  # noqa: S311  (the same each time)
-    project = _Project(functions, actor, table, size, [*range(1, bulk_changed + 1), *old], old)
+    plan = plan_for(size)
+    old = old_issues(size)
+    project = _Project(functions, actor, table, size, [*range(1, _bulk_changed(size) + 1), *old], old)
     return [project.measure(kind, together, folds) for kind, together, folds in plan]
+
+
+def plan_for(size: int) -> list[tuple[str, int, int]]:
+    """What is done to a project of so many issues, as `PLAN` tells it."""
+    return [(kind, min(together, size // 8), folds) for kind, together, folds in PLAN]
+
+
+def old_issues(size: int) -> list[int]:
+    """The numbers of those that are edited and deleted, in this order."""
+    changed = sum(together * folds for kind, together, folds in plan_for(size) if kind not in (CREATE, BULK))
+    # A bulk change takes the first issues of the project; of the others some are changed one by one.
+    others = range(_bulk_changed(size) + 1, size + 1)
+    return Random(_SEED).sample(others, min(changed, len(others)))  # noqa: S311  (the same each time)
+
+
+def _bulk_changed(size: int) -> int:
+    (changed,) = (together for kind, together, _ in plan_for(size) if kind == BULK)
+    return changed
 
 
 def load(table: Table, catalog: Catalog, size: int, whole: Sequence[int]) -> None:
@@ -152,7 +166,8 @@ class _Project:
                 self._functions.command(event(self._actor, "DELETE", f"{self._path}/{num}"))
 
         work = self._worked(together, delete)
-        return work, [record(image, None, at) for at, image in enumerate(before, 1)]
+        after = images(self._table, self._catalog, numbers)
+        return work, [record(*pair, at) for at, pair in enumerate(zip(before, after, strict=True), 1)]
 
     def _bulk(self, together: int) -> tuple[Work, list[Any]]:
         """By one call, and the turns of work that come of it."""

@@ -103,7 +103,7 @@ def writes(functions: Functions, actor: Actor, table: Table, catalog: Catalog) -
         edited.append(units.write)
         with functions.metered() as units:
             functions.command(event(actor, "DELETE", f"{path}/{num}"))
-            functions.maintain([record(second, None, 3)])
+            functions.maintain([record(second, image(table, catalog, num), 3)])
         deleted.append(units.write)
     return Writes(statistics.mean(created), statistics.mean(edited), statistics.mean(deleted))
 
