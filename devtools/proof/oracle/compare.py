@@ -149,7 +149,8 @@ def ask(loaded: Loaded, question: Question) -> Asked:
 def _page(loaded: Loaded, body: Json, asked: Asked) -> Any:
     recent = () if "cursor" in body else loaded.recent
     page = asking.page(
-        loaded.table, loaded.catalog, {**body, "explain": True}, loaded.cache, recent, loaded.epoch
+        *(loaded.table, loaded.catalog, {**body, "keys": True, "explain": True}),
+        *(loaded.cache, recent, loaded.epoch),
     )
     asked.heard(page["explain"])
     return page
@@ -216,6 +217,8 @@ def _walk(loaded: Loaded, question: Question, asked: Asked) -> int:
     limit = body["limit"]
     chunks = [expected[at : at + limit] for at in range(0, len(expected), limit)] or [[]]
     same("the pages", [nums_of(one) for one in pages], chunks)
+    keys = [row["key"].encode() for one in pages for row in one["rows"]]
+    same("the order of the keys", keys, sorted(set(keys)))
     back: list[list[int]] = []
     while page["prev"] is not None and len(back) < _PAGES:
         page = _page(loaded, {**body, "cursor": page["prev"]}, asked)

@@ -234,7 +234,10 @@ def test_no_default_is_refused_by_its_schema() -> None:
         ("EnumOption", {"id", "value", "color"}),
         ("BatchRequest", {"operations", "return"}),
         ("Operation", {"create", "update", "delete"}),
-        ("GridRequest", {"sort", "filter", "columns", "limit", "cursor", "offset", "count", "explain"}),
+        (
+            "GridRequest",
+            {"sort", "filter", "columns", "limit", "cursor", "offset", "count", "keys", "explain"},
+        ),
         ("UpdateMatching", {"filter", "rows", "set"}),
         ("DeleteMatching", {"filter", "rows"}),
         ("RowsInput", {"sort", "from", "to"}),

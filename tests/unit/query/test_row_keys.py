@@ -52,7 +52,7 @@ def test_keys_stand_in_the_order_of_the_rows(
         for num, texts in enumerate(issues, 1)
     ]
     expected = [place.num for place in in_order(keys, [place_of(keys, one) for one in documents])]
-    known = {document["num"]: row_key(keys, document) for document in documents}
+    known = {document["num"]: row_key(keys, place_of(keys, document)) for document in documents}
     assert sorted(known, key=lambda num: known[num].encode()) == expected
     assert sorted(known, key=lambda num: known[num].encode("utf-16-be")) == expected  # JavaScript
     assert sorted(known, key=lambda num: known[num]) == expected

@@ -96,8 +96,22 @@ _DELIVERY: Json = {
 _SECRET = "whsec_bm90IGEgc2VjcmV0LCBidXQgMzIgYnl0ZXMgb2YgaXQ="  # noqa: S105  says so itself
 _PAGE: Json = {
     "rows": [
-        {"num": 1, "version": 1, "name": "Needs Painting", "state": "open", "fields": {"3812": "2023-05-01"}},
-        {"num": 3, "version": 1, "name": "Girder needs replacing", "state": "open", "fields": {}},
+        {
+            "num": 1,
+            "version": 1,
+            "name": "Needs Painting",
+            "state": "open",
+            "fields": {"3812": "2023-05-01"},
+            "key": "1\xcd\xcf\xcd\xcc\xd2\xcf\xca\xd2\xcf\xce\xff99999998",
+        },
+        {
+            "num": 3,
+            "version": 1,
+            "name": "Girder needs replacing",
+            "state": "open",
+            "fields": {},
+            "key": "299999996",
+        },
     ],
     "next": None,
     "prev": None,
@@ -217,6 +231,7 @@ REQUESTS: dict[str, Json] = {
         "columns": ["name", "state", "3812"],
         "limit": 100,
         "count": True,
+        "keys": True,
     },
     "groups": {
         "by": ["state", {"field": "created", "unit": "month", "timezone": "Europe/London"}],

@@ -339,6 +339,9 @@ class GridRow(AnswerModel):
     fields: dict[str, Value] = ModelField(
         description="Values by attribute id; attributes without a value are omitted."
     )
+    key: str = omissible(
+        description="Where the row stands: the order of keys, by bytes or UTF-16 units, is that of the rows. For `keys`."
+    )
 
 
 class PlanEstimate(AnswerModel):

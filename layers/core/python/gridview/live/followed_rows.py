@@ -9,7 +9,7 @@ from gridview.query.grid_request import parts_of
 from gridview.query.page import judged
 from gridview.query.predicates import Filter
 from gridview.query.row_keys import row_key
-from gridview.query.sort_order import Keys
+from gridview.query.sort_order import Keys, place_of
 from gridview.schema.catalog import Field
 
 IssueImage = Mapping[str, Any]
@@ -61,4 +61,4 @@ class FollowedRows(NamedTuple):
     def _key(self, image: IssueImage | None) -> str | None:
         if image is None or (self.only is not None and not self.only.matches(image)):
             return None
-        return row_key(self.keys, image)
+        return row_key(self.keys, place_of(self.keys, image))

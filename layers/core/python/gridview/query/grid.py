@@ -16,6 +16,7 @@ from gridview.query.grid_request import GridQuery
 from gridview.query.page import MAX_PAGE_BYTES, Row, Rows
 from gridview.query.page_steps import read_page
 from gridview.query.plan import GridPage
+from gridview.query.row_keys import row_key
 from gridview.query.sort_order import Place, Spot
 from gridview.schema.catalog import Catalog
 from gridview.schema.documents import to_json
@@ -121,7 +122,8 @@ def _encoded(catalog: Catalog, query: GridQuery, rows: Sequence[Row]) -> tuple[l
         if num in numbers:
             continue
         numbers.add(num)
-        encoded = dumps(to_json(catalog, row.document, query.columns))
+        told = to_json(catalog, row.document, query.columns)
+        encoded = dumps({**told, "key": row_key(query.keys, row.place)} if query.with_keys else told)
         size += len(encoded)
         size_in_all += size_in_response(encoded)
         if shown and (size > MAX_PAGE_BYTES or size_in_all > MAX_RESPONSE_BYTES):

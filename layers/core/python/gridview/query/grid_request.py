@@ -65,6 +65,9 @@ class GridRequest(RequestModel):
     cursor: str | None = None
     offset: int | None = ModelField(default=None, ge=0, le=MAX_OFFSET)
     count: bool = False
+    keys: Annotated[
+        bool, ModelField(description="Whether each row has its key, whose order is that of the rows.")
+    ] = False
     explain: bool = False
 
     @field_validator("offset")
@@ -115,6 +118,7 @@ class GridQuery:
     cursor: str | None
     offset: int
     count: bool
+    with_keys: bool
     explain: bool
 
     def binding(self, tenant: str, project: str) -> bytes:
@@ -132,7 +136,8 @@ class GridQuery:
 def from_parameters(parameters: Mapping[str, str]) -> dict[str, Any]:
     """The body that the query parameters of `GET .../grid` stand for. What cannot be read stays text, and is refused as such.
 
-    `sort=-created` or a JSON list as in the body, `columns=a,b`, `filter=<JSON>`, `limit`, `offset`, `cursor`, `count`, `explain`.
+    `sort=-created` or a JSON list as in the body, `columns=a,b`, `filter=<JSON>`, `limit`, `offset`, `cursor`, and the flags
+    `count`, `keys` and `explain`.
     """
     body: dict[str, Any] = {**parameters, **as_integers(parameters, "limit", "offset")}
     for name, read in _PARAMETERS.items():
@@ -166,6 +171,7 @@ _PARAMETERS: dict[str, Callable[[str], Any]] = {
     "filter": _json_or_text,
     "columns": lambda text: text.split(","),
     "count": _flag,
+    "keys": _flag,
     "explain": _flag,
 }
 
@@ -203,6 +209,7 @@ def resolve(catalog: Catalog, body: Any) -> GridQuery:
         cursor=request.cursor,
         offset=request.offset or 0,
         count=request.count,
+        with_keys=request.keys,
         explain=request.explain,
     )
 

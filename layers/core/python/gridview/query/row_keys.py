@@ -8,11 +8,8 @@ order descends, the bytes are complemented. Each byte is the character with its 
 characters and by UTF-16 units, as JavaScript compares.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from gridview.encoding.sort_strings import issue_number
-from gridview.query.sort_order import Keys
+from gridview.query.sort_order import Keys, Place
 
 _FIRST, _VALUE, _LAST = "0", "1", "2"
 _END = "\x01"
@@ -23,19 +20,18 @@ _END_DESCENDING = "\xff"
 _HIGHEST = 10**8 - 1
 
 
-def row_key(keys: Keys, document: Mapping[str, Any]) -> str:
-    """The key of an issue in an order. UnknownOption: the definitions do not know one of its options."""
+def row_key(keys: Keys, place: Place) -> str:
+    """The key of a place in an order."""
     parts = []
-    for key in keys:
-        body = key.part(document)
+    for key, body in zip(keys, place.parts, strict=True):
         if body is None:
             parts.append(_FIRST if key.nulls_first else _LAST)
         elif key.descending:
             parts.append(_VALUE + _complement(body) + _END_DESCENDING)
         else:
             parts.append(_VALUE + body.encode().decode("latin-1") + _END)
-    num: int = document["num"]
-    return "".join(parts) + issue_number(_HIGHEST - num if keys[-1].descending else num)
+    num = _HIGHEST - place.num if keys[-1].descending else place.num
+    return "".join(parts) + issue_number(num)
 
 
 def _complement(body: str) -> str:
