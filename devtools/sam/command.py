@@ -100,10 +100,13 @@ def events_by_function() -> dict[str, list[str]]:
     from gridview.api.routes import BY_KEY
 
     found: defaultdict[str, list[str]] = defaultdict(list)
+    function: str
     for path in EVENTS.glob("*.json"):
         match json.loads(path.read_text("utf-8")):
+            case {"requestContext": {"connectionId": _}} | {"task": "end"}:
+                function = "socket"
             case {"routeKey": key}:
-                function: str = BY_KEY[key].function
+                function = BY_KEY[key].function
             case {"Records": [{"eventSource": "aws:dynamodb"}, *_]}:
                 function = "maintain"
             case {"task": "webhooks"}:

@@ -150,7 +150,8 @@ def _mapping_to(deployment: Deployment, function: str) -> dict[str, Any]:
     (mapping,) = (
         one
         for one in deployment.client("lambda").list_event_source_mappings()["EventSourceMappings"]
-        if ":dynamodb:" in one["EventSourceArn"] and deployment.name(function) in one["FunctionArn"].split(":")
+        if ":dynamodb:" in one["EventSourceArn"]
+        and deployment.name(function) in one["FunctionArn"].split(":")
     )
     return dict(mapping)
 

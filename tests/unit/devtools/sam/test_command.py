@@ -26,12 +26,13 @@ def test_a_container_reaches_the_engine_where_it_listens_or_through_docker_deskt
 
 def test_every_event_is_for_one_function() -> None:
     found = events_by_function()
-    names = ("Query", "Command", "Live", "Deliver", "Maintain", "Upkeep")
+    names = ("Query", "Command", "Live", "Socket", "Deliver", "Maintain", "Upkeep")
     assert found.keys() == {f"{name}Function" for name in names}
     assert sorted(event for events in found.values() for event in events) == sorted(
         path.stem for path in EVENTS.iterdir()
     )
     assert sorted(found["DeliverFunction"]) == ["deliver_turn", "deliver_webhooks"]
+    assert sorted(found["SocketFunction"]) == ["socket_connect", "socket_disconnect", "socket_end"]
     assert found["UpkeepFunction"] and "stream_insert" in found["MaintainFunction"]  # noqa: PT018
 
 
