@@ -1,20 +1,18 @@
-"""A process that dies at a call of the table."""
+"""A process that dies at a call, of the table or of another service."""
 
 from collections.abc import Callable
 from typing import Any
-
-from devtools.proof.faults.watched import Attempted
 
 
 class Killed(BaseException):
     """The process is gone."""
 
 
-def killing(at: int, *, after: bool) -> Callable[[Attempted, Callable[[], Any]], Any]:
-    """Kills just before, or after, the call of this number."""
+def killing(at: int, *, after: bool) -> Callable[[Any, Callable[[], Any]], Any]:
+    """Kills just before, or after, the call of this number, of all that go through it."""
     calls = iter(range(1, 10_000))
 
-    def around(_: Attempted, perform: Callable[[], Any]) -> Any:
+    def around(_: Any, perform: Callable[[], Any]) -> Any:
         call = next(calls)
         if call == at and not after:
             raise Killed

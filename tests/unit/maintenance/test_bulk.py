@@ -39,6 +39,7 @@ from gridview.schema.user_jobs import JobKind
 from gridview.support import clock, concurrency
 from gridview.support.errors import NotFound, Overloaded
 from tests.support.depth import one_of
+from tests.support.killed import Killed
 from tests.support.passing import Passing
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
@@ -49,10 +50,6 @@ BEN = Actor(TENANT, "ben", Role.EDITOR)
 CHANGE = UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3")
 ISSUES = 8
 KIND_A = {"field": "kind", "op": "eq", "value": "a"}
-
-
-class Killed(BaseException):
-    """The worker is gone."""
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from devtools.local.bulk import blocks_of
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
-from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, issues, jobs, projects, trash
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.table import Table
@@ -37,6 +36,8 @@ from gridview.support import clock, concurrency
 from gridview.support.errors import Overloaded
 from tests.support.depth import one_of
 from tests.support.exports import MemoryS3
+from tests.support.killed import Killed, killing
+from tests.support.passing import Passing
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -47,20 +48,6 @@ CHANGE = UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3")
 ISSUES = 9
 KIND_A = {"field": "kind", "op": "eq", "value": "a"}
 COLUMNS = ["num", "name", "kind", "cost"]
-
-
-class Killed(BaseException):
-    """The worker is gone."""
-
-
-class Passing:
-    """Time that can be made to pass."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.over = 0.0
-        after, seconds = clock.after, clock.seconds
-        monkeypatch.setattr(clock, "after", lambda more: after(more + self.over))
-        monkeypatch.setattr(clock, "seconds", lambda: seconds() + self.over)
 
 
 @pytest.fixture
@@ -227,25 +214,6 @@ def test_a_turn_of_any_length_is_enough(world: World, time: Passing) -> None:
     assert rows(world) == expected(*range(1, 10))
 
 
-def killing(at: int, *, after: bool) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Kills just before, or after, the call of this number, of those of the table and of S3 together."""
-    calls = iter(range(1, 10_000))
-
-    def around(_: Any, perform: Callable[[], Any]) -> Any:
-        call = next(calls)
-        if call == at and not after:
-            raise Killed
-        result = perform()
-        if call == at:
-            raise Killed
-        return result
-
-    def of_table(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        return around(attempted, perform)
-
-    return of_table, around
-
-
 def killed_copies(world: World, time: Passing, every: int = 2) -> Iterator[World]:
     """The world as it is after a worker was killed, before or after each of its calls in turn."""
     step, killed, began = one_of(every), 0, time.over
@@ -253,10 +221,10 @@ def killed_copies(world: World, time: Passing, every: int = 2) -> Iterator[World
         for at in range(1 + after, 10_000, step):
             copy = world.copy()
             time.over = began + 1
-            of_table, of_s3 = killing(at, after=after)
-            copy.s3.around = of_s3
+            around = killing(at, after=after)  # calls of the table and of S3, counted together
+            copy.s3.around = around
             try:
-                work(copy, copy.table.seen_through(of_table))
+                work(copy, copy.table.seen_through(around))
             except Killed:
                 killed += 1
                 copy.s3.around = lambda _, perform: perform()

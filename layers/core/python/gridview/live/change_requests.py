@@ -22,6 +22,13 @@ MAX_WAIT = 20
 """Seconds for which a request may wait for changes."""
 
 
+def not_with_a_view(given: Any, known: ValidationInfo) -> Any:
+    """A validator: a view has a sort and a filter of its own."""
+    if given and known.data.get("view") is not None:
+        raise ValueError("cannot go together with view")
+    return given
+
+
 class RowsRequest(RequestModel):
     """Which rows are followed."""
 
@@ -44,12 +51,7 @@ class ChangesRequest(RequestModel):
     sort: SortKeys = ModelField(default_factory=list)
     filter: FilterDocument = None
 
-    @field_validator("sort", "filter")
-    @classmethod
-    def _not_with_a_view(cls, given: Any, known: ValidationInfo) -> Any:
-        if given and known.data.get("view") is not None:
-            raise ValueError("cannot go together with view")
-        return given
+    _alone = field_validator("sort", "filter")(not_with_a_view)
 
 
 class AskedChanges(NamedTuple):

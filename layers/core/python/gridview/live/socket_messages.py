@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field as ModelField
-from pydantic import ValidationInfo, field_validator
+from pydantic import field_validator
 
 from gridview.encoding.json_codec import dumps, loads
+from gridview.live.change_requests import not_with_a_view
 from gridview.live.sockets import Bye
 from gridview.query.grid_request import FilterDocument
 from gridview.schema import ids
@@ -37,12 +38,7 @@ class Subscribe(RequestModel):
     sort: list[Any] = ModelField(default_factory=list, max_length=32)
     filter: FilterDocument = None
 
-    @field_validator("sort", "filter")
-    @classmethod
-    def _not_with_a_view(cls, given: Any, known: ValidationInfo) -> Any:
-        if given and known.data.get("view") is not None:
-            raise ValueError("cannot go together with view")
-        return given
+    _alone = field_validator("sort", "filter")(not_with_a_view)
 
     @property
     def rows(self) -> dict[str, Any]:
