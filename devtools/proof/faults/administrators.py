@@ -11,6 +11,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.store import Catalogs
+from gridview.schema.user_jobs import JobLine
 from gridview.support.errors import NotFound, Overloaded
 
 MOST_ATTRIBUTES = 7
@@ -140,7 +141,12 @@ def upkeep(world: World, catalogs: Catalogs) -> Run:
 def work_is_left(world: World) -> bool:
     """Whether background work is still to be done."""
     partition = keys.project(world.tenant, world.project)
-    return world.fold_is_due or world.engine.get(partition, keys.JOB, consistent=True) is not None
+    line = world.engine.get(keys.jobs(*world.home), keys.LINE, consistent=True)
+    return (
+        world.fold_is_due
+        or world.engine.get(partition, keys.JOB, consistent=True) is not None
+        or (line is not None and bool(JobLine.from_item(line).open))
+    )
 
 
 def journal(world: World) -> Run:

@@ -9,11 +9,11 @@ import json
 import os
 import sys
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 from unittest import mock
 
@@ -46,6 +46,7 @@ _ENVIRONMENT = {
     "DEAD_LETTER_QUEUE_URL": "https://queue.invalid",
     "JOB_QUEUE_URL": "https://queue.invalid",
     "WEBHOOK_QUEUE_URL": "https://queue.invalid",
+    "WEBHOOK_RETRY_QUEUE_URL": "https://queue.invalid",
     "EXPORT_BUCKET": "nowhere",
     "CURSOR_SECRET": "a secret of the simulator",
     "SOCKET_URL": "wss://socket.invalid",
@@ -61,7 +62,7 @@ class _Still(Heart):
 
 
 class _NoWebhooks(DeliveryHints):
-    """No project of a scenario has webhooks, and nothing else depends on the look for them."""
+    """In most scenarios no project has webhooks, and nothing else depends on the look for them."""
 
     @override
     def look(self, table: Table, catalogs: Catalogs, records: Any) -> None:
@@ -94,7 +95,7 @@ class Letters(NamedTuple):
 
 
 class Hints(NamedTuple):
-    """The queue of hints at due jobs."""
+    """A queue of hints at what is due."""
 
     send: Callable[[Hint], None]
 
@@ -188,6 +189,8 @@ class Functions(NamedTuple):
     settling: float = 0.0
     left: Callable[[], float] = lambda: 60.0
     fences: Fences | None = None
+    hint: Callable[[Hint], None] | None = None
+    """Takes hints at outboxes; None: no project has webhooks."""
 
     def _invoke(self, function: str, event: Mapping[str, Any], **given: Any) -> Any:
         with _module(function, self.settling) as module:
@@ -203,7 +206,7 @@ class Functions(NamedTuple):
             "fences": fences,
             "notes": Notes(),
             "wakes": wakes,
-            "delivery_hints": _NoWebhooks(lambda _: None),
+            "delivery_hints": DeliveryHints(self.hint) if self.hint else _NoWebhooks(lambda _: None),
         }
         return self._invoke("maintain", {"Records": records}, **given)
 
@@ -222,6 +225,13 @@ class Functions(NamedTuple):
             done.append(self._invoke("upkeep", {"Records": [message]}, **given))
         return done
 
+    def deliver(self, hints: Sequence[Hint], sender: Any) -> Any:
+        """What the function that delivers did: after these hints, or without any as its schedule invokes it."""
+        queue = Hints(self.hint or (lambda _: None))
+        given = {"sender": sender, "webhook_queue": queue, "retry_queue": queue}
+        records = [{"body": body_of(hint)} for hint in hints]
+        return self._invoke("deliver", {"Records": records} if records else {"task": "webhooks"}, **given)
+
     def request(
         self,
         actor: tuple[str, str, Role],
@@ -231,14 +241,15 @@ class Functions(NamedTuple):
         versions: frozenset[int] | None = None,
         *,
         query: str = "",
+        more: Mapping[str, str] | None = None,
     ) -> "Answer":
-        """The answer to a request, by a container that goes on with what it has kept.
+        """The answer to a request, by a container that goes on with what it has kept. `more`: further headers.
 
         What was unforeseen is raised, with what the function logged as its cause.
         """
         tenant, user, role = actor
         claims = {"token_use": "id", "sub": user, "custom:tenant": tenant, "custom:role": role.name.lower()}
-        headers = {"content-type": "application/json"}
+        headers = {"content-type": "application/json", **(more or {})}
         if versions is not None:
             headers["if-match"] = ", ".join(f'"{version}"' for version in sorted(versions))
         matched = gateway.match(method, path)
@@ -253,7 +264,8 @@ class Functions(NamedTuple):
             raw = module.handler(event, Context(self.left))
         if raw["statusCode"] == 500:
             raise Failed(raw["body"]) from (logged or [None])[-1]
-        return Answer(raw["statusCode"], read_json(raw.get("body", "null")))
+        told = {name.lower(): value for name, value in raw.get("headers", {}).items()}
+        return Answer(raw["statusCode"], read_json(raw.get("body", "null")), told)
 
     def grid(self, tenant: str, project: str, asked: Mapping[str, Any]) -> "Answer":
         """A page of the grid of a project, by its path."""
@@ -262,7 +274,8 @@ class Functions(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An HTTP answer."""
+    """An HTTP answer. The names of its headers are in lower case."""
 
     status: int
     body: Any
+    headers: Mapping[str, str] = MappingProxyType({})

@@ -50,6 +50,7 @@ FIRST = {
         "journal: a fold runs between two calls of a reader",
     ),
     "questions": ("readers", "definitions", "stream", "blocks"),
+    "together": ("together: undo", "together: jobs", "together: webhooks", "together: all"),
 }
 """The families of scenarios that are played first."""
 

@@ -1,7 +1,8 @@
 """The scenarios: which seed is which, and how each is played.
 
 Seeds below `RANDOM` are points that are enumerated: a write at which the consumer or a background job is killed, or a call before
-which something happens (`races`). From `RANDOM` on everything is drawn from the seed.
+which something happens (`races`). From `RANDOM` on everything is drawn from the seed. From `TOGETHER` on people also take changes
+back, have jobs done and have webhooks.
 """
 
 from collections import Counter
@@ -14,6 +15,7 @@ from devtools.proof.faults import chains_truth, journal_races, races, truth
 from devtools.proof.faults.drawn import WEATHERS, Drawn
 from devtools.proof.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
 from devtools.proof.faults.project import MEMORY, PROJECT, SMALL, Engine
+from devtools.proof.faults.together import COMPANIES, Together
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import Difference, World
 
@@ -22,6 +24,12 @@ RANDOM = 1_000_000
 
 JOURNALLED = 2_000_000
 """Added to the seed of a scenario, it gives one that is alike in projects that are journalled."""
+
+TOGETHER = 5_000_000
+"""The first seed of a scenario in which people take changes back, have jobs done and have webhooks; all are journalled."""
+
+TOGETHER_EVERY = 10
+"""Of so many scenarios that are played, one is of these."""
 
 MIGRATED_EVERY = 3
 """Of so many drawn scenarios with journals, the projects of one come to be journalled while people work in them."""
@@ -52,7 +60,7 @@ def play(seed: int, engine: Engine = MEMORY, *, verbose: bool = False) -> Played
         try:
             table, tenant = engine.table(seed)
             clock.seconds += 60
-            migrates = seed >= JOURNALLED and _migrates(seed)
+            migrates = JOURNALLED <= seed < TOGETHER and _migrates(seed)
             journal = seed >= JOURNALLED and not migrates
             world = World(random, clock, table, tenant, PROJECT, seed=seed, log=log, with_journal=journal)
             world.migrates = migrates
@@ -77,6 +85,8 @@ def _migrates(seed: int) -> bool:
 
 
 def _constants_of(seed: int) -> Constants:
+    if seed >= TOGETHER:
+        return {**_TINY[seed % len(_TINY)], **_constants_of(JOURNALLED + RANDOM + seed - TOGETHER)}
     if seed >= JOURNALLED:
         return {"index.fold.MOST": 1 + seed % 7, **_constants_of(seed - JOURNALLED)}
     if seed >= RANDOM:
@@ -120,8 +130,34 @@ def _drawn(name: str) -> Family:
 _FAMILIES = tuple(map(_drawn, WEATHERS))
 
 
+def _together(name: str) -> Family:
+    def play(world: World, seed: int) -> None:
+        company = COMPANIES[name]
+        with_neighbours = seed // len(COMPANIES) % NEIGHBOURS_EVERY == NEIGHBOURS_EVERY - 1
+        weather = replace(company.weather, neighbours=with_neighbours)
+        Together(world, replace(company, weather=weather), seed).play()
+
+    return Family(f"together: {name}", play)
+
+
+_TOGETHER = tuple(map(_together, COMPANIES))
+
+_TINY: tuple[Constants, ...] = tuple(
+    {
+        "commands.undo.MAX_AT_ONCE": at_once,
+        "commands.undo._GROUP": 2,
+        "maintenance.numbered_turn.BATCH": batch,
+        "maintenance.numbered_turn.CHUNK": chunk,
+    }
+    for at_once, batch, chunk in ((1, 1, 2), (2, 2, 3), (500, 3, 5), (500, 2, 2))
+)
+"""Batches of jobs, and changes that one request takes back, so small that a few issues make several."""
+
+
 def family_of(seed: int) -> Family:
     """The family that a seed belongs to."""
+    if seed >= TOGETHER:
+        return _TOGETHER[seed % len(_TOGETHER)]
     if seed >= JOURNALLED:
         alike = family_of(seed - JOURNALLED)
         return Family(f"journal: {alike.name}", lambda world, _: alike.play(world, seed - JOURNALLED))
@@ -137,14 +173,20 @@ def family_of(seed: int) -> Family:
 
 
 def seeds(count: int) -> Iterator[int]:
-    """The seeds of so many scenarios: every point that is enumerated, and drawn ones as many as are left; a third with journals."""
-    with_journals = count // 3
-    points = (kill_points() + job_points() + races.race_points())[: count - with_journals]
+    """The seeds of so many scenarios. Every tenth is one of people who work together; of the others a third has journals.
+
+    The rest is every point that is enumerated, and drawn ones as many as are left.
+    """
+    together = count // TOGETHER_EVERY
+    with_journals = (count - together) // 3
+    plain = count - together - with_journals
+    points = (kill_points() + job_points() + races.race_points())[:plain]
     yield from points
-    yield from range(RANDOM, RANDOM + count - with_journals - len(points))
+    yield from range(RANDOM, RANDOM + plain - len(points))
     kinds = kill_points(journal=True), job_points(journal=True), journal_races.race_points()
     alike = spread(kinds, with_journals)
     yield from (JOURNALLED + seed for seed in alike)
+    yield from range(TOGETHER, TOGETHER + together)
 
 
 def spread(kinds: Sequence[Sequence[int]], count: int) -> list[int]:

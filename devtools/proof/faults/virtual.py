@@ -4,6 +4,7 @@ import importlib
 import secrets
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from contextlib import contextmanager
@@ -66,8 +67,21 @@ class _Secrets:
     def token_hex(self, count: int) -> str:
         return self._random.randbytes(count).hex()
 
+    def token_bytes(self, count: int) -> bytes:
+        return self._random.randbytes(count)
+
+    def randbits(self, count: int) -> int:
+        return self._random.getrandbits(count)
+
     def choice(self, things: Sequence[Thing]) -> Thing:
         return self._random.choice(things)
+
+
+class _UUIDs:
+    """The module `uuid` of a scenario, as far as the core uses it to name itself."""
+
+    def __init__(self, seed: int) -> None:
+        self.uuid4 = _uuids(seed)
 
 
 def _uuids(seed: int) -> Callable[[], UUID]:
@@ -98,6 +112,7 @@ def virtual(clock: Clock, seed: int, constants: Constants | None = None) -> Iter
         (chance, Random(seed)),  # noqa: S311 - meant to be the same every time
         (secrets, _Secrets(seed)),
         (datetime, _datetime(clock)),
+        (uuid, _UUIDs(seed)),
         (uuid4, _uuids(seed)),
         (futures.ThreadPoolExecutor, strands.Pool),
         (futures.wait, strands.wait),

@@ -34,6 +34,7 @@ from gridview.index.ledger import ImageVersion
 from gridview.index.maintainer import current_catalog
 from gridview.schema.catalog import Catalog, UnknownOption
 from gridview.schema.items import ProjectItems, to_catalog
+from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs, read
 from gridview.schema.trash import living
 from gridview.support.clock import now
@@ -107,7 +108,11 @@ class World:
         self.table = Watched(table, self._recording)
         """The table with nobody in between but who writes down what becomes of documents."""
         self.stream = Stream(random, shards)
+        self.told_at: dict[str, float] = {}
+        """When each record of the stream was made, by its sequence number."""
         self.letters: list[Poison] = []
+        self.hints_at_outboxes: list[Hint] | None = None
+        """What waits in the queue of hints at webhooks; None: no project has any."""
         self._fences: dict[Catalogs, Fences] = {}
         self.runs: list[Run] = []
         self.late: list[Late] = []
@@ -144,6 +149,8 @@ class World:
         """Definitions that people have heard of, which may be older than those of now."""
         self.history: dict[str, dict[int, list[Item]]] = defaultdict(lambda: defaultdict(list))
         """Every document that ever stood under a key, by version."""
+        self.images: dict[str, list[Item | None]] = defaultdict(list)
+        """Everything that ever stood under a key, in order, those of deleted issues too; None: it was taken out of the table."""
         self.documents: dict[str, Item] = {}
         """Those of the issues that are there."""
         self.trashed: dict[str, Item] = {}
@@ -268,7 +275,9 @@ class World:
             if stands is not None:
                 self.history[key][version].append(stands)
             self.orders[key] = ImageVersion(version, stands is None)
+        self.images[key].append(new)
         made = self.stream.append(old, new, reorder=self.chance(self.reordering), expired=self.expiring)
+        self.told_at[sequence_number(made)] = self.clock.seconds
         self.totals["records"] += 1
         self.note("        in the stream: {}", told([made]))
 
@@ -471,8 +480,14 @@ class World:
     def functions(self, table: Table, catalogs: Catalogs) -> Functions:
         """The functions in a container with these definitions, in an invocation that begins now."""
         began = self.clock.seconds
+        hint = None if self.hints_at_outboxes is None else self.hints_at_outboxes.append
         return Functions(
-            table, catalogs, SETTLING, lambda: began + TIMEOUT - self.clock.seconds, self.fences_of(catalogs)
+            table,
+            catalogs,
+            SETTLING,
+            lambda: began + TIMEOUT - self.clock.seconds,
+            self.fences_of(catalogs),
+            hint,
         )
 
     def letter(self, poison: Poison) -> None:

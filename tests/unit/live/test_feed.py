@@ -8,10 +8,12 @@ import pytest
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
+from gridview.commands import issues
 from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.fsck.repair import mend
 from gridview.index.fence_cache import Fences
 from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.images import Poison
@@ -77,6 +79,16 @@ class Writer:
         assert after is not before
         self._documents[num] = after
         self.table.put(after)
+        self._sequence += 1
+        self._waiting.append(record(self._sequence, before, after))
+
+    def delete(self, num: int) -> None:
+        """An issue is put into the trash."""
+        before = self._documents[num]
+        issues.delete_issue(self.table, catalog_of(self.table), ADMIN, num, None)
+        after = self.table.get(before[keys.PK], before[keys.SK])
+        assert after is not None
+        self._documents[num] = after
         self._sequence += 1
         self._waiting.append(record(self._sequence, before, after))
 
@@ -378,6 +390,28 @@ def test_an_issue_that_somebody_took_out_of_the_table_is_a_reset(writer: Writer)
     found = page(writer.table, end)
     assert (found.events, found.reset) == ((), True)
     assert page(writer.table, found.position).reset is False
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_delete_that_a_repair_takes_in_before_the_stream_brings_it_is_told_once_and_no_reset(
+    writer: Writer, known: bool
+) -> None:
+    """The repair commits what has moved and tells nothing: not that the issue is gone, either."""
+    writer.edit(1)
+    assert writer.consume() is None
+    end = page(writer.table).position
+    if not known:
+        writer.edit(1, start="2026-01-01")
+    writer.delete(1)
+    mend(writer.table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0, Fences())
+    ahead = page(writer.table, end)
+    assert (ids(ahead), ahead.reset) == ([], False)
+    assert ahead.position.number > end.number, "the repair has committed what has moved"
+    assert writer.consume() is None
+    found = page(writer.table, ahead.position)
+    told = ["1.2"] if known else ["1.2", "1.3"]
+    assert (ids(found), found.reset) == (told, False)
+    assert walk(writer.table, 1) == ["1.1", *told]
 
 
 def test_an_issue_that_was_taken_out_before_the_consumer_knew_it_is_a_reset(writer: Writer) -> None:

@@ -235,7 +235,7 @@ def _pending(work: Work) -> Pending:
         had = (read.applied[family],) if family in read.applied else ()
         moves[family] = FamilyChange((*had, *one.left), one.to, thorough)
     num, telling = keys.parse_issue(work.key).num, _telling(work)
-    before = telling.before if telling.to == intent.version else intent.version
+    before = telling.before if telling.to == intent.version else intent.version + 1
     change = IssueChange(num, *intent.order, intent.revision, moves, before)
     # It is not written again when it is finished.
     ledger = replace(intent, left=work.planned.done.left, telling=telling)

@@ -45,6 +45,8 @@ def _told_by(item: JournalItem) -> Iterator[ToldVersion]:
     place = 0
     for change in item.changes:
         before = change.before
+        if before is not None and before > change.version:
+            continue
         versions: Iterable[int | None] = [None]
         if before is not None and change.version - before <= _LONGEST and not _vanished(change):
             versions = range(before + 1, change.version + 1)

@@ -12,7 +12,7 @@ import pytest
 from devtools.proof.faults import points, races, scenarios
 from devtools.proof.faults.command import replay
 from devtools.proof.faults.project import SMALL
-from devtools.proof.faults.scenarios import RANDOM, Played, play
+from devtools.proof.faults.scenarios import RANDOM, TOGETHER, Played, play
 from devtools.proof.faults.virtual import Constants
 from gridview.index import blocks
 
@@ -20,6 +20,9 @@ EVERY = 36
 """Of so many points that are enumerated, one is played: neighbours are much alike."""
 
 DRAWN = range(RANDOM, RANDOM + 60)
+
+PEOPLE = range(TOGETHER, TOGETHER + 20)
+"""People who work together, of each family and with each size of batches."""
 
 
 @cache
@@ -97,20 +100,44 @@ def test_every_fault_happens_among_those_that_are_drawn() -> None:
 
 def test_the_same_seed_is_the_same_scenario() -> None:
     enumerated = (points.kill_points()[50], points.job_points()[50], *races.race_points()[::300])
-    for seed in (*range(RANDOM, RANDOM + 3), *enumerated):
+    for seed in (*range(RANDOM, RANDOM + 3), TOGETHER + 4, *enumerated):
         first, second = play(seed, verbose=True), play(seed, verbose=True)
         assert first == second
         assert len(first.log) > 20
         assert play(seed).totals == first.totals
 
 
+def test_people_take_back_have_jobs_done_and_are_told_while_everything_else_goes_on() -> None:
+    assert_no_difference(PEOPLE)
+    totals = sum((one.totals for one in played(tuple(PEOPLE))), Counter())
+    for what in (
+        "undos answered",
+        "undos by jobs",
+        "undos in quiet",
+        "versions by undos",
+        "jobs done",
+        "jobs in quiet",
+        "issues written by jobs",
+        "issues refused by jobs",
+        "messages",
+        "couriers",
+        "histories",
+        "batches of two tenants",
+    ):
+        assert totals[what] > 0, what
+    assert totals["messages of resets"] == 0
+
+
 def test_seeds_are_every_point_and_then_what_is_drawn_and_a_third_has_journals() -> None:
     enumerated = len(points.kill_points()) + len(points.job_points()) + len(races.race_points())
-    count = (enumerated + 10) * 3 // 2
+    others = (enumerated + 10) * 3 // 2
+    count = others * 10 // 9
     found = list(scenarios.seeds(count))
     plain = [seed for seed in found if seed < scenarios.JOURNALLED]
+    together = [seed for seed in found if seed >= scenarios.TOGETHER]
     assert len(set(found)) == len(found) == count
-    assert count - len(plain) == count // 3
+    assert len(together) == count // 10
+    assert count - len(plain) - len(together) == others // 3
     assert plain[enumerated : enumerated + 10] == list(range(RANDOM, RANDOM + 10))
     assert len(list(scenarios.seeds(10))) == 10
 
