@@ -50,7 +50,7 @@ class IssueChange(NamedTuple):
     """A new version of an issue, and its moves by family. `revision` is its ledger's.
 
     It tells the feed of the versions behind `before` up to `version`: of none if they are the same. If `before` is beyond it, the
-    stream has not brought the version yet, and what has become of the issue is told when it has. None: nobody knows what was told
+    stream has not brought yet that the issue is gone, which is told when it has. None: nobody knows what was told
     before, and the item may be of a version of this code that told nothing.
     """
 
