@@ -190,12 +190,15 @@ PROOFS: tuple[Proof, ...] = (
     ),
     Proof(
         "kills at every call",
-        "a consumer, a job, a check or a repair that is killed at any call is finished by the next one",
+        "a consumer, a job of ours or of people, a check or a repair that is killed at any call is finished by the next one",
         partial(
             run_tests,
             [
                 "tests/unit/index/test_ledger.py",
+                "tests/unit/maintenance/test_bulk.py",
+                "tests/unit/maintenance/test_export.py",
                 "tests/unit/maintenance/test_job_worker.py",
+                "tests/unit/maintenance/test_undo_job.py",
                 "tests/unit/fsck/test_checker.py",
                 "tests/unit/fsck/test_repair.py",
                 "tests/unit/devtools/operate/test_dlq.py",
@@ -206,6 +209,34 @@ PROOFS: tuple[Proof, ...] = (
         "damage to blocks",
         "a check finds and repairs every kind of it, while consumers go on",
         partial(run_tests, ["tests/unit/fsck/test_chain_check.py"]),
+    ),
+    Proof(
+        "working together",
+        "undo and redo give equal documents, followed rows are the grid's, and a socket that comes back misses nothing",
+        partial(
+            run_tests,
+            [
+                "tests/unit/commands/test_undo.py",
+                "tests/unit/functions/test_live_rows.py",
+                "tests/unit/functions/test_row_keys.py",
+                "tests/unit/functions/test_sockets.py",
+            ],
+        ),
+    ),
+    Proof(
+        "random queries",
+        "pages, frozen rows, groups and summaries by blocks are those of all documents",
+        partial(
+            run_tests,
+            [
+                "tests/unit/query/test_bitmap_filter.py",
+                "tests/unit/query/test_bitmap_scan.py",
+                "tests/unit/query/test_frozen_numbers.py",
+                "tests/unit/query/test_frozen_rows.py",
+                "tests/unit/query/test_grouping.py",
+                "tests/unit/query/test_summary.py",
+            ],
+        ),
     ),
     Proof(
         "hostile requests",
@@ -238,6 +269,7 @@ PROOFS: tuple[Proof, ...] = (
                 "tests/engine/test_consumer_engine.py",
                 "tests/engine/test_fsck.py",
                 "tests/engine/test_grid_walks.py",
+                "tests/engine/test_journal.py",
                 "tests/engine/test_oracle_engine.py",
             ],
         ),

@@ -188,7 +188,7 @@ def killing(at: int, written: Written, *, after: bool) -> Callable[[Attempted, C
     return around
 
 
-def killed_copies(table: MemoryTable, time: Passing, every: int = 3) -> Iterator[tuple[MemoryTable, Written]]:
+def killed_copies(table: MemoryTable, time: Passing, every: int = 9) -> Iterator[tuple[MemoryTable, Written]]:
     """The table as it is after a worker was killed, before or after each of its calls in turn; and what it had written."""
     step, killed, began = one_of(every), 0, time.over
     for after in (False, True):
@@ -249,7 +249,7 @@ def test_what_others_do_while_a_worker_is_dead_stays_and_no_issue_is_written_twi
 ) -> None:
     job, all_edits = start(table, body), [fields, {"bare": 100}][:edits]
     last = {name: value for one in all_edits for name, value in one.items()}
-    for copy, written in killed_copies(table, time, every=7):
+    for copy, written in killed_copies(table, time, every=16):
         before = Counter(written)
         for num in range(1, ISSUES + 1):
             for later in all_edits:
@@ -276,7 +276,7 @@ def test_the_history_of_an_issue_tells_whether_the_job_has_written_it(
 ) -> None:
     """Two edits by others while the worker is dead, and the consumer has heard of everything."""
     job, body = start(table, CHANGES["set"]), CHANGES["set"]
-    for copy, written in killed_copies(table, time, every=5):
+    for copy, written in killed_copies(table, time, every=14):
         before = Counter(written)
         for num in range(1, ISSUES + 1):
             first = stored(copy, num)
@@ -315,7 +315,7 @@ def test_a_late_write_of_a_dead_worker_is_known_for_the_job_s_own(
 ) -> None:
     """The dead worker's first write is carried out before each call of the next worker in turn."""
     job = start(table, body)
-    for at in range(1, 100, one_of(2)):
+    for at in range(1, 100, one_of(7)):
         copy, began, written = table.copy(), time.over, Written()
         kept: list[tuple[Attempted, Callable[[], Any]]] = []
 
@@ -467,7 +467,7 @@ def test_a_job_that_is_cancelled_at_any_call_tells_what_it_has_done(
 ) -> None:
     job, began = start(table, body), time.over
     some = set()
-    for at in range(1, 1000, one_of(2)):
+    for at in range(1, 1000, one_of(7)):
         copy = table.copy()
         cancelling = Cancelling(copy, job, at)
         time.over = began

@@ -214,7 +214,7 @@ def test_a_turn_of_any_length_is_enough(world: World, time: Passing) -> None:
     assert rows(world) == expected(*range(1, 10))
 
 
-def killed_copies(world: World, time: Passing, every: int = 2) -> Iterator[World]:
+def killed_copies(world: World, time: Passing, every: int = 6) -> Iterator[World]:
     """The world as it is after a worker was killed, before or after each of its calls in turn."""
     step, killed, began = one_of(every), 0, time.over
     for after in (False, True):

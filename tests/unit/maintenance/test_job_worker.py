@@ -250,7 +250,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_wo
     monkeypatch.setattr(concurrency, "ThreadPoolExecutor", Pool)
     change(table)
     time.seconds += SETTLING + 1
-    killed, step = 0, one_of(4)
+    killed, step = 0, one_of(11)
     for after in (False, True):
         for at in range(1 + 2 * after, 1000, step):
             copy, began = table.copy(), time.seconds

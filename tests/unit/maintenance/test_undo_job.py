@@ -159,14 +159,14 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_takes_nothi
     table: MemoryTable, time: Passing
 ) -> None:
     job = start(table)
-    for copy in killed_copies(table, time, every=3):
+    for copy in killed_copies(table, time, every=8):
         is_whole(copy, finish(copy, time, job), job)
 
 
 def test_what_others_do_while_a_worker_is_dead_stays(table: MemoryTable, time: Passing) -> None:
     """They edit what it has taken back; the history tells whose the version before was."""
     job, told = start(table), Told(table)
-    for copy in killed_copies(table, time, every=7):
+    for copy in killed_copies(table, time, every=16):
         told = Told(copy)
         for document in list(copy.items.values()):
             if "fields" in document and document.get("change") == OWN.bytes:
@@ -208,7 +208,7 @@ def test_a_job_that_is_cancelled_at_any_call_tells_what_it_has_done(
     table: MemoryTable, time: Passing
 ) -> None:
     job = start(table)
-    for at in range(1, 60, one_of(4)):
+    for at in range(1, 60, one_of(9)):
         copy, calls = table.copy(), iter(range(1, 10_000))
 
         def around(_: Attempted, perform: Callable[[], Any]) -> Any:
@@ -226,7 +226,7 @@ def test_a_job_that_is_cancelled_while_its_worker_is_dead_counts_what_was_taken_
     table: MemoryTable, time: Passing
 ) -> None:
     job = start(table)
-    for copy in killed_copies(table, time, every=5):
+    for copy in killed_copies(table, time, every=12):
         jobs.cancel_job(copy, BEN, PROJECT, job)
         written = versions(copy)
         told = finish(copy, time, job)

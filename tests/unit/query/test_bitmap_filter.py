@@ -24,6 +24,7 @@ from gridview.schema.catalog import Catalog, Field, FieldType, Option
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.support.errors import InvalidRequest
 from tests.support import chains
+from tests.support.depth import one_of
 
 OLD_SPEC = 0
 MOVED_AT = 5
@@ -174,7 +175,7 @@ def check(loaded: Loaded, only: Filter) -> Judged:
 
 
 @pytest.mark.parametrize("moving", [False, True], ids=["at rest", "moving"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(one_of(5, thorough=12)))
 def test_sets_agree_with_what_a_filter_says_of_each_document(seed: int, moving: bool) -> None:
     loaded, random, project = load(seed, moving=moving)
     for given in filters(random, project, 60):

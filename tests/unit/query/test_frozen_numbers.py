@@ -16,6 +16,7 @@ from gridview.query.grid_request import resolve_position
 from gridview.query.sort_order import RowRange
 from gridview.schema.epoch import CONFIRMED
 from gridview.support.errors import Unprocessable
+from tests.support.depth import one_of
 from tests.unit.query.test_bitmap_scan import PROJECT, Project, asked, filters, small_blocks
 
 MATCHING = 2**20
@@ -41,7 +42,7 @@ def numbers(project: Project, first: int | None = None, last: int = MATCHING, **
 
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("candidates", [2_000, 60, 20])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(one_of(5, thorough=12)))
 def test_random_rows_are_those_of_all_documents(
     project: Project, monkeypatch: pytest.MonkeyPatch, seed: int, candidates: int
 ) -> None:
@@ -57,7 +58,7 @@ def test_random_rows_are_those_of_all_documents(
         assert found.undecided == found.sure - found.sure
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(one_of(5, thorough=12)))
 def test_what_matches_for_sure_matches_and_what_does_not_match_for_sure_does_not(
     project: Project, seed: int
 ) -> None:

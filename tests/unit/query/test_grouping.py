@@ -39,6 +39,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Unprocessable
+from tests.support.depth import one_of
 
 ADMIN = Actor("acme", "ada", Role.ADMIN)
 PROJECT = "bridge"
@@ -131,7 +132,7 @@ def asked(random: Random, loaded: Loaded, project: world.Project) -> dict[str, A
 
 
 SIZES = ((3_600, 500, 1_800, 32), (120, 6, 10, 3), (150, 4, 8, 2), (100, 1_000, 6, 1))
-PROJECTS, QUESTIONS = 8, 15
+PROJECTS, QUESTIONS = one_of(4, thorough=8), 15
 
 
 @pytest.mark.parametrize("size", SIZES)

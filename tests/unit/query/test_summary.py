@@ -17,6 +17,7 @@ from gridview.query.summary_request import of_values, resolve, summary_json
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.support.errors import InvalidRequest, Unprocessable
+from tests.support.depth import one_of
 from tests.unit.query.test_grouping import ADMIN, PROJECT, SIZES, Loaded, cut
 
 EVERY = ["count", "empty", "distinct", "min", "max"]
@@ -66,7 +67,7 @@ def asked(random: Random, project: world.Project) -> dict[str, Any]:
     return body
 
 
-PROJECTS, QUESTIONS = 8, 25
+PROJECTS, QUESTIONS = one_of(4, thorough=8), 25
 
 
 @pytest.mark.parametrize("size", SIZES)

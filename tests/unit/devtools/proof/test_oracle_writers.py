@@ -15,7 +15,7 @@ from gridview.index.blocks import Entry
 from gridview.index.directory import Range
 from gridview.query import page
 
-SCENARIOS = 30
+SCENARIOS = 20
 """`./dev prove` plays 1,000."""
 
 

@@ -1,13 +1,16 @@
 """`./dev prove`: a line for each proof, what did not run and why, and the exit status."""
 
 import io
+import re
 import subprocess
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from devtools import paths
 from devtools.bench.postgres import cluster
 from devtools.cli import main
 from devtools.proof import baseline
@@ -46,6 +49,18 @@ def ran(*proven: Any) -> tuple[int, list[str]]:
     status = command.run_all(console, [Proof(one.__name__, "", one) for one in proven], 1)
     assert isinstance(console.file, io.StringIO)
     return status, console.file.getvalue().splitlines()
+
+
+def test_whatever_goes_through_a_sample_alone_goes_through_everything_here() -> None:
+    files = [
+        path
+        for path in (paths.ROOT / "tests").rglob("test_*.py")
+        if re.search(r"(?m)^from tests\.support\.depth import", path.read_text("utf-8"))
+    ]
+    told = Path(proofs.__file__).read_text("utf-8")
+    left = {path.name for path in files if f'"{path.relative_to(paths.ROOT).as_posix()}"' not in told}
+    # Its scenarios are among those of `faults`, and its mutants are those of `mutants`.
+    assert left == {"test_mutants.py"}
 
 
 def test_a_proof_is_a_line_with_its_figures_and_what_is_missing_is_said_again_at_the_end() -> None:

@@ -16,7 +16,7 @@ from devtools.proof.faults.scenarios import RANDOM, TOGETHER, Played, play
 from devtools.proof.faults.virtual import Constants
 from gridview.index import blocks
 
-EVERY = 36
+EVERY = 60
 """Of so many points that are enumerated, one is played: neighbours are much alike."""
 
 DRAWN = range(RANDOM, RANDOM + 60)
@@ -145,7 +145,7 @@ def test_seeds_are_every_point_and_then_what_is_drawn_and_a_third_has_journals()
 def test_scenarios_with_journals_commit_and_close_numbers_and_fold_side_by_side() -> None:
     first = scenarios.JOURNALLED + RANDOM
     seeds = (
-        *range(first, first + 40),
+        *range(first, first + 25),
         *map(scenarios.JOURNALLED.__add__, points.job_points(journal=True)[::40]),
     )
     assert_no_difference(seeds)
