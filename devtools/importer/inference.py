@@ -27,6 +27,7 @@ _WORDS_OF_TRUTH: Final = {"true": True, "false": False, "yes": True, "no": False
 _LOCAL_DATETIME = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(:\d\d(?:\.\d{1,6})?)? ?([Zz]|[+-]\d\d(?::?\d\d)?)?", re.ASCII
 )
+_IN_A_LIST = re.compile(rf"\\[\\{LIST_SEPARATOR}]|{LIST_SEPARATOR}|[^\\{LIST_SEPARATOR}]+|\\")
 _LEADING_ZERO = re.compile(r"0\d+", re.ASCII)
 _IDENTIFIER_NAME = re.compile(r"(^|_)(zip|zip_?code|post_?code|postal_?code|phone|fax|isbn|ssn|iban)($|_)")
 
@@ -74,9 +75,21 @@ def to_bool(cell: Cell) -> bool | None:
 
 
 def to_list(cell: Cell) -> list[str]:
-    """The options of a list cell: split at `;`, stripped, without empty parts and repetitions."""
-    parts = cell if isinstance(cell, list) else to_text(cell).split(LIST_SEPARATOR)
-    return [part for part in dict.fromkeys(part.strip() for part in parts) if part]
+    """The options of a list cell: split at `;` as exports write it, stripped, without empty parts and repetitions."""
+    return [part for part in dict.fromkeys(part.strip() for part in _parts(cell)) if part]
+
+
+def _parts(cell: Cell) -> list[str]:
+    r"""What stands between the semicolons. `\;` and `\\` are a semicolon and a backslash of an option; other backslashes stay."""
+    if isinstance(cell, list):
+        return cell
+    parts = [""]
+    for piece in _IN_A_LIST.findall(to_text(cell)):
+        if piece == LIST_SEPARATOR:
+            parts.append("")
+        else:
+            parts[-1] += piece[1:] if len(piece) > 1 and piece.startswith("\\") else piece
+    return parts
 
 
 def to_text(cell: Cell) -> str:
@@ -172,12 +185,11 @@ class Profile:
         if self.parts.overflow:
             return
         pieces = to_list(cell)
-        whole = cell if isinstance(cell, list) else text.split(LIST_SEPARATOR)
-        if len(pieces) != len(whole):
+        if len(pieces) != len(_parts(cell)):
             # A part that is empty or stands twice would be lost: then this is a text with semicolons in it.
             self.parts.give_up()
             return
-        self.lists = self.lists or isinstance(cell, list) or len(pieces) > 1
+        self.lists = self.lists or isinstance(cell, list) or pieces != [text.strip()]
         for piece in pieces:
             self.parts.add(piece)
 

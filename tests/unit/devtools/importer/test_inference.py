@@ -127,6 +127,21 @@ def test_conversions() -> None:
     assert to_list("b; a;;b") == ["b", "a"]
 
 
+def test_a_list_that_was_exported_comes_back_whole() -> None:
+    cells = {
+        r"oak\; red;beech": ["oak; red", "beech"],
+        r"a\\;b": ["a\\", "b"],
+        r"\\\;": [r"\;"],
+        "C:\\parts;d\\": [r"C:\parts", "d\\"],
+    }
+    assert {cell: to_list(cell) for cell in cells} == cells
+
+
+def test_an_escaped_semicolon_makes_a_list() -> None:
+    found = observed([r"oak\; red"] * 4)
+    assert (found.type, found.options(FieldType.MULTI_ENUM)) == (FieldType.MULTI_ENUM, ("oak; red",))
+
+
 @needs.data
 def test_types_of_the_titanium_issues() -> None:
     count, profiles = profile(open_source(DATA / "titanium_issues.csv").rows())
