@@ -99,6 +99,8 @@ describe('asking for groups', () => {
       { field: 'seen', unit: 'month', timezone: 'Europe/London' },
       'state',
     ]);
+    const zoned = [{ field: 'seen', unit: 'day', timezone: 'Asia/Tokyo' }] as const;
+    expect(byOf(zoned, fields, 'Europe/London')).toEqual(zoned);
   });
 
   it('names periods as people do', () => {

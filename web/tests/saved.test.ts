@@ -41,7 +41,7 @@ describe('a saved view', () => {
     expect(look).toEqual({
       query: FULL.query,
       columns: FULL.columns,
-      groups: [{ field: 'due', unit: 'month' }],
+      groups: [{ field: 'due', unit: 'month', timezone: null }],
       footers: FULL.footers,
       color: 'priority',
       height: 56,
@@ -50,6 +50,22 @@ describe('a saved view', () => {
     expect(searched.query.filter).toEqual({ and: [FULL.query.filter, { field: 'name', op: 'contains', value: 'paint' }] });
     expect(searched).not.toHaveProperty('closed');
     expect(lookOf(DEFAULT_VIEW, 0)).toMatchObject({ query: { sort: [], filter: null }, columns: null, footers: [] });
+  });
+});
+
+describe('the time zone of a group', () => {
+  const groups = [{ field: 'seen', unit: 'day', timezone: 'Etc/GMT+5' } as const, { field: 'due', unit: 'month', timezone: null } as const];
+  const zoned = saved('v4', { groups });
+
+  it('is saved as it was', () => {
+    expect(lookOf(viewOf(zoned), 10).groups).toEqual(groups);
+  });
+
+  it('stands in the address of what somebody makes of the view', () => {
+    const changed = { ...viewOf(zoned), height: 24 } as const;
+    expect(openedAt(addressOf(changed, zoned, [zoned]), [zoned])).toMatchObject({ view: { groups: changed.groups }, changed: true });
+    const elsewhere = { ...viewOf(zoned), groups: [{ field: 'seen', unit: 'day' }, { field: 'due', unit: 'month' }] } as const;
+    expect(openedAt(addressOf(elsewhere, zoned, [zoned]), [zoned]).changed).toBe(true);
   });
 });
 

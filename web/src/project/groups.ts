@@ -29,9 +29,9 @@ interface GroupPage {
   readonly next: string | null;
 }
 
-/** The keys as the API takes them. Days of a point in time are those of the reader's own time zone. */
-export function byOf(keys: readonly GroupKey[], fields: readonly Field[], timezone: string): readonly By[] {
-  return keys.map(({ field, unit }) => {
+/** The keys as the API takes them. Days of a point in time are those of the view's time zone, or else of the reader's own. */
+export function byOf(keys: readonly GroupKey[], fields: readonly Field[], own: string): readonly By[] {
+  return keys.map(({ field, unit, timezone = own }) => {
     const type = fields.find(({ id }) => id === field)?.type;
     if (unit === null || (type !== 'date' && type !== 'datetime')) return field;
     return type === 'datetime' ? { field, unit, timezone } : { field, unit };

@@ -15,7 +15,7 @@ export function toAddress(view: View): string {
   put('sort', view.sort.map(sortText).join(','));
   put('filter', view.filter ? formatJson(view.filter) : '');
   put('search', view.search);
-  put('group', view.groups.map(({ field, unit }) => (unit ? `${field}.${unit}` : field)).join(','));
+  put('group', view.groups.map(groupText).join(','));
   put('closed', view.closed.map(encodeURIComponent).join(','));
   put('columns', view.columns?.map(columnText).join(',') ?? '');
   put('footers', Object.entries(view.footers).map((pair) => pair.join(':')).join(','));
@@ -51,9 +51,14 @@ function sortKey(text: string): SortKey[] {
   return field ? [{ field, direction: descending ? 'desc' : 'asc', nulls: first ? 'first' : 'last' }] : [];
 }
 
+function groupText({ field, unit, timezone }: GroupKey): string {
+  return [field, ...(unit ? [unit, ...(timezone === undefined ? [] : [timezone])] : [])].join('.');
+}
+
 function groupKey(text: string): GroupKey[] {
-  const [, field, unit] = /^([a-z0-9_]{1,64})(?:\.(day|month|year))?$/.exec(text) ?? [];
-  return field ? [{ field, unit: (unit as GroupKey['unit'] | undefined) ?? null }] : [];
+  const [, field, unit, timezone] = /^([a-z0-9_]{1,64})(?:\.(day|month|year)(?:\.([A-Za-z0-9_+\-/]{1,64}))?)?$/.exec(text) ?? [];
+  if (!field) return [];
+  return [{ field, unit: (unit as GroupKey['unit'] | undefined) ?? null, ...(timezone !== undefined && { timezone }) }];
 }
 
 function columnText({ field, width, frozen }: Column): string {

@@ -30,7 +30,7 @@ export function viewOf(saved: SavedView): View {
     sort: saved.query.sort,
     filter: saved.query.filter ?? null,
     search: '',
-    groups: saved.groups.map(({ field, unit }) => ({ field, unit })),
+    groups: saved.groups.map(({ field, unit, timezone }) => ({ field, unit, ...(timezone !== null && { timezone }) })),
     closed: [],
     columns: saved.columns?.length
       ? saved.columns.map((column) => ({ ...column, width: Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, column.width)) }))
@@ -46,7 +46,7 @@ export function lookOf(view: View, issues: number): Look {
   return {
     query: { sort: [...view.sort], filter: withSearch(view.filter, view.search, issues) },
     columns: view.columns ? [...view.columns] : null,
-    groups: view.groups.map(({ field, unit }) => ({ field, unit })),
+    groups: view.groups.map(({ field, unit, timezone = null }) => ({ field, unit, timezone })),
     footers: Object.entries(view.footers).map(([field, fn]) => ({ field, function: fn as Look['footers'][number]['function'] })),
     color: view.color,
     height: view.height,

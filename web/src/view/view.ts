@@ -15,6 +15,8 @@ export interface Column {
 export interface GroupKey {
   readonly field: string;
   readonly unit: 'day' | 'month' | 'year' | null;
+  /** Whose days, months and years those of points in time are; left out: the reader's own. */
+  readonly timezone?: string;
 }
 
 export interface View {
