@@ -162,6 +162,17 @@ describe('the jobs of a project', () => {
     jobs.close();
   });
 
+  it('write what the grid shows into a file', async () => {
+    const { jobs, asked } = apiOf(new Map(), () => ({ status: 202, body: job('1', { kind: 'export' }) }));
+    const sort = [{ field: 'due', direction: 'desc', nulls: 'last' }] as const;
+    expect(await jobs.export({ sort, filter: filterOf('open'), columns: ['num', 'due'], raw: false })).toBe('1');
+    expect(asked).toMatchObject([
+      { path: '/v1/projects/p/export', body: { query: { sort, filter: filterOf('open'), columns: ['num', 'due'] }, format: 'csv', raw: false } },
+    ]);
+    expect(jobs.open.value.map(({ kind }) => kind)).toEqual(['export']);
+    jobs.close();
+  });
+
   it('delete where nothing is to be set; a refusal is kept for the window', async () => {
     const { jobs, asked } = apiOf(new Map(), () => ({ status: 403, body: { title: 'Forbidden' } }));
     expect(await jobs.begin({ targets: [{ filter: null, rows: null, count: 2 }], sort: [], set: null })).toBe(false);

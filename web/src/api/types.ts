@@ -28,3 +28,6 @@ export type ResetEvent = Schemas['ResetEvent'];
 export type UndoAnswer = Schemas['UndoAnswer'];
 export type BackgroundJob = Schemas['BackgroundJob'];
 export type RefusedIssue = Schemas['RefusedIssue'];
+export type Webhook = Schemas['WebhookAnswer'];
+export type WebhookCreate = Schemas['WebhookCreate'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];

@@ -7,7 +7,7 @@ export type Drawer =
   | { readonly kind: 'issue'; readonly num: number }
   | { readonly kind: 'explain' }
   | { readonly kind: 'bulk'; readonly scope: Scope; readonly field: string | null };
-export type Window = 'settings' | 'import' | 'export' | 'trash' | 'jobs';
+export type Window = 'settings' | 'import' | 'export' | 'trash' | 'jobs' | 'webhooks';
 
 export class Desk {
   readonly drawer = signal<Drawer | null>(null);

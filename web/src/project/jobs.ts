@@ -6,7 +6,7 @@ import { computed, signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { patiently } from '../api/patience';
 import { isAbort } from '../api/problem';
-import type { BackgroundJob, RefusedIssue, SortKey, UndoAnswer } from '../api/types';
+import type { BackgroundJob, Filter, RefusedIssue, SortKey, UndoAnswer } from '../api/types';
 import type { Patch } from '../edits/change';
 import { askUndo, isJob } from '../edits/take-back';
 import type { Target } from '../rows/targets';
@@ -19,6 +19,15 @@ export interface BulkOrder {
   readonly sort: readonly SortKey[];
   /** What each is to have; null: they are deleted. */
   readonly set: Patch | null;
+}
+
+/** What a file is to hold. */
+export interface ExportOrder {
+  readonly sort: readonly SortKey[];
+  readonly filter: Filter | null;
+  readonly columns: readonly string[];
+  /** Leave texts that a spreadsheet would take for formulas as they are. */
+  readonly raw: boolean;
 }
 
 /** Milliseconds between two looks at open jobs, and after a look that failed. */
@@ -83,8 +92,26 @@ export class Jobs {
     });
   }
 
+  /** Begin to write a CSV file. Answers the id of the job; null where it was refused. */
+  async export({ raw, ...query }: ExportOrder): Promise<string | null> {
+    const headers = { 'Idempotency-Key': crypto.randomUUID() };
+    let begun: string | null = null;
+    await this.taking(async () => {
+      const { body } = await patiently(() =>
+        this.api.call('POST', '/v1/projects/{project}/export', {
+          path: { project: this.project },
+          body: { query: { ...query, sort: [...query.sort], columns: [...query.columns] }, format: 'csv', raw },
+          headers,
+        }),
+      );
+      begun = body.id;
+      this.watch(body);
+    });
+    return begun;
+  }
+
   /** Cancel a job. What it has changed stays. */
-  async cancel({ id }: BackgroundJob): Promise<void> {
+  async cancel({ id }: Pick<BackgroundJob, 'id'>): Promise<void> {
     await this.taking(async () => {
       await this.api.call('DELETE', '/v1/projects/{project}/jobs/{job}', { path: { project: this.project, job: id } });
       this.put([await this.read(id)]);

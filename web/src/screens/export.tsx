@@ -1,66 +1,103 @@
-/** Export of what the grid shows, with progress. */
+/** Export of what the grid shows, with progress: the page writes a small file itself, a job of the API a large one. */
 import { useState } from 'preact/hooks';
+import { ApiError } from '../api/problem';
 import { Export } from '../project/exporting';
+import { isOpen } from '../project/jobs';
 import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
-import { fileFor } from '../ui/save';
+import { download } from '../ui/save';
 import { words } from '../words';
+import { Download } from './download';
 
-/** Rows from which on a file is written while it is read, to a place that the user picks. Below, a plain download asks nothing. */
-const LARGE = 20_000;
+/** Rows of a file that the page writes itself. */
+const SMALL = 10_000;
 
 export function ExportWindow({ model }: { readonly model: ProjectModel }) {
   const [raw, setRaw] = useState(false);
   const [running, setRunning] = useState<Export | null>(null);
-  const state = running?.state.value;
+  const [job, setJob] = useState<string | null>(null);
   const matched = model.counting.counts.value?.matched ?? null;
+  const isCounting = matched === null && model.counting.error.value === null;
+  const isLarge = !isCounting && (matched === null || matched > SMALL);
+  const begun = job === null ? undefined : model.jobs.list.value.find(({ id }) => id === job);
+  const busy = running?.state.value.phase === 'running' || model.jobs.busy.value || (begun !== undefined && isOpen(begun));
+  const refusal = model.jobs.refusal.value;
   const start = async () => {
-    const sink = await fileFor(`${model.project.id}.csv`, { large: matched === null || matched > LARGE });
-    if (!sink) return;
-    const next = new Export(model.api, model.project.id);
-    setRunning(next);
+    const { sort } = model.view.peek();
+    const { filter } = model;
     const fields = model.columns.peek().flatMap(({ field }) => model.field(field) ?? []);
-    await next.run({ sort: model.view.peek().sort, filter: model.filter, fields, raw }, sink);
+    if (isLarge) {
+      setRunning(null);
+      setJob(await model.jobs.export({ sort, filter, columns: fields.map(({ id }) => id), raw }));
+      return;
+    }
+    const next = new Export(model.api, model.project.id);
+    setJob(null);
+    setRunning(next);
+    await next.run({ sort, filter, fields, raw }, download(`${model.project.id}.csv`));
   };
   return (
     <Dialog
       title={words.export.title}
       onClose={() => {
         running?.cancel();
+        model.jobs.refusal.value = null;
         model.desk.window.value = null;
       }}
     >
       <p>{words.export.what(matched, model.columns.value.length)}</p>
+      {isLarge && <p class="soft">{words.export.byJob}</p>}
       <div class="form">
         <label class="check">
-          <input type="checkbox" checked={raw} disabled={state?.phase === 'running'} onChange={(event) => setRaw(event.currentTarget.checked)} />
+          <input type="checkbox" checked={raw} disabled={busy} onChange={(event) => setRaw(event.currentTarget.checked)} />
           {words.export.raw}
         </label>
         <p class="soft">{words.export.rawWhy}</p>
       </div>
-      {state && (
-        <div role="status">
-          <progress
-            aria-label={words.export.title}
-            max={Math.max(1, matched ?? 1)}
-            {...(state.phase === 'done' ? { value: Math.max(1, matched ?? 1) } : matched === null ? {} : { value: state.rows })}
-          />
-          <p>{words.export.state(state.phase, state.rows)}</p>
+      {running && <Written running={running} matched={matched ?? 0} />}
+      {begun && (
+        <div>
+          <progress aria-label={words.export.title} max={Math.max(1, begun.of ?? 1)} {...(begun.of !== null && { value: begun.done })} />
+          <p role={isOpen(begun) ? undefined : 'status'}>{words.jobs.state(begun)}</p>
+          {begun.problem && (
+            <Refusal
+              error={new ApiError(begun.problem)}
+              remedied={{ api: model.api, role: model.role, onBegun: () => setJob(null) }}
+            />
+          )}
         </div>
       )}
-      {state?.phase === 'failed' && <Refusal error={state.error} />}
+      {refusal !== null && (
+        <Refusal error={refusal} remedied={{ api: model.api, role: model.role, onBegun: () => (model.jobs.refusal.value = null) }} />
+      )}
       <div class="row-end">
-        {state?.phase === 'running' ? (
-          <button class="button" type="button" onClick={() => running?.cancel()}>
+        {begun?.state === 'done' && <Download jobs={model.jobs} job={begun.id} />}
+        {busy ? (
+          <button class="button" type="button" disabled={model.jobs.busy.value} onClick={() => (begun ? void model.jobs.cancel(begun) : running?.cancel())}>
             {words.export.cancel}
           </button>
         ) : (
-          <button class="button primary" type="button" onClick={() => void start()}>
+          <button class={`button ${begun?.state === 'done' ? '' : 'primary'}`} type="button" disabled={isCounting} onClick={() => void start()}>
             {words.export.start}
           </button>
         )}
       </div>
     </Dialog>
+  );
+}
+
+/** How far the page is with a file that it writes. */
+function Written({ running, matched }: { readonly running: Export; readonly matched: number }) {
+  const { phase, rows, error } = running.state.value;
+  const all = Math.max(1, matched);
+  return (
+    <>
+      <div role="status">
+        <progress aria-label={words.export.title} max={all} value={phase === 'done' ? all : rows} />
+        <p>{words.export.state(phase, rows)}</p>
+      </div>
+      {phase === 'failed' && <Refusal error={error} />}
+    </>
   );
 }

@@ -9,6 +9,7 @@ import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
+import { Download } from './download';
 
 export function JobsWindow({ model }: { readonly model: ProjectModel }) {
   const { jobs } = model;
@@ -81,6 +82,7 @@ function Job({ model, job, onUndo }: { readonly model: ProjectModel; readonly jo
             {words.jobs.cancel}
           </button>
         )}
+        {kind === 'export' && job.state === 'done' && <Download jobs={jobs} job={id} />}
         {!open && kind !== 'export' && done > 0 && model.mayTakeBack({ change, by: created_by }) && (
           <button class="button" type="button" disabled={busy} aria-label={words.jobs.undoOf(name, when)} onClick={onUndo}>
             {words.history.undo}

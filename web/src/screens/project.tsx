@@ -35,6 +35,7 @@ import { Settings } from './settings/settings';
 import { TrashWindow } from './trash';
 import { Toolbar } from './toolbar/toolbar';
 import { ViewList, ViewNotice, ViewWindows } from './views';
+import { WebhooksWindow } from './webhooks';
 
 /** Half of the page's code. It comes while the session and the project are asked for. */
 const gridView = import('../grid/grid-view');
@@ -192,6 +193,7 @@ function OpenProject({ api, views, feed, onRedefined }: OpenProjectProps) {
       {model.desk.window.value === 'export' && <ExportWindow model={model} />}
       {model.desk.window.value === 'jobs' && <JobsWindow model={model} />}
       {model.desk.window.value === 'trash' && <TrashWindow model={model} />}
+      {model.desk.window.value === 'webhooks' && <WebhooksWindow model={model} />}
       {model.desk.window.value === 'settings' && (
         <Settings
           api={api}

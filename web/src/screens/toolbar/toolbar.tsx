@@ -107,6 +107,9 @@ function MorePanel({ model, actions, close }: Omit<ToolbarProps, 'children'> & {
       <Choice icon="jobs" label={words.jobs.title} onChoose={() => (desk.window.value = 'jobs')} close={close} />
       <Choice icon="trash" label={words.trash.title} onChoose={() => (desk.window.value = 'trash')} close={close} />
       {permits(model.role, 'admin') && (
+        <Choice icon="link" label={words.webhooks.title} onChoose={() => (desk.window.value = 'webhooks')} close={close} />
+      )}
+      {permits(model.role, 'admin') && (
         <Choice icon="settings" label={words.settings.open} onChoose={() => (desk.window.value = 'settings')} close={close} />
       )}
     </ul>

@@ -1,0 +1,65 @@
+import { expect } from 'vitest';
+import { findings } from './accessibility';
+import { ProjectPage } from './project-page';
+import { makeProject } from './projects';
+import { ADMIN } from './stack';
+import { test } from './test';
+
+/** A name that no resolver knows, so that nothing leaves this machine. */
+const URL = 'https://receiver.invalid/gridview';
+
+test('an admin defines a webhook, takes its secret, looks at its messages, sends one again, and deletes it', async ({ visit, api }) => {
+  const id = await makeProject(api, { name: 'Hooked' });
+  const { page } = await visit();
+  await page.goto(`/projects/${id}`);
+  const project = new ProjectPage(page, id);
+  await project.more('Webhooks');
+  const window = project.panel('Webhooks');
+  await window.getByText('There are no webhooks yet.').waitFor();
+  const form = window.getByRole('region', { name: 'New webhook' });
+  await form.getByLabel('URL that takes the messages').fill(URL);
+  await form.getByLabel('Deletions').uncheck();
+  await form.getByRole('button', { name: 'Add the webhook' }).click();
+
+  const secret = window.getByRole('region', { name: 'Secret' });
+  const told = await secret.getByRole('textbox').inputValue();
+  expect(told).toMatch(/^whsec_/);
+  await secret.getByRole('button', { name: 'Copy the secret' }).click();
+  await secret.getByText('The secret is in the clipboard.').waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(told);
+  expect(await findings(page)).toEqual([]);
+  await secret.getByRole('button', { name: 'I have it' }).click();
+  const item = window.getByRole('listitem', { name: URL });
+  await item.getByText('Enabled · All issues · New issues, Changes, Restored issues').waitFor();
+
+  await api.call('POST', '/v1/projects/{project}/issues', { path: { project: id }, body: { name: 'Girder' } });
+  await item.getByText('Messages of the last 7 days').click();
+  const message = item.getByRole('listitem').filter({ hasText: 'New issues: issue 1, version 1' });
+  await expect
+    .poll(async () => {
+      await item.getByRole('button', { name: 'Look again' }).click();
+      return message.count();
+    })
+    .toBe(1);
+  await message.getByText('To be tried again').waitFor();
+  expect(await findings(page)).toEqual([]);
+  await message.getByRole('button', { name: 'Send again' }).click();
+  await item.getByText('It is sent again.').waitFor();
+
+  await item.getByRole('button', { name: 'New secret' }).click();
+  await item.getByRole('alert').getByRole('button', { name: 'New secret' }).click();
+  expect(await secret.getByRole('textbox').inputValue()).not.toBe(told);
+  await item.getByText(/^The former secret signs too until/).waitFor();
+  await item.getByRole('button', { name: 'Disable' }).click();
+  await item.getByText(/^Disabled · /).waitFor();
+  await item.getByRole('button', { name: 'Delete the webhook' }).click();
+  await item.getByRole('alert').getByRole('button', { name: 'Delete the webhook' }).click();
+  await window.getByText('There are no webhooks yet.').waitFor();
+});
+
+test('an editor is not offered webhooks', async ({ visit }) => {
+  const project = await ProjectPage.open(await visit({ ...ADMIN, user: 'ed', role: 'editor' }), 'demo');
+  const more = await project.open('More');
+  await more.getByRole('button', { name: 'Import CSV' }).waitFor();
+  expect(await more.getByRole('button', { name: 'Webhooks' }).count()).toBe(0);
+});

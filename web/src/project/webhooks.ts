@@ -1,0 +1,151 @@
+/** The webhooks of a project: where its changes are sent, what became of each message, and secrets, which are told once. */
+import { signal } from '@preact/signals';
+import type { Api } from '../api/client';
+import { ApiError, isAbort } from '../api/problem';
+import type { Webhook, WebhookCreate, WebhookDelivery } from '../api/types';
+import { Paged } from './paged';
+
+export type WebhookEvent = Webhook['events'][number];
+
+/** What a webhook of all issues may be told of, and one of a view. */
+const OF_ALL: readonly WebhookEvent[] = ['create', 'update', 'delete', 'restore'];
+const OF_VIEW: readonly WebhookEvent[] = ['enter', 'leave', 'change'];
+
+export function eventsOf(view: string | null): readonly WebhookEvent[] {
+  return view === null ? OF_ALL : OF_VIEW;
+}
+
+export interface WebhookDraft {
+  readonly url: string;
+  /** The saved view whose rows are followed; null: all issues. It is chosen once. */
+  readonly view: string | null;
+  readonly events: readonly WebhookEvent[];
+  readonly enabled: boolean;
+}
+
+/** A secret that was just made. */
+export interface ToldSecret {
+  readonly webhook: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
+export class Webhooks {
+  /** In the order in which they were made; null before they are read. */
+  readonly list = signal<readonly Webhook[] | null>(null);
+  readonly error = signal<unknown>(null);
+  /** Why the last change was refused. */
+  readonly refusal = signal<unknown>(null);
+  readonly busy = signal(false);
+  readonly secret = signal<ToldSecret | null>(null);
+  private readonly closed = new AbortController();
+
+  constructor(
+    private readonly api: Api,
+    private readonly project: string,
+  ) {}
+
+  async load(): Promise<void> {
+    try {
+      const { body } = await this.api.call('GET', '/v1/projects/{project}/webhooks', { path: { project: this.project }, signal: this.closed.signal });
+      this.list.value = body.items;
+      this.error.value = null;
+    } catch (error) {
+      if (!isAbort(error)) this.error.value = error;
+    }
+  }
+
+  /** Define one. `key` is the same when it is tried again, and so is the secret then. Answers whether the API took it. */
+  async create({ url, view, events, enabled }: WebhookDraft, key: string): Promise<boolean> {
+    const body: WebhookCreate = { url, events: [...events], enabled, ...(view !== null && { view }) };
+    return this.changing(async () => {
+      const { body: made } = await this.api.call('POST', '/v1/projects/{project}/webhooks', {
+        path: { project: this.project },
+        body,
+        headers: { 'Idempotency-Key': key },
+      });
+      this.tell(made);
+    });
+  }
+
+  async change(webhook: Webhook, { url, events, enabled }: Partial<WebhookDraft>): Promise<boolean> {
+    const body = { ...(url !== undefined && { url }), ...(events && { events: [...events] }), ...(enabled !== undefined && { enabled }) };
+    return this.changing(() =>
+      this.api.call('PATCH', '/v1/projects/{project}/webhooks/{webhook}', { path: this.pathOf(webhook), body, headers: seen(webhook) }),
+    );
+  }
+
+  /** Give it another secret. For a day the former one signs too. */
+  async rotate(webhook: Webhook): Promise<boolean> {
+    return this.changing(async () => {
+      const { body } = await this.api.call('POST', '/v1/projects/{project}/webhooks/{webhook}/rotate', {
+        path: this.pathOf(webhook),
+        headers: { 'Idempotency-Key': crypto.randomUUID() },
+      });
+      this.tell(body);
+    });
+  }
+
+  async remove(webhook: Webhook): Promise<boolean> {
+    return this.changing(async () => {
+      await this.api.call('DELETE', '/v1/projects/{project}/webhooks/{webhook}', { path: this.pathOf(webhook), headers: seen(webhook) });
+      if (this.secret.peek()?.webhook === webhook.id) this.secret.value = null;
+    });
+  }
+
+  /** Have a message sent again. */
+  async replay(webhook: Webhook, { id }: WebhookDelivery): Promise<boolean> {
+    return this.changing(() =>
+      this.api.call('POST', '/v1/projects/{project}/webhooks/{webhook}/deliveries/{delivery}/replay', {
+        path: { ...this.pathOf(webhook), delivery: id },
+        headers: { 'Idempotency-Key': crypto.randomUUID() },
+      }),
+    );
+  }
+
+  /** What was sent in the last 7 days, the last change first. */
+  deliveriesOf(webhook: string): Paged<WebhookDelivery> {
+    return new Paged(async (cursor, signal) => {
+      const { body } = await this.api.call('GET', '/v1/projects/{project}/webhooks/{webhook}/deliveries', {
+        path: { project: this.project, webhook },
+        query: cursor === null ? {} : { cursor },
+        signal,
+      });
+      return body;
+    });
+  }
+
+  close(): void {
+    this.closed.abort();
+  }
+
+  private pathOf({ id }: Webhook) {
+    return { project: this.project, webhook: id };
+  }
+
+  private tell({ id, url, secret }: { readonly id: string; readonly url: string; readonly secret: string }): void {
+    this.secret.value = { webhook: id, url, secret };
+  }
+
+  /** Carry a change out, and read all of them anew. */
+  private async changing(change: () => Promise<unknown>): Promise<boolean> {
+    this.busy.value = true;
+    this.refusal.value = null;
+    try {
+      await change();
+      await this.load();
+      return true;
+    } catch (error) {
+      // Somebody changed or deleted it meanwhile: show what there is now.
+      if (error instanceof ApiError && (error.status === 412 || error.status === 404)) await this.load();
+      this.refusal.value = error;
+      return false;
+    } finally {
+      this.busy.value = false;
+    }
+  }
+}
+
+function seen({ version }: Webhook) {
+  return { 'If-Match': `"${version}"` };
+}

@@ -1,0 +1,279 @@
+/** The webhooks of a project, for its admins: where changes are sent, and what became of each message. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Webhook, WebhookDelivery } from '../api/types';
+import { formatDatetime } from '../cells/format';
+import type { ProjectModel } from '../project/model';
+import { eventsOf, Webhooks, type ToldSecret, type WebhookDraft, type WebhookEvent } from '../project/webhooks';
+import { Dialog } from '../ui/dialog';
+import { Refusal } from '../ui/refusal';
+import { words } from '../words';
+import { Confirm } from './settings/confirm';
+
+export function WebhooksWindow({ model }: { readonly model: ProjectModel }) {
+  const webhooks = useMemo(() => new Webhooks(model.api, model.project.id), [model]);
+  useEffect(() => {
+    void webhooks.load();
+    return () => webhooks.close();
+  }, [webhooks]);
+  const list = webhooks.list.value;
+  const error = webhooks.error.value;
+  const refusal = webhooks.refusal.value;
+  const secret = webhooks.secret.value;
+  return (
+    <Dialog title={words.webhooks.title} wide onClose={() => (model.desk.window.value = null)}>
+      <p class="soft">{words.webhooks.what}</p>
+      {error !== null && <Refusal error={error} title={words.webhooks.failed} onRetry={() => void webhooks.load()} />}
+      {refusal !== null && <Refusal error={refusal} title={words.webhooks.refused} />}
+      {secret && <Secret key={secret.secret} told={secret} onTaken={() => (webhooks.secret.value = null)} />}
+      {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
+      {list?.length === 0 && <p>{words.webhooks.none}</p>}
+      <ul class="webhooks">
+        {list?.map((webhook) => <WebhookItem key={webhook.id} model={model} webhooks={webhooks} webhook={webhook} />)}
+      </ul>
+      {list && <NewWebhook model={model} webhooks={webhooks} />}
+    </Dialog>
+  );
+}
+
+/** A secret, until it has been taken: nobody tells it again. */
+function Secret({ told, onTaken }: { readonly told: ToldSecret; readonly onTaken: () => void }) {
+  const [said, setSaid] = useState('');
+  const copy = () => {
+    navigator.clipboard.writeText(told.secret).then(
+      () => setSaid(words.webhooks.copied),
+      () => setSaid(words.views.notCopied),
+    );
+  };
+  return (
+    <section class="secret" aria-label={words.webhooks.secret}>
+      <label>
+        {words.webhooks.secretOf(told.url)}
+        <input readOnly value={told.secret} onFocus={(event) => event.currentTarget.select()} />
+      </label>
+      <div class="row">
+        <button class="button primary" type="button" onClick={copy}>
+          {words.webhooks.copy}
+        </button>
+        <button class="button" type="button" onClick={onTaken}>
+          {words.webhooks.taken}
+        </button>
+        <span role="status">{said}</span>
+      </div>
+    </section>
+  );
+}
+
+interface WebhookProps {
+  readonly model: ProjectModel;
+  readonly webhooks: Webhooks;
+  readonly webhook: Webhook;
+}
+
+function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
+  const { url, view, events, enabled, notice, rotating_until: rotating } = webhook;
+  const busy = webhooks.busy.value;
+  const viewName = view === null ? words.webhooks.all : (model.views.list.value.find(({ id }) => id === view)?.name ?? view);
+  return (
+    <li aria-label={url}>
+      <strong>{url}</strong>
+      <p class="soft">
+        {[enabled ? words.webhooks.on : words.webhooks.off, viewName, events.map((event) => words.webhooks.events[event]).join(', ')].join(' · ')}
+      </p>
+      {notice && <p class="bad">{words.webhooks.notice(formatDatetime(notice.at), notice.reason)}</p>}
+      {rotating !== null && <p class="soft">{words.webhooks.rotating(formatDatetime(rotating))}</p>}
+      <div class="row">
+        <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { enabled: !enabled })}>
+          {enabled ? words.webhooks.disable : words.webhooks.enable}
+        </button>
+        <Confirm label={words.webhooks.rotate} question={words.webhooks.rotateWhy} onConfirm={() => void webhooks.rotate(webhook)} />
+        <Confirm label={words.webhooks.delete} question={words.webhooks.deleteWhy(url)} onConfirm={() => void webhooks.remove(webhook)} />
+      </div>
+      <Fold label={words.webhooks.edit}>
+        <WebhookForm
+          key={webhook.version}
+          model={model}
+          initial={{ url, view, events, enabled }}
+          isNew={false}
+          busy={busy}
+          onSave={({ url: to, events: told }) => void webhooks.change(webhook, { url: to, events: told })}
+        />
+      </Fold>
+      <Fold label={words.webhooks.deliveries}>
+        <Deliveries webhooks={webhooks} webhook={webhook} />
+      </Fold>
+    </li>
+  );
+}
+
+function Fold({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{label}</summary>
+      {open && children}
+    </details>
+  );
+}
+
+const NEW: WebhookDraft = { url: '', view: null, events: eventsOf(null), enabled: true };
+
+function NewWebhook({ model, webhooks }: { readonly model: ProjectModel; readonly webhooks: Webhooks }) {
+  const [round, setRound] = useState(0);
+  // The same request again is done once, however its answer was lost.
+  const [sent, setSent] = useState<{ readonly draft: string; readonly key: string } | null>(null);
+  const save = async (draft: WebhookDraft) => {
+    const text = JSON.stringify(draft);
+    const key = sent?.draft === text ? sent.key : crypto.randomUUID();
+    setSent({ draft: text, key });
+    if (!(await webhooks.create(draft, key))) return;
+    setSent(null);
+    setRound(round + 1);
+  };
+  return (
+    <section class="section" aria-label={words.webhooks.new}>
+      <h3>{words.webhooks.new}</h3>
+      <WebhookForm key={round} model={model} initial={NEW} isNew busy={webhooks.busy.value} onSave={(draft) => void save(draft)} />
+    </section>
+  );
+}
+
+interface WebhookFormProps {
+  readonly model: ProjectModel;
+  readonly initial: WebhookDraft;
+  readonly isNew: boolean;
+  readonly busy: boolean;
+  readonly onSave: (draft: WebhookDraft) => void;
+}
+
+function WebhookForm({ model, initial, isNew, busy, onSave }: WebhookFormProps) {
+  const [draft, setDraft] = useState(initial);
+  const put = (change: Partial<WebhookDraft>) => setDraft({ ...draft, ...change });
+  const toggle = (event: WebhookEvent) =>
+    put({ events: eventsOf(draft.view).filter((one) => (one === event ? !draft.events.includes(one) : draft.events.includes(one))) });
+  const views = model.views.list.value.filter(({ visibility }) => visibility !== 'private');
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave({ ...draft, url: draft.url.trim() });
+      }}
+    >
+      <label>
+        {words.webhooks.url}
+        <input type="url" required placeholder="https://" value={draft.url} onInput={(event) => put({ url: event.currentTarget.value })} />
+      </label>
+      {isNew && (
+        <label>
+          {words.webhooks.view}
+          <select
+            value={draft.view ?? ''}
+            onChange={(event) => {
+              const view = event.currentTarget.value || null;
+              put({ view, events: eventsOf(view) });
+            }}
+          >
+            <option value="">{words.webhooks.all}</option>
+            {views.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <fieldset class="radios">
+        <legend>{words.webhooks.told}</legend>
+        {eventsOf(draft.view).map((event) => (
+          <label key={event}>
+            <input type="checkbox" checked={draft.events.includes(event)} onChange={() => toggle(event)} />
+            {words.webhooks.events[event]}
+          </label>
+        ))}
+      </fieldset>
+      {isNew && (
+        <label class="check">
+          <input type="checkbox" checked={draft.enabled} onChange={(event) => put({ enabled: event.currentTarget.checked })} />
+          {words.webhooks.on}
+        </label>
+      )}
+      <div class="row-end">
+        <button class="button primary" type="submit" disabled={busy || !draft.events.length}>
+          {isNew ? words.webhooks.create : words.settings.save}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function Deliveries({ webhooks, webhook }: Omit<WebhookProps, 'model'>) {
+  const deliveries = useMemo(() => webhooks.deliveriesOf(webhook.id), [webhooks, webhook.id]);
+  useEffect(() => {
+    void deliveries.load();
+    return () => deliveries.close();
+  }, [deliveries]);
+  const [said, setSaid] = useState('');
+  const list = deliveries.list.value;
+  const error = deliveries.error.value;
+  const replay = async (delivery: WebhookDelivery) => {
+    setSaid('');
+    if (!(await webhooks.replay(webhook, delivery))) return;
+    setSaid(words.webhooks.replayed);
+    await deliveries.load();
+  };
+  return (
+    <>
+      {error !== null && <Refusal error={error} onRetry={() => void deliveries.load()} />}
+      {list === null && error === null && <p aria-busy="true">{words.loading}</p>}
+      {list?.length === 0 && <p>{words.webhooks.noDeliveries}</p>}
+      <p role="status">{said}</p>
+      <ul>
+        {list?.map((delivery) => (
+          <li key={delivery.id}>
+            <Delivery delivery={delivery} />{' '}
+            <button
+              class="button"
+              type="button"
+              disabled={webhooks.busy.value || !webhook.enabled}
+              aria-label={words.webhooks.replayOf(whatOf(delivery))}
+              onClick={() => void replay(delivery)}
+            >
+              {words.webhooks.replay}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <div class="row">
+        <button class="button" type="button" onClick={() => void deliveries.load()}>
+          {words.webhooks.look}
+        </button>
+        {deliveries.more.value && (
+          <button class="button" type="button" onClick={() => void deliveries.next()}>
+            {words.webhooks.more}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Delivery({ delivery }: { readonly delivery: WebhookDelivery }) {
+  const { at, status, attempts, code, problem, answer, last_attempt: last, next_attempt: next } = delivery;
+  return (
+    <>
+      <strong>{whatOf(delivery)}</strong>{' '}
+      <span class="soft">
+        <time dateTime={at}>{formatDatetime(at)}</time> · {words.webhooks.statuses[status]} · {words.webhooks.attempts(attempts, last === null ? null : formatDatetime(last))}
+        {next !== null && ` · ${words.webhooks.next(formatDatetime(next))}`}
+        {code !== null && ` · ${code}`}
+      </span>
+      {problem !== null && <p class="bad">{problem}</p>}
+      {answer && <code>{answer}</code>}
+    </>
+  );
+}
+
+function whatOf({ event, issue }: WebhookDelivery): string {
+  return issue === null ? words.webhooks.events[event] : words.webhooks.of(words.webhooks.events[event], issue.num, issue.version);
+}

@@ -1,0 +1,88 @@
+import { LosslessNumber } from 'lossless-json';
+import { describe, expect, it, vi } from 'vitest';
+import type { Row } from '../src/fields/values';
+import { Actions } from '../src/project/actions';
+import type { ProjectModel } from '../src/project/model';
+import { Layout } from '../src/rows/layout';
+import { targetsOf } from '../src/rows/targets';
+import type { Rectangle } from '../src/selection/range';
+import { field } from './fields';
+
+const NUM = { ...field('num', 'number'), editable: false, custom: false };
+const NAME = { ...field('name'), required: true, custom: false };
+const FIELDS = [NUM, NAME, field('cost', 'number'), field('note')];
+const FIRST: Row = { num: 9, version: 1, values: { num: 9, name: 'Girder', note: 'wet' } };
+const ROWS = 1_000;
+
+/** A project with many rows, of which the first one alone can be read. */
+function projectOf(range: Rectangle, runs = 1) {
+  const pieces = Array.from({ length: runs }, (_, at) => ({ kind: 'run', run: { key: String(at), filter: null, count: ROWS / runs } }) as const);
+  const layout = new Layout(pieces);
+  const changeMany = vi.fn(() => Promise.resolve(true));
+  const apply = vi.fn();
+  const model = {
+    range,
+    canEdit: true,
+    fields: FIELDS,
+    fieldAt: (column: number) => FIELDS[column],
+    issuesIn: (first: number, last: number) => (last > first ? Promise.reject(new Error('Too many rows are read.')) : Promise.resolve([FIRST])),
+    targets: ({ first, last }: { first: number; last: number }) => targetsOf(layout, first, last),
+    changeMany,
+    editor: { apply },
+  } as unknown as ProjectModel;
+  return { actions: new Actions(model), changeMany, apply };
+}
+
+/** Do something, and answer the question that it asks. */
+async function answered(actions: Actions, act: () => Promise<void>, yes = true): Promise<string | null> {
+  const acting = act();
+  await vi.waitFor(() => expect(actions.question.value !== null || actions.said.value !== '').toBe(true));
+  const title = actions.question.value?.title ?? null;
+  actions.question.value?.answer(yes);
+  await acting;
+  return title;
+}
+
+const rows = (top: number, bottom: number, left: number, right = left): Rectangle => ({ top, bottom, left, right });
+
+describe('more rows than a request may write', () => {
+  const some = [{ filter: null, rows: { from: 0, to: 500 }, count: 501 }];
+
+  it('are cleared by a job, in the fields that may be edited', async () => {
+    const { actions, changeMany, apply } = projectOf(rows(0, 500, 2, 3));
+    expect(await answered(actions, () => actions.clear())).toBe('Change 501 issues');
+    expect(changeMany).toHaveBeenCalledWith({ targets: some, set: { fields: { cost: null, note: null } } });
+    expect(apply).not.toHaveBeenCalled();
+  });
+
+  it('are not cleared of what each issue needs', async () => {
+    const { actions, changeMany } = projectOf(rows(0, 500, 0, 2));
+    expect(await answered(actions, () => actions.clear())).toBeNull();
+    expect(actions.said.value).toBe('name needs a value.');
+    expect(changeMany).not.toHaveBeenCalled();
+  });
+
+  it('get one value that is pasted, or those of the first row', async () => {
+    const pasted = projectOf(rows(0, 500, 0, 2));
+    await answered(pasted.actions, () => pasted.actions.paste('12.5'));
+    expect(pasted.changeMany).toHaveBeenCalledWith({ targets: some, set: { name: '12.5', fields: { cost: new LosslessNumber('12.5') } } });
+    const filled = projectOf(rows(0, 999, 2, 3));
+    await answered(filled.actions, () => filled.actions.fillDown());
+    expect(filled.changeMany).toHaveBeenCalledWith({ targets: [{ filter: null, rows: null, count: ROWS }], set: { fields: { cost: null, note: 'wet' } } });
+  });
+
+  it('are deleted when that was confirmed', async () => {
+    const { actions, changeMany } = projectOf(rows(0, 500, 0));
+    expect(await answered(actions, () => actions.remove(), false)).toBe('Delete 501 issues?');
+    expect(changeMany).not.toHaveBeenCalled();
+    await answered(actions, () => actions.remove());
+    expect(changeMany).toHaveBeenCalledWith({ targets: some, set: null });
+  });
+
+  it('of more groups than a project takes jobs are refused', async () => {
+    const { actions, changeMany } = projectOf(rows(0, 999, 2), 20);
+    expect(await answered(actions, () => actions.clear())).toBeNull();
+    expect(actions.said.value).toBe('The selection has more than 10 groups. Select fewer of them, or use a filter.');
+    expect(changeMany).not.toHaveBeenCalled();
+  });
+});
