@@ -63,7 +63,7 @@ describe('a refused plan', () => {
 
   test('tells everybody else what an admin could do', async ({ visit, api }) => {
     const id = await makeProject(api, { name: 'Unindexed', fields: [...fields], issues });
-    const page = await ProjectPage.open(await visit({ ...ADMIN, user: 'ed', role: 'editor' }), id);
+    const page = await ProjectPage.open(await visit({ ...ADMIN, user: 'ellen', role: 'editor' }), id);
     await page.head('Weight').click();
     const refusal = page.page.getByRole('alert').filter({ hasText: 'An admin can make this possible: Index Weight.' });
     await refusal.waitFor();

@@ -58,7 +58,7 @@ test('an admin defines a webhook, takes its secret, looks at its messages, sends
 });
 
 test('an editor is not offered webhooks', async ({ visit }) => {
-  const project = await ProjectPage.open(await visit({ ...ADMIN, user: 'ed', role: 'editor' }), 'demo');
+  const project = await ProjectPage.open(await visit({ ...ADMIN, user: 'ellen', role: 'editor' }), 'demo');
   const more = await project.open('More');
   await more.getByRole('button', { name: 'Import CSV' }).waitFor();
   expect(await more.getByRole('button', { name: 'Webhooks' }).count()).toBe(0);
