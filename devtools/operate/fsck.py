@@ -204,7 +204,7 @@ class Shown:
             project = issue.tenant, issue.project
             if project not in self._names:
                 catalog = self._catalogs.get(self._table, *project)
-                fields = (*catalog.builtins, *catalog.attributes, *catalog.deleting)
+                fields = (*catalog.builtins, *catalog.attributes, *catalog.hidden, *catalog.deleting)
                 self._names[project] = {field.key: field.id for field in fields}
             return self._names[project]
         except (KeyError, NotFound, Overloaded, ValueError):

@@ -181,6 +181,8 @@ def _work_on(table: Table, partition: str) -> Work | None:
 def described(work: Work) -> str:
     """One line for a job."""
     job = work.job
+    if job.rests:
+        return f"{work.label}: removes deleted attributes at {job.due}"
     if job.last is None:
         return f"{work.label}: waits until {job.due}"
     if job.waits:
@@ -192,7 +194,12 @@ def described(work: Work) -> str:
 
 def _outdated(tenant: str, project: str, items: ProjectItems) -> Iterator[Definition]:
     catalog = to_catalog(tenant, project, items)
-    definitions: list[Definition] = [*catalog.builtins, *catalog.attributes, *catalog.living_composites]
+    definitions: list[Definition] = [
+        *catalog.builtins,
+        *catalog.attributes,
+        *catalog.hidden,
+        *catalog.living_composites,
+    ]
     for one in definitions:
         specs = {index.spec for index in one.indexes.written}
         if specs - {SPEC_VERSION} and one.indexes.building is None:
@@ -204,7 +211,7 @@ def _show(table: Table, partition: str) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         shown = progress.add_task("waiting", total=None)
-        while (work := _work_on(table, partition)) is not None:
+        while (work := _work_on(table, partition)) is not None and not work.job.rests:
             if work.job.last is None:
                 progress.update(shown, description="waiting", total=None, completed=0)
             else:

@@ -21,7 +21,17 @@ from gridview.api.config import (
 )
 from gridview.api.http import Endpoint, Request, Response, ok, written
 from gridview.api.http import handler as http_handler
-from gridview.commands import attributes, composite_indexes, issues, jobs, projects, reads, trash, users
+from gridview.commands import (
+    attributes,
+    composite_indexes,
+    deleted_attributes,
+    issues,
+    jobs,
+    projects,
+    reads,
+    trash,
+    users,
+)
 from gridview.commands.attempts import Attempt, once
 from gridview.commands.batch import parse_batch, run_batch, versions_written
 from gridview.commands.idempotency import Commit, at_once, created_once
@@ -149,7 +159,23 @@ def update_attribute(request: Request) -> Response:
 def delete_attribute(request: Request) -> Response:
     """Delete an attribute."""
     project, attribute = request.path["project"], request.path["attribute"]
-    attributes.delete_attribute(
+    attributes.delete_attribute(table, catalogs, request.actor, project, attribute, request.expected())
+    return Response(204)
+
+
+def restore_attribute(request: Request) -> Response:
+    """Bring a deleted attribute back."""
+    actor, project, attribute = request.actor, request.path["project"], request.path["attribute"]
+    request.require_no_body()
+    restore = partial(deleted_attributes.restore_attribute, table, catalogs, actor, project, attribute)
+    return _once(request, restore, lambda restored: written(200, restored))
+
+
+@_counted
+def purge_attribute(request: Request) -> Response:
+    """Remove a deleted attribute for good."""
+    project, attribute = request.path["project"], request.path["attribute"]
+    deleted_attributes.purge_attribute(
         table, catalogs, request.actor, project, attribute, request.expected(), settling=settling
     )
     return Response(204)
@@ -708,6 +734,8 @@ OPERATIONS: dict[str, Endpoint] = {
         create_attribute,
         update_attribute,
         delete_attribute,
+        restore_attribute,
+        purge_attribute,
         create_index,
         delete_index,
         create_view,

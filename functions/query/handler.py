@@ -79,6 +79,14 @@ def get_attribute(request: Request) -> Response:
     return Response(200, found, {"ETag": etag(found["version"])})
 
 
+def list_deleted_attributes(request: Request) -> Response:
+    """The attributes that can be restored."""
+    from gridview.commands import deleted_attributes
+
+    project = request.path["project"]
+    return ok(deleted_attributes.list_deleted_attributes(table, request.actor, project))
+
+
 def list_indexes(request: Request) -> Response:
     """The composite indexes of a project."""
     return ok(reads.list_composites(table, request.actor, request.path["project"]))
@@ -340,6 +348,7 @@ OPERATIONS: dict[str, Endpoint] = {
         list_projects,
         get_project,
         get_attribute,
+        list_deleted_attributes,
         list_indexes,
         get_index,
         list_views,

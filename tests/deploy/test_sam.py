@@ -108,6 +108,10 @@ EFFECTS = {
     "list_refused": 404,
     "cancel_job": 404,
     "delete_attribute": 204,
+    "list_deleted_attributes": 200,
+    "restore_attribute": 200,
+    # It has come back.
+    "purge_attribute": 404,
     "delete_project": 204,
 }
 """The events in an order in which each has its effect on the worked example: the status of an answer, or the result."""

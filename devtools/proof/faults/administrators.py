@@ -10,6 +10,7 @@ from gridview.commands.journals import begin_journal
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog, Field
+from gridview.schema.jobs import Job
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobLine
 from gridview.support.errors import NotFound, Overloaded
@@ -34,6 +35,8 @@ def define(world: World, catalogs: Catalogs) -> Run | None:
     kinds: list[tuple[Callable[[World, Catalog], tuple[str, _Request] | None], float]] = [
         (_add, 2 if len(catalog.attributes) < MOST_ATTRIBUTES else 0),
         (_drop, 2),
+        (_restore, 2 if catalog.hidden else 0),
+        (_purge, 1 if catalog.hidden else 0),
         (_switch, 4),
         (_reorder, 3),
         (_rebuild, 1),
@@ -66,6 +69,16 @@ def _drop(world: World, catalog: Catalog) -> tuple[str, _Request] | None:
         return None
     chosen = world.random.choice(catalog.attributes).id
     return f"delete attribute {chosen}", _asking(world, "DELETE", f"/attributes/{chosen}")
+
+
+def _restore(world: World, catalog: Catalog) -> tuple[str, _Request]:
+    chosen = world.random.choice(catalog.hidden).id
+    return f"restore attribute {chosen}", _asking(world, "POST", f"/deleted-attributes/{chosen}/restore", b"")
+
+
+def _purge(world: World, catalog: Catalog) -> tuple[str, _Request]:
+    chosen = world.random.choice(catalog.hidden).id
+    return f"purge attribute {chosen}", _asking(world, "DELETE", f"/deleted-attributes/{chosen}")
 
 
 def _switch(world: World, catalog: Catalog) -> tuple[str, _Request] | None:
@@ -142,9 +155,10 @@ def work_is_left(world: World) -> bool:
     """Whether background work is still to be done."""
     partition = keys.project(world.tenant, world.project)
     line = world.engine.get(keys.jobs(*world.home), keys.LINE, consistent=True)
+    job = world.engine.get(partition, keys.JOB, consistent=True)
     return (
         world.fold_is_due
-        or world.engine.get(partition, keys.JOB, consistent=True) is not None
+        or (job is not None and not Job.from_item(job).rests)
         or (line is not None and bool(JobLine.from_item(line).open))
     )
 

@@ -168,7 +168,7 @@ def _assert_history(world: World, catalog: Catalog, key: str) -> None:
     for change in changes_behind(world.engine, *world.home, keys.parse_issue(key).num, 0):
         last = change.version
         for name, one in change.fields.items():
-            if _alike(values.get(name), one.old) or catalog.deleted(name):
+            if _alike(values.get(name), one.old) or catalog.removed(name):
                 values[name] = one.new
             else:
                 raise Difference(
@@ -184,9 +184,9 @@ def _assert_history(world: World, catalog: Catalog, key: str) -> None:
 
 
 def _is(catalog: Catalog, values: Mapping[str, Any], document: Item) -> bool:
-    """Whether these are a document's values, but for those of deleted attributes, which are swept out of it."""
+    """Whether these are a document's values, but for those of attributes deleted for good, which are swept out of it."""
     stored = {"name": document["name"], "state": document["state"], **document["fields"]}
-    names = (name for name in (*values, *stored) if not catalog.deleted(name))
+    names = (name for name in (*values, *stored) if not catalog.removed(name))
     return all(_alike(values.get(name), stored.get(name)) for name in names)
 
 

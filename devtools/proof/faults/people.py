@@ -141,7 +141,7 @@ def restore(world: World, key: str) -> None:
     kept = {
         name: given
         for name, given in before["fields"].items()
-        if given not in SPOILT and not catalog.deleted(name)
+        if given not in SPOILT and not catalog.removed(name)
     }
     world.table.put({**before, "fields": kept, "version": version + 1}, ABSENT)
 

@@ -15,7 +15,7 @@ from devtools.proof.faults.project import PROJECT, SMALL, in_memory, neighbours
 from devtools.proof.faults.stream import Shard
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import SETTLING, Difference, Run, World
-from gridview.commands import attributes, issues, projects, trash
+from gridview.commands import attributes, deleted_attributes, issues, projects, trash
 from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -410,18 +410,12 @@ def patched(attribute: str, **body: object) -> administrators.Change:
 
 
 def deleted(attribute: str) -> administrators.Change:
-    """An attribute is deleted."""
+    """An attribute is deleted, and for good."""
 
     def change(world: World, table: Table) -> None:
-        attributes.delete_attribute(
-            table,
-            Catalogs(),
-            world.admin,
-            world.project,
-            attribute,
-            None,
-            settling=SETTLING,
-        )
+        named = table, Catalogs(), world.admin, world.project, attribute, None
+        attributes.delete_attribute(*named)
+        deleted_attributes.purge_attribute(*named, settling=SETTLING)
 
     return change
 

@@ -220,12 +220,12 @@ def _differing(found: Mapping[str, str], expected: Mapping[str, str]) -> str:
 
 
 def assert_no_work_left(world: World) -> None:
-    """Every change of definitions is true of all issues, and no document holds a value of an attribute that was deleted."""
+    """Every change of definitions is true of all issues, and no document holds a value of an attribute deleted for good."""
     catalog = world.catalog()
     if pending := [field.id for field in catalog.pending()]:
         raise Difference(f"no job is left, and these are not what they are to be: {pending}")
     for key, document in {**world.documents, **world.trashed}.items():
-        if dead := [name for name in document.get("fields", {}) if catalog.deleted(name)]:
+        if dead := [name for name in document.get("fields", {}) if catalog.removed(name)]:
             raise Difference(f"{key}: values of deleted attributes {dead} are left")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.commands import attributes, issues, projects
+from gridview.commands import attributes, deleted_attributes, issues, projects
 from gridview.commands.actor import Actor, Role
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
@@ -45,16 +45,27 @@ def test_an_edit_keeps_the_value_of_an_attribute_that_is_newer_than_its_catalog(
     assert update(table, stale, name="renamed") == {"a1": "x", "a2": "y"}
 
 
-def test_an_edit_drops_the_value_of_an_attribute_that_was_deleted(table: MemoryTable) -> None:
+def delete(table: MemoryTable) -> None:
+    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "first", None)
+
+
+def purge(table: MemoryTable) -> None:
+    deleted_attributes.purge_attribute(table, Catalogs(), ADMIN, PROJECT, "first", None, settling=0)
+
+
+def test_an_edit_drops_the_value_of_an_attribute_that_was_deleted_for_good(table: MemoryTable) -> None:
     add(table, "second")
     issues.create_issue(table, now(table), ADMIN, {"name": "n", "fields": {"first": "x", "second": "y"}})
-    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "first", None, settling=0)
-    assert update(table, now(table), name="renamed") == {"a2": "y"}
+    delete(table)
+    assert update(table, now(table), name="renamed") == {"a1": "x", "a2": "y"}, "it can be restored"
+    purge(table)
+    assert update(table, now(table), name="again") == {"a2": "y"}
 
 
 def test_a_value_written_under_a_deleted_attribute_goes_with_the_next_edit(table: MemoryTable) -> None:
     stale = now(table)
     issues.create_issue(table, stale, ADMIN, {"name": "n"})
-    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "first", None, settling=0)
+    delete(table)
+    purge(table)
     assert update(table, stale, fields={"first": "x"}) == {"a1": "x"}
     assert update(table, now(table), name="renamed") == {}

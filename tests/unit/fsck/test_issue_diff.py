@@ -7,7 +7,7 @@ import pytest
 
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
-from gridview.commands import attributes
+from gridview.commands import attributes, deleted_attributes
 from gridview.encoding import keys, sort_strings
 from gridview.fsck.issue_diff import DifferenceKind, differences
 from gridview.index.families import has_entries
@@ -135,7 +135,9 @@ def test_entries_of_an_index_that_is_leaving_may_be_there_until_it_is_gone(table
 def test_entries_of_an_attribute_that_is_being_deleted_may_be_there_until_it_is_gone(
     table: MemoryTable,
 ) -> None:
-    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "size", None, settling=0)
+    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "size", None)
+    assert found(table) == set()
+    deleted_attributes.purge_attribute(table, Catalogs(), ADMIN, PROJECT, "size", None, settling=0)
     assert found(table) == set()
     Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
     assert found(table) == set()

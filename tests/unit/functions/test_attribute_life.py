@@ -324,12 +324,13 @@ def test_a_rebuilt_index_is_served_from_the_old_one_until_it_is_complete(
 # Deleting
 
 
-def test_a_deleted_attribute_keeps_its_id_until_its_values_and_entries_are_gone(
+def test_an_attribute_deleted_for_good_keeps_its_id_until_its_values_and_entries_are_gone(
     api: Client, account: Cloud, bridge: str
 ) -> None:
     account.derive()
     version = api.get(f"{bridge}/issues/1").body["version"]
     assert api.delete(f"{bridge}/attributes/3812").status == 204
+    assert api.delete(f"{bridge}/deleted-attributes/3812").status == 204
     assert api.get(f"{bridge}/attributes/3812").kind == (404, "not-found")
     again = api.post(f"{bridge}/attributes", {"id": "3812", "name": "Start", "type": "date"})
     assert again.kind == (409, "not-ready")
@@ -345,9 +346,7 @@ def test_a_deleted_attribute_keeps_its_id_until_its_values_and_entries_are_gone(
     assert api.get(f"{bridge}/issues/1").body["fields"] == {"882a": "2023-06-01"}
 
 
-def test_a_generated_id_does_not_take_that_of_an_attribute_that_is_being_deleted(
-    api: Client, project: str
-) -> None:
+def test_a_generated_id_does_not_take_that_of_a_deleted_attribute(api: Client, project: str) -> None:
     api.made(f"{project}/attributes", {"name": "Start", "type": "date"})
     api.delete(f"{project}/attributes/start")
     assert api.made(f"{project}/attributes", {"name": "Start", "type": "date"})["id"] == "start_2"

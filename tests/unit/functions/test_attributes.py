@@ -163,6 +163,7 @@ def test_the_values_of_a_deleted_attribute_are_gone_and_do_not_come_back_with_it
     assert api.get(f"{bridge}/issues/1").body["fields"] == {"882a": "2023-06-01"}
     assert api.get(f"{bridge}/grid", query={"sort": "3812"}).errors.keys() == {"sort.0.field"}
     assert api.patch(f"{bridge}/issues/1", {"fields": {"3812": None}}).errors.keys() == {"fields.3812"}
+    assert api.delete(f"{bridge}/deleted-attributes/3812").status == 204
     account.upkeep()
     add(api, bridge, id="3812", type="date")
     assert api.get(f"{bridge}/issues/1").body["fields"] == {"882a": "2023-06-01"}

@@ -215,7 +215,10 @@ def test_a_deleted_attribute_is_not_told_of(api: Client, account: Cloud, bridge:
     api.patch(issue, {"fields": {START: "2023-05-03"}})
     api.delete(f"{bridge}/attributes/{START}")
     assert api.patch(issue, {"base": 1, "name": "x"}).body["merged"] == []
-    assert stored(account)["changed"] == {"name": 3}
+    assert stored(account)["changed"] == {"a1": 2, "name": 3}, "it can be restored"
+    api.delete(f"{bridge}/deleted-attributes/{START}")
+    api.patch(issue, {"name": "y"})
+    assert stored(account)["changed"] == {"name": 4}
 
 
 def test_options_in_another_order_are_the_same_value(api: Client, project: str) -> None:

@@ -82,6 +82,12 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
         lambda api, _: api.get(PATH).body["attributes"][3]["name"] == "Number of Items",
     ),
     "delete_attribute": (204, lambda api, _: "47e5" not in api.get(f"{PATH}/issues/3").body["fields"]),
+    "list_deleted_attributes": (
+        200,
+        lambda _, answer: [one["id"] for one in answer.body["items"]] == ["47e5"],
+    ),
+    "restore_attribute": (200, lambda api, _: "47e5" in api.get(f"{PATH}/issues/3").body["fields"]),
+    "purge_attribute": (204, lambda api, _: api.get(f"{PATH}/deleted-attributes").body["items"] == []),
     "list_indexes": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["c1"]),
     "create_index": (201, lambda api, _: api.get(f"{PATH}/indexes/c1").status == 200),
     "get_index": (200, lambda _, answer: answer.body["sort"][1]["direction"] == "desc"),
@@ -184,6 +190,7 @@ BEFORE = {
     **dict.fromkeys(("list_comments", "get_comment", "update_comment", "delete_comment"), "create_comment"),
     **dict.fromkeys(("list_views", "get_view", "update_view", "delete_view"), "create_view"),
     **dict.fromkeys(("list_trash", "restore_issue", "purge_issue"), "delete_issue"),
+    **dict.fromkeys(("list_deleted_attributes", "restore_attribute", "purge_attribute"), "delete_attribute"),
 }
 """What an event needs that the worked example does not have: by operation, that which makes it."""
 WEBHOOK = "w3k9q2m7x1c0z"

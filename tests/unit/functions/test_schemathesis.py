@@ -140,6 +140,7 @@ MEANT: dict[str, tuple[str, ...]] = {
         _STALE,
     ),
     "delete_attribute": (_STALE,),
+    "purge_attribute": (_STALE,),
     "create_index": (
         r"400 sort\.\d+\.field cannot be a key: ties are in number order anyway",
         r"400 sort\.\d+\.field is repeated",

@@ -48,6 +48,7 @@ BODIES: dict[str, Any] = {
     "create_issue": {"name": "New"},
     "update_issue": {"name": "Edited"},
     "restore_issue": {},
+    "restore_attribute": {},
     "batch": {"operations": [{"create": {"name": "New"}}]},
 }
 

@@ -607,7 +607,7 @@ def test_a_job_whose_filter_or_values_have_lost_their_field_fails(
     job = start(table, {"filter": KIND_A, "set": {"fields": {"cost": 70}}})
     left = iter([60.0] * 3)
     work(table, left=lambda: next(left, 0.0))
-    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, deleted, None, settling=0)
+    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, deleted, None)
     told = finish(table, time, job)
     assert (told["state"], told["done"], told["problem"]["type"]) == ("failed", 3, "conflict")
 

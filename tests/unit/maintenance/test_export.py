@@ -456,7 +456,7 @@ def test_a_field_of_the_filter_that_is_deleted_fails_the_job_and_leaves_nothing(
     job = begin(world, filter=KIND_A)
     turns(world, time, 4)
     assert world.s3.uploads
-    attributes.delete_attribute(world.table, Catalogs(), ADMIN, PROJECT, "kind", None, settling=0)
+    attributes.delete_attribute(world.table, Catalogs(), ADMIN, PROJECT, "kind", None)
     done = finish(world, time, job)
     assert (done["state"], done["problem"]["type"]) == ("failed", "conflict")
     assert not world.s3.uploads
@@ -465,6 +465,6 @@ def test_a_field_of_the_filter_that_is_deleted_fails_the_job_and_leaves_nothing(
 def test_a_column_that_is_deleted_meanwhile_stays_and_is_empty(world: World, time: Passing) -> None:
     job = begin(world)
     turns(world, time, 3)
-    attributes.delete_attribute(world.table, Catalogs(), ADMIN, PROJECT, "cost", None, settling=0)
+    attributes.delete_attribute(world.table, Catalogs(), ADMIN, PROJECT, "cost", None)
     finish(world, time, job)
     assert [row["Cost"] for row in rows(world)] == ["-1", "-2", "-3", "-4", *[""] * 5]

@@ -9,7 +9,7 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
-from gridview.commands import attributes, issues, projects
+from gridview.commands import attributes, deleted_attributes, issues, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
@@ -181,8 +181,23 @@ def move(table: Table) -> None:
     attributes.update_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", body, None, settling=SETTLING)
 
 
-def delete(table: Table) -> None:
-    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", None, settling=SETTLING)
+def delete(table: Table, attribute: str = "kind") -> None:
+    """For good."""
+    named = table, Catalogs(), ADMIN, PROJECT, attribute, None
+    attributes.delete_attribute(*named)
+    deleted_attributes.purge_attribute(*named, settling=SETTLING)
+
+
+def expire(table: Table) -> None:
+    """An attribute was deleted eight days ago, and can be restored no more."""
+    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", None)
+    definition = table.get(PARTITION, keys.attribute(TENANT, PROJECT, "kind"))
+    job = table.get(PARTITION, keys.JOB)
+    assert definition is not None
+    assert job is not None
+    user, _, position = definition["deletion"]
+    table.put({**definition, "deletion": [user, clock.after(-8 * 86_400), position]})
+    table.put({**job, keys.SORT: min(job[keys.SORT], clock.now())})
 
 
 def rebuild(table: Table) -> None:
@@ -193,12 +208,13 @@ def delete_project(table: Table) -> None:
     projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None, settling=SETTLING)
 
 
-CHANGES = [switch_on, switch_off, move, delete, rebuild, delete_project]
+CHANGES = [switch_on, switch_off, move, delete, expire, rebuild, delete_project]
 EXPECTED_ORDERS = {
     "switch_on": {"name.1", "state.1", "created.1", "updated.1", "a1.1", "a2.1"},
     "switch_off": {"name.1", "state.1", "created.1", "updated.1"},
     "move": {"name.1", "state.1", "created.1", "updated.1", "a2.1"},
     "delete": {"name.1", "state.1", "created.1", "updated.1"},
+    "expire": {"name.1", "state.1", "created.1", "updated.1"},
     "rebuild": {"name.2", "state.2", "created.2", "updated.2", "a2.2"},
     "delete_project": set(),
 }
@@ -294,6 +310,33 @@ def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
         for (pk, sk), item in items.items():
             if sk == PARTITION and not is_trashed(item):
                 assert entries(items, pk) == sort_strings_of(catalog, item)
+
+
+def test_what_is_deleted_while_a_worker_ends_is_looked_after(table: MemoryTable, time: Passing) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    deleted = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        job = table.get(PARTITION, keys.JOB)
+        is_over = not list(now(table).pending()) and job is not None and job["last_number"] is not None
+        if attempted.operation == "transact" and is_over and not deleted:
+            deleted.append(True)
+            attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "kind", None)
+        return perform()
+
+    work(table.seen_through(around))
+    assert deleted
+    for _ in range(3):
+        time.seconds += LEASE
+        work(table)
+    job = table.get(PARTITION, keys.JOB)
+    assert job is not None
+    assert job["rests"]
+    assert job[keys.SORT] <= clock.after(7 * 86_400)
+    time.seconds += 7 * 86_400
+    finish(table, time)
+    assert all("a2" not in item["fields"] for (_, sk), item in table.items.items() if sk == PARTITION)
 
 
 @pytest.mark.parametrize("second", [switch_off, move, delete])
@@ -475,7 +518,7 @@ def test_an_issue_that_cannot_be_derived_loses_the_values_of_a_deleted_attribute
 ) -> None:
     document = table.items[keys.issue(TENANT, PROJECT, 1), PARTITION]
     table.put({**document, "fields": {**document["fields"], "a2": "o99"}})
-    attributes.delete_attribute(table, Catalogs(), ADMIN, PROJECT, "cost", None, settling=SETTLING)
+    delete(table, "cost")
     time.seconds += SETTLING + 1
     Worker(table, Catalogs(), lambda: 99.0, lambda _: None, settling=SETTLING).work()
     assert table.items[document[keys.PK], PARTITION]["fields"] == {"a2": "o99"}

@@ -394,7 +394,7 @@ def test_documents_that_do_not_fit_a_page_are_not_waited_for(empty: Grid) -> Non
 def test_rows_whose_documents_did_not_come_with_the_page_are_on_the_next(empty: Grid) -> None:
     """The documents are large by what is not shown any more, so the page is cut by what was read and not by what it holds."""
     empty.fill(large(num, empty, size=390_000) for num in range(1, 91))
-    attributes.delete_attribute(empty.table, Catalogs(), ADMIN, PROJECT, "note", None, settling=0)
+    attributes.delete_attribute(empty.table, Catalogs(), ADMIN, PROJECT, "note", None)
     pages = empty.walk(**by_day(), limit=90)
     assert flat(pages) == list(range(1, 91))
     assert len(pages[0]) < 90

@@ -16,7 +16,7 @@ from gridview.encoding import keys
 from gridview.schema import store
 from gridview.schema.catalog import MAX_ATTRIBUTES, Catalog, UnknownOption
 from gridview.schema.epoch import EpochCheck
-from gridview.schema.items import raise_epoch
+from gridview.schema.items import raise_epoch, to_catalog
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support.errors import (
     Conflict,
@@ -294,6 +294,17 @@ def test_the_current_catalog_is_read_where_there_is_no_copy_or_an_older_one(tabl
     projects.delete_project(table, Catalogs(), ANN, "35e9", ANY, settling=0)
     with pytest.raises(NotFound):
         kept.current(table, "0807", "35e9")
+
+
+def test_an_attribute_that_came_back_while_definitions_were_read_keeps_its_values(table: Table) -> None:
+    add(table, "Late")
+    items = read(table, "0807", "35e9")
+    torn = items._replace(catalog={**items.catalog, "order": []})
+    catalog = to_catalog("0807", "35e9", torn)
+    assert ids(catalog) == []
+    assert catalog.deleted("a1")
+    assert not catalog.removed("a1")
+    assert "a1.1" in {order.order_id for order in catalog.orders}
 
 
 def test_many_projects_are_kept_but_not_all(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:

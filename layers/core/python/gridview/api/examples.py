@@ -58,6 +58,15 @@ _IN_A_LIST: Json = {
     **_WRITTEN,
     **_BY,
 }
+_DELETED_ATTRIBUTE: Json = {
+    **_ATTRIBUTE,
+    "version": 2,
+    "updated": "2023-05-01T08:00:00Z",
+    "deleted": "2023-05-01T08:00:00Z",
+    "deleted_by": "ann",
+    "expires": "2023-05-08T08:00:00Z",
+}
+
 _PROJECT: Json = {**_IN_A_LIST, "issues": 3, "attributes": [_ATTRIBUTE]}
 _INDEX: Json = {
     "id": "c1",
@@ -257,6 +266,8 @@ ANSWERS: dict[str, Json] = {
     "create_attribute": _ATTRIBUTE,
     "get_attribute": _ATTRIBUTE,
     "update_attribute": {**_ATTRIBUTE, "name": "Begin", "version": 2},
+    "list_deleted_attributes": {"items": [_DELETED_ATTRIBUTE], "next": None},
+    "restore_attribute": {**_ATTRIBUTE, "version": 3, "updated": "2023-05-02T08:00:00Z"},
     "list_indexes": {"items": [_INDEX], "next": None},
     "create_index": {**_INDEX, "state": "building", "build": {"state": "building", "done": 0, "of": 3}},
     "get_index": _INDEX,

@@ -143,7 +143,10 @@ CALLS: dict[str, CallShape] = {
     "create_attribute": CallShape("Attributes", 201, responses.Attribute, AttributeCreate, may=_DEFINITIONS),
     "get_attribute": CallShape("Attributes", 200, responses.Attribute),
     "update_attribute": CallShape("Attributes", 200, responses.Attribute, AttributePatch, may=_DEFINITIONS),
-    "delete_attribute": CallShape("Attributes", 204, None, may=(Conflict,)),
+    "delete_attribute": CallShape("Attributes", 204, None, may=(Conflict, Unprocessable)),
+    "list_deleted_attributes": CallShape("Attributes", 200, responses.DeletedAttributeList),
+    "restore_attribute": CallShape("Attributes", 200, responses.Attribute, may=(Conflict, Unprocessable)),
+    "purge_attribute": CallShape("Attributes", 204, None, may=(Conflict,)),
     "list_indexes": CallShape("Indexes", 200, responses.IndexList),
     "create_index": CallShape(
         "Indexes", 201, responses.CompositeIndex, CompositeCreate, may=(Conflict, Unprocessable)
@@ -233,7 +236,7 @@ _TAGS = {
     "Trash": "Deleted issues, which can be restored for 30 days.",
     "Jobs": "Changes of everything that a filter matches. They go on in the background.",
     "Projects": "A project has attributes, issues and their states.",
-    "Attributes": "The columns that a project adds to the fields of every issue.",
+    "Attributes": "The columns that a project adds to the fields of every issue. A deleted one can be restored for 7 days.",
     _COMMENTS: "What people say about an issue, and whom they mean.",
     _VIEWS: "What of a project is shown and how, under a name: one's own, everybody's, or what the project opens with.",
     "Indexes": "Orders by several fields.",

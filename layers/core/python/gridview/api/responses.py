@@ -106,7 +106,7 @@ class Problem(AnswerModel):
     conflicts: list[FieldConflict] = omissible(
         min_length=1, description="Of a change with a `base`: the fields that stand in its way."
     )
-    current: "Project | Attribute | CompositeIndex | TrashedIssue | Issue | SavedView | WebhookAnswer | IssueComment" = omissible(
+    current: "Current" = omissible(
         description="The resource as it is now, where the request met another version of it. "
         "Left out where the problem would be larger than 64 KB."
     )
@@ -138,6 +138,21 @@ class Attribute(AnswerModel):
     version: Ordinal
     created: AwareDatetime
     updated: AwareDatetime
+
+
+class DeletedAttribute(Attribute):
+    """A deleted attribute, as it was. `position` is the place that it had."""
+
+    deleted: AwareDatetime
+    deleted_by: str
+    expires: AwareDatetime = ModelField(description="Until when it can be restored.")
+
+
+class DeletedAttributeList(AnswerModel):
+    """The attributes that can be restored, the last deleted first, all of them."""
+
+    items: list[DeletedAttribute]
+    next: None
 
 
 class _Written(AnswerModel):
@@ -697,3 +712,17 @@ class ActivityPage(AnswerModel):
 
     items: list[ChangeEvent | CommentEvent]
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
+Current = (
+    Project
+    | DeletedAttribute
+    | Attribute
+    | CompositeIndex
+    | TrashedIssue
+    | Issue
+    | SavedView
+    | WebhookAnswer
+    | IssueComment
+)
+"""What a request may have met another version of."""

@@ -52,6 +52,8 @@ _PROJECTS = "/v1/projects"
 _PROJECT = _PROJECTS + "/{project}"
 _ATTRIBUTES = _PROJECT + "/attributes"
 _ATTRIBUTE = _ATTRIBUTES + "/{attribute}"
+_DELETED_ATTRIBUTES = _PROJECT + "/deleted-attributes"
+_DELETED_ATTRIBUTE = _DELETED_ATTRIBUTES + "/{attribute}"
 _INDEXES = _PROJECT + "/indexes"
 _INDEX = _INDEXES + "/{index}"
 _ISSUES = _PROJECT + "/issues"
@@ -94,6 +96,30 @@ ROUTES: tuple[Route, ...] = (
     Route("get_attribute", "GET", _ATTRIBUTE, "query", Role.VIEWER, "An attribute of a project"),
     Route("update_attribute", "PATCH", _ATTRIBUTE, "command", Role.ADMIN, "Change an attribute"),
     Route("delete_attribute", "DELETE", _ATTRIBUTE, "command", Role.ADMIN, "Delete an attribute"),
+    Route(
+        "list_deleted_attributes",
+        "GET",
+        _DELETED_ATTRIBUTES,
+        "query",
+        Role.ADMIN,
+        "The deleted attributes that can be restored, the last deleted first",
+    ),
+    Route(
+        "restore_attribute",
+        "POST",
+        _DELETED_ATTRIBUTE + "/restore",
+        "command",
+        Role.ADMIN,
+        "Bring a deleted attribute back with its values",
+    ),
+    Route(
+        "purge_attribute",
+        "DELETE",
+        _DELETED_ATTRIBUTE,
+        "command",
+        Role.ADMIN,
+        "Remove a deleted attribute for good",
+    ),
     Route("list_indexes", "GET", _INDEXES, "query", Role.VIEWER, "The composite indexes of a project"),
     Route("create_index", "POST", _INDEXES, "command", Role.ADMIN, "Define an order by several fields"),
     Route("get_index", "GET", _INDEX, "query", Role.VIEWER, "A composite index of a project"),

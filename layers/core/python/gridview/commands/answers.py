@@ -1,6 +1,6 @@
 """The API's JSON for projects, attributes and composite indexes. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gridview.encoding.json_codec import dumps, size_in_response
@@ -34,10 +34,9 @@ def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = 
 def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
     """An attribute or built-in field as the API returns it.
 
-    `position` is its place in the display order, from 0 (null for a built-in field). `search` is whether its words are
-    indexed or will be. `build` shows the background work on it.
+    `position` is its place in the display order, from 0 (null for a built-in field; the former place of a deleted one).
+    `search` is whether its words are indexed or will be. `build` shows the background work on it.
     """
-    order = items.catalog["order"]
     attribute: dict[str, Any] = {
         "id": field.id,
         "name": field.name,
@@ -46,7 +45,7 @@ def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
         "indexed": field.indexed,
         "search": field.searched,
         "build": build_json(items, field, moving=field.moving),
-        "position": None if field.builtin else order.index(field.key),
+        "position": _position(field, items.catalog["order"]),
         "version": field.version,
         "created": datetime_json(field.created or items.project["created"]),
         "updated": datetime_json(field.updated or items.project["created"]),
@@ -56,13 +55,24 @@ def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:
     return attribute
 
 
+def _position(field: Field, order: Sequence[str]) -> int | None:
+    if field.builtin:
+        return None
+    return field.deletion.position if field.deletion else order.index(field.key)
+
+
 def require_room(items: ProjectItems, fields: Iterable[Field]) -> None:
     """Unprocessable if the project with these attributes would be larger than an answer can be."""
-    parts = [project_json("", items.project), *(attribute_json(items, field) for field in fields)]
-    if size_in_response(dumps(parts)) > MAX_PROJECT_BYTES:
+    if not has_room(items, fields):
         raise Unprocessable(
             f"The project with its attributes and options would be larger than {MAX_PROJECT_BYTES // 1_000_000} MB."
         )
+
+
+def has_room(items: ProjectItems, fields: Iterable[Field]) -> bool:
+    """Whether an answer can hold the project with these attributes."""
+    parts = [project_json("", items.project), *(attribute_json(items, field) for field in fields)]
+    return size_in_response(dumps(parts)) <= MAX_PROJECT_BYTES
 
 
 def build_json(items: ProjectItems, definition: Definition, *, moving: int) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from gridview.commands.answers import (
     build_json,
     find_attribute,
     find_composite,
+    has_room,
     require_room,
 )
 from gridview.commands.idempotency import Commit, at_once
@@ -20,13 +21,14 @@ from gridview.commands.requests import NO_OPTIONS, NO_WORDS, AttributeCreate, At
 from gridview.dynamodb.expressions import ABSENT, Write, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.schema import ids, options
+from gridview.schema import ids, options, restorable
 from gridview.schema.catalog import (
     INDEXED_BY_DEFAULT,
     MAX_ATTRIBUTES,
     Catalog,
     Composite,
     Definition,
+    Deletion,
     Field,
     FieldType,
 )
@@ -65,7 +67,7 @@ def create_attribute(
     """Add an attribute: one transaction of two items. Conflict on a taken or reserved id; Unprocessable beyond 400, and
     where an answer could not hold the project.
 
-    The id of a deleted attribute stays taken until everything of that attribute has been removed.
+    The id of a deleted attribute stays taken while that one can be restored, and until everything of it has been removed.
     """
     request = parse(AttributeCreate, body)
     if request.id in ids.RESERVED_FIELDS:
@@ -75,11 +77,10 @@ def create_attribute(
     def change() -> dict[str, Any]:
         items = read(table, actor.tenant, project)
         order = list(items.catalog["order"])
-        if len(order) >= MAX_ATTRIBUTES:
-            raise Unprocessable(f"A project can have at most {MAX_ATTRIBUTES} attributes.")
+        require_count(len(order))
         known = {item["id"]: to_field(item) for item in items.attributes}
         if request.id in known:
-            raise _taken(items, known[request.id])
+            raise _taken(project, items, known[request.id])
         place = _place(request.position, len(order))
         indexed = len(order) < INDEXED_BY_DEFAULT if request.indexed is None else request.indexed
         if request.search and not indexed:
@@ -179,13 +180,11 @@ def delete_attribute(
     project: str,
     attribute: str,
     expected: Expected,
-    *,
-    settling: float,
 ) -> None:
     """Delete an attribute: one transaction of three items.
 
-    Its internal id is never reused, so its values are unreachable at once. Background work removes them and its sort entries. It
-    begins after `settling` seconds; the attribute's id stays taken until it is done.
+    It is hidden at once, and can be restored for seven days (`deleted_attributes`); background work removes it after that. Its id
+    stays taken. Conflict if a composite index sorts by it; Unprocessable if too much was deleted in the last seven days.
     """
 
     def change() -> None:
@@ -200,11 +199,21 @@ def delete_attribute(
                 f"The composite index{'es' if len(over) > 1 else ''} {', '.join(over)} sort{'' if len(over) > 1 else 's'} by it; "
                 f"delete {'them' if len(over) > 1 else 'it'} first: DELETE /v1/projects/{project}/indexes/{over[0]}."
             )
-        epoch = items.next_epoch
-        deleted = _next_version(replace(field, deleted=epoch, indexes=field.indexes.off(epoch)))
-        order = [key for key in items.catalog["order"] if key != field.key]
+        now, order = clock.now(), items.catalog["order"]
+        deleted = field.changed(now, deletion=Deletion(actor.user, now, order.index(field.key)))
+        hidden = [*catalog.hidden, deleted]
+        if len(hidden) > MAX_ATTRIBUTES or not has_room(items, hidden):
+            raise Unprocessable(
+                "Too many attributes were deleted in the last seven days. Remove one of them for good first: "
+                f"DELETE /v1/projects/{project}/deleted-attributes/{hidden[0].id}."
+            )
+        left = [key for key in order if key != field.key]
         table.transact(
-            [_put(items, catalog, deleted), raise_epoch(items, order=order), wanted(items, settling)]
+            [
+                _put(items, catalog, deleted),
+                raise_epoch(items, order=left),
+                _looking(items, restorable.expires(now)),
+            ]
         )
 
     retry_lost_races(change)
@@ -224,15 +233,17 @@ def rebuild(
 ) -> list[str]:
     """Rebuild indexes in the background: those of the `attributes` and the `composites`, or all if neither is given.
 
+    Deleted attributes that can be restored are among them.
+
     Returns the ids of their fields and composite indexes. The present indexes are served meanwhile. `rate` is the maximum of issues
     per second; 0 means no limit. NotFound if an id is unknown.
     """
 
     catalog = catalogs.reload(table, tenant, project)
     chosen: list[Definition] = (
-        [*catalog.builtins, *catalog.attributes, *catalog.living_composites]
+        [*catalog.builtins, *catalog.attributes, *catalog.hidden, *catalog.living_composites]
         if attributes is None and composites is None
-        else [find_attribute(catalog, one) for one in attributes or ()]
+        else [_find(catalog, one) for one in attributes or ()]
         + [find_composite(catalog, one) for one in composites or ()]
     )
     indexed = [one for one in chosen if one.indexes.written]
@@ -259,6 +270,21 @@ def wanted(items: ProjectItems, settling: float, rate: int = 0) -> Write:
     return save(items.project[keys.PK], items.job, job)
 
 
+def _looking(items: ProjectItems, due: str) -> Write:
+    """The write after which the background work sees, when `due` comes, what can be restored no more.
+
+    It is made even if there is such work already: a worker that is about to find nothing to wait for then loses, and looks again.
+    """
+    job = items.job or Job(items.next_epoch, due, rests=True)
+    return save(items.project[keys.PK], items.job, job)
+
+
+def require_count(attributes: int) -> None:
+    """Unprocessable if a project with so many attributes can have no other."""
+    if attributes >= MAX_ATTRIBUTES:
+        raise Unprocessable(f"A project can have at most {MAX_ATTRIBUTES} attributes.")
+
+
 def changed_options(
     table: Table, catalog: Catalog, field: Field, name: str, requested: OptionsInput, epoch: int
 ) -> options.OptionChange:
@@ -275,7 +301,13 @@ def changed_options(
 def _current(catalog: Catalog, definition: Definition) -> Definition | None:
     if isinstance(definition, Composite):
         return catalog.composite(definition.id)
-    return catalog.get(definition.id)
+    found = catalog.known(definition.key)
+    return None if found is None or found.deleted else found
+
+
+def _find(catalog: Catalog, attribute: str) -> Field:
+    hidden = next((one for one in catalog.hidden if one.id == attribute), None)
+    return hidden or find_attribute(catalog, attribute)
 
 
 def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
@@ -296,7 +328,7 @@ def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
 
 
 def _next_version(field: Field) -> Field:
-    return replace(field, version=field.version + 1, updated=clock.now())
+    return field.changed(clock.now())
 
 
 def _rebuilt(definition: Definition, epoch: int) -> Definition:
@@ -313,7 +345,13 @@ def _put(items: ProjectItems, catalog: Catalog, definition: Definition) -> Write
     return put(to_item(catalog.tenant, catalog.project, definition), condition)
 
 
-def _taken(items: ProjectItems, field: Field) -> Conflict:
+def _taken(project: str, items: ProjectItems, field: Field) -> Conflict:
+    if field.deletion:
+        deleted = f"/v1/projects/{project}/deleted-attributes/{field.id}"
+        return Conflict(
+            "The attribute with this id was deleted and can still be restored. "
+            f"Restore it (POST {deleted}/restore), or remove it for good first (DELETE {deleted})."
+        )
     build = build_json(items, field, moving=field.moving)
     if not field.deleted or build is None:
         return Conflict("The project already has an attribute with this id.")

@@ -30,6 +30,7 @@ from gridview.index.partitions import remove_partition
 from gridview.maintenance.folding import Folder
 from gridview.maintenance.rebuild_pass import pass_over
 from gridview.maintenance.removal import remove_activity, remove_jobs, remove_outboxes
+from gridview.schema import restorable
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.items import (
     JOURNAL_MARK,
@@ -198,6 +199,9 @@ class Worker:
         try:
             if job.part:
                 return self._step_of_slice(partition, job)
+            if job.rests:
+                self._end_rest(partition, job)
+                return None
             if job.slices:
                 return self._wait_for_slices(partition, job)
             if job.last is None:
@@ -310,8 +314,39 @@ class Worker:
             due = clock.after(self._settling)
             self._save(partition, job, job.restarted(catalog.epoch, due))
         else:
-            self._table.transact([delete(partition, keys.JOB, unchanged(job))])
+            self._rest(partition, job, catalog)
         return None
+
+    def _rest(self, partition: str, job: Job, catalog: Catalog) -> None:
+        """There is nothing to do until the first of the deleted attributes can no longer be restored; or nothing at all."""
+        deletions = [field.deletion.at for field in catalog.hidden if field.deletion]
+        if deletions:
+            self._save(partition, job, job.resting(restorable.expires(min(deletions))))
+        else:
+            self._table.transact([delete(partition, keys.JOB, unchanged(job))])
+
+    def _end_rest(self, partition: str, job: Job) -> None:
+        """Delete for good what can no longer be restored. A pass removes its values once every container knows."""
+        items = read(self._table, *keys.parse_project(partition))
+        catalog = to_catalog(*keys.parse_project(partition), items)
+        now = clock.now()
+        over = [
+            field
+            for field in catalog.hidden
+            if field.deletion is not None and restorable.is_over(field.deletion.at)
+        ][:_AT_ONCE]
+        if not over:
+            self._rest(partition, job, catalog)
+            return
+        gone = [
+            put(
+                to_item(catalog.tenant, catalog.project, one.removed_from(items.next_epoch, now)),
+                version_is(one.version),
+            )
+            for one in over
+        ]
+        wanted = job.wanted(items.next_epoch, clock.after(self._settling), 0)
+        self._table.transact([*gone, raise_epoch(items), save(partition, job, wanted)])
 
     def _wait_for_fold(self, partition: str, job: Job) -> None:
         """Go on later: somebody is writing what the pass, or an edit before its end, has put into the journal."""

@@ -118,9 +118,12 @@ def _place(num: int) -> SuspectKey:
 
 
 def _remove_dead_values(table: Table, catalog: Catalog, document: Item) -> None:
-    """Remove the values of deleted attributes. The version stays: nobody can see the difference, or lose a race because of it."""
+    """Remove the values of attributes deleted for good.
+
+    The version stays: nobody can see the difference, or lose a race because of it.
+    """
     fields = document.get("fields")
-    dead = [key for key in fields if catalog.deleted(key)] if isinstance(fields, dict) else []
+    dead = [key for key in fields if catalog.removed(key)] if isinstance(fields, dict) else []
     if not dead:
         return
     try:

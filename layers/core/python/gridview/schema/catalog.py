@@ -111,6 +111,14 @@ class Option:
         return {**stored, "color": self.color} if self.color else stored
 
 
+class Deletion(NamedTuple):
+    """By whom and when (a stored instant) an attribute was deleted that can be restored, and its place among the others then."""
+
+    by: str
+    at: str
+    position: int
+
+
 class UnknownOption(LookupError):
     """A document holds an option that this catalog does not know, so the catalog is older than the document."""
 
@@ -135,8 +143,10 @@ class Field:
     created: str = ""
     updated: str = ""
     next_option: int = 1
+    deletion: Deletion | None = None
+    """Its deletion, while that can be taken back: nobody sees the attribute, and all that belongs to it is kept."""
     deleted: int = 0
-    """The epoch that deleted it; 0 if it is not deleted. Its definition stays until no issue holds a value of it."""
+    """The epoch that deleted it for good; 0 before. Its definition stays until no issue holds a value of it."""
 
     @property
     def indexed(self) -> bool:
@@ -187,6 +197,14 @@ class Field:
     def pending(self) -> int:
         """The epoch of the newest change that does not yet hold for all issues; 0 if there is none."""
         return max(self.indexes.pending, self.moving, self.deleted)
+
+    def changed(self, now: str, **values: Any) -> Self:
+        """The next version of this field, with these values, as of a stored instant."""
+        return replace(self, version=self.version + 1, updated=now, **values)
+
+    def removed_from(self, epoch: int, now: str) -> Self:
+        """This field deleted for good from this epoch on."""
+        return self.changed(now, deletion=None, deleted=epoch, indexes=self.indexes.off(epoch))
 
     def after_pass(self, done: int, epoch: int) -> "Field":
         """The field after a pass over all issues under the definitions of epoch `done`; the result holds from `epoch` on."""
@@ -420,8 +438,9 @@ class CompositeServed(NamedTuple):
 class Catalog:
     """All fields of a project as of one epoch. `attributes` are in display order; the next one gets the key `a<next_key>`.
 
-    `own_builtins` are the built-in fields whose index this project has changed. `deleting` are the deleted attributes that issues
-    may still hold values of. `composites` are in creation order and include those being removed. `journalled`: the consumer
+    `own_builtins` are the built-in fields whose index this project has changed. `hidden` are the deleted attributes that can be
+    restored; issues keep their values, and the index their entries. `deleting` are those that are being removed for good, of which
+    issues may still hold values. `composites` are in creation order and include those being removed. `journalled`: the consumer
     commits to a journal, and the fold alone writes blocks. `history`: what is remembered of changes. Compares by identity:
     `Catalogs` keeps one instance per state.
     """
@@ -433,6 +452,7 @@ class Catalog:
     attributes: tuple[Field, ...]
     next_key: int
     own_builtins: Mapping[str, Field] = field(default_factory=dict)
+    hidden: tuple[Field, ...] = ()
     deleting: tuple[Field, ...] = ()
     composites: tuple[Composite, ...] = ()
     journalled: bool = False
@@ -464,6 +484,10 @@ class Catalog:
         number = key.removeprefix("a")
         return key not in self._keys and number.isdecimal() and int(number) < self.next_key
 
+    def removed(self, key: str) -> bool:
+        """Whether it was deleted for good, so that nothing keeps its values."""
+        return self.deleted(key) and all(field.key != key for field in self.hidden)
+
     @cached_property
     def _keys(self) -> frozenset[str]:
         return frozenset(entry.key for entry in self.attributes)
@@ -473,7 +497,7 @@ class Catalog:
         """The orders in which a changed issue gets sort entries, whether served or being built."""
         by_field = (
             FieldOrder(one.order_id_of(index), one, index)
-            for one in (*self.builtins, *self.attributes)
+            for one in (*self.builtins, *self.attributes, *self.hidden)
             for index in one.indexes.written
         )
         by_several = (
@@ -484,7 +508,7 @@ class Catalog:
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
         """Every field and composite index, including those being removed."""
-        return (*self.builtins, *self.attributes, *self.deleting, *self.composites)
+        return (*self.builtins, *self.attributes, *self.hidden, *self.deleting, *self.composites)
 
     @cached_property
     def leaving(self) -> Mapping[str, int]:
@@ -523,7 +547,7 @@ class Catalog:
         return self._by_key.get(key)
 
     def field_of(self, key: str) -> Field:
-        """The field with this internal id, even one being deleted. KeyError if there is none."""
+        """The field with this internal id, even a deleted one. KeyError if there is none."""
         return self._by_key[key]
 
     def living(self, key: str) -> Field | None:
@@ -532,7 +556,7 @@ class Catalog:
 
     @cached_property
     def _by_key(self) -> dict[str, Field]:
-        return {one.key: one for one in (*self.builtins, *self.attributes, *self.deleting)}
+        return {one.key: one for one in (*self.builtins, *self.attributes, *self.hidden, *self.deleting)}
 
     def composite_for(self, parts: Sequence[Part]) -> CompositeServed | None:
         """The complete composite index that gives this order or its reversal; None if there is none."""

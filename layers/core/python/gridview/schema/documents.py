@@ -106,8 +106,9 @@ def merged(
     change: UUID | None = None,
 ) -> Document:
     """The next version of an issue, validated as a whole; the document itself if the changes change nothing."""
-    held = {key: value for key, value in document["fields"].items() if not catalog.deleted(key)}
-    fields = _without_nulls({**({} if changes.replaces_fields else held), **changes.fields})
+    held = {key: value for key, value in document["fields"].items() if not catalog.removed(key)}
+    hidden = {key: value for key, value in held.items() if catalog.deleted(key)}
+    fields = _without_nulls({**(hidden if changes.replaces_fields else held), **changes.fields})
     changed = _changed(
         values_of({**document, "fields": held}), values_of({**document, **changes.builtins, "fields": fields})
     )
@@ -132,11 +133,11 @@ def restored(
 ) -> Document:
     """The version of a deleted issue that brings it back.
 
-    What nobody can choose any more is left out: values of attributes that were deleted since, and options that were dropped. An
+    What nobody can choose any more is left out: values of attributes that are gone for good, and options that were dropped. An
     issue in a state that was dropped comes back in the first one. A value that is required by now may be missing; the next edit
     asks for it. UnknownOption: the catalog is older than the document.
     """
-    held = {key: value for key, value in document["fields"].items() if not catalog.deleted(key)}
+    held = {key: value for key, value in document["fields"].items() if not catalog.removed(key)}
     fields = _without_nulls({key: _choosable(catalog.known(key), value) for key, value in held.items()})
     state = _choosable(catalog.state, document["state"]) or catalog.state.live_options[0].id
     changed = _changed(
@@ -183,8 +184,8 @@ def changed_at(document: Mapping[str, Any], key: str) -> int:
 
 
 def _told_changes(catalog: Catalog, document: Mapping[str, Any]) -> dict[str, int]:
-    """The versions that changed its fields, but for those of deleted attributes."""
-    return {key: at for key, at in document.get(CHANGED, {}).items() if not catalog.deleted(key)}
+    """The versions that changed its fields, but for those of attributes that are gone for good."""
+    return {key: at for key, at in document.get(CHANGED, {}).items() if not catalog.removed(key)}
 
 
 def _known_from(document: Mapping[str, Any]) -> int:

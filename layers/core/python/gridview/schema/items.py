@@ -10,6 +10,7 @@ from gridview.schema.catalog import (
     Catalog,
     Composite,
     Definition,
+    Deletion,
     Field,
     FieldType,
     HistorySetting,
@@ -50,6 +51,7 @@ class ProjectItems(NamedTuple):
 def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
     """Build the catalog from the stored items."""
     by_key = {item["key"]: to_field(item) for item in items.attributes}
+    listed = frozenset(items.catalog["order"])
     return Catalog(
         tenant=tenant,
         project=project,
@@ -58,6 +60,10 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         attributes=tuple(by_key[key] for key in items.catalog["order"]),
         next_key=items.catalog["next_key"],
         own_builtins={key: field for key, field in by_key.items() if field.builtin},
+        # Items are read one after the other. What is not in the order that was read may also have come back since: it is kept too.
+        hidden=tuple(
+            field for field in by_key.values() if not (field.builtin or field.deleted or field.key in listed)
+        ),
         deleting=tuple(field for field in by_key.values() if field.deleted),
         composites=tuple(sorted(map(to_composite, items.composites), key=lambda one: int(one.key[1:]))),
         journalled=items.catalog.get(JOURNAL_MARK, False),
@@ -85,6 +91,7 @@ def to_field(item: Mapping[str, Any]) -> Field:
         created=item["created"],
         updated=item["updated"],
         next_option=item["next_option"],
+        deletion=Deletion(*item["deletion"]) if "deletion" in item else None,
         deleted=item.get("deleted", 0),
     )
 
@@ -138,7 +145,9 @@ def _defined(definition: Definition) -> dict[str, Any]:
     if isinstance(definition, Composite):
         return {"key": definition.key, "keys": [list(part) for part in definition.sort]}
     field = definition
+    hidden = {"deletion": list(field.deletion)} if field.deletion else {}
     return {
+        **hidden,
         "id": field.id,
         "key": field.key,
         "name": field.name,

@@ -56,7 +56,8 @@ class Job:
     `due` (a stored instant) is when the job next needs a worker: the earliest start while it waits, or the end of the lease while a
     `holder` works on it. `rate` is the maximum of issues per second; 0 means no limit. `refusals` counts the times in succession
     that it could not go on. `slices` is how many slices the pass was cut into; as long as one is left, `next` is behind `last`.
-    `part` tells a slice: its number, from 1 on. Every write raises `revision`.
+    `part` tells a slice: its number, from 1 on. `rests`: there is no pass to make; at `due` it is to be seen whether anything that
+    was deleted can no longer be restored. Every write raises `revision`.
     """
 
     epoch: int
@@ -69,19 +70,26 @@ class Job:
     revision: int = 0
     slices: int = 0
     part: int = 0
+    rests: bool = False
 
-    def wanted(self, epoch: int, due: str, rate: int) -> Self:
+    def wanted(self, epoch: int, due: str, rate: int) -> "Job":
         """This job, extended to the definitions of `epoch`, by a pass that begins at `due` at the earliest.
 
         If this pass has begun, another follows it: at its end the definitions show what is still pending (`job_worker`).
         """
+        if self.rests:
+            return Job(epoch, due, rate=rate, revision=self.revision)
         if self.last is not None:
             return replace(self, rate=rate or self.rate)
         return replace(self, epoch=epoch, due=max(due, self.due), rate=rate or self.rate)
 
     def restarted(self, epoch: int, due: str) -> Self:
         """This job started over, whatever was in progress."""
-        return replace(self, epoch=epoch, due=due, next=1, last=None, holder="", refusals=0)
+        return replace(self, epoch=epoch, due=due, next=1, last=None, holder="", refusals=0, rests=False)
+
+    def resting(self, due: str) -> "Job":
+        """This job after its pass, with nothing to do until `due`."""
+        return Job(self.epoch, due, revision=self.revision, rests=True)
 
     def postponed(self, due: str) -> Self:
         """This job after it could not go on: no one holds it until `due`."""
@@ -130,6 +138,7 @@ class Job:
             "revision": self.revision,
             "slices": self.slices,
             "part": self.part,
+            **({"rests": True} if self.rests else {}),
         }
 
     @classmethod
@@ -146,6 +155,7 @@ class Job:
             revision=item["revision"],
             slices=item.get("slices", 0),
             part=item.get("part", 0),
+            rests=item.get("rests", False),
         )
 
 
