@@ -210,6 +210,10 @@ def _write(api: Client, account: Cloud, path: str) -> None:
     assert api.patch(f"{path}/attributes/tags", {"options": []}).status == 409
     assert api.delete(f"{path}/indexes/{index}").status == 204
     assert api.delete(f"{path}/attributes/47e5").status == 204
+    assert [one["id"] for one in api.get(f"{path}/deleted-attributes").body["items"]] == ["47e5"]
+    assert api.post(f"{path}/deleted-attributes/47e5/restore", headers=again).status == 200
+    assert api.delete(f"{path}/attributes/47e5").status == 204
+    assert api.delete(f"{path}/deleted-attributes/47e5").status == 204
     account.upkeep()
     events = json.loads((ROOT / "events/stream_insert.json").read_text("utf-8"))
     account.modules["maintain"].handler(events, Context())

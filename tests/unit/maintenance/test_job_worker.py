@@ -315,7 +315,7 @@ def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
 def test_what_is_deleted_while_a_worker_ends_is_looked_after(table: MemoryTable, time: Passing) -> None:
     switch_on(table)
     time.seconds += SETTLING + 1
-    deleted = []
+    deleted: list[bool] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         job = table.get(PARTITION, keys.JOB)
