@@ -139,6 +139,8 @@ def both(
 ) -> Iterator[Containers]:
     api = account.api()
     api.made(f"{project}/attributes", {"id": "due", "name": "Due", "type": "date"})
+    api.made(f"{project}/attributes", {"id": "gone", "name": "Gone", "type": "date"})
+    assert api.delete(f"{project}/attributes/gone").status == 204
     api.made(f"{project}/indexes", {"sort": [{"field": "name"}, {"field": "state"}]})
     api.made(f"{project}/issues", {"name": "First"})
     api.made(f"{project}/issues", {"name": "In the trash"})
@@ -171,7 +173,9 @@ def path_of(route: Route) -> str:
         "comment": "1",
         "job": user_jobs.JOB,
     }
-    return route.path.format(**parts | ({"num": "2"} if "/trash/" in route.path else {}))
+    deleted = {"num": "2"} if "/trash/" in route.path else {}
+    deleted |= {"attribute": "gone"} if "/deleted-attributes/" in route.path else {}
+    return route.path.format(**parts | deleted)
 
 
 def test_containers_share_the_limit_and_a_window_lasts_for_ten_seconds(both: Containers, time: Time) -> None:
