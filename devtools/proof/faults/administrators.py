@@ -73,7 +73,7 @@ def _drop(world: World, catalog: Catalog) -> tuple[str, _Request] | None:
 
 def _restore(world: World, catalog: Catalog) -> tuple[str, _Request]:
     chosen = world.random.choice(catalog.hidden).id
-    return f"restore attribute {chosen}", _asking(world, "POST", f"/deleted-attributes/{chosen}/restore", b"")
+    return f"restore attribute {chosen}", _asking(world, "POST", f"/deleted-attributes/{chosen}/restore")
 
 
 def _purge(world: World, catalog: Catalog) -> tuple[str, _Request]:
