@@ -505,6 +505,7 @@ def test_a_field_with_the_id_of_a_deleted_one_is_another_field(
 ) -> None:
     api.made(home, {"name": "x", "color": "kind", "columns": [{"field": "kind", "width": 80}]})
     assert api.delete(f"{project}/attributes/kind").status == 204
+    assert api.delete(f"{project}/deleted-attributes/kind").status == 204
     account.upkeep()
     api.made(f"{project}/attributes", {**FIELDS[0], "type": "text", "options": None})
     view = api.get(f"{home}/v1").body
