@@ -107,6 +107,7 @@ def test_the_number_of_a_value_that_was_deleted_elsewhere_is_not_given_to_a_new_
     other = elsewhere()
     assert other.delete(f"{bridge}/attributes/3812").status == 204
     account.api().patch(f"{bridge}/issues/1", {"fields": {"3812": "2023-12-01"}})  # still known here
+    assert other.delete(f"{bridge}/deleted-attributes/3812").status == 204
     account.upkeep()
     other.made(f"{bridge}/attributes", {"id": "3812", "name": "Start", "type": "date"})
     assert other.get(f"{bridge}/issues/1").body["fields"] == {"882a": "2023-06-01"}

@@ -423,6 +423,7 @@ def test_a_pass_over_the_issues_leaves_a_deleted_one_where_it_is(
     api: Client, account: Cloud, deleted: dict[str, Any]
 ) -> None:
     assert api.delete(f"{BRIDGE}/attributes/{START}").status == 204
+    assert api.delete(f"{BRIDGE}/deleted-attributes/{START}").status == 204
     account.upkeep()
     document = stored(account)
     assert document is not None
