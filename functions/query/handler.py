@@ -14,6 +14,7 @@ from gridview.commands import jobs, reads, users
 from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import CONSISTENCY_TOKEN, Recent, still_good
+from gridview.encoding.cursors import Cursors
 from gridview.index.block_cache import BlockCache
 from gridview.index.journal_log import Log
 from gridview.index.journal_tail import learn
@@ -217,7 +218,9 @@ def _grid(request: Request, body: object) -> Response:
 
     def page(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         query = grid_request.resolve(catalog, body)
-        return grid_page(metered, catalog, query, cursor_source.cursors("grid"), cache, epoch, recent)
+        return grid_page(
+            metered, catalog, query, cursor_source.cursors("grid"), cache, epoch, recent, _feed()
+        )
 
     return _answered(request, page)
 
@@ -228,7 +231,7 @@ def groups(request: Request) -> Response:
 
     def counted(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         query, cursors = resolve_groups(catalog, body), cursor_source.cursors("groups")
-        return counting.grouped_counts(metered, catalog, query, cursors, cache, epoch, recent)
+        return counting.grouped_counts(metered, catalog, query, cursors, cache, epoch, recent, _feed())
 
     return _answered(request, counted)
 
@@ -238,7 +241,9 @@ def summary(request: Request) -> Response:
     body, recent = request.body(), _recent(request)
 
     def summarized(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        return counting.summarized(metered, catalog, resolve_summary(catalog, body), cache, epoch, recent)
+        return counting.summarized(
+            metered, catalog, resolve_summary(catalog, body), cache, epoch, recent, _feed()
+        )
 
     return _answered(request, summarized)
 
@@ -315,6 +320,11 @@ def _of_a_project(request: Request, read: Callable[[str], dict[str, Any]]) -> Re
     """What is read of a project that exists."""
     project = request.path["project"]
     return ok(catalogs.existing(table, request.actor.tenant, project, lambda _: read(project)))
+
+
+def _feed() -> Cursors:
+    """What seals the cursors of the feed of changes."""
+    return cursor_source.cursors("changes")
 
 
 def _recent(request: Request) -> Recent:

@@ -49,6 +49,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "--imports", action="store_true", help="put them after an import that the index lacks (in memory)"
     )
+    parser.add_argument(
+        "--changes",
+        action="store_true",
+        help="hold them to what their cursors of the changes say (in memory)",
+    )
     add_jobs(parser)
     parser.set_defaults(func=_run)
 

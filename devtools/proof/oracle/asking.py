@@ -18,6 +18,7 @@ from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import CONFIRMED, EpochCheck
 
 CURSORS = Cursors([b"of the oracle"], "grid")
+FEED = Cursors([b"of the oracle"], "changes")
 
 
 def page(
@@ -27,10 +28,13 @@ def page(
     cache: BlockCache,
     recent: Recent = (),
     epoch: EpochCheck = CONFIRMED,
+    feed: Cursors | None = None,
 ) -> Any:
     """A page of the grid."""
     query = resolve(catalog, body)
-    return _read(grid_page(table.metered(), catalog, query, CURSORS, cache, recent=recent, epoch=epoch))
+    return _read(
+        grid_page(table.metered(), catalog, query, CURSORS, cache, recent=recent, epoch=epoch, feed=feed)
+    )
 
 
 def grouped(
@@ -40,11 +44,14 @@ def grouped(
     cache: BlockCache,
     recent: Recent = (),
     epoch: EpochCheck = CONFIRMED,
+    feed: Cursors | None = None,
 ) -> Any:
     """Grouped counts."""
     query = group_request.resolve(catalog, body)
     return _read(
-        counting.grouped_counts(table.metered(), catalog, query, CURSORS, cache, recent=recent, epoch=epoch)
+        counting.grouped_counts(
+            table.metered(), catalog, query, CURSORS, cache, recent=recent, epoch=epoch, feed=feed
+        )
     )
 
 
@@ -55,10 +62,13 @@ def summarized(
     cache: BlockCache,
     recent: Recent = (),
     epoch: EpochCheck = CONFIRMED,
+    feed: Cursors | None = None,
 ) -> Any:
     """A summary of fields."""
     query = summary_request.resolve(catalog, body)
-    return _read(counting.summarized(table.metered(), catalog, query, cache, recent=recent, epoch=epoch))
+    return _read(
+        counting.summarized(table.metered(), catalog, query, cache, recent=recent, epoch=epoch, feed=feed)
+    )
 
 
 def position(

@@ -60,11 +60,11 @@ class History:
     def still(self, since: float) -> Project:
         """The project of those issues that nothing was on its way of, then or after."""
         moved = self.moved(since)
-        return self._project({num: self.latest(num) for num in self.living if num not in moved})
+        return self.project({num: self.latest(num) for num in self.living if num not in moved})
 
     def present(self) -> Project:
         """The project as it is."""
-        return self._project({num: self.latest(num) for num in self.living})
+        return self.project({num: self.latest(num) for num in self.living})
 
     def as_shown(self, rows: Iterable[tuple[int, int]], since: float) -> Project | None:
         """The project of issues in the versions in which they were shown; None when one was not so, then or after."""
@@ -77,13 +77,14 @@ class History:
             if version is None:
                 return None
             found[num] = version
-        return self._project(found)
+        return self.project(found)
 
     def slack(self, moved: Collection[int]) -> int:
         """How often these issues may be counted in all: each once for everything that it has been."""
         return sum(1 + len(self.versions[num]) for num in moved)
 
-    def _project(self, versions: dict[int, Version]) -> Project:
+    def project(self, versions: dict[int, Version]) -> Project:
+        """The project of issues in these versions."""
         return replace(
             self.origin,
             issues={num: one.body for num, one in sorted(versions.items())},

@@ -39,10 +39,12 @@ def play(seed: int) -> tuple[Asked, Counter[str]]:
     clock = Clock()
     kept = mock.patch.object(journal_tail, "_KEPT_CHANGES", random.choice(_KEPT_CHANGES))
     with virtual(clock, seed), held_to(project.limits), kept:
-        return _Scenario(random, clock, project).play()
+        return Scenario(random, clock, project).play()
 
 
-class _Scenario(Written):
+class Scenario(Written):
+    """A scene whose consumers write a journal, which folds bring into the blocks."""
+
     def __init__(self, random: Random, clock: Clock, project: Project) -> None:
         super().__init__(random, clock, project)
         begin_journal(self._memory, TENANT, PROJECT)

@@ -348,6 +348,7 @@ def test_what_is_wrong_with_an_answer_is_found_by_its_model_and_by_its_schema(
         "prev": None,
         "offset": 0,
         "index": {"lag_ms": 640, "pending": 0},
+        "changes": None,
     }
     IssuePage.model_validate_json(dumps(right))
     assert schemas.violations(schemas.named("IssuePage"), right) == []

@@ -29,7 +29,9 @@ def test_the_query_of_the_readme_has_the_answer_and_the_plan_that_are_shown(
     got = api.post(asked[1], {**json.loads(asked[2]), "explain": True}).body
     explain = got.pop("explain")
     assert got.pop("index") == {"lag_ms": None, "pending": 0}, "no consumer has noted anything here"
+    assert got.pop("changes") is None, "this project is not journalled"
     shown = json.loads(answer[1])
+    assert shown.pop("changes")
     assert shown.pop("index").keys() == {"lag_ms", "pending"}
     assert got == shown
     assert list(outline(explain["tree"])) == drawn[1].splitlines()

@@ -14,13 +14,13 @@ from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.repair import mend
+from gridview.index.feed_positions import FeedPosition
 from gridview.index.fence_cache import Fences
 from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.images import Poison
 from gridview.index.journal import IssueChange
 from gridview.index.stream_consumer import consume
 from gridview.live.feed import FeedPage, end_of, read_changes
-from gridview.live.feed_positions import FeedPosition
 from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs

@@ -24,6 +24,7 @@ _WRITTEN: Json = {
 }
 _BY: Json = {"created_by": "ann", "updated_by": "ann"}
 _FIELDS: Json = {"3812": "2023-05-01", "882a": "2023-06-01"}
+_CHANGES = "Jk0hYw"
 _AGE: Json = {"lag_ms": 640, "pending": 0}
 _OPEN: Json = {"field": "state", "op": "eq", "value": "open"}
 _IN_APRIL: Json = {
@@ -128,6 +129,7 @@ _PAGE: Json = {
     "total": 3,
     "matched": 2,
     "index": _AGE,
+    "changes": _CHANGES,
 }
 _COMMENT: Json = {
     "id": 1,
@@ -318,12 +320,14 @@ ANSWERS: dict[str, Json] = {
         ],
         "more": False,
         "index": _AGE,
+        "changes": _CHANGES,
         "next": None,
     },
     "summary": {
         "matched": 2,
         "summaries": [{"field": "3fe6", "count": 1, "sum": 42, "avg": 42}],
         "index": _AGE,
+        "changes": _CHANGES,
     },
     "position": {"position": 0, "index": _AGE},
     "list_comments": {"items": [_COMMENT], "next": None},

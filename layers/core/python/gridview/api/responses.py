@@ -420,6 +420,9 @@ class IssuePage(AnswerModel):
     offset: Count | None = ModelField(description="Rows before the page; null after a cursor.")
     total: Count = omissible(description="Issues of the project, as of the index.")
     matched: Count = omissible(description="Issues that pass the filter.")
+    changes: str | None = ModelField(
+        description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
+    )
     index: IndexAge
     explain: Explanation = omissible()
 
@@ -449,6 +452,9 @@ class IssueGroups(AnswerModel):
     groups: list[IssueGroup]
     more: bool = ModelField(description="Whether more groups follow.")
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+    changes: str | None = ModelField(
+        description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
+    )
     index: IndexAge
     explain: Explanation = omissible()
 
@@ -473,6 +479,9 @@ class IssueSummary(AnswerModel):
 
     matched: Count = ModelField(description="Issues that pass the filter.")
     summaries: list[FieldAggregates]
+    changes: str | None = ModelField(
+        description="The cursor for `since` of the changes: exactly what precedes it is counted. Null where nobody can tell."
+    )
     index: IndexAge
     explain: Explanation = omissible()
 

@@ -45,13 +45,16 @@ _BYTES = 4
 class Logged(NamedTuple):
     """What a journal tells: where issues were and are, and which of them the index may not show everybody there.
 
-    It goes up to the number `last`, and with what was read of GSI1 from the instant `since` on, in seconds since 1970.
+    It goes up to the number `last`, and with what was read of GSI1 from the instant `since` on, in seconds since 1970. `items`:
+    the last ones up to there; `beyond`: those behind a number that is missing.
     """
 
     moves: Mapping[int, FamilyMoves] = {}
     pending: BitMap = BitMap()
     last: int = 0
     since: float = 0.0
+    items: Sequence[JournalItem] = ()
+    beyond: Sequence[JournalItem] = ()
 
     def tells_no_more_than(self, before: "Logged") -> bool:
         """Whether nothing has come since."""
@@ -119,6 +122,8 @@ class JournalTail:
             BitMap(change.num for item in recent for change in item.changes),
             self.last,
             self.since,
+            self.items,
+            behind,
         )
 
     @classmethod

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import DELETED
 from gridview.encoding.json_codec import dumps, size_in_response
+from gridview.index.feed_cursors import FeedCursor
+from gridview.index.feed_positions import FeedPosition
 from gridview.index.journal_log import Log
 from gridview.live.feed import FeedPage, end_of, read_changes
-from gridview.live.feed_cursors import FeedCursor
-from gridview.live.feed_positions import FeedPosition
 from gridview.live.followed_rows import FollowedRows, RowMove
 from gridview.live.row_moves import Unjudged, moves_of
 from gridview.schema.catalog import Catalog
@@ -73,19 +73,19 @@ def follow(
     log = Log(table, catalog.tenant, catalog.project)
     followed = "" if rows is None else rows.fingerprint
     anew = cursor.epoch != catalog.epoch or cursor.rows not in (None, followed)
-    position = cursor.position
+    position, ahead = cursor.position, {} if anew else cursor.still_ahead(clock.seconds())
     while True:
         page = read_changes(table, catalogs, catalog, position, MAX_EVENTS, consistent=consistent)
         for number in page.overdue:
             log.close(number)
-        told = _Telling(page, anew or page.reset, position, most_bytes or MAX_ANSWER_BYTES)
+        told = _Telling(page, anew or page.reset, position, most_bytes or MAX_ANSWER_BYTES, ahead)
         told.tell(None if rows is None else moves_of(table, page.catalog, rows, page.events))
-        position, now = told.position, clock.seconds()
+        position, ahead, now = told.position, told.ahead, clock.seconds()
         if told.items or now >= deadline or (now >= until and told.at_the_end):
             return ToldChanges(
                 tuple(told.items),
                 tuple(told.changes),
-                FeedCursor(position, catalog.epoch, followed),
+                FeedCursor(position, catalog.epoch, followed, ahead, cursor.until),
                 told.at_the_end,
                 page.held,
             )
@@ -94,10 +94,21 @@ def follow(
 
 
 class _Telling:
-    """Makes events of a page, as many as an answer holds, up to the first change that has to be waited for."""
+    """Makes events of a page, as many as an answer holds, up to the first change that has to be waited for.
 
-    def __init__(self, page: FeedPage, reset: bool, position: FeedPosition, most_bytes: int) -> None:
+    `ahead`: issue number -> the version up to which its changes are known already, and passed over; after a reset nothing is.
+    """
+
+    def __init__(
+        self,
+        page: FeedPage,
+        reset: bool,
+        position: FeedPosition,
+        most_bytes: int,
+        ahead: Mapping[int, int],
+    ) -> None:
         self.items: list[Mapping[str, Any]] = [RESET] if reset else []
+        self.ahead = {} if reset else dict(ahead)
         self.changes: list[Change] = []
         self.position = position
         self.at_the_end = True
@@ -107,6 +118,9 @@ class _Telling:
     def tell(self, verdicts: list[RowMove | Unjudged | None] | None) -> None:
         """Tell the changes of the page. `verdicts`: what each does to the rows that are followed; None: all are."""
         for place, change in enumerate(self._page.events):
+            if self._is_known(change):
+                self.position = self._page.behind[place]
+                continue
             verdict = None if verdicts is None else verdicts[place]
             if verdict is Unjudged.YET:
                 return
@@ -114,13 +128,19 @@ class _Telling:
                 if self.changes:
                     self.at_the_end = False
                     return
-                self.items = [RESET]
+                self.items, self.ahead = [RESET], {}
             elif (verdicts is None or verdict is not None) and not self._add(change, verdict):
                 self.at_the_end = False
                 return
             self.position = self._page.behind[place]
         self.at_the_end = self._page.ended
         self.position = self._page.position
+
+    def _is_known(self, change: Change) -> bool:
+        known = self.ahead.get(change.num, 0)
+        if change.version >= known:
+            self.ahead.pop(change.num, None)
+        return change.version <= known
 
     def _add(self, change: Change, move: RowMove | None) -> bool:
         event = event_json(self._page.catalog, change)

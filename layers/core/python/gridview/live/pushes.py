@@ -16,9 +16,9 @@ from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import ConsistencyTokens
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
+from gridview.index.feed_cursors import FeedCursor
 from gridview.live import changes as live_changes
 from gridview.live.asked_rows import asked_rows
-from gridview.live.feed_cursors import FeedCursor
 from gridview.live.socket_messages import MAX_ITEMS_BYTES, changes_frame, error_frame
 from gridview.live.socket_store import advance, unsubscribe
 from gridview.live.sockets import Socket, Subscription

@@ -6,10 +6,15 @@ from typing import Any, TypeVar
 
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent, issues_in
+from gridview.encoding.cursors import Cursors
 from gridview.index.block_cache import BlockCache
+from gridview.index.feed_cursors import AHEAD_SECONDS, FeedCursor
+from gridview.index.feed_positions import FeedPosition
+from gridview.index.freshness import Lag
 from gridview.index.moves import Unheard
 from gridview.index.unheard import SETTLED
 from gridview.query import planner
+from gridview.query.counted import Counted, Decides, always
 from gridview.query.executor import Executor, LaidAnew
 from gridview.query.explain import explanation_of
 from gridview.query.plan import Node
@@ -33,17 +38,20 @@ def carried_out(
     epoch: EpochCheck,
     recent: Recent,
     explain: bool,
+    decides: Decides = always,
+    feed: Cursors | None = None,
 ) -> tuple[Result, dict[str, Any]]:
     """What the steps of a plan give, and what every answer tells besides: `index`, and `explain` if that is asked for.
 
     They raise what refuses the request. Beside the first round the project's epoch is read (StaleDefinitions if the catalog is not
     the current one), how far the index is behind, and with tokens what they name. `cache`: what the container keeps. `recent`:
-    writes that the answer is to hold. Where numbers were given out lately it is also read whether the index has heard of these
-    issues; if not, they are laid over, and the plan is carried out anew.
+    writes that the answer is to hold. `feed`: what seals `changes`, the cursor of the feed in front of which is what was counted;
+    null where nobody can tell (`query.counted`). `decides`: as for `Executor`. Where numbers were given out lately it is also read
+    whether the index has heard of these issues; if not, they are laid over, and the plan is carried out anew.
     """
-    just_written = issues_in(recent)
+    just_written, begun = issues_in(recent), clock.seconds()
     kept = cache or BlockCache(0.0)
-    executor = Executor(table, catalog, kept, epoch, just_written)
+    executor = Executor(table, catalog, kept, epoch, just_written, decides)
     state = _State(epoch, just_written, journal=catalog.journalled)
     while True:
         with suppress(LaidAnew):
@@ -51,9 +59,20 @@ def carried_out(
             break
     facts = executor.trace.facts
     told: dict[str, Any] = {"index": state.index(facts)}
+    if feed is not None:
+        counted = executor.counted(state.lag(facts).seconds)
+        told["changes"] = None if counted is None else _cursor(counted, catalog, begun).sealed(feed, catalog)
     if explain:
         told["explain"] = explanation_of(plan, state.nodes(facts), executor.trace, table.meter)
     return result, told
+
+
+def _cursor(counted: Counted, catalog: Catalog, begun: float) -> FeedCursor:
+    """Where whoever has an answer goes on: behind what it counts."""
+    position = FeedPosition(counted.number, 0, begun)
+    return FeedCursor(
+        position, catalog.epoch, ahead=counted.ahead, until=int(clock.seconds()) + AHEAD_SECONDS
+    )
 
 
 class _State:
@@ -99,10 +118,15 @@ class _State:
         due = (self._epoch,) if self._due else ()
         return (*laid, *due, self._freshness, *((self._unheard,) if self._unheard in facts else ()))
 
+    def lag(self, facts: Mapping[Node, Facts]) -> Lag:
+        """How far the index is behind."""
+        lag: Lag = facts[self._freshness]["lag"]
+        return lag
+
     def index(self, facts: Mapping[Node, Facts]) -> dict[str, int | None]:
         """How late the index is, as every answer tells it."""
         pending = facts[self._overlay]["pending"] if self._overlay in facts else 0
         if self._unheard in facts:
             found: Unheard = facts[self._unheard]["unheard"]
             pending += len(found.moves) + found.missing
-        return {"lag_ms": facts[self._freshness]["lag"].milliseconds, "pending": pending}
+        return {"lag_ms": self.lag(facts).milliseconds, "pending": pending}

@@ -32,12 +32,13 @@ def grouped_counts(
     cache: BlockCache | None = None,
     epoch: EpochCheck = CONFIRMED,
     recent: Recent = (),
+    feed: Cursors | None = None,
 ) -> dict[str, Any]:
     """`groups`, in the order of the fields, and the cursor `next`; at most four rounds, unless the index changes under it.
 
     Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
     than its budget, IndexNotReady, CursorExpired. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
-    `recent`: writes that the index is to hold, besides those that the page before held.
+    `recent`: writes that the index is to hold, besides those that the page before held. `feed`: as for `carried_out`.
     """
     binding = query.binding(catalog.tenant, catalog.project)
     reached, before = (None, ()) if query.cursor is None else _opened(query, cursors, binding)
@@ -52,6 +53,7 @@ def grouped_counts(
         epoch=epoch,
         recent=recent,
         explain=query.explain,
+        feed=feed,
     )
     ahead = behind(found.groups, reached)
     shown = _fitting(query, ahead[: query.limit])
@@ -98,12 +100,13 @@ def summarized(
     cache: BlockCache | None = None,
     epoch: EpochCheck = CONFIRMED,
     recent: Recent = (),
+    feed: Cursors | None = None,
 ) -> dict[str, Any]:
     """`matched`, and of each field the functions asked for.
 
     Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
     than its budget, IndexNotReady. `epoch`: what finds out whether the catalog is current; StaleDefinitions. `recent`: writes that
-    the index is to hold.
+    the index is to hold. `feed`: as for `carried_out`.
     """
     plan = aggregate_planner.summary(catalog, query)
     found, told = carried_out(
@@ -115,5 +118,6 @@ def summarized(
         epoch=epoch,
         recent=recent,
         explain=query.explain,
+        feed=feed,
     )
     return {**summary_json(found.matched, found.told), **told}

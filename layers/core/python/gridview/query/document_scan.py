@@ -10,7 +10,7 @@ from gridview.query.page import projection
 from gridview.query.plan import Node
 from gridview.query.reads import ReadDocuments, ReadRanges
 from gridview.query.remedies import refused
-from gridview.query.steps import Steps, ask
+from gridview.query.steps import Steps, ask, tell
 from gridview.schema.catalog import Field
 
 _RANGES = 16
@@ -55,6 +55,7 @@ def in_ranges(node: Node, fields: Iterable[Field], among: BitMap, reason: str) -
             for page, bound in zip(pages, ranges, strict=True)
             if page.last is not None and page.last < bound.upper
         ]
+    yield from tell(node, absent=len(among) - len(found))
     return sorted(found, key=lambda document: document["num"])
 
 

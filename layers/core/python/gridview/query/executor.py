@@ -20,6 +20,7 @@ from gridview.index.journal_tail import JournalTail, Logged, recent_moves, tail_
 from gridview.index.ledger import Ledger
 from gridview.index.moves import Move, move_of
 from gridview.index.unheard import unheard
+from gridview.query.counted import Counted, Decides, Seen, always
 from gridview.query.index_snapshot import IndexSnapshot
 from gridview.query.overlay import NOTHING, Overlay
 from gridview.query.plan import Node
@@ -83,6 +84,7 @@ class Executor:
     `epoch`: what ReadEpoch finds out about the catalog. `recent`: the issues that ReadRecent reads. It has to be in the first round
     then: until it has come, nothing that is at hand will do. So it is in a journalled project of which nothing is at hand.
     Otherwise steps are shown what is known of the journal. If that turns out to be less than what stands there, all is done anew.
+    `decides`: of which nodes documents decide what is counted.
     """
 
     def __init__(
@@ -92,7 +94,10 @@ class Executor:
         cache: BlockCache,
         epoch: EpochCheck = CONFIRMED,
         recent: frozenset[int] = frozenset(),
+        decides: Decides = always,
     ) -> None:
+        self._seen = Seen(decides)
+        self._deleted: dict[int, int] = {}
         self._table = table
         self._catalog = catalog
         self._epoch = epoch
@@ -120,6 +125,17 @@ class Executor:
         self._usage: dict[Node, Usage] = {}
         self._facts: dict[Node, dict[str, Any]] = {}
 
+    def counted(self, late: float | None) -> Counted | None:
+        """Up to which place of the feed what was read counts; None where nobody can tell. `late`: as for `Seen.counted`."""
+        logged, overlay = self._logged, self._overlay
+        if logged is None or overlay is None or self._index.position > logged.last:
+            return None
+        laid = {
+            num: self._deleted.get(num) if document is None else document["version"]
+            for num, document in overlay.documents.items()
+        }
+        return self._seen.counted(self._catalog, logged, laid, late)
+
     @property
     def trace(self) -> Trace:
         """What has been done so far."""
@@ -143,6 +159,7 @@ class Executor:
                 self._shown = self._shown or answer is not None
             elif isinstance(asked, Tell):
                 self._facts.setdefault(asked.node, {}).update(asked.facts)
+                self._seen.miss(asked.node, asked.facts.get("absent", 0))
             else:
                 answer = self._table.meter.rounds - self._begun
 
@@ -206,7 +223,11 @@ class Executor:
         ]
         if unsettled:
             self._round(unsettled)
-        return [overlay.over(one.read, answer) for one, answer in zip(asked, answers, strict=True)]
+        laid = [overlay.over(one.read, answer) for one, answer in zip(asked, answers, strict=True)]
+        if self._logged is not None:
+            for one, answer in zip(asked, laid, strict=True):
+                self._seen.look(one, answer, overlay)
+        return laid
 
     @property
     def _is_outrun(self) -> bool:
@@ -264,6 +285,8 @@ class Executor:
             elif isinstance(read, ReadBlocks):
                 for want in read.wants:
                     wants.setdefault(want, node)
+                    if want.keys is not None and not index.has(want):
+                        self._seen.look_at_entries(node, want.entry)
         shares: dict[Node, int] = {}
         missing = [node for family, node in families.items() if not index.has_directory(family)]
         missing += [node for want, node in wants.items() if not index.has(want)]
@@ -346,6 +369,8 @@ class Executor:
             )
             for num, one in partitions.items()
         ]
+        documents = (item for (_, sort), item in found.items() if sort == self._project)
+        self._deleted |= {item["num"]: item["version"] for item in documents if is_trashed(item)}
         others = _logged_alone(told, self._recent)
         return Overlay([*(move for move in moves if move is not None), *others]), logged
 

@@ -12,6 +12,7 @@ from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.block_cache import BlockCache
 from gridview.query import planner
 from gridview.query.answer import carried_out
+from gridview.query.counted import never, of_a_page
 from gridview.query.grid_request import GridQuery
 from gridview.query.page import MAX_PAGE_BYTES, Row, Rows
 from gridview.query.page_steps import read_page
@@ -38,12 +39,13 @@ def grid_page(
     cache: BlockCache | None = None,
     epoch: EpochCheck = CONFIRMED,
     recent: Recent = (),
+    feed: Cursors | None = None,
 ) -> dict[str, Any]:
     """One page: `rows`, `next`, `prev`, `offset` and, if asked for, `total`, `matched` and `explain`.
 
     Read units: `explain` and docs/performance.md tell. Unprocessable for what would take too much; CursorExpired.
     `cache`: what the container keeps. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
-    `recent`: writes that the index is to hold, besides those that the page before held.
+    `recent`: writes that the index is to hold, besides those that the page before held. `feed`: as for `carried_out`.
     """
     binding = query.binding(catalog.tenant, catalog.project)
     spot, backward, before = (None, False, ()) if query.cursor is None else _opened(query, cursors, binding)
@@ -58,6 +60,8 @@ def grid_page(
         epoch=epoch,
         recent=recent,
         explain=query.explain,
+        decides=of_a_page if query.count else never,
+        feed=feed,
     )
     rows, end, start = _shown(plan, catalog, found)
 

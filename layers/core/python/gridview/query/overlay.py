@@ -246,14 +246,15 @@ def _merged(
     answer: Listed, kept: list[Item], recent: Iterable[Item], bound: Bound | None, *, forward: bool
 ) -> Listed:
     """A part of an order, as far as it was read: what is kept of it, and what belongs there."""
-
-    def was_read(sort: str) -> bool:
-        if bound is not None and not bound.keeps(sort):
-            return False
-        return answer.last is None or (sort <= answer.last if forward else sort >= answer.last)
-
-    together = [*kept, *(one for one in recent if was_read(one[keys.SORT]))]
+    together = [*kept, *(one for one in recent if was_read(one[keys.SORT], answer, bound, forward=forward))]
     return answer._replace(items=sorted(together, key=_sort, reverse=not forward))
+
+
+def was_read(sort: str, answer: Listed, bound: Bound | None, *, forward: bool) -> bool:
+    """Whether a Query that gave this answer has passed a sort string."""
+    if bound is not None and not bound.keeps(sort):
+        return False
+    return answer.last is None or (sort <= answer.last if forward else sort >= answer.last)
 
 
 def _sort(item: Item) -> str:

@@ -137,6 +137,6 @@ def judged(keys: Keys, only: Filter | None) -> tuple[Field, ...]:
 
 
 def projection(fields: Iterable[Field]) -> Paths:
-    """The paths of number, version and these fields; None (all) when those are too many to ask for."""
-    paths = list(dict.fromkeys([("num",), ("version",), *(field.path for field in fields)]))
+    """The paths of number, version, its time, and these fields; None (all) when those are too many to ask for."""
+    paths = list(dict.fromkeys([("num",), ("version",), ("updated",), *(field.path for field in fields)]))
     return paths if len(paths) <= _MAX_PROJECTED else None

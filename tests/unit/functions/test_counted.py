@@ -1,0 +1,318 @@
+"""`changes` of a grid, groups or a summary: exactly what precedes it is counted, so whoever follows it adds up to what is."""
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+
+from gridview.commands.journals import begin_journal
+from gridview.encoding.consistency import CONSISTENCY_TOKEN
+from gridview.encoding.json_codec import dumps
+from gridview.index.gaps import MISSING_SECONDS
+from gridview.index.journal_log import Log
+from gridview.query import counted
+from tests.support.cloud import Cloud
+from tests.support.depth import one_of
+from tests.support.http import Answer, Client
+from tests.support.stream import Stream
+
+PATH = "/v1/projects/plain"
+OPEN = {"field": "state", "op": "eq", "value": "open"}
+DEAR = {"field": "cost", "op": "gte", "value": 3}
+KIND = {"id": "kind", "name": "Kind", "type": "enum", "options": ["a", "b"]}
+COST = {"id": "cost", "name": "Cost", "type": "number", "indexed": False}
+ALL = {"sort": [{"field": "num"}]}
+HEADER = CONSISTENCY_TOKEN.lower()
+
+Query = dict[str, Any]
+
+
+@pytest.fixture
+def stream(account: Cloud) -> Stream:
+    return Stream(account)
+
+
+@pytest.fixture
+def live(account: Cloud, project: str, api: Client, stream: Stream) -> str:
+    """A journalled project with three issues."""
+    for attribute in (KIND, COST):
+        api.made(f"{project}/attributes", attribute)
+    begin_journal(account.table, "0807", "plain")
+    for name in ("one", "two", "three"):
+        create(api, name)
+    stream.deliver()
+    return project
+
+
+def create(api: Client, name: str, state: str = "open", **fields: Any) -> Answer:
+    answer = api.post(f"{PATH}/issues", {"name": name, "state": state, "fields": fields})
+    assert answer.status == 201, answer.text
+    return answer
+
+
+def patch(api: Client, num: int, **body: Any) -> Answer:
+    answer = api.patch(f"{PATH}/issues/{num}", body)
+    assert answer.status == 200, answer.text
+    return answer
+
+
+def delete(api: Client, num: int) -> Answer:
+    answer = api.delete(f"{PATH}/issues/{num}", headers={"if-match": api.get(f"{PATH}/issues/{num}").etag})
+    assert answer.status == 204, answer.text
+    return answer
+
+
+def token(answer: Answer) -> str:
+    found: str = {name.lower(): value for name, value in answer.headers.items()}[HEADER]
+    return found
+
+
+def grid(api: Client, query: Query | None = None, *writes: Answer) -> dict[str, Any]:
+    headers = {HEADER: ",".join(map(token, writes))} if writes else {}
+    asked = {"count": True, "keys": True, "limit": 500, **(query or {})}
+    answer = api.post(f"{PATH}/grid", asked, headers=headers)
+    assert answer.status == 200, answer.text
+    found: dict[str, Any] = answer.body
+    return found
+
+
+class Follower:
+    """A client that has read a grid and goes on by its cursor: the keys of its rows, and how many there are."""
+
+    def __init__(self, api: Client, query: Query, *writes: Answer) -> None:
+        self._api = api
+        self._query = query
+        page = grid(api, query, *writes)
+        self.cursor: str | None = page["changes"]
+        self.keys = {row["num"]: row["key"] for row in page["rows"]}
+        self.matched: int = page["matched"]
+
+    def hear(self) -> list[str]:
+        """Ask until nothing more comes, and apply it."""
+        heard: list[str] = []
+        asked = {name: dumps(value).decode() for name, value in self._query.items()}
+        while True:
+            answer = self._api.get(f"{PATH}/changes", query={**asked, "since": self.cursor or ""})
+            assert answer.status == 200, answer.text
+            self.cursor = answer.body["next"]
+            for event in answer.body["items"]:
+                heard.append(event.get("id", "reset"))
+                self._apply(event)
+            if not answer.body["items"]:
+                return heard
+
+    def _apply(self, event: dict[str, Any]) -> None:
+        self.matched += {"enter": 1, "leave": -1}.get(event["move"], 0)
+        self.keys.pop(event["num"], None)
+        if event["key"] is not None:
+            self.keys[event["num"]] = event["key"]
+
+    def assert_like(self, page: dict[str, Any]) -> None:
+        assert sorted(self.keys, key=lambda num: self.keys[num]) == [row["num"] for row in page["rows"]]
+        assert self.matched == page["matched"]
+
+
+def test_what_was_taken_in_before_is_not_told_again_and_what_comes_is(
+    api: Client, live: str, stream: Stream
+) -> None:
+    rows = Follower(api, {"filter": OPEN})
+    assert rows.hear() == []
+    create(api, "four")
+    patch(api, 1, state="closed")
+    stream.deliver()
+    assert sorted(rows.hear()) == ["1.2", "4.1"]
+    rows.assert_like(grid(api, {"filter": OPEN}))
+
+
+@pytest.mark.parametrize("query", [ALL, {"filter": OPEN}, {"filter": DEAR}], ids=str)
+def test_what_a_token_names_is_counted_and_not_told_again(
+    api: Client, live: str, stream: Stream, query: Query
+) -> None:
+    writes = [
+        create(api, "four", cost=4),
+        patch(api, 1, state="closed", fields={"cost": 5}),
+        delete(api, 2),
+    ]
+    stream.look()
+    rows = Follower(api, query, *writes)
+    assert rows.cursor is not None
+    rows.assert_like(grid(api, query, *writes))
+    patch(api, 1, state="open")
+    stream.deliver()
+    assert rows.hear() == ["1.3"]
+    rows.assert_like(grid(api, query))
+
+
+def test_versions_ahead_are_remembered_from_answer_to_answer(api: Client, live: str, stream: Stream) -> None:
+    first, second = patch(api, 1, name="first"), patch(api, 2, name="second")
+    stream.look()
+    rows = Follower(api, ALL, first, second)
+    patch(api, 3, name="third")
+    stream.look()
+    heard = []
+    for _ in range(3):
+        stream.deliver(1)
+        heard += rows.hear()
+    assert heard == ["3.2"]
+
+
+def test_a_new_issue_that_the_index_has_not_heard_of_is_counted_and_not_told_again(
+    api: Client, live: str, stream: Stream
+) -> None:
+    create(api, "four")
+    stream.look()
+    rows = Follower(api, {"filter": OPEN})
+    assert (rows.matched, len(rows.keys)) == (4, 4)
+    assert rows.cursor is not None
+    stream.deliver()
+    assert rows.hear() == []
+    rows.assert_like(grid(api, {"filter": OPEN}))
+
+
+def test_what_stands_behind_a_missing_number_is_counted_and_not_told_again(
+    account: Cloud, api: Client, live: str, stream: Stream, later: Callable[[float], None]
+) -> None:
+    Log(account.table, "0807", "plain").reserve(1)
+    patch(api, 1, state="closed")
+    stream.deliver()
+    rows = Follower(api, {"filter": OPEN})
+    assert rows.matched == 2
+    assert rows.hear() == []
+    later(MISSING_SECONDS + 1)
+    patch(api, 2, state="closed")
+    stream.deliver()
+    for _ in range(3):  # the first one empties the number, if no consumer has
+        rows.hear()
+    rows.assert_like(grid(api, {"filter": OPEN}))
+    assert rows.matched == 1
+
+
+def test_where_documents_decide_ahead_of_the_journal_nobody_can_tell_without_a_token(
+    api: Client, live: str, stream: Stream
+) -> None:
+    assert grid(api, {"filter": DEAR})["changes"] is not None
+    written = patch(api, 1, fields={"cost": 7})
+    stream.look()
+    page = grid(api, {"filter": DEAR})
+    assert (page["matched"], page["changes"]) == (1, None)
+    assert grid(api, {"filter": DEAR, "count": False})["changes"] is not None  # nothing is counted
+    rows = Follower(api, {"filter": DEAR}, written)
+    assert rows.cursor is not None
+    stream.deliver()
+    assert rows.hear() == []
+    assert grid(api, {"filter": DEAR})["changes"] is not None
+
+
+def test_a_document_that_is_gone_while_the_index_has_it_decides_too(
+    api: Client, live: str, stream: Stream
+) -> None:
+    patch(api, 1, fields={"cost": 7})
+    stream.deliver()
+    assert grid(api, {"filter": DEAR})["changes"] is not None
+    delete(api, 1)
+    stream.look()
+    page = grid(api, {"filter": DEAR})
+    assert (page["matched"], page["changes"]) == (0, None)
+
+
+def test_groups_and_summaries_have_such_a_cursor_too(api: Client, live: str, stream: Stream) -> None:
+    asked = {
+        "groups": {"by": ["state"]},
+        "summary": {"fields": [{"field": "kind", "functions": ["count"]}], "filter": OPEN},
+    }
+    for call, body in asked.items():
+        cursor = api.post(f"{PATH}/{call}", body).body["changes"]
+        assert api.get(f"{PATH}/changes", query={"since": cursor}).body["items"] == []
+    figures = {"fields": [{"field": "cost", "functions": ["sum"]}]}
+    patch(api, 1, fields={"cost": 7})
+    stream.look()
+    assert api.post(f"{PATH}/summary", figures).body["changes"] is None
+    stream.deliver()
+    assert api.post(f"{PATH}/summary", figures).body["changes"] is not None
+
+
+def test_too_many_versions_ahead_are_not_named(
+    api: Client, live: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counted, "MAX_AHEAD", 1)
+    writes = [patch(api, num, name="new") for num in (1, 2)]
+    assert grid(api, {}, writes[0])["changes"] is not None
+    assert grid(api, {}, *writes)["changes"] is None
+
+
+def test_other_definitions_are_a_reset_and_then_all_is_told(api: Client, live: str, stream: Stream) -> None:
+    written = patch(api, 1, state="closed")
+    stream.look()
+    cursor = grid(api, {}, written)["changes"]
+    api.made(f"{PATH}/attributes", {"id": "more", "name": "More", "type": "text"})
+    answer = api.get(f"{PATH}/changes", query={"since": cursor}).body
+    assert answer["items"] == [{"kind": "reset"}]
+    stream.deliver()
+    told = api.get(f"{PATH}/changes", query={"since": answer["next"]}).body["items"]
+    assert [event["id"] for event in told] == ["1.2"]
+
+
+def test_a_project_that_is_not_journalled_has_none(api: Client, project: str) -> None:
+    assert grid(api)["changes"] is None
+
+
+def test_a_cursor_is_good_for_its_tenant_and_project_alone(api: Client, live: str) -> None:
+    cursor = grid(api)["changes"]
+    api.made("/v1/projects", {"id": "other", "name": "Other"})
+    answer = api.get("/v1/projects/other/changes", query={"since": cursor})
+    assert answer.kind in {(400, "invalid-request"), (409, "not-journalled")}
+    stranger = api.acting(tenant="0999")
+    stranger.made("/v1/projects", {"id": "plain", "name": "Plain"})
+    assert stranger.post(f"{PATH}/grid", {"cursor": cursor}).kind == (400, "invalid-request")
+    assert stranger.get(f"{PATH}/changes", query={"since": cursor}).status in {400, 409}
+
+
+QUERIES: tuple[Query, ...] = (
+    ALL,
+    {"filter": OPEN, "sort": [{"field": "kind", "direction": "desc"}, {"field": "name"}]},
+    {
+        "filter": {"field": "kind", "op": "in", "value": ["a"]},
+        "sort": [{"field": "updated", "direction": "desc"}],
+    },
+    {"filter": DEAR, "sort": [{"field": "kind"}]},
+)
+
+
+@pytest.mark.parametrize("seed", range(one_of(3, thorough=40)))
+def test_whoever_follows_from_a_grid_adds_up_to_a_later_one(
+    api: Client, live: str, stream: Stream, account: Cloud, seed: int
+) -> None:
+    """However late the consumer is, and whether the grid names what was written or not."""
+    random = Random(seed)  # noqa: S311
+    alive, writes = [1, 2, 3], [create(api, "first")]
+    alive.append(writes[0].body["num"])
+    followers: list[tuple[Query, Follower]] = []
+    for _ in range(30):
+        what = random.choice(("create", "edit", "edit", "edit", "delete", "read", "read", "hear", "fold"))
+        if what == "create":
+            writes.append(create(api, random.choice("abc"), random.choice(("open", "closed")), kind="a"))
+            alive.append(writes[-1].body["num"])
+        elif what == "edit" and alive:
+            fields = {"kind": random.choice(("a", "b", None)), "cost": random.choice((1, 5, None))}
+            state = random.choice(("open", "closed"))
+            writes.append(patch(api, random.choice(alive), state=state, fields=fields))
+        elif what == "delete" and len(alive) > 1:
+            writes.append(delete(api, alive.pop(random.randrange(len(alive)))))
+        elif what == "read":
+            query = random.choice(QUERIES)
+            named = [one for one in writes if HEADER in {name.lower() for name in one.headers}]
+            found = Follower(api, query, *(named[-5:] if random.random() < 0.5 else ()))
+            followers += [(query, found)] if found.cursor is not None else []
+        elif what == "hear" and followers:
+            random.choice(followers)[1].hear()
+        elif what == "fold":
+            account.upkeep()
+        stream.look()
+        if random.random() < 0.4:
+            stream.deliver(random.randint(1, 4))
+    stream.deliver()
+    assert followers
+    for query, rows in followers:
+        rows.hear()
+        rows.assert_like(grid(api, query))
