@@ -11,9 +11,9 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import sort_string
 from gridview.index.block_cache import BlockCache
 from gridview.index.journal import FamilyChange, IssueChange
-from gridview.index.journal_tail import Logged, learn, recent_moves, tail_of
+from gridview.index.journal_tail import learn, recent_moves, tail_of
 from gridview.index.ledger import SHOWN_SECONDS
-from gridview.index.moves import FamilyMove, FamilyMoves, JournalStep
+from gridview.index.moves import FamilyMove, FamilyMoves, JournalStep, Logged
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 from tests.support.journalled import fold, log_of, new_table

@@ -15,7 +15,7 @@ with a directory that it read then, however much was folded meanwhile.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import NamedTuple, Self
+from typing import Self
 
 from pyroaring import BitMap
 
@@ -23,7 +23,7 @@ from gridview.dynamodb.side_by_side import side_by_side
 from gridview.index.block_cache import BlockCache
 from gridview.index.journal import Head, JournalItem
 from gridview.index.journal_log import Log
-from gridview.index.moves import FamilyMoves, logged_moves
+from gridview.index.moves import FamilyMoves, Logged, logged_moves
 from gridview.support import clock
 
 _HEAD_SECONDS = 10.0
@@ -40,25 +40,6 @@ _KEPT_SECONDS = 900.0
 
 _BYTES = 4
 """Bytes in memory for each byte of a change's strings."""
-
-
-class Logged(NamedTuple):
-    """What a journal tells: where issues were and are, and which of them the index may not show everybody there.
-
-    It goes up to the number `last`, and with what was read of GSI1 from the instant `since` on, in seconds since 1970. `items`:
-    the last ones up to there; `beyond`: those behind a number that is missing.
-    """
-
-    moves: Mapping[int, FamilyMoves] = {}
-    pending: BitMap = BitMap()
-    last: int = 0
-    since: float = 0.0
-    items: Sequence[JournalItem] = ()
-    beyond: Sequence[JournalItem] = ()
-
-    def tells_no_more_than(self, before: "Logged") -> bool:
-        """Whether nothing has come since."""
-        return self.last == before.last and self.moves is before.moves
 
 
 @dataclass(frozen=True, slots=True)

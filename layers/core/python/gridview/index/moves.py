@@ -1,7 +1,9 @@
 """Where the index may still show an issue, and where it belongs: what a reader lays over what it has read. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+from pyroaring import BitMap
 
 from gridview.dynamodb.expressions import Item
 from gridview.index.families import is_key
@@ -59,6 +61,25 @@ class Unheard(NamedTuple):
 
 FamilyMoves = Mapping[str, FamilyMove]
 """The moves of an issue, by family."""
+
+
+class Logged(NamedTuple):
+    """What a journal tells: where issues were and are, and which of them the index may not show everybody there.
+
+    It goes up to the number `last`, and with what was read of GSI1 from the instant `since` on, in seconds since 1970. `items`:
+    the last ones up to there; `beyond`: those behind a number that is missing.
+    """
+
+    moves: Mapping[int, FamilyMoves] = {}
+    pending: BitMap = BitMap()
+    last: int = 0
+    since: float = 0.0
+    items: Sequence[JournalItem] = ()
+    beyond: Sequence[JournalItem] = ()
+
+    def tells_no_more_than(self, before: "Logged") -> bool:
+        """Whether nothing has come since."""
+        return self.last == before.last and self.moves is before.moves
 
 
 def logged_moves(

@@ -21,8 +21,7 @@ from gridview.index.blocks import Entry
 from gridview.index.families import NUMBERS
 from gridview.index.feed_cursors import MAX_AHEAD
 from gridview.index.journal import IssueChange, JournalItem
-from gridview.index.journal_tail import Logged
-from gridview.index.moves import FamilyMoves
+from gridview.index.moves import FamilyMoves, Logged
 from gridview.query.group_blocks import is_plain
 from gridview.query.overlay import Overlay, was_read
 from gridview.query.plan import BitmapScan, FullScan, Node, Recheck, TopN

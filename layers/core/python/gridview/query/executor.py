@@ -16,9 +16,9 @@ from gridview.index import freshness
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reader import BlockReader
 from gridview.index.journal_log import Log
-from gridview.index.journal_tail import JournalTail, Logged, recent_moves, tail_of
+from gridview.index.journal_tail import JournalTail, recent_moves, tail_of
 from gridview.index.ledger import Ledger
-from gridview.index.moves import Move, move_of
+from gridview.index.moves import Logged, Move, move_of
 from gridview.index.unheard import unheard
 from gridview.query.counted import Counted, Decides, Seen, always
 from gridview.query.index_snapshot import IndexSnapshot
