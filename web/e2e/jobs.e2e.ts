@@ -70,6 +70,10 @@ describe('jobs', () => {
     await project.page.getByRole('dialog', { name: 'Delete 3 issues?' }).getByRole('button', { name: 'Delete', exact: true }).click();
     await jobs.getByText('Done: 3 of 3 issues.').waitFor();
     await expect.poll(() => countOf(api, id)).toBe(0);
+    await project.page.keyboard.press('Escape');
+    await project.tool('Undo').click();
+    await jobs.getByText('Undone in 3 issues.').waitFor();
+    await expect.poll(() => countOf(api, id)).toBe(3);
   });
 
   test('write a file that is too large for the page, and its formulas are neutralised', async ({ visit, api }) => {

@@ -311,6 +311,16 @@ describe('issues', () => {
     expect(outcome?.problems.map(({ detail }) => detail)).toEqual(['It is gone.']);
   });
 
+  it('that jobs make are steps in their turn, which are taken back by their ids', async () => {
+    const { editor } = new Issues(1).editor();
+    await editor.apply({ edits: [edit(1, 'city', null, 'Rome')] });
+    editor.began('c');
+    expect(editor.history.value.done.length).toBe(2);
+    expect(await editor.lastJob()).toBe('c');
+    expect(await editor.lastJob()).toBeNull();
+    expect(await editor.undo()).toMatchObject({ taken: { edits: [{ field: 'city', after: null }] } });
+  });
+
   it('that are many come back by a job, which is waited for', async () => {
     const issues = new Issues(3);
     issues.byJob = true;

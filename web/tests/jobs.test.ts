@@ -150,12 +150,12 @@ describe('the jobs of a project', () => {
       { filter: filterOf('open'), rows: null, count: 3 },
       { filter: null, rows: { from: 0, to: 9 }, count: 10 },
     ];
-    expect(await jobs.begin({ targets, sort, set: { state: 'closed' } })).toBe(true);
+    expect(await jobs.begin({ targets, sort, set: { state: 'closed' } }, 'c')).toBe(true);
     expect(asked.map(({ path, body }) => [path, body])).toEqual([
       ['/v1/projects/p/issues/update-matching', { filter: filterOf('open'), set: { state: 'closed' } }],
       ['/v1/projects/p/issues/update-matching', { filter: null, rows: { sort, from: 0, to: 9 }, set: { state: 'closed' } }],
     ]);
-    expect(new Set(asked.map(({ change }) => change)).size).toBe(1);
+    expect(new Set(asked.map(({ change }) => change))).toEqual(new Set(['c']));
     expect(new Set(asked.map(({ key }) => key)).size).toBe(2);
     expect(jobs.list.value.map(({ id }) => id)).toEqual(['2', '1']);
     expect(jobs.list.value.every(isOpen)).toBe(true);
@@ -175,7 +175,7 @@ describe('the jobs of a project', () => {
 
   it('delete where nothing is to be set; a refusal is kept for the window', async () => {
     const { jobs, asked } = apiOf(new Map(), () => ({ status: 403, body: { title: 'Forbidden' } }));
-    expect(await jobs.begin({ targets: [{ filter: null, rows: null, count: 2 }], sort: [], set: null })).toBe(false);
+    expect(await jobs.begin({ targets: [{ filter: null, rows: null, count: 2 }], sort: [], set: null }, 'c')).toBe(false);
     expect(asked).toMatchObject([{ path: '/v1/projects/p/issues/delete-matching', body: { filter: null } }]);
     expect(jobs.refusal.value).toMatchObject({ status: 403 });
     expect(jobs.busy.value).toBe(false);
@@ -197,6 +197,7 @@ describe('the jobs of a project', () => {
     expect(jobs.open.value).toEqual([]);
     expect(ended).toHaveBeenCalledTimes(1);
     expect(await jobs.undo(job('1'))).toEqual(undone);
+    expect(jobs.undone.value).toBe('Undone in 1 issue.');
     expect(asked.at(-1)?.body).toEqual({ change: 'c', by: 'ada' });
     expect(await jobs.undo(job('1'))).toBeNull();
     expect(jobs.open.value.map(({ id, kind }) => [id, kind])).toEqual([['2', 'undo']]);

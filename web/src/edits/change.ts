@@ -31,12 +31,14 @@ export interface Change {
   readonly deleted: readonly Kept[];
   /** Of a change that deleted issues and did nothing else: the id under which it was written, by which the API brings them back. */
   readonly id?: string;
+  /** Of what jobs of the API do, whatever that is: the id under which they write. */
+  readonly job?: string;
 }
 
 export const NO_CHANGE: Change = { edits: [], made: [], deleted: [] };
 
-export function isEmpty({ edits, made, deleted }: Change): boolean {
-  return !edits.length && !made.length && !deleted.length;
+export function isEmpty({ edits, made, deleted, job }: Change): boolean {
+  return !edits.length && !made.length && !deleted.length && job === undefined;
 }
 
 /** What takes a change back. */

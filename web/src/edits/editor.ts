@@ -93,6 +93,20 @@ export class Editor {
     return this.make(back, (history, taken) => undid(history, inverse(taken)), write);
   }
 
+  /** A job was begun: it is the last step. */
+  began(job: string): void {
+    this.history.value = did(this.history.peek(), { ...NO_CHANGE, job });
+  }
+
+  /** Forget the last step if it is a job's, which is taken back by its id; null where it is none. */
+  async lastJob(): Promise<string | null> {
+    await this.settled();
+    const [last, rest] = undoing(this.history.peek());
+    if (last?.job === undefined) return null;
+    this.history.value = rest;
+    return last.job;
+  }
+
   async redo(): Promise<Outcome | null> {
     await this.settled();
     const [last, rest] = redoing(this.history.peek());

@@ -155,6 +155,7 @@ export class Actions {
   }
 
   async undo(): Promise<void> {
+    if (await this.model.undoJob()) return;
     this.tell(await this.model.editor.undo(), words.actions.back);
   }
 

@@ -55,6 +55,8 @@ export class Jobs {
   readonly busy = signal(false);
   /** What became of the last one that ended, for screen readers. */
   readonly said = signal('');
+  /** What an undo that took no job has taken back, in words. */
+  readonly undone = signal('');
   private cursor: string | null = null;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private readonly closed = new AbortController();
@@ -76,8 +78,7 @@ export class Jobs {
   }
 
   /** Begin a job for each target, all of them one change. Answers whether all have begun. */
-  async begin({ targets, sort, set }: BulkOrder): Promise<boolean> {
-    const change = crypto.randomUUID();
+  async begin({ targets, sort, set }: BulkOrder, change: string): Promise<boolean> {
     return this.taking(async () => {
       for (const { filter, rows } of targets) {
         const options = { path: { project: this.project }, headers: { 'Idempotency-Key': crypto.randomUUID(), 'X-Change-Id': change } };
@@ -119,12 +120,16 @@ export class Jobs {
   }
 
   /** Take back all that was written under a job's change: answers what was, or null where another job does it or it was refused. */
-  async undo({ change, created_by: by }: BackgroundJob): Promise<UndoAnswer | null> {
+  async undo({ change, created_by: by }: Pick<BackgroundJob, 'change' | 'created_by'>): Promise<UndoAnswer | null> {
     let answer: UndoAnswer | null = null;
+    this.undone.value = '';
     await this.taking(async () => {
       const body = await askUndo(this.api, this.project, change, by);
       if (isJob(body)) this.watch(body);
-      else answer = body;
+      else {
+        answer = body;
+        this.undone.value = undoneOf(body);
+      }
     });
     return answer;
   }
@@ -220,6 +225,11 @@ export class Jobs {
       this.busy.value = false;
     }
   }
+}
+
+function undoneOf({ undone, refused }: UndoAnswer): string {
+  const [why] = refused;
+  return [words.history.undone(undone.length), ...(why ? [words.history.stays(refused.length, why.problem.detail)] : [])].join(' ');
 }
 
 /** The jobs that were known, with what is told of some of them now; the last first. What is over stays so, however late an answer comes. */

@@ -212,9 +212,23 @@ export class ProjectModel {
 
   /** Begin to change or delete many issues, and show how far that is. */
   async changeMany(order: Pick<BulkOrder, 'targets' | 'set'>): Promise<boolean> {
-    const begun = await this.jobs.begin({ ...order, sort: this.view.peek().sort });
+    const change = crypto.randomUUID();
+    const known = this.jobs.list.peek().length;
+    const begun = await this.jobs.begin({ ...order, sort: this.view.peek().sort }, change);
+    if (this.jobs.list.peek().length > known) this.editor.began(change);
     this.desk.window.value = 'jobs';
     return begun;
+  }
+
+  /** Take back what the last step has done by jobs; answers whether it was such a step. */
+  async undoJob(): Promise<boolean> {
+    const change = await this.editor.lastJob();
+    if (change === null) return false;
+    this.desk.window.value = 'jobs';
+    await this.jobs.undo({ change, created_by: this.user.user });
+    // It may be open yet.
+    if (this.jobs.refusal.peek() !== null) this.editor.began(change);
+    return true;
   }
 
   /** Take back a change that the history tells of, with all that was written under its id. Answers what is to be said of it. */

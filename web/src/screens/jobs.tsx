@@ -13,24 +13,17 @@ import { Download } from './download';
 
 export function JobsWindow({ model }: { readonly model: ProjectModel }) {
   const { jobs } = model;
-  const [said, setSaid] = useState('');
   useEffect(() => {
     void model.people.load();
     void jobs.load();
     return () => {
       jobs.refusal.value = null;
+      jobs.undone.value = '';
     };
   }, [model]);
   const list = jobs.list.value;
   const error = jobs.error.value;
   const refusal = jobs.refusal.value;
-  const undo = async (job: BackgroundJob) => {
-    const answer = await jobs.undo(job);
-    if (!answer) return;
-    const [why] = answer.refused;
-    const undone = words.history.undone(answer.undone.length);
-    setSaid(why ? `${undone} ${words.history.stays(answer.refused.length, why.problem.detail)}` : undone);
-  };
   return (
     <Dialog title={words.jobs.title} wide onClose={() => (model.desk.window.value = null)}>
       <p class="soft">{words.jobs.what}</p>
@@ -44,10 +37,10 @@ export function JobsWindow({ model }: { readonly model: ProjectModel }) {
       {error !== null && <Refusal error={error} title={words.jobs.failed} onRetry={() => void jobs.load()} />}
       {!jobs.loaded.value && <p aria-busy="true">{words.loading}</p>}
       {jobs.loaded.value && !list.length && error === null && <p role="status">{words.jobs.none}</p>}
-      <p role="status">{said}</p>
+      <p role="status">{jobs.undone.value}</p>
       <ul class="jobs">
         {list.map((job) => (
-          <Job key={job.id} model={model} job={job} onUndo={() => void undo(job)} />
+          <Job key={job.id} model={model} job={job} onUndo={() => void jobs.undo(job)} />
         ))}
       </ul>
       {jobs.more.value && (
