@@ -30,6 +30,7 @@ WRITER_SCENARIOS = 1_000
 TOKEN_SCENARIOS = 1_000
 JOURNAL_SCENARIOS = 1_000
 IMPORT_SCENARIOS = 1_000
+CHANGES_SCENARIOS = 500
 MILLION = 1_000_000
 
 
@@ -217,7 +218,9 @@ PROOFS: tuple[Proof, ...] = (
             run_tests,
             [
                 "tests/unit/commands/test_undo.py",
+                "tests/unit/functions/test_counted.py",
                 "tests/unit/functions/test_live_rows.py",
+                "tests/unit/functions/test_row_keys.py",
                 "tests/unit/functions/test_row_keys.py",
                 "tests/unit/functions/test_sockets.py",
             ],
@@ -303,6 +306,11 @@ PROOFS: tuple[Proof, ...] = (
         "oracle with journals",
         f"so have those of {JOURNAL_SCENARIOS:,} containers that keep what they read while journals are folded",
         partial(ask_in_scenarios, "journals", JOURNAL_SCENARIOS),
+    ),
+    Proof(
+        "oracle with cursors of the changes",
+        f"answers of {CHANGES_SCENARIOS:,} such containers, while people edit, count what their cursors stand for",
+        partial(ask_in_scenarios, "changes", CHANGES_SCENARIOS),
     ),
     Proof(
         "oracle after imports",
