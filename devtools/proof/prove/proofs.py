@@ -221,7 +221,6 @@ PROOFS: tuple[Proof, ...] = (
                 "tests/unit/functions/test_counted.py",
                 "tests/unit/functions/test_live_rows.py",
                 "tests/unit/functions/test_row_keys.py",
-                "tests/unit/functions/test_row_keys.py",
                 "tests/unit/functions/test_sockets.py",
             ],
         ),
