@@ -17,7 +17,8 @@ from gridview.schema.store import Catalogs
 
 _KINDS = "a", "b", "c"
 _FINAL = frozenset({"done", "cancelled", "failed"})
-_LOOKS = 12
+_UNSURE = "changed several times"
+"""In why an issue is refused of which nobody can tell whether the job has written it."""
 
 
 @dataclass(eq=False)
@@ -54,6 +55,8 @@ class Foremen:
         self._containers = containers
         self._random = random
         self._jobs: list[Job] = []
+        self._reasons: dict[str, dict[int, str]] = {}
+        """Why each job refuses issues, by what was told last."""
 
     def act(self) -> Run | None:
         """Somebody asks for a job, or again for one of which no answer has come, or cancels one."""
@@ -119,10 +122,12 @@ class Foremen:
         path = f"{world.path}/jobs/{job}"
         answer = functions.request(viewer, "GET", path).body
         refused: list[int] = []
+        self._reasons[job] = {}
         query = "limit=2"
         while True:
             page = functions.request(viewer, "GET", f"{path}/refused", query=query).body
             refused += [one["num"] for one in page["items"]]
+            self._reasons[job] |= {one["num"]: one["problem"]["detail"] for one in page["items"]}
             if page["next"] is None:
                 return answer, refused
             query = f"limit=2&cursor={page['next']}"
@@ -152,6 +157,9 @@ class Foremen:
         totals[f"jobs {told['state']}"] += 1
         totals["issues written by jobs"] += len(written)
         totals["issues refused by jobs"] += len(refused)
+        for num in written & {*refused}:
+            if _UNSURE not in (why := self._reasons[job.id or ""][num]):
+                raise Difference(f"{job.id} has written issue {num}, and refuses it: {why}")
         if len({*refused}) < len(refused):
             raise Difference(f"{job.id} refuses an issue twice: {refused}")
         if told["refused"] != len(refused) or told["done"] != len(written - {*refused}):

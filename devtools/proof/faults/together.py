@@ -13,8 +13,11 @@ from devtools.proof.faults.changes import Undoers
 from devtools.proof.faults.drawn import Drawn, Weather
 from devtools.proof.faults.jobs_of_people import Foremen
 from devtools.proof.faults.webhooks import Receivers, Subscribers, deliver, deliver_all
-from devtools.proof.faults.world import Difference, World
+from devtools.proof.faults.world import Difference, World, is_document
 from gridview.encoding import keys
+
+_CALLS = 400
+"""Of a worker, which is then left to itself."""
 
 _ROUNDS = 30
 """Of background work, after which there is no end to be hoped for."""
@@ -28,6 +31,8 @@ class Company:
     undos: float = 0.0
     jobs: float = 0.0
     webhooks: float = 0.0
+    dying: float = 0.0
+    """How often a worker dies right behind one of its writes of a document, and others edit issues before the next one comes."""
     failing: float = 0.2
     """How often a receiver answers that it has failed."""
 
@@ -64,6 +69,8 @@ class Together(Drawn):
             yield self.undo, self.company.undos
         if self.company.jobs:
             yield self.job, self.company.jobs
+        if self.company.dying:
+            yield self.die_at_work, self.company.dying
         if self.company.webhooks:
             yield self.send, self.company.webhooks
             yield self.look_at_outboxes, self.company.webhooks / 8
@@ -84,6 +91,25 @@ class Together(Drawn):
     def job(self) -> None:
         """Somebody has all changed that a filter matches, or cancels that."""
         self.foremen[self._somewhere().home].act()
+
+    def die_at_work(self) -> None:
+        """A worker of jobs writes some documents, and dies before it can say so."""
+        self.catch_up_with_all()
+        self.beat()
+        run = administrators.upkeep(self.world, self.together.choice(self.upkeep_containers))
+        writes = self.together.randint(1, 3)
+        for _ in range(_CALLS):
+            if run not in self.world.runs:
+                return
+            call = run.invocation.call
+            self.world.step(run)
+            if call is not None and call.writes and is_document(call.key):
+                writes -= 1
+            if not writes and run in self.world.runs:
+                self.world.kill(run, lands=self.together.random() < 0.5)
+                for _ in range(self.together.randint(0, 2)):
+                    self.undoers[self._somewhere().home].rival()
+                return
 
     def send(self) -> None:
         """A hint at a webhook arrives, or is lost, or arrives again later."""
@@ -221,7 +247,7 @@ class Together(Drawn):
 _FAIR = Company()
 COMPANIES = {
     "undo": replace(_FAIR, undos=9),
-    "jobs": replace(_FAIR, jobs=6),
+    "jobs": replace(_FAIR, jobs=6, dying=5),
     "webhooks": replace(_FAIR, webhooks=12),
     "all": replace(_FAIR, undos=5, jobs=3, webhooks=10),
 }
