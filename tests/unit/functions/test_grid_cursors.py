@@ -130,7 +130,8 @@ def test_a_deleted_and_made_again_attribute_is_another_order(owner: Client, shar
     shared_account.derive()
     sort = [{"field": "kind"}]
     cursor = owner.post(f"{path}/grid", {"sort": sort, "limit": 1}).body["next"]
-    owner.delete(f"{path}/attributes/kind")
+    assert owner.delete(f"{path}/attributes/kind").status == 204
+    assert owner.delete(f"{path}/deleted-attributes/kind").status == 204
     shared_account.upkeep()
     owner.made(f"{path}/attributes", {"id": "kind", "name": "Kind", "type": "text"})
     assert refused(follow(owner, cursor, sort, f"{path}/grid"))
