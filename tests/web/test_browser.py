@@ -56,5 +56,6 @@ def test_the_page_does_so_with_a_real_tracker(stack: LocalStack) -> None:
 
 
 @needs.chromium
+@needs.time
 def test_the_page_pastes_a_thousand_rows(stack: LocalStack) -> None:
     passes(stack, PASTE)

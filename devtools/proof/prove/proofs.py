@@ -241,6 +241,11 @@ PROOFS: tuple[Proof, ...] = (
         ),
     ),
     Proof(
+        "the page",
+        "a browser does with it what people do, also with a thousand rows that they paste",
+        partial(run_tests, ["tests/web/test_browser.py"]),
+    ),
+    Proof(
         "hostile requests",
         "anything in any place of a request makes no error of the server, and a refusal names the place",
         partial(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 SEED = 20230501
-EXAMPLES = one_of(2, thorough=10)
+EXAMPLES = one_of(1, thorough=10)
 """Random requests of each operation, besides those at the bounds of the schema."""
 
 _TOKENS = ConsistencyTokens([cloud.ENVIRONMENT["CURSOR_SECRET"].encode()])

@@ -145,8 +145,8 @@ def test_seeds_are_every_point_and_then_what_is_drawn_and_a_third_has_journals()
 def test_scenarios_with_journals_commit_and_close_numbers_and_fold_side_by_side() -> None:
     first = scenarios.JOURNALLED + RANDOM
     seeds = (
-        *range(first, first + 25),
-        *map(scenarios.JOURNALLED.__add__, points.job_points(journal=True)[::40]),
+        *range(first, first + 18),
+        *map(scenarios.JOURNALLED.__add__, points.job_points(journal=True)[::80]),
     )
     assert_no_difference(seeds)
     totals = sum((one.totals for one in played(seeds)), Counter())
