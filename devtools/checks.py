@@ -25,8 +25,8 @@ SUITES = {
 _LONG = {"bench"}
 """Suites that run only when they are named, or as a part of `./dev prove`."""
 
-_SIDE_BY_SIDE = ("-n", "4", "--dist", "loadfile", "--no-loadscope-reorder")
-"""Four processes, two of which mostly wait for stacks and browsers; tests/conftest.py tells which tests stay together."""
+_SIDE_BY_SIDE = ("-n", "3", "--dist", "loadfile", "--no-loadscope-reorder")
+"""Three processes, one of which mostly waits for the deployed stack; tests/conftest.py tells which tests stay together."""
 
 _TYPED = ("layers/core/python/gridview", "functions", "infra", "devtools", "app.py", "tests")
 

@@ -66,7 +66,7 @@ def test_a_failure_is_one_sentence(
 
 
 ALL = ["tests/deploy", "tests/engine", "tests/web", "tests/infra", "tests/unit"]
-SHARED = ["-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
+SHARED = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 """Processes, when whole suites are run."""
 
 
