@@ -416,7 +416,7 @@ def test_an_invocation_may_die_before_any_call_and_that_call_land_later(
                 played += 1
             if lands_at == -1:
                 break
-    assert played > 40
+    assert played > one_of(40, thorough=80)
 
 
 class Faults(RuleBasedStateMachine):
