@@ -50,11 +50,6 @@ KIND_A = {"field": "kind", "op": "eq", "value": "a"}
 COLUMNS = ["num", "name", "kind", "cost"]
 
 
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Passing:
-    return Passing(monkeypatch)
-
-
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches, chunks and parts that nine issues make several of, in an order that is always the same."""

@@ -48,11 +48,6 @@ ISSUES = 8
 OWN = UUID(int=7)
 
 
-@pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> Passing:
-    return Passing(monkeypatch)
-
-
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches and chunks that eight issues make several of, in an order that is always the same."""
