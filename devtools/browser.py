@@ -3,7 +3,9 @@
 import shutil
 from typing import Final
 
-_NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+_NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The shell first: it is the same engine without the windows, tabs and menus that nobody looks at, and takes 30 % less of the
+processor (`web/e2e`: 52 s of CPU time against 73 s for 13 tests)."""
 
 
 def find() -> str | None:

@@ -19,5 +19,6 @@ export default defineConfig({
       ['/v1', '/local', '/config.json'].map((path) => [path, { target: stack, changeOrigin: false }]),
     ),
   },
-  test: { include: ['tests/**/*.test.ts', 'tests/**/*.test.tsx'] },
+  // What is pure keeps nothing that another file could meet, so a process loads the modules once for all files.
+  test: { include: ['tests/**/*.test.ts', 'tests/**/*.test.tsx'], isolate: false },
 });

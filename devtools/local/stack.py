@@ -2,10 +2,8 @@
 
 import contextlib
 import errno
-import hashlib
 import http.client
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -13,28 +11,22 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import FrameType
 from typing import IO
 
 from devtools.failure import Failure
-from devtools.local import bulk, demo, engine, journal, journals, processes, s3, sqs, table, tokens
+from devtools.local import bulk, engine, filling, journal, journals, processes, s3, sqs, table, tokens
 from devtools.local.environment import LOOPBACK, local
 from devtools.local.folder import Folder, State
 from devtools.local.processes import Known
 from devtools.local.socket_gateway import STAGE
 from infra.limits import SETTLE_SECONDS
 
-TABLE = "gridview"
-
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.5
 _STOP_SECONDS = 3.0
 _SUPERVISOR_STOP_SECONDS = 30.0
 _LOG_KEPT_BYTES = 16 * 1024 * 1024
-_FILLING_BYTES = 512 * 1024 * 1024
-"""Bytes that the demo needs in memory, with a wide margin. A container may have far less."""
-_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of this user's own is made in it
 
 Say = Callable[[str], None]
 
@@ -67,14 +59,14 @@ def run(
             cleanup.callback(folder.clear)
             children = _Children(folder)
             if not folder.tables.is_dir():
-                _fill(folder, empty=empty, say=say)
+                filling.fill(folder, empty=empty, say=say)
             say("Starting DynamoDB Local ...")
             checkpoints = cleanup.enter_context(contextlib.closing(journal.Checkpoints(folder.tables)))
             cleanup.callback(children.stop)
             started = engine.start(folder.engine, in_memory=False, host=listen)
             children.add("DynamoDB Local", started.process)
-            table.ensure(started.client(), TABLE)
-            journals.begin_once(folder, bulk.table_at(started.endpoint, TABLE))
+            table.ensure(started.client(), table.TABLE)
+            journals.begin_once(folder, bulk.table_at(started.endpoint, table.TABLE))
             say("Starting the API ...")
             env = _environment(folder, started.endpoint, letters, sockets, files)
             with _open_log(folder) as log:
@@ -133,41 +125,6 @@ class _Children:
         self._folder.write_processes([process for pid in pids if (process := processes.known(pid))])
 
 
-def _fill(folder: Folder, *, empty: bool, say: Say) -> None:
-    """Make the tables, with the sample data unless `empty`. All or nothing, even when this is killed.
-
-    The engine waits for the disk at every write. Where there is a file system in memory, the tables are made there and then
-    moved.
-    """
-    memory = memory_folder(folder)
-    roomy = os.access(memory.parent, os.W_OK) and shutil.disk_usage(memory.parent).free > _FILLING_BYTES
-    work = memory if roomy else folder.path / "filling"
-    fresh = folder.path / "tables.new"
-    for left_over in (work, fresh):
-        shutil.rmtree(left_over, ignore_errors=True)
-    work.mkdir(mode=0o700, parents=True)
-    try:
-        say("Making the table ..." if empty else "Making the table and filling it with the demo (once) ...")
-        with engine.running(in_memory=False, folder=work) as filling:
-            table.ensure_without_stream(filling.client(), TABLE)
-            if not empty:
-                demo.load(bulk.table_at(filling.endpoint, TABLE))
-                journals.begin_all(bulk.table_at(filling.endpoint, TABLE))
-        journal.turn_on(work / "tables")
-        shutil.copytree(work / "tables", fresh)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    journals.tell_done(folder, {"demo": not empty})
-    folder.engine.mkdir(exist_ok=True)
-    fresh.rename(folder.tables)
-
-
-def memory_folder(folder: Folder) -> Path:
-    """Where in memory the tables of a data folder are made. The place is always the same, so a new start finds what a killed one
-    left."""
-    return _MEMORY / f"gridview-{os.getuid()}-{hashlib.sha256(str(folder.path).encode()).hexdigest()[:16]}"
-
-
 def _environment(
     folder: Folder,
     endpoint: str,
@@ -181,7 +138,7 @@ def _environment(
     """
     return local(
         {
-            "TABLE_NAME": TABLE,
+            "TABLE_NAME": table.TABLE,
             **sqs.hint_queue_urls(letters),
             "AWS_ENDPOINT_URL_SQS": sqs.endpoint(letters),
             "SOCKET_URL": f"ws://{LOOPBACK}:{sockets.getsockname()[1]}/{STAGE}",

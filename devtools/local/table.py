@@ -15,6 +15,9 @@ if TYPE_CHECKING:
         TableDescriptionTypeDef,
     )
 
+TABLE = "gridview"
+"""The name of the local stack's table."""
+
 _WAIT_SECONDS = 30
 _STREAM: "StreamSpecificationTypeDef" = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
 

@@ -12,9 +12,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from devtools.arguments import add_data
 from devtools.failure import Failure
-from devtools.local import engine, stack
+from devtools.local import engine
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
+from devtools.local.table import TABLE
 from gridview.dynamodb.table import Table
 
 if TYPE_CHECKING:
@@ -139,9 +140,7 @@ def _local(folder: Folder) -> Target:
         aws_access_key_id="local",
         aws_secret_access_key="local",  # noqa: S106 - the queue wants one and looks at none
     )
-    return Target(
-        Table(stack.TABLE, client), queue, state.queue, FolderBatches(folder.failed_batches), state.api
-    )
+    return Target(Table(TABLE, client), queue, state.queue, FolderBatches(folder.failed_batches), state.api)
 
 
 def _deployed(name: str, profile: str | None) -> Target:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from devtools.local import s3, sqs, stack, tokens
+from devtools.local import s3, sqs, table, tokens
 from devtools.local.environment import DUMMY_ACCOUNT
 from devtools.sam import layer
 from devtools.sam.names import TOKEN_KEY
@@ -57,7 +57,7 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
     """What takes the place of values that only a deployment has."""
     queue = urlsplit(connection.queue)
     return {
-        "TABLE_NAME": {"TABLE_NAME": stack.TABLE},
+        "TABLE_NAME": {"TABLE_NAME": table.TABLE},
         "CURSOR_SECRET_ARN": {"CURSOR_SECRET": tokens.cursor_secret_in(connection.data)},
         "DEAD_LETTER_QUEUE_URL": {
             "DEAD_LETTER_QUEUE_URL": connection.queue,

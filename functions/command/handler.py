@@ -9,7 +9,7 @@ from uuid import UUID
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 
-from gridview.api import snapshots
+from gridview.api import snapshots, tokens
 from gridview.api.config import (
     CursorSource,
     journals,
@@ -25,6 +25,7 @@ from gridview.commands import (
     attributes,
     composite_indexes,
     deleted_attributes,
+    deleted_projects,
     issues,
     jobs,
     projects,
@@ -37,7 +38,7 @@ from gridview.commands.batch import parse_batch, run_batch, versions_written
 from gridview.commands.idempotency import Commit, at_once, created_once
 from gridview.commands.write_rate import Admission, WriteRate
 from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import CONSISTENCY_TOKEN, DELETED, Recent, still_good
+from gridview.encoding.consistency import CONSISTENCY_TOKEN, DELETED, Recent, writes_in
 from gridview.encoding.seals import Seals
 from gridview.live import webhook_store
 from gridview.live.webhook import SECRETS
@@ -122,7 +123,23 @@ def update_project(request: Request) -> Response:
 def delete_project(request: Request) -> Response:
     """Delete a project."""
     project = request.path["project"]
-    projects.delete_project(table, catalogs, request.actor, project, request.expected(), settling=settling)
+    projects.delete_project(table, catalogs, request.actor, project, request.expected())
+    return Response(204)
+
+
+def restore_project(request: Request) -> Response:
+    """Bring a deleted project back."""
+    actor, project = request.actor, request.path["project"]
+    request.require_no_body()
+    restore = partial(deleted_projects.restore_project, table, catalogs, actor, project)
+    return _once(request, restore, lambda restored: written(200, restored))
+
+
+@_counted
+def purge_project(request: Request) -> Response:
+    """Remove a deleted project for good."""
+    project, expected = request.path["project"], request.expected()
+    deleted_projects.purge_project(table, catalogs, request.actor, project, expected, settling=settling)
     return Response(204)
 
 
@@ -367,7 +384,8 @@ def delete_issue(request: Request) -> Response:
         issues.delete_issue(table, catalog, request.actor, num, expected, change=request.change, epoch=epoch)
 
     if expected is None:
-        catalogs.existing(table, request.actor.tenant, request.path["project"], delete)
+        # What is in a deleted project stays as it is: nothing is written before that is known.
+        delete(catalogs.current(table, request.actor.tenant, request.path["project"]))
     else:
         _using(request, delete)
     return Response(204).telling(_token(request, {num: DELETED}))
@@ -529,7 +547,8 @@ def undo(request: Request) -> Response:
     from gridview.commands import undo as undoing
     from gridview.commands.undo_decision import Undo
 
-    asked, recent, use = undoing.parse_undo(request.body()), _recent(request), request.use()
+    asked, use = undoing.parse_undo(request.body()), request.use()
+    recent = writes_in(tokens.carried(request, cursor_source))
 
     def run(change: UUID, attempt: Attempt | None) -> Response:
         undoing.require_another(asked, change)
@@ -598,7 +617,8 @@ def export(request: Request) -> Response:
 def cancel_job(request: Request) -> Response:
     """Cancel a job."""
     actor, project, job = request.actor, request.path["project"], request.path["job"]
-    catalogs.existing(table, actor.tenant, project, lambda _: jobs.cancel_job(table, actor, project, job))
+    catalogs.current(table, actor.tenant, project)
+    jobs.cancel_job(table, actor, project, job)
     return Response(204)
 
 
@@ -612,7 +632,7 @@ class _Asked(Protocol):
 def _begun(request: Request, kind: JobKind, parsed: Callable[[Catalog, Any, Recent], _Asked]) -> Response:
     """202 with a new job, of which the workers are told; with an Idempotency-Key it is made once."""
     actor, project, body = request.actor, request.path["project"], request.body()
-    recent = _recent(request)
+    recent = tokens.carried(request, cursor_source)
 
     def start(commit: Commit = at_once) -> dict[str, Any]:
         def started(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
@@ -638,15 +658,6 @@ def _wake(tenant: str, project: str) -> None:
             job_queue.send(hint)
     except (Overloaded, *aws.FAILURES):
         logger.exception("the hint at a job failed")
-
-
-def _recent(request: Request) -> Recent:
-    """The writes that the index is to hold when the job finds out which issues it is about."""
-    header = request.header(CONSISTENCY_TOKEN.lower())
-    if header is None:
-        return ()
-    opened = cursor_source.tokens().opened(header, request.actor.tenant)
-    return still_good(opened, request.path["project"], clock.seconds())
 
 
 def _created(
@@ -699,12 +710,12 @@ def _token(request: Request, versions: Mapping[int, int]) -> dict[str, str]:
     if not versions:
         return {}
     try:
-        tokens = cursor_source.tokens()
+        sealing = cursor_source.tokens()
     except aws.FAILURES:
         logger.exception("no secret to seal tokens by")
         return {}
     tenant, project = request.actor.tenant, request.path["project"]
-    return {CONSISTENCY_TOKEN: tokens.token(tenant, project, versions, clock.seconds())}
+    return {CONSISTENCY_TOKEN: sealing.token(tenant, project, versions, clock.seconds())}
 
 
 def _admission(request: Request, writes: int = 1) -> Admission:
@@ -731,6 +742,8 @@ OPERATIONS: dict[str, Endpoint] = {
         create_project,
         update_project,
         delete_project,
+        restore_project,
+        purge_project,
         create_attribute,
         update_attribute,
         delete_attribute,

@@ -6,18 +6,19 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from gridview.api import snapshots
+from gridview.api import snapshots, tokens
 from gridview.api.config import CursorSource, directory_seconds, required, session_role, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, count_capacity, ok
 from gridview.api.http import handler as http_handler
 from gridview.commands import jobs, reads, users
 from gridview.commands.preconditions import etag
 from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import CONSISTENCY_TOKEN, Recent, still_good
 from gridview.encoding.cursors import Cursors
+from gridview.index import freshness
 from gridview.index.block_cache import BlockCache
 from gridview.index.journal_log import Log
 from gridview.index.journal_tail import learn
+from gridview.index.shown_versions import Shown, ShownVersion
 from gridview.live import webhook_reads
 from gridview.query import change_lists, counting, grid_request
 from gridview.query.grid import grid_page
@@ -31,7 +32,6 @@ from gridview.schema.epoch import EpochCheck
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import UserJob
-from gridview.support import clock
 
 logger = Logger()
 metrics = stack_metrics()
@@ -66,6 +66,14 @@ def list_projects(request: Request) -> Response:
     return ok(
         reads.list_projects(table, request.actor, request.parameters, cursor_source.cursors("projects"))
     )
+
+
+def list_deleted_projects(request: Request) -> Response:
+    """A page of the projects that can be restored."""
+    from gridview.commands import deleted_projects
+
+    cursors = cursor_source.cursors("deleted-projects")
+    return ok(deleted_projects.list_deleted_projects(table, request.actor, request.parameters, cursors))
 
 
 def get_project(request: Request) -> Response:
@@ -182,25 +190,29 @@ def get_comment(request: Request) -> Response:
 
 def get_issue(request: Request) -> Response:
     """One issue."""
-
-    num = int(request.path["num"])
+    num, shown = int(request.path["num"]), _shown()
 
     def found(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         document = epoch.beside(table, lambda: read_issue(table, catalog, num))
+        shown.take([ShownVersion(num, document["version"], document["updated"])])
         return documents.to_json(catalog, document)
 
     issue = catalogs.using(table, request.actor.tenant, request.path["project"], found)
-    return Response(200, issue, {"ETag": etag(issue["version"])})
+    return Response(200, issue, {"ETag": etag(issue["version"])}).telling(_token(request, shown))
 
 
 def list_trash(request: Request) -> Response:
     """A page of a project's deleted issues."""
+    shown = _shown()
 
     def page(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         cursors = cursor_source.cursors("trash")
-        return epoch.beside(table, lambda: reads.list_trash(table, catalog, request.parameters, cursors))
+        return epoch.beside(
+            table, lambda: reads.list_trash(table, catalog, request.parameters, cursors, shown)
+        )
 
-    return ok(catalogs.using(table, request.actor.tenant, request.path["project"], page))
+    told = catalogs.using(table, request.actor.tenant, request.path["project"], page)
+    return ok(told).telling(_token(request, shown))
 
 
 def grid(request: Request) -> Response:
@@ -214,47 +226,44 @@ def grid_get(request: Request) -> Response:
 
 
 def _grid(request: Request, body: object) -> Response:
-    recent = _recent(request)
+    recent = tokens.carried(request, cursor_source)
 
-    def page(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        query = grid_request.resolve(catalog, body)
-        return grid_page(
-            metered, catalog, query, cursor_source.cursors("grid"), cache, epoch, recent, _feed()
-        )
+    def page(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        query, cursors = grid_request.resolve(catalog, body), cursor_source.cursors("grid")
+        return grid_page(metered, catalog, query, cursors, cache, epoch, recent, _feed(), shown)
 
     return _answered(request, page)
 
 
 def groups(request: Request) -> Response:
     """Counts of issues by group."""
-    body, recent = request.body(), _recent(request)
+    body, recent = request.body(), tokens.carried(request, cursor_source)
 
-    def counted(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+    def counted(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         query, cursors = resolve_groups(catalog, body), cursor_source.cursors("groups")
-        return counting.grouped_counts(metered, catalog, query, cursors, cache, epoch, recent, _feed())
+        return counting.grouped_counts(metered, catalog, query, cursors, cache, epoch, recent, _feed(), shown)
 
     return _answered(request, counted)
 
 
 def summary(request: Request) -> Response:
     """Aggregates of fields."""
-    body, recent = request.body(), _recent(request)
+    body, recent = request.body(), tokens.carried(request, cursor_source)
 
-    def summarized(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
-        return counting.summarized(
-            metered, catalog, resolve_summary(catalog, body), cache, epoch, recent, _feed()
-        )
+    def summarized(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+        query = resolve_summary(catalog, body)
+        return counting.summarized(metered, catalog, query, cache, epoch, recent, _feed(), shown)
 
     return _answered(request, summarized)
 
 
 def position(request: Request) -> Response:
     """The row number of an issue."""
-    body, recent = grid_request.from_parameters(request.parameters), _recent(request)
+    body, recent = grid_request.from_parameters(request.parameters), tokens.carried(request, cursor_source)
 
-    def found(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+    def found(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         query = grid_request.resolve_position(catalog, body)
-        return position_in(metered, catalog, int(request.path["num"]), query, cache, epoch, recent)
+        return position_in(metered, catalog, int(request.path["num"]), query, cache, epoch, recent, shown)
 
     return _answered(request, found)
 
@@ -263,9 +272,9 @@ def issue_history(request: Request) -> Response:
     """The changes of an issue."""
     num = int(request.path["num"])
 
-    def listed(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+    def listed(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         cursors = cursor_source.cursors("history")
-        return change_lists.issue_history(metered, catalog, num, request.parameters, cursors, epoch)
+        return change_lists.issue_history(metered, catalog, num, request.parameters, cursors, epoch, shown)
 
     return _answered(request, listed)
 
@@ -273,9 +282,9 @@ def issue_history(request: Request) -> Response:
 def activity(request: Request) -> Response:
     """The changes of a project."""
 
-    def listed(metered: Table, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+    def listed(metered: Table, shown: Shown, catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
         cursors = cursor_source.cursors("activity")
-        return change_lists.activity(metered, catalog, request.parameters, cursors, epoch)
+        return change_lists.activity(metered, catalog, request.parameters, cursors, epoch, shown)
 
     return _answered(request, listed)
 
@@ -327,26 +336,29 @@ def _feed() -> Cursors:
     return cursor_source.cursors("changes")
 
 
-def _recent(request: Request) -> Recent:
-    """The writes that the answer is to hold, by the tokens that came along."""
-    header = request.header(CONSISTENCY_TOKEN.lower())
-    if header is None:
-        return ()
-    opened = cursor_source.tokens().opened(header, request.actor.tenant)
-    return still_good(opened, request.path["project"], clock.seconds())
+def _shown() -> Shown:
+    """What an answer shows that the index may lack, by what this container knows of how late it is."""
+    return Shown(freshness.kept(cache))
 
 
-def _answered(request: Request, answer: Callable[[Table, Catalog, EpochCheck], dict[str, Any]]) -> Response:
+def _token(request: Request, shown: Shown) -> dict[str, str]:
+    """The header with the token of what an answer shows."""
+    return tokens.telling(request, cursor_source, shown, logger)
+
+
+def _answered(
+    request: Request, answer: Callable[[Table, Shown, Catalog, EpochCheck], dict[str, Any]]
+) -> Response:
     """The result of a query over the current catalog. Its cost is published, even if the query fails."""
-    metered = table.metered()
-    project = request.path["project"]
+    metered, shown = table.metered(), _shown()
+    project, asked = request.path["project"], partial(answer, metered, shown)
     try:
-        page = catalogs.using(metered, request.actor.tenant, project, partial(answer, metered), numbered=True)
+        page = catalogs.using(metered, request.actor.tenant, project, asked, numbered=True)
     except IndexNotReady as error:
         raise reads.with_progress(table, request.actor, project, error) from error
     finally:
         count_capacity(metrics, metered.meter)
-    return ok(page)
+    return ok(page).telling(_token(request, shown))
 
 
 OPERATIONS: dict[str, Endpoint] = {
@@ -356,6 +368,7 @@ OPERATIONS: dict[str, Endpoint] = {
         openapi,
         list_users,
         list_projects,
+        list_deleted_projects,
         get_project,
         get_attribute,
         list_deleted_attributes,

@@ -139,7 +139,7 @@ class Users:
         return tokens
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def deployment(assembly: Path) -> Iterator[Deployment]:
     """The stack, bootstrapped, and deployed with its page."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "CDK_"))}
@@ -152,7 +152,7 @@ def deployment(assembly: Path) -> Iterator[Deployment]:
         yield deployed
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def users(deployment: Deployment) -> Users:
     """The people of the deployment's pool."""
     return Users(deployment)

@@ -65,6 +65,7 @@ def test_upkeep_builds_sweeps_and_removes_with_its_own_role(deployment: Deployme
         assert until(fields, lambda found: not any(found)) == [{}, {}, {}]
 
         api.delete("/v1/projects/built").raise_for_status()
+        api.delete("/v1/deleted-projects/built").raise_for_status()
         _work_now(deployment, "upkeep", "built")
         assert until(fields, lambda found: not found) == []
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from devtools import environments, paths
-from devtools.local import engine, stack, table, tokens
+from devtools.local import engine, table, tokens
 from devtools.local.sqs import SqsServer
 from devtools.sam import files
 from devtools.sam.command import events_by_function
@@ -113,6 +113,10 @@ EFFECTS = {
     # It has come back.
     "purge_attribute": 404,
     "delete_project": 204,
+    "list_deleted_projects": 200,
+    "restore_project": 200,
+    # It has come back.
+    "purge_project": 404,
 }
 """The events in an order in which each has its effect on the worked example: the status of an answer, or the result."""
 
@@ -166,7 +170,7 @@ def sam(assembly: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sa
         (packages / kept.name).symlink_to(kept)
     with engine.running(in_memory=True) as running, SqsServer(data / "letters.ndjson") as queues:
         queues.start()
-        table.ensure(running.client(), stack.TABLE)
+        table.ensure(running.client(), table.TABLE)
         configuration = files.write(
             data / "sam",
             assembly,

@@ -17,14 +17,14 @@ from tests.support.stacks import LocalStack, running_stack
 TABLE = "gridview"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def engine() -> Iterator[engines.Engine]:
     """A running engine."""
     with engines.running(in_memory=True) as running:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def table_name(engine: engines.Engine) -> str:
     """The name of its table."""
     table.ensure(engine.client(), TABLE)
@@ -45,7 +45,7 @@ def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setenv(name, value)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalStack]:
     """A local stack that nobody kills; tests keep apart by project. A project is journalled once it is taken over."""
     with ExitStack() as running:

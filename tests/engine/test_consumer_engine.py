@@ -28,7 +28,7 @@ CREATED = one_of(10, thorough=40)
 EDITED = range(1, CREATED // 2 + 1)
 CLEARED = range(CREATED // 4, CREATED * 3 // 4)
 DELETED = range(CREATED // 2, CREATED * 4 // 5)
-CONTENDED = range(one_of(4, thorough=15), one_of(7, thorough=28))
+CONTENDED = range(one_of(4, thorough=15), one_of(6, thorough=28))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from devtools.local import engine
 from devtools.local.delivery import Reason
 from devtools.local.failed_batches import keep_batch
 from devtools.local.folder import Folder
-from devtools.local.stack import TABLE
+from devtools.local.table import TABLE
 from devtools.operate import target
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from devtools.local import bulk
-from devtools.local.stack import TABLE
+from devtools.local.table import TABLE
 from devtools.proof.oracle import compare, world
 from devtools.proof.oracle.compare import Loaded
 from devtools.proof.oracle.sql import Oracle

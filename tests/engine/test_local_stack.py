@@ -19,11 +19,11 @@ import httpx
 import pytest
 
 from devtools import paths
-from devtools.local import demo, engine, stack
+from devtools.local import demo, engine, filling
 from devtools.local.environment import REGION
 from devtools.local.folder import Folder
 from devtools.local.processes import known, wait_until
-from devtools.local.stack import TABLE
+from devtools.local.table import TABLE
 from tests.support.commands import dev
 from tests.support.stacks import SECONDS, LocalStack
 
@@ -94,7 +94,7 @@ def test_the_first_start_loads_the_demo_and_prints_a_curl_that_works(tmp_path: P
             ):
                 assert [row["num"] for row in walk(api, "35e9", sort)] == order
         assert own.given_up() == []
-        assert not stack.memory_folder(Folder(own.data)).exists()
+        assert not filling.memory_folder(Folder(own.data)).exists()
     finally:
         own.dev("reset")
     assert not own.data.exists()
@@ -226,7 +226,9 @@ def test_a_second_up_finds_the_first(own: LocalStack) -> None:
     assert re.fullmatch(r"dev: The stack of .* already runs at .*\n", other.stderr)
 
 
-def test_the_page_is_served_to_the_browser_that_has_the_key(own: LocalStack) -> None:
+def test_the_page_is_for_the_browser_that_has_the_key_and_down_keeps_all_but_the_processes(
+    own: LocalStack,
+) -> None:
     own.up()
     (address,) = re.findall(r"http://127\.0\.0\.1:\d+/#key=\S+", own.dev("up", "--detach").stdout)
     origin, _, key = address.partition("/#key=")
@@ -239,31 +241,24 @@ def test_the_page_is_served_to_the_browser_that_has_the_key(own: LocalStack) -> 
         assert browser.post("/local/session", json={"key": key}).status_code == 204
         person = {"tenant": "0807", "user": "ada", "role": "admin"}
         assert browser.put("/local/session", json=person).status_code == 204
-        assert browser.post("/v1/projects", json={"name": "By cookie"}).json()["created_by"] == "ada"
-        own.dev("down")
-        own.up()
-        assert browser.get("/local/session").json() == person, "the session outlives the stack"
+        made = browser.post("/v1/projects", json={"id": "kept", "name": "By cookie"}).json()
+        assert made["created_by"] == "ada"
+        token = own.dev("token", "--tenant", "0807", "--role", "viewer").stdout.strip()
+        processes = Folder(own.data).processes()
+        stopped = own.dev("down")
+        assert (stopped.status, stopped.stderr) == (0, "Stopped.\n")
+        assert not any(process.lives() for process in processes)
+        assert own.dev("down").stderr == "It was not running.\n"
+        assert own.status() == NOT_RUNNING
+        api_again = own.up()["api"]
+        told = httpx.get(
+            f"{api_again}/v1/projects/kept", headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
+        )
+        assert told.status_code == 200, "data and tokens outlive the stack"
+        assert browser.get("/local/session").json() == person, "so does the session"
         assert browser.post("/local/session", json={"key": key}).status_code == 401
         assert browser.get("/v1/projects", headers={"Origin": "http://127.0.0.1:1"}).status_code == 403
         assert browser.get("/v1/projects", headers={"Host": "evil.example"}).status_code == 403
-
-
-def test_down_stops_everything_and_the_data_are_kept(own: LocalStack) -> None:
-    own.up()
-    with own.client() as api:
-        api.post("/v1/projects", json={"id": "kept", "name": "Kept"}).raise_for_status()
-    token = own.dev("token", "--tenant", "0807", "--role", "viewer").stdout.strip()
-    processes = Folder(own.data).processes()
-    stopped = own.dev("down")
-    assert (stopped.status, stopped.stderr) == (0, "Stopped.\n")
-    assert not any(process.lives() for process in processes)
-    assert own.dev("down").stderr == "It was not running.\n"
-    assert own.status() == NOT_RUNNING
-    api_again = own.up()["api"]
-    answer = httpx.get(
-        f"{api_again}/v1/projects/kept", headers={"Authorization": f"Bearer {token}"}, timeout=SECONDS
-    )
-    assert answer.status_code == 200
 
 
 def test_everything_listens_on_this_machine_alone(own: LocalStack) -> None:

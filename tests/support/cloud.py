@@ -101,7 +101,8 @@ class Cloud:
             if hasattr(module, "fences"):
                 module.fences = Fences()  # type: ignore[attr-defined]
             if hasattr(module, "cache"):
-                module.cache = BlockCache(module.cache.seconds)  # type: ignore[attr-defined]
+                # Its clock stands still: what a request reads of the index does not hang on how busy this machine is.
+                module.cache = BlockCache(module.cache.seconds, clock=lambda: 0.0)  # type: ignore[attr-defined]
             if hasattr(module, "delivery_hints"):
                 module.delivery_hints = DeliveryHints(module.webhook_queue.send)  # type: ignore[attr-defined]
 

@@ -10,6 +10,6 @@ data = pytest.mark.skipif(not paths.DATA.is_dir(), reason="../shared/data is mis
 postgres = pytest.mark.skipif(cluster.find_programs() is None, reason="PostgreSQL is not installed")
 chromium = pytest.mark.skipif(
     browser.find() is None,
-    reason="Chromium is not installed (apt-get install chromium): nobody looked at the page in a browser",
+    reason="Chromium is not installed (apt-get install chromium-headless-shell): nobody looked at the page in a browser",
 )
 time = pytest.mark.skipif(not THOROUGH, reason="it takes minutes, and ./dev prove runs it")

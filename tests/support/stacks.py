@@ -18,8 +18,8 @@ import httpx
 from devtools.local.folder import Folder
 from devtools.local.processes import wait_until
 from devtools.local.pump import Progress
-from devtools.local.stack import TABLE
 from devtools.local.streams import StreamClient
+from devtools.local.table import TABLE
 from tests.support.commands import PLAIN, Done, dev
 
 SECONDS = 300

@@ -65,12 +65,11 @@ def account(shared_account: "cloud.Cloud") -> "cloud.Cloud":
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     """Lets so many seconds pass."""
-    from gridview.support import clock
+    from tests.support.passing import Passing
 
-    seconds, over = clock.seconds, [0.0]
-    monkeypatch.setattr(clock, "seconds", lambda: seconds() + over[0])
+    time = Passing(monkeypatch)
 
     def wait(more: float) -> None:
-        over[0] += more
+        time.over += more
 
     return wait

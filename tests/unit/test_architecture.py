@@ -6,6 +6,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -60,9 +61,15 @@ OUTSIDE = {"aws_lambda_powertools", "os", "socket"} | AWS
 """Imports through which a module reaches what is outside the process: AWS, the environment, or other servers."""
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file, which nobody changes."""
+    return ast.parse(path.read_text("utf-8"))
+
+
 def imported(path: Path, *, typing_too: bool = False) -> Iterator[str]:
     """The full names of the modules that a file imports, without what only type checkers see."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = parsed(path)
     hidden = {
         inner
         for node in ast.walk(tree)
@@ -120,7 +127,7 @@ def of_the_core(path: Path) -> set[str]:
 
 def calls(path: Path) -> set[str]:
     """The names of the functions and classes that a file calls."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = parsed(path)
     return {
         node.func.id
         for node in ast.walk(tree)
@@ -129,7 +136,7 @@ def calls(path: Path) -> set[str]:
 
 
 def docstring(path: Path) -> str:
-    return ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    return ast.get_docstring(parsed(path)) or ""
 
 
 def doing_io(package: str) -> set[str]:
@@ -181,7 +188,7 @@ def test_no_module_is_imported_while_it_imports() -> None:
     wanted = {
         name: {
             needed
-            for imported in imported_at_once(ast.parse(path.read_text("utf-8")).body)
+            for imported in imported_at_once(parsed(path).body)
             for needed in within(modules, imported)
             if not f"{name}.".startswith(f"{needed}.")
         }
@@ -221,14 +228,14 @@ def test_threads_of_a_request_know_the_tenant_of_the_request() -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_holds_nothing_but_a_docstring(package: str) -> None:
-    (statement,) = ast.parse((CORE / package / "__init__.py").read_text("utf-8")).body
+    (statement,) = parsed(CORE / package / "__init__.py").body
     assert isinstance(statement, ast.Expr)
     assert isinstance(statement.value, ast.Constant)
 
 
 def defined(path: Path) -> Iterator[str]:
     """The classes and type aliases that a module defines; type variables belong to their functions."""
-    tree = ast.parse(path.read_text("utf-8"))
+    tree = parsed(path)
     yield from (node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     for node in tree.body:
         if isinstance(node, ast.Assign) and not ast.unparse(node.value).startswith("TypeVar("):
@@ -260,7 +267,7 @@ def test_only_the_encoding_knows_how_a_key_is_made() -> None:
     cuts = re.compile(r"""\.(?:r?partition|r?split)\(['"]\.['"]""")
     knowing = set()
     for name, path in FILES.items():
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = parsed(path)
         used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         used |= {
             alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
@@ -325,7 +332,7 @@ def test_whoever_reads_documents_by_their_keys_asks_whether_they_are_deleted() -
     """A module makes the key of an issue, and then it knows the trash, or reads no document there."""
 
     def makes_keys(path: Path) -> bool:
-        tree = ast.parse(path.read_text("utf-8"))
+        tree = parsed(path)
         return any(
             (isinstance(one, ast.Attribute) and one.attr == "issue" and ast.unparse(one.value) == "keys")
             or (isinstance(one, ast.Name) and one.id == "issue_key")

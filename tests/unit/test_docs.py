@@ -121,6 +121,11 @@ ENTITIES = {
         keys.tenant("0807"),
         sort_strings.text("Forth Rail Bridge") + sort_strings.SEPARATOR + "35e9",
     ),
+    "deleted project": (
+        keys.project("0807", "35e9"),
+        keys.tenant("0807"),
+        keys.deleted_project("2026-11-21T08:00:00.000000Z", "35e9"),
+    ),
     "catalog": (keys.project("0807", "35e9"), keys.CATALOG, ""),
     "issue counter": (keys.project("0807", "35e9"), keys.COUNTER, ""),
     "attribute": (keys.project("0807", "35e9"), keys.attribute("0807", "35e9", "3812"), ""),

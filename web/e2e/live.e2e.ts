@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
+import { findings } from './accessibility';
 import { ProjectPage } from './project-page';
 import { makeProject, PARTS, valuesOf } from './projects';
 import { ADMIN } from './stack';
@@ -130,6 +131,30 @@ describe('two people before one grid', () => {
     await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: { project: id, attribute: 'color' }, body: { name: 'Paint' } });
     await page.page.getByRole('button', { name: 'Show them' }).click();
     await page.head('Paint').waitFor();
+    // A field that is deleted can be restored at once, or later; it comes back where it stood, with its values.
+    const kinds = await page.column('Kind');
+    const heads = await page.page.getByRole('columnheader').allInnerTexts();
+    await page.more('Project settings');
+    const settings = page.page.getByRole('dialog');
+    const deletes = async () => {
+      await settings.getByText('Kind', { exact: true }).click();
+      await settings.getByRole('button', { name: 'Delete the field' }).click();
+      await settings.getByRole('button', { name: 'Delete the field' }).click();
+      await settings.getByText(/^“Kind” is deleted\. It can be restored until /).waitFor();
+    };
+    await deletes();
+    await settings.getByText('Deleted fields…').click();
+    await settings.getByText('1 field', { exact: true }).waitFor();
+    expect(await findings(page.page)).toEqual([]);
+    await settings.getByRole('group', { name: /^“Kind” is deleted/ }).getByRole('button', { name: 'Restore Kind' }).press('Enter');
+    await settings.getByText('“Kind” is back.').waitFor();
+    await deletes();
+    await settings.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await settings.getByRole('listitem').getByRole('button', { name: 'Restore Kind' }).click();
+    await settings.getByText('“Kind” is back. There are no deleted fields.').waitFor();
+    await page.page.keyboard.press('Escape');
+    await expect.poll(() => page.page.getByRole('columnheader').allInnerTexts()).toEqual(heads);
+    await expect.poll(() => page.column('Kind')).toEqual(kinds);
   });
 });
 
@@ -175,4 +200,31 @@ test('a change is undone in the history of an issue, and a delete by the keys th
   await page.tool('Undo').click();
   await page.page.getByText('1 issue is back.').waitFor();
   expect(await valuesOf(api, id, 2)).toMatchObject({ name: 'Part 2', note: 'as found' });
+});
+
+test('a project that was deleted comes back with its issues, at once or from the list of projects', async ({ visit, api }) => {
+  const id = await makeProject(api, { name: 'Short life', fields: PARTS, issues: parts(2) });
+  const visited = await visit();
+  const { page } = visited;
+  const restore = () => page.getByRole('button', { name: 'Restore Short life' });
+  const deletes = async () => {
+    const opened = await ProjectPage.open(visited, id);
+    await opened.more('Project settings');
+    await page.getByText('Name, states, deleting').click();
+    await page.getByRole('button', { name: 'Delete the project' }).click();
+    await page.getByRole('button', { name: 'Delete the project' }).click();
+    await page.getByText(/^“Short life” is deleted\. It can be restored until /).waitFor();
+  };
+  await deletes();
+  expect(await findings(page)).toEqual([]);
+  await restore().press('Enter');
+  await page.getByText('“Short life” is back.').waitFor();
+  await page.getByRole('link', { name: 'Short life' }).waitFor();
+  await deletes();
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await page.getByText('Deleted projects…').click();
+  await restore().click();
+  await page.getByText(/^“Short life” is back\. /).waitFor();
+  await page.getByRole('link', { name: 'Short life' }).click();
+  await expect.poll(() => new ProjectPage(page, id).column('Name')).toEqual(['Part 1', 'Part 2']);
 });

@@ -41,31 +41,96 @@ describe('the feed', () => {
       },
       { visibility: (changed) => ((hide = changed), () => undefined), random: () => 1 },
     );
-    feed.start();
     const heard: unknown[] = [];
-    const listen = () =>
-      feed.listen({
-        began: (again) => heard.push(again ? 'again' : 'began'),
-        told: (events) => heard.push(...events.map((one) => ('id' in one ? one.id : one.kind))),
-        looked: () => heard.push('looked'),
-      });
-    return { feed, asked, heard, listen, answers, hide: (hidden: boolean) => hide(hidden) };
+    feed.listen({
+      began: (again) => heard.push(again ? 'again' : 'began'),
+      told: (events) => heard.push(...events.map((one) => ('id' in one ? one.id : one.kind))),
+      looked: () => heard.push('looked'),
+    });
+    return { feed, asked, heard, answers, hide: (hidden: boolean) => hide(hidden) };
+  }
+
+  /** Begins with the cursor of now, since no answer tells another. */
+  function followingFromNow(...answers: (FeedPage | Error)[]) {
+    const found = following(...answers);
+    found.feed.from(null);
+    return found;
   }
 
   const refusal = (status: number, kind = 'x') => new ApiError({ type: `https://x/${kind}`, title: kind, status });
   const flush = () => vi.advanceTimersByTimeAsync(0);
 
-  it('goes on with the last cursor, and keeps what is told before somebody listens', async () => {
-    const { asked, heard, listen } = following({ items: [], next: 'a' }, { items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'c' }, { items: [{ kind: 'reset' }], next: 'd' });
+  it('asks for nothing before it has somewhere to begin, and then goes on with the last cursor', async () => {
+    const { feed, asked, heard } = following({ items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'c' }, { items: [{ kind: 'reset' }], next: 'd' });
     await flush();
-    listen();
+    expect(asked).toEqual([]);
+    expect(feed.from('a')).toBe(false);
+    await flush();
+    expect(asked).toEqual([['a', 20], ['b', 20], ['c', 20], ['d', 20]]);
+    expect(heard).toEqual(['1.2', 'reset']);
+  });
+
+  it('asks for the cursor of now where no answer has one', async () => {
+    const { asked, heard } = followingFromNow({ items: [], next: 'a' }, { items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'c' }, { items: [{ kind: 'reset' }], next: 'd' });
+    await flush();
     expect(asked).toEqual([[null, 0], ['a', 20], ['b', 20], ['c', 20], ['d', 20]]);
     expect(heard).toEqual(['began', '1.2', 'reset']);
   });
 
+  it('goes on from another cursor at once, and leaves aside what is on its way', async () => {
+    const { feed, asked, heard, answers } = following();
+    feed.from('a');
+    await flush();
+    answers.push({ items: [event(1, 3, {})], next: 'c' });
+    expect(feed.from('b')).toBe(true);
+    await flush();
+    expect(asked).toEqual([['a', 20], ['b', 20], ['c', 20]]);
+    expect(heard).toEqual(['1.3']);
+    // Nobody can tell from where: it goes on from where it is.
+    expect(feed.from(null)).toBe(false);
+    await flush();
+    expect(asked).toHaveLength(3);
+  });
+
+  it('stays where it is where the cursor is the one it had and nothing was told; what was told is told again', async () => {
+    const { feed, asked, heard, answers } = following({ items: [], next: 'a2' });
+    feed.from('a');
+    await flush();
+    expect(feed.from('a')).toBe(false);
+    answers.push({ items: [event(1, 2, {})], next: 'b' });
+    expect(feed.from('c')).toBe(true);
+    await flush();
+    answers.push({ items: [event(1, 2, {})], next: 'b' });
+    expect(feed.from('c')).toBe(true);
+    await flush();
+    expect(asked.map(([since]) => since)).toEqual(['a', 'a2', 'c', 'b', 'c', 'b']);
+    expect(heard).toEqual(['1.2', '1.2']);
+  });
+
+  it('tells all that is behind a cursor by now, beside what it follows; not where that is long', async () => {
+    const { feed, heard, answers } = following();
+    answers.push({ items: [], next: 'b' });
+    expect(await feed.behind('a')).toEqual([]);
+    answers.push({ items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'b' });
+    expect(await feed.behind('a')).toMatchObject([{ id: '1.2' }]);
+    answers.push({ items: [event(1, 2, {})], next: 'b' }, { items: [event(1, 3, {})], next: 'c' });
+    expect(await feed.behind('a')).toBeNull();
+    expect(heard).toEqual([]);
+  });
+
+  it('waits as long as it is told to where too many ask', async () => {
+    const tooMany = new ApiError({ type: 'https://x/too-many', title: 'x', status: 429 }, 7);
+    const { feed, asked, heard } = following(tooMany, { items: [event(1, 2, {})], next: 'b' });
+    feed.from('a');
+    await vi.advanceTimersByTimeAsync(6999);
+    expect(asked).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(asked.map(([since]) => since)).toEqual(['a', 'a', 'b']);
+    expect(heard).toEqual(['1.2']);
+  });
+
   it('asks again with the same cursor when nothing answers, later each time', async () => {
-    const { asked, heard, listen } = following({ items: [], next: 'a' }, new OfflineError('away'), refusal(503), { items: [event(1, 2, {})], next: 'b' });
-    listen();
+    const { asked, heard } = followingFromNow({ items: [], next: 'a' }, new OfflineError('away'), refusal(503), { items: [event(1, 2, {})], next: 'b' });
     await flush();
     expect(asked).toHaveLength(2);
     await vi.advanceTimersByTimeAsync(1000);
@@ -79,16 +144,18 @@ describe('the feed', () => {
   });
 
   it('begins anew where its cursor is too old', async () => {
-    const { asked, heard, listen } = following({ items: [], next: 'a' }, refusal(410, 'cursor-expired'), { items: [], next: 'z' });
-    listen();
+    const { feed, asked, heard } = following(refusal(410, 'cursor-expired'), { items: [], next: 'z' });
+    feed.from('a');
     await vi.advanceTimersByTimeAsync(1000);
-    expect(heard).toEqual(['began', 'again']);
-    expect(asked.map(([since]) => since)).toEqual([null, 'a', null, 'z']);
+    expect(heard).toEqual(['again']);
+    expect(asked.map(([since]) => since)).toEqual(['a', null, 'z']);
+    const late = followingFromNow({ items: [], next: 'a' }, refusal(400), { items: [], next: 'z' });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(late.heard).toEqual(['began', 'again']);
   });
 
   it('looks now and then where the project keeps no journal, and not when it is stopped', async () => {
-    const { feed, asked, heard, listen } = following(refusal(409, 'not-journalled'));
-    listen();
+    const { feed, asked, heard } = followingFromNow(refusal(409, 'not-journalled'));
     await vi.advanceTimersByTimeAsync(31_000);
     expect(heard).toEqual(['looked', 'looked']);
     feed.stop();
@@ -98,15 +165,13 @@ describe('the feed', () => {
   });
 
   it('ends where nobody may follow', async () => {
-    const { asked, heard, listen } = following(refusal(404));
-    listen();
+    const { asked, heard } = followingFromNow(refusal(404));
     await vi.advanceTimersByTimeAsync(600_000);
     expect([asked.length, heard]).toEqual([1, []]);
   });
 
   it('rests while the page is hidden for long, and then misses nothing', async () => {
-    const { asked, heard, listen, answers, hide } = following({ items: [], next: 'a' });
-    listen();
+    const { asked, heard, answers, hide } = followingFromNow({ items: [], next: 'a' });
     await flush();
     hide(true);
     await vi.advanceTimersByTimeAsync(299_000);
@@ -221,8 +286,8 @@ describe('an open project', () => {
   function open() {
     const held = new Held();
     held.rows.set(1, row(1, { city: 'Oslo' }));
-    const state = { mayMove: true, redefined: false };
-    const renew = vi.fn(() => Promise.resolve());
+    const state = { mayMove: true, redefined: false, renews: true };
+    const renew = vi.fn(() => Promise.resolve(state.renews));
     const summarize = vi.fn(() => Promise.resolve());
     const changed = vi.fn();
     const shown: Shown = {
@@ -268,6 +333,42 @@ describe('an open project', () => {
     live.release();
     await vi.advanceTimersByTimeAsync(0);
     expect(renew).toHaveBeenCalledTimes(1);
+  });
+
+  it('reads rows once more that could not be shown, when something is told or lets rows move, and not again and again', async () => {
+    const { live, state, renew } = open();
+    state.renews = false;
+    live.told([event(1, 2, { city: 'Rome' })]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(renew).toHaveBeenCalledTimes(1);
+    state.renews = true;
+    live.told([event(1, 3, { name: 'x' })]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(renew).toHaveBeenCalledTimes(2);
+  });
+
+  it('owes nothing of what was told before the place from which the feed goes on, and all that is told again behind it', async () => {
+    const { live, state, renew, summarize } = open();
+    state.mayMove = false;
+    live.told([event(1, 2, { city: 'Rome' })]);
+    live.goesOn();
+    state.mayMove = true;
+    live.release();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(renew).not.toHaveBeenCalled();
+    live.told([event(1, 2, { city: 'Rome' })]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(renew).toHaveBeenCalledTimes(1);
+    expect(live.said.value).toBe('1 row changed.');
+    live.said.value = '';
+    live.lacks('figures', [event(1, 2, { city: 'Rome' })]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([renew.mock.calls.length, summarize.mock.calls.length, live.said.value]).toEqual([1, 1, '']);
+    live.lacks('places', [event(1, 3, { cost: '3' })]);
+    await vi.advanceTimersByTimeAsync(5000);
+    live.owe('places');
+    await vi.advanceTimersByTimeAsync(5000);
+    expect([renew.mock.calls.length, summarize.mock.calls.length]).toEqual([2, 1]);
   });
 
   it('has shown its own changes already', async () => {

@@ -27,6 +27,37 @@ describe('tokens of writes', () => {
       expect(writes.headerOf(address)).toBeNull();
   });
 
+  it('are of writes, of changes and of single issues, not of what shows many', () => {
+    const { writes } = recent();
+    const many = ['grid', 'grid?sort=-num', 'groups', 'summary', 'activity?by=bob', 'trash', 'issues/7/position', 'issues/7/history'];
+    for (const path of many) writes.keep(`/v1/projects/p/${path}`, path, 1);
+    expect(writes.headerOf(GRID)).toBeNull();
+    for (const path of ['issues/7', 'changes?since=x', 'trash/7/restore', 'undo']) writes.keep(`/v1/projects/p/${path}`, path, 1);
+    expect(writes.headerOf(GRID)).toBe('undo,trash/7/restore,changes?since=x,issues/7');
+  });
+
+  it('go with the cursor from which the page goes on, the last one, where rows and counts are read', () => {
+    const { writes, time } = recent();
+    writes.keep('/v1/projects/p/issues/7', 'one', 1);
+    writes.goOn('p', 'before');
+    writes.goOn('p', 'cursor');
+    expect(writes.headerOf(GRID)).toBe('one,cursor');
+    expect(writes.headerOf('/v1/projects/p/undo')).toBe('one');
+    expect(writes.headerOf('/v1/projects/q/grid')).toBeNull();
+    time.now += 60_000;
+    expect(writes.headerOf(GRID)).toBeNull();
+  });
+
+  it('leave that cursor out where it may name too many issues with them', () => {
+    const { writes } = recent();
+    const ahead = (issues: number) => 'x'.repeat(60 + 3 * issues);
+    writes.keep('/v1/projects/p/issues/batch', 'many', 400);
+    writes.goOn('p', ahead(100));
+    expect(writes.headerOf(GRID)).toBe(`many,${ahead(100)}`);
+    writes.goOn('p', ahead(101));
+    expect(writes.headerOf(GRID)).toBe('many');
+  });
+
   it('are good for a minute', () => {
     const { writes, time } = recent();
     writes.keep('/v1/projects/p/issues/7', 'one', 1);

@@ -179,6 +179,23 @@ describe('the socket', () => {
     expect(looks()).toEqual([null, 3, 3]);
   });
 
+  it('says once more where the user looks if that came too soon for the API', async () => {
+    const { socket, channels } = follow();
+    await flush();
+    const channel = nth(channels, 0);
+    const looks = () => channel.said.filter((one) => one['do'] === 'look').map((one) => one['num']);
+    channel.accept();
+    socket.look(3);
+    await vi.advanceTimersByTimeAsync(1200);
+    channel.tell({ error: { status: 429 } });
+    channel.tell({ error: { status: 400 } });
+    channel.tell({ error: null });
+    await vi.advanceTimersByTimeAsync(1200);
+    expect(looks()).toEqual([null, 3, 3]);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(looks()).toHaveLength(3);
+  });
+
   it('is renewed a minute before its user’s token ends', async () => {
     const { channels } = follow();
     await flush();
@@ -192,7 +209,9 @@ describe('the socket', () => {
 });
 
 describe('the feed with a socket', () => {
-  function feed(answers: FeedPage[], given = sockets()) {
+  function feed(answers: (FeedPage | ApiError)[], since: string | null = null) {
+    const given = sockets();
+    const held: [string, number][] = [];
     const asked: (string | null)[] = [];
     const heard: unknown[] = [];
     let hide: (hidden: boolean) => void = () => undefined;
@@ -200,19 +219,20 @@ describe('the feed with a socket', () => {
       (since, _, signal) => {
         asked.push(since);
         const answer = answers.shift();
+        if (answer instanceof ApiError) return Promise.reject(answer);
         if (answer) return Promise.resolve(answer);
         return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError'))));
       },
-      { visibility: (changed) => ((hide = changed), () => undefined), random: () => 0, socket: given.socket },
+      { visibility: (changed) => ((hide = changed), () => undefined), random: () => 0, socket: given.socket, holds: (token, changes) => held.push([token, changes]) },
     );
-    made.start();
     made.listen({
-      began: () => heard.push('began'),
+      began: (again) => heard.push(again ? 'again' : 'began'),
       told: (events) => heard.push(...events.map((one) => one.kind)),
       looked: () => heard.push('looked'),
       people: (lookers) => heard.push(lookers.map(({ user }) => user).join()),
     });
-    return { ...given, made, asked, heard, hide: (hidden: boolean) => hide(hidden) };
+    made.from(since);
+    return { ...given, made, asked, heard, held, hide: (hidden: boolean) => hide(hidden) };
   }
 
   it('asks once where to begin, and has a socket tell the rest; the next one goes on', async () => {
@@ -227,6 +247,71 @@ describe('the feed with a socket', () => {
     expect(nth(channels, 1).subscriptions).toEqual(['b']);
     expect(asked).toEqual([null]);
     expect(heard).toEqual(['began', 'reset', 'bob', '']);
+  });
+
+  it('asks nothing where it begins with the cursor of an answer, and keeps the tokens for the reads that follow', async () => {
+    const { channels, asked, heard, held } = feed([], 'a');
+    await flush();
+    nth(channels, 0).accept();
+    expect(nth(channels, 0).subscriptions).toEqual(['a']);
+    nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    nth(channels, 0).tell({ id: 's1', since: 'b', items: [reset, reset], next: 'c', token: 't' });
+    expect([asked, heard, held]).toEqual([[], ['reset', 'reset'], [['t', 2]]]);
+  });
+
+  it('goes on from another cursor by the same socket, whether it is open or not', async () => {
+    const { channels, heard, made } = feed([], 'a');
+    await flush();
+    expect(made.from('b')).toBe(true);
+    nth(channels, 0).accept();
+    nth(channels, 0).tell({ id: 's1', since: 'b', items: [reset], next: 'c' });
+    expect(made.from('d')).toBe(true);
+    expect(nth(channels, 0).subscriptions).toEqual(['b', 'd']);
+    // What the old subscription had on its way is left aside.
+    nth(channels, 0).tell({ id: 's1', since: 'c', items: [reset], next: 'e' });
+    nth(channels, 0).tell({ id: 's2', since: 'd', items: [], next: 'e' });
+    expect(nth(channels, 0).said.filter((one) => one['do'] !== 'look')).toEqual([
+      { do: 'subscribe', id: 's1', since: 'b' },
+      { do: 'unsubscribe', id: 's1' },
+      { do: 'subscribe', id: 's2', since: 'd' },
+    ]);
+    expect(heard).toEqual(['reset']);
+    nth(channels, 0).drop();
+    await vi.advanceTimersByTimeAsync(1000);
+    nth(channels, 1).accept();
+    expect(nth(channels, 1).subscriptions).toEqual(['e']);
+  });
+
+  it('asks from the cursor that it was given meanwhile, where no socket can be opened', async () => {
+    const { channels, asked, made } = feed([], 'a');
+    await flush();
+    made.from('b');
+    nth(channels, 0).drop();
+    await flush();
+    expect(asked).toEqual(['b']);
+  });
+
+  it('begins anew where its cursor is too old for a socket and for the API', async () => {
+    const expired = new ApiError({ type: 'https://x/cursor-expired', title: 'x', status: 410 });
+    const { channels, asked, heard } = feed([expired, { items: [], next: 'z' }], 'a');
+    await flush();
+    nth(channels, 0).accept();
+    nth(channels, 0).tell({ id: 's1', error: { status: 410 } });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(asked).toEqual(['a', null, 'z']);
+    expect(heard).toEqual(['', 'again']);
+  });
+
+  it('asks, as often as it may, where too many sockets are open, and connects again later', async () => {
+    const tooMany = new ApiError({ type: 'https://x/too-many', title: 'x', status: 429 }, 5);
+    const { channels, asked } = feed([tooMany, { items: [], next: 'b' }, { items: [], next: 'c' }], 'a');
+    await flush();
+    nth(channels, 0).drop();
+    await flush();
+    expect(asked).toEqual(['a']);
+    await vi.advanceTimersByTimeAsync(5000);
+    expect(asked).toEqual(['a', 'a', 'b', 'c']);
+    expect(channels.length).toBe(1);
   });
 
   it('asks again and again where it cannot connect, and tries a socket after a minute', async () => {

@@ -11,6 +11,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog, Field
 from gridview.schema.jobs import Job
+from gridview.schema.restorable import deletion_of
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobLine
 from gridview.support.errors import NotFound, Overloaded
@@ -130,6 +131,28 @@ def delete_project(world: World, catalogs: Catalogs) -> Run:
     world.totals["deleted projects"] += 1
     change = _asking(world, "DELETE", "")
     return world.command("delete the project", lambda table: change(world.functions(table, catalogs)))
+
+
+def is_closed(world: World) -> bool:
+    """Whether the project is deleted and can be restored."""
+    own = world.engine.get(keys.project(*world.home), keys.tenant(world.tenant), consistent=True)
+    return own is not None and deletion_of(own) is not None
+
+
+def restore_project(world: World, catalogs: Catalogs) -> Run:
+    """A request that brings the deleted project back."""
+    world.totals["restored projects"] += 1
+    return _of_deleted(world, catalogs, "restore the project", "POST", "/restore")
+
+
+def purge_project(world: World, catalogs: Catalogs) -> Run:
+    """A request that removes the deleted project for good."""
+    return _of_deleted(world, catalogs, "purge the project", "DELETE", "")
+
+
+def _of_deleted(world: World, catalogs: Catalogs, what: str, method: str, path: str) -> Run:
+    asked = world.admin, method, f"/v1/deleted-projects/{world.project}{path}"
+    return world.command(what, lambda table: world.functions(table, catalogs).request(*asked))
 
 
 def _asking(world: World, method: str, path: str, body: Any = None) -> _Request:

@@ -23,6 +23,9 @@ from gridview.support.errors import NotFound
 _QUESTIONS = 0.4
 """Of what readers ask, that is more than a page of one order."""
 
+_RESTORED = 0.4
+"""Of deleted projects, those that are restored; the others are removed for good."""
+
 
 @dataclass(frozen=True)
 class Weather:
@@ -321,8 +324,14 @@ class Drawn:
             administrators.define(self._somewhere(), self.random.choice(self.command_containers))
 
     def delete_project(self) -> None:
-        """An administrator begins to delete a project."""
-        administrators.delete_project(self._somewhere(), self.random.choice(self.command_containers))
+        """An administrator begins to delete a project; or to restore it, or to remove it for good, if it is deleted."""
+        world, catalogs = self._somewhere(), self.random.choice(self.command_containers)
+        if not administrators.is_closed(world):
+            administrators.delete_project(world, catalogs)
+        elif self.aside.random() < _RESTORED:
+            administrators.restore_project(world, catalogs)
+        else:
+            administrators.purge_project(world, catalogs)
 
     def upkeep(self) -> None:
         """The schedule invokes the upkeep function."""
@@ -372,6 +381,7 @@ class Drawn:
         world = self.world
         world.note("-- it becomes quiet")
         self.settle()
+        self._decide_of_deleted_projects()
         self._ask_before_the_fold()
         self.work_off()
         self.judge()
@@ -395,6 +405,14 @@ class Drawn:
                 truth.assert_found_and_mended(here)
                 self.catch_up_with_all()
                 self.judge()
+
+    def _decide_of_deleted_projects(self) -> None:
+        """What can be restored is restored, or removed for good."""
+        for here in filter(administrators.is_closed, self.worlds):
+            is_restored = self.aside.random() < _RESTORED
+            decide = administrators.restore_project if is_restored else administrators.purge_project
+            here.finish(decide(here, Catalogs()))
+            self.settle()
 
     def _put_right(self, world: World) -> None:
         for key in sorted(world.documents):

@@ -156,8 +156,8 @@ class Used(Catalogs):
     """Catalogs of a container that tell which of them was used last; `only` in the place of all others, if it is given."""
 
     def __init__(self, catalogs: Catalogs, only: Catalog | None = None) -> None:
-        vars(catalogs).setdefault("kept", Kept())  # one container, whoever it is that uses it
-        self.kept: Kept
+        vars(catalogs).setdefault("remembered", Kept())  # one container, whoever it is that uses it
+        self.remembered: Kept
         vars(self).update(vars(catalogs))
         self.last: Catalog
         self._only = only
@@ -256,7 +256,7 @@ class Functions(NamedTuple):
         request = gateway.Request(method, path, query, headers, b"" if body is None else dumps(body), id="r")
         event = gateway.event(request, matched, claims)
         logged: list[BaseException | None] = []
-        cache = vars(self.catalogs).setdefault("kept", Kept())
+        cache = vars(self.catalogs).setdefault("remembered", Kept())
         with _module(matched.function, self.settling) as module:
             given = {"job_queue": Hints(lambda _: None)}  # a hint may be lost
             vars(module).update(table=self.table, catalogs=self.catalogs, cache=cache, **given)

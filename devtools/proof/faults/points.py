@@ -15,7 +15,7 @@ from devtools.proof.faults.project import PROJECT, SMALL, in_memory, neighbours
 from devtools.proof.faults.stream import Shard
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import SETTLING, Difference, Run, World
-from gridview.commands import attributes, deleted_attributes, issues, projects, trash
+from gridview.commands import attributes, deleted_attributes, deleted_projects, issues, projects, trash
 from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
@@ -434,8 +434,10 @@ def rebuilt(world: World, table: Table) -> None:
 
 
 def project_deleted(world: World, table: Table) -> None:
-    """The project is deleted."""
-    projects.delete_project(table, Catalogs(), world.admin, world.project, None, settling=SETTLING)
+    """The project is deleted, and for good."""
+    named = table, Catalogs(), world.admin, world.project, None
+    projects.delete_project(*named)
+    deleted_projects.purge_project(*named, settling=SETTLING)
 
 
 def states_moved(world: World, table: Table) -> None:

@@ -10,6 +10,7 @@ from gridview.encoding.consistency import Recent
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.index.block_cache import BlockCache
+from gridview.index.shown_versions import Shown
 from gridview.query import counting, group_request, summary_request
 from gridview.query.grid import grid_page
 from gridview.query.grid_request import resolve, resolve_position
@@ -29,11 +30,18 @@ def page(
     recent: Recent = (),
     epoch: EpochCheck = CONFIRMED,
     feed: Cursors | None = None,
+    shown: Shown | None = None,
 ) -> Any:
     """A page of the grid."""
     query = resolve(catalog, body)
     return _read(
-        grid_page(table.metered(), catalog, query, CURSORS, cache, recent=recent, epoch=epoch, feed=feed)
+        grid_page(
+            *(table.metered(), catalog, query, CURSORS, cache),
+            recent=recent,
+            epoch=epoch,
+            feed=feed,
+            shown=shown,
+        )
     )
 
 
@@ -45,12 +53,17 @@ def grouped(
     recent: Recent = (),
     epoch: EpochCheck = CONFIRMED,
     feed: Cursors | None = None,
+    shown: Shown | None = None,
 ) -> Any:
     """Grouped counts."""
     query = group_request.resolve(catalog, body)
     return _read(
         counting.grouped_counts(
-            table.metered(), catalog, query, CURSORS, cache, recent=recent, epoch=epoch, feed=feed
+            *(table.metered(), catalog, query, CURSORS, cache),
+            recent=recent,
+            epoch=epoch,
+            feed=feed,
+            shown=shown,
         )
     )
 
@@ -63,11 +76,14 @@ def summarized(
     recent: Recent = (),
     epoch: EpochCheck = CONFIRMED,
     feed: Cursors | None = None,
+    shown: Shown | None = None,
 ) -> Any:
     """A summary of fields."""
     query = summary_request.resolve(catalog, body)
     return _read(
-        counting.summarized(table.metered(), catalog, query, cache, recent=recent, epoch=epoch, feed=feed)
+        counting.summarized(
+            *(table.metered(), catalog, query, cache), recent=recent, epoch=epoch, feed=feed, shown=shown
+        )
     )
 
 

@@ -4,6 +4,9 @@ As with journals (`journals`), but people go on editing between any two calls of
 What an answer's `changes` stands for is made of the history: each issue in the last version that the journal tells in front of it,
 or in the version that it names. SQLite has to count the very same. Of the issues of which nothing is told behind the cursor, a page
 has those that match, and no others.
+
+When all has become quiet, somebody goes on from each page by its cursor, for its rows and for all issues. What the changes do to
+the rows and to both counts has to come to what the rows and the counts are then.
 """
 
 from collections import Counter
@@ -11,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 from typing_extensions import override
@@ -29,12 +32,18 @@ from gridview.dynamodb.table import Table
 from gridview.index import journal_tail
 from gridview.index.feed_cursors import FeedCursor
 from gridview.index.feed_positions import FeedPosition, tellings_from
+from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.journal_log import Log
+from gridview.live.change_requests import rows_of
+from gridview.live.changes import follow
+from gridview.live.followed_rows import FollowedRows
+from gridview.schema.history import RESET
 from gridview.support.errors import Overloaded, Unprocessable
 
 _QUESTIONS = (3, 6, 12)
 _KEPT_CHANGES = (2, 10, 500)
 _FIRST = FeedPosition(1, 0, 0.0)
+_LOOKS = 200
 _ASKED = ("groups", "summary")
 
 
@@ -48,7 +57,19 @@ def play(seed: int) -> tuple[Asked, Counter[str]]:
         return _Scenario(random, clock, project).play()
 
 
+class _Page(NamedTuple):
+    """A page of all rows that match, as it was answered, and its cursor."""
+
+    body: Json
+    answer: Any
+    cursor: FeedCursor
+
+
 class _Scenario(journals.Scenario):
+    def __init__(self, random: Random, clock: Clock, project: Project) -> None:
+        super().__init__(random, clock, project)
+        self._pages: list[_Page] = []
+
     @override
     def play(self) -> tuple[Asked, Counter[str]]:
         """Let things happen, and put a question while they go on, some times over."""
@@ -61,6 +82,9 @@ class _Scenario(journals.Scenario):
             self._names_all = self._random.random() < 0.2
             asked = self._put(world.question(self._random, self._history.present()))
             self.happened["questions"] += 1
+        self._quiet()
+        for page in self._pages:
+            self._follow(page)
         return asked, self.happened
 
     @override
@@ -91,6 +115,7 @@ class _Scenario(journals.Scenario):
             asked.rows = _CHECKS[kind](expected, body, answer)
             if kind == "grid":
                 self._check_rows(body, answer, counted)
+                self._pages += [_Page(body, answer, cursor)] if answer["next"] is None else []
         except Difference as error:
             raise Difference(f"{error}\n  {question.kind} {body}, {cursor}, counted {counted}") from error
         return asked
@@ -117,6 +142,58 @@ class _Scenario(journals.Scenario):
             versions |= {num: found[0]} if found else {}
         return self._history.project(versions)
 
+    # From a page on
+
+    def _quiet(self) -> None:
+        """Everything ends and is shown."""
+        for run in list(self._world.runs):
+            self._world.finish(run)
+        self._world.drain(self._containers[0])
+        self._memory.catch_up_with_all()
+        self._memory.stale(None)
+
+    def _follow(self, page: _Page) -> None:
+        """Apply to a page what is told behind its cursor: its rows and its counts are those of now."""
+        present = self._history.present()
+        asked: Json = {name: one for name, one in page.body.items() if name in ("filter", "sort")}
+        try:
+            of_the_page = self._told_behind(page.cursor, rows_of(self._loaded.catalog, asked))
+            of_all = self._told_behind(page.cursor, rows_of(self._loaded.catalog, {}))
+        except Unprocessable:
+            return
+        if of_the_page is None or of_all is None:
+            self.happened["pages that were told to be read anew"] += 1
+            return
+        rows = {row["num"]: row["key"] for row in page.answer["rows"]}
+        for event in of_the_page:
+            rows.pop(event["num"], None)
+            if event["key"] is not None:
+                rows[event["num"]] = event["key"]
+        expected = Oracle(present).rows({**page.body, "limit": 500, "offset": 0})
+        told = f"{page.body}, {page.cursor}, told {of_the_page}"
+        try:
+            same("matched in the end", page.answer["matched"] + _entered(of_the_page), len(expected))
+            same("total in the end", page.answer["total"] + _entered(of_all), len(present.issues))
+            same("the rows in the end", sorted(rows, key=lambda num: rows[num].encode()), expected)
+        except Difference as error:
+            raise Difference(f"{error}\n  {told}") from error
+        self.happened["pages followed to the end"] += 1
+        self.happened["changes of their rows"] += len(of_the_page)
+
+    def _told_behind(self, cursor: FeedCursor, rows: FollowedRows) -> list[Any] | None:
+        """The events of these rows behind a cursor; None if somebody who follows them has to read anew."""
+        found: list[Any] = []
+        for _ in range(_LOOKS):
+            told = follow(self._memory, self._containers[0], self._loaded.catalog, cursor, rows=rows)
+            found += told.items
+            if RESET in found:
+                return None
+            if told.ended and not told.held and not told.items:
+                return found
+            cursor = told.cursor
+            self._world.clock.seconds += MISSING_SECONDS if told.held else 0.0
+        raise Difference("the changes do not come to an end")
+
     def _check_rows(self, body: Json, answer: Any, counted: dict[int, int]) -> None:
         """Issues of which nothing is told behind the cursor are there if they match, and are not if they do not."""
         if answer["next"] is not None:
@@ -140,7 +217,12 @@ def _whole(question: Question) -> Json:
     body = {name: one for name, one in question.body.items() if name not in ("cursor", "offset")}
     if question.kind in _ASKED:
         return body
-    return {**body, "limit": 500, "count": True}
+    return {**body, "limit": 500, "count": True, "keys": True}
+
+
+def _entered(events: Iterable[Any]) -> int:
+    """How many more rows there are by these events."""
+    return sum({"enter": 1, "leave": -1}.get(event["move"], 0) for event in events)
 
 
 def _answer(kind: str, loaded: Loaded, body: Json, table: Table) -> Any:

@@ -17,17 +17,22 @@ from devtools.proof.faults.lambdas import Kept
 from devtools.proof.faults.virtual import Clock, virtual
 from devtools.proof.faults.world import Run
 from devtools.proof.oracle import world
-from devtools.proof.oracle.compare import Asked
+from devtools.proof.oracle.carrying import Carrier
+from devtools.proof.oracle.compare import Asked, Loaded
 from devtools.proof.oracle.limits import LIMITS, held_to
 from devtools.proof.oracle.scene import PROJECT, TENANT
 from devtools.proof.oracle.tokens import SIZES, Written
 from devtools.proof.oracle.world import Project
 from gridview.commands.journals import begin_journal
+from gridview.dynamodb.expressions import Key
+from gridview.encoding import keys
 from gridview.index import journal_tail
+from gridview.index.block_cache import BlockCache
 from gridview.schema.store import Catalogs
 
 _QUESTIONS = (2, 4, 8)
 _PASSES = 0.03
+_RESTS = 3
 _KEPT_CHANGES = (2, 10, 500)
 """How many changes a container keeps besides those that it needs."""
 
@@ -76,6 +81,36 @@ class Scenario(Written):
         if self._names_all:
             return super()._named()
         return self._history.moved(self._now - self._behind - 1)
+
+    @override
+    def _carrier(self, loaded: Loaded) -> Carrier:
+        return replace(super()._carrier(loaded), rest=self._rest)
+
+    @override
+    def _cache(self) -> BlockCache:
+        """That of another container, now and then."""
+        share = 0.7 if self._journal_is_late else 0.1
+        return Kept() if self._readers.random() < share else super()._cache()
+
+    @override
+    def _states_ago(self, key: Key, count: int) -> int:
+        """Where a question says how far it has seen the journal, copies of it may lack all of the last half a minute."""
+        of_the_journal = key[0] == keys.journal(TENANT, PROJECT) and key[1] != keys.FOLD
+        if (
+            self._journal_is_late
+            and of_the_journal
+            and self._written.get(key)
+            and self._readers.random() < 0.5
+        ):
+            return count
+        return super()._states_ago(key, count)
+
+    def _rest(self) -> None:
+        """A minute passes, in which nobody writes."""
+        for _ in range(_RESTS):
+            for _ in range(self._readers.choice((0, 10, 40))):
+                self._happen()
+            self._time_passes()
 
     @override
     def _others(self) -> list[tuple[Callable[[], None], float]]:

@@ -241,6 +241,25 @@ PROOFS: tuple[Proof, ...] = (
         ),
     ),
     Proof(
+        "values",
+        "whatever its type, a value comes back as it went, and any two compare as their sort strings",
+        partial(
+            run_tests,
+            [
+                "tests/unit/encoding/test_attribute_values.py",
+                "tests/unit/encoding/test_json_codec.py",
+                "tests/unit/encoding/test_option_ranks.py",
+                "tests/unit/encoding/test_sort_strings.py",
+                "tests/unit/encoding/test_values.py",
+            ],
+        ),
+    ),
+    Proof(
+        "two containers",
+        "a change that one has answered is seen by every request of the other that begins then",
+        partial(run_tests, ["tests/unit/functions/test_two_containers.py"]),
+    ),
+    Proof(
         "the page",
         "a browser does with it what people do, also with a thousand rows that they paste",
         partial(run_tests, ["tests/web/test_browser.py"]),

@@ -85,6 +85,9 @@ STATUSES = {
     "get_project": f"200 404 {EVERY}",
     "update_project": f"200 413 422 {VERSIONED}",
     "delete_project": f"204 {VERSIONED}",
+    "list_deleted_projects": f"200 400 403 {EVERY}",
+    "restore_project": f"200 400 403 404 409 {EVERY}",
+    "purge_project": f"204 {VERSIONED}",
     "create_attribute": f"201 404 409 422 {WRITE}",
     "get_attribute": f"200 404 {EVERY}",
     "update_attribute": f"200 413 422 {VERSIONED}",
@@ -142,7 +145,18 @@ STATUSES = {
 }
 
 
-TELLS_TOKENS = {"changes"}
+TELLS_TOKENS = {
+    "changes",
+    "get_issue",
+    "grid",
+    "grid_get",
+    "groups",
+    "summary",
+    "position",
+    "issue_history",
+    "activity",
+    "list_trash",
+}
 WAITS_TO_BE_TOLD = {"undo"}
 BY_A_JOB = "undo", "202"
 """Nothing of it has been written when it is answered."""

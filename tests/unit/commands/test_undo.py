@@ -34,7 +34,7 @@ from tests.support.remembered import (
 )
 
 EXAMPLES = settings(
-    max_examples=one_of(25, thorough=400), derandomize=not THOROUGH, database=None, deadline=None
+    max_examples=one_of(15, thorough=400), derandomize=not THOROUGH, database=None, deadline=None
 )
 ISSUES = 3
 NAMES = ("one", "two", "three")

@@ -7,12 +7,15 @@ from gridview.encoding.consistency import (
     MAX_ISSUES,
     SECONDS,
     ConsistencyTokens,
+    Recent,
     RecentWrites,
     from_texts,
     issues_in,
+    number_in,
     still_good,
     to_texts,
     with_those_of_a_cursor,
+    writes_in,
 )
 from gridview.support.errors import InvalidRequest
 
@@ -95,6 +98,53 @@ def test_of_what_a_cursor_carries_the_newest_is_kept_as_far_as_500_issues_go() -
     assert with_those_of_a_cursor(sent, (older, newer, gone), "bridge", NOW) == (*sent, newer)
     assert with_those_of_a_cursor(sent, (older, sent[0]), "bridge", NOW) == (*sent, older)
     assert with_those_of_a_cursor((), (older, newer), "bridge", NOW) == (newer, older)
+
+
+def test_a_token_of_a_read_tells_that_it_is_one_and_how_much_of_the_journal_was_seen() -> None:
+    for number in (0, 57, 99_999_999_999):
+        token = TOKENS.token("acme", "bridge", WRITES, NOW, number)
+        assert TOKENS.opened(token, "acme") == (RecentWrites("bridge", int(NOW) + SECONDS, WRITES, number),)
+    until = int(NOW) + 1
+    seen, written = RecentWrites("bridge", until, {1: 2}, 3), RecentWrites("bridge", until, {2: 3})
+    assert (number_in((seen, written)), number_in((written,)), number_in(())) == (3, 0, 0)
+    assert writes_in((seen, written)) == (written,)
+
+
+def test_of_several_places_in_the_journal_the_furthest_is_kept() -> None:
+    until = int(NOW) + 1
+    near, far, other = (RecentWrites("bridge", until, {}, number) for number in (3, 9, 4))
+    with_issues = RecentWrites("bridge", until, {1: 1}, 2)
+    nothing = RecentWrites("bridge", until, {}, 0)
+    assert still_good((near, far, with_issues, other, nothing), "bridge", NOW) == (far, with_issues)
+    assert still_good((nothing,), "bridge", NOW) == ()
+
+
+def test_what_may_stand_in_the_place_of_a_token_is_asked_for_what_it_stands_for() -> None:
+    token = TOKENS.token("acme", "bridge", {1: 1}, NOW)
+    other = RecentWrites("bridge", int(NOW), {}, 57)
+
+    def opened(text: str) -> Recent:
+        if text != "cursor":
+            raise ValueError(text)
+        return (other, other)
+
+    assert TOKENS.opened(f"cursor, {token}", "acme", opened)[:2] == (other, other)
+    assert issues_in(TOKENS.opened(f"cursor, {token}", "acme", opened)) == {1}
+    with pytest.raises(InvalidRequest):
+        TOKENS.opened(f"{token},another", "acme", opened)
+
+
+def test_a_long_walk_gathers_nothing_that_is_said_already() -> None:
+    first = int(NOW) + 1
+    sent = (RecentWrites("bridge", first + 5, {1: 2, 2: 2}, 9),)
+    again = RecentWrites("bridge", first + 4, {1: 2}, 8)
+    assert with_those_of_a_cursor(sent, (again, again._replace(versions={}, number=9)), "bridge", NOW) == sent
+    for more in (
+        again._replace(versions={3: 1}),
+        again._replace(number=10),
+        again._replace(until=first + 6),
+    ):
+        assert with_those_of_a_cursor(sent, (more,), "bridge", NOW) == (*sent, more)
 
 
 def test_a_cursor_carries_them() -> None:

@@ -7,8 +7,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gridview.encoding import option_ranks
+from tests.support.depth import one_of
 
-property_test = settings(max_examples=300, derandomize=True, database=None, deadline=None)
+property_test = settings(
+    max_examples=one_of(100, thorough=300), derandomize=True, database=None, deadline=None
+)
 
 CAPACITY = 36**4
 

@@ -125,7 +125,7 @@ def test_sound_blocks_have_no_differences(
     assert time.seconds == 0
 
 
-@pytest.mark.parametrize("planted", PLANTED_IN_BLOCKS[:: one_of(3)], ids=lambda one: one.name)
+@pytest.mark.parametrize("planted", PLANTED_IN_BLOCKS[:: one_of(6)], ids=lambda one: one.name)
 def test_all_that_is_wrong_with_blocks_is_found_and_repaired_in_one_run(
     table: MemoryTable, planted: PlantedInBlocks, time: Time
 ) -> None:

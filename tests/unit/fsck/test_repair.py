@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
-from gridview.commands import attributes, projects
+from gridview.commands import attributes
 from gridview.dynamodb.errors import ItemTooLarge
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
@@ -32,6 +32,7 @@ from tests.support import damage
 from tests.support.block_truth import assert_chains
 from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, Planted, catalog_of, collection, key_of
 from tests.support.depth import one_of
+from tests.support.removed import remove_project
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -240,7 +241,7 @@ def test_a_ledger_never_falls_behind_an_edit_that_comes_between_the_reads(table:
 
 
 def test_a_deleted_project_keeps_nothing_derived(table: MemoryTable) -> None:
-    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None, settling=0)
+    remove_project(table, ADMIN, PROJECT)
     assert mended(table)
     assert live(table) == {}
     assert document_in(table)["num"] == 1
@@ -374,7 +375,11 @@ def test_killed_at_any_write_it_leaves_what_a_consumer_finishes(pristine: Memory
         assert writes > 8
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=one_of(100, thorough=300),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(seed=st.integers(0, 2**32))
 def test_it_makes_right_whatever_was_done_to_an_issue(pristine: MemoryTable, seed: int) -> None:
     random, table = Random(seed), pristine.copy()  # noqa: S311

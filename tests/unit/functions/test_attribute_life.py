@@ -15,6 +15,7 @@ from gridview.support import clock
 from gridview.support.errors import Overloaded
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context
+from tests.support.removed import removed
 
 TENANT = "0807"
 
@@ -354,7 +355,7 @@ def test_a_generated_id_does_not_take_that_of_a_deleted_attribute(api: Client, p
 
 def test_a_deleted_project_loses_everything_it_had(api: Client, account: Cloud, bridge: str) -> None:
     account.derive()
-    api.delete(bridge)
+    removed(api, bridge)
     account.upkeep()
     account.derive()
     left = {(item["PK"]["S"], item["SK"]["S"]): item for item in account.items()}
@@ -375,7 +376,7 @@ def test_a_project_that_is_deleted_while_an_index_is_built_is_removed_all_the_sa
 ) -> None:
     account.derive()
     api.patch(attribute, {"indexed": True})
-    api.delete(project)
+    removed(api, project)
     account.upkeep()
     account.derive()
     assert entries(account) == set()

@@ -226,6 +226,7 @@ def test_what_does_not_exist_has_no_jobs(api: Client, account: Cloud, indexed: s
     for path in (f"{indexed}/jobs", job, f"{job}/refused"):
         assert api.get(path).status == 404
     assert api.delete(job).status == 404
+    assert api.delete("/v1/deleted-projects/35e9").status == 204
     account.upkeep()
     left = [pk for pk, _ in account.table.items if pk.startswith(("jobs-", "jobparts-"))]
     assert left == [], "the project has gone with its jobs"

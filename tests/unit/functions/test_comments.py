@@ -9,6 +9,7 @@ from gridview.encoding import keys
 from gridview.schema.comments import MAX_COMMENT_LENGTH, MAX_MENTIONS
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
+from tests.support.removed import removed
 
 TENANT = "0807"
 
@@ -249,7 +250,7 @@ def test_a_deleted_project_takes_its_comments_along(
 ) -> None:
     for _ in range(3):
         api.made(home, {"text": "x"})
-    assert api.delete(project).status == 204
+    removed(api, project)
     account.derive()
     account.upkeep()
     assert not [one for one in account.items() if one["PK"]["S"].startswith(keys.COMMENT_PREFIX)]

@@ -364,6 +364,7 @@ def test_a_deleted_project_takes_its_indexes_along(
 ) -> None:
     api.delete(sorted_project)
     assert api.get(f"{sorted_project}/indexes").kind == (404, "not-found")
+    assert api.delete("/v1/deleted-projects/plain").status == 204
     account.upkeep()
     account.derive()
     assert entries(account, "c1.1") == []

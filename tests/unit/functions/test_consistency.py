@@ -6,7 +6,7 @@ import pytest
 
 from gridview.encoding.consistency import MAX_ISSUES, SECONDS
 from gridview.index.block_cache import BlockCache
-from gridview.support import clock
+from gridview.support import aws, clock
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
 
@@ -227,6 +227,115 @@ def test_an_issue_from_which_nothing_can_be_derived_stays_where_the_index_has_it
     account.table.put({**document, "fields": {**document["fields"], "a1": 42}})
     page = grid(api, indexed, token, count=True)
     assert (page["total"], page["matched"]) == (3, 3)
+
+
+# Tokens of reads
+
+
+def test_an_issue_that_was_read_is_in_what_is_read_with_its_token(
+    api: Client, indexed: str, moving_time: list[float]
+) -> None:
+    api.patch(f"{indexed}/issues/1", {"fields": {"3812": "2023-05-03"}})
+    seen = token_of(api.acting(user="bob", role="viewer").get(f"{indexed}/issues/1"))
+    assert nums(grid(api, indexed, sort=BY_START)) == [2, 3]
+    assert nums(grid(api, indexed, seen, sort=BY_START)) == [1, 2, 3]
+    moving_time[0] = SECONDS + 2
+    assert HEADER not in api.get(f"{indexed}/issues/1").headers, "the index has it, or says how late it is"
+    assert HEADER not in asking(api, indexed).headers
+
+
+def groups_of(api: Client, path: str, *tokens: str) -> dict[str, int]:
+    headers = {HEADER: ",".join(tokens)} if tokens else {}
+    answer = api.post(f"{path}/groups", {"by": ["state"]}, headers=headers)
+    return {one["values"][0]: one["count"] for one in answer.body["groups"]}
+
+
+def test_what_a_page_shows_ahead_of_the_index_is_counted_with_its_token(api: Client, indexed: str) -> None:
+    api.patch(f"{indexed}/issues/1", {"state": "closed"})
+    assert groups_of(api, indexed) == {"open": 2, "closed": 1}
+    page = asking(api, indexed, columns=["state"])
+    assert [row["state"] for row in page.body["rows"]] == ["closed", "closed", "open"]
+    assert groups_of(api, indexed, token_of(page)) == {"open": 1, "closed": 2}
+    place = api.get(f"{indexed}/issues/1/position")
+    assert groups_of(api, indexed, token_of(place)) == {"open": 1, "closed": 2}
+
+
+def test_a_page_names_the_rows_that_it_shows_and_no_others(account: Cloud, api: Client, indexed: str) -> None:
+    for num in (1, 2, 3):
+        api.patch(f"{indexed}/issues/{num}", {"name": "renamed"})
+    page = asking(api, indexed, sort=[{"field": "num", "direction": "desc"}], limit=2)
+    assert seen_in(account, page) == {3: 2, 2: 2}
+    contains = {"field": "name", "op": "contains", "value": "named"}
+    summary = {"fields": [{"field": "name", "functions": ["distinct"]}], "filter": contains}
+    figures = api.post(f"{indexed}/summary", summary)
+    assert seen_in(account, figures) == {1: 2, 2: 2, 3: 2}
+
+
+def seen_in(account: Cloud, answer: Answer) -> dict[int, int]:
+    (seen,) = account.modules["query"].cursor_source.tokens().opened(token_of(answer), "0807")
+    assert seen.number is not None
+    return dict(seen.versions)
+
+
+def test_an_answer_names_again_what_a_token_had_it_hold_as_long_as_the_index_lacks_it(
+    account: Cloud, api: Client, indexed: str
+) -> None:
+    written = [
+        token_of(api.patch(f"{indexed}/issues/1", {"state": "closed"})),
+        token_of(api.delete(f"{indexed}/issues/2")),
+    ]
+    answer = api.post(f"{indexed}/groups", {"by": ["state"]}, headers={HEADER: ",".join(written)})
+    assert seen_in(account, answer) == {1: 2, 2: 0}
+    assert groups_of(api, indexed, token_of(answer)) == {"open": 1, "closed": 1}
+
+
+def test_an_issue_that_is_gone_while_the_index_has_it_is_named_too(
+    account: Cloud, api: Client, indexed: str
+) -> None:
+    api.delete(f"{indexed}/issues/1")
+    page = asking(api, indexed, sort=BY_START)
+    assert nums(page.body) == [2, 3]
+    assert seen_in(account, page)[1] == 0
+    assert groups_of(api, indexed, token_of(page)) == {"open": 1, "closed": 1}
+
+
+def test_lists_of_changes_and_of_deleted_issues_name_what_they_show(
+    account: Cloud, api: Client, indexed: str, moving_time: list[float]
+) -> None:
+    account.follow()
+    api.patch(f"{indexed}/issues/1", {"state": "closed"})
+    api.delete(f"{indexed}/issues/2")
+    account.follow()
+    lists = {"issues/1/history": {1: 2}, "activity": {1: 2, 2: 0, 3: 1}, "trash": {2: 0}}
+    for path, seen in lists.items():
+        assert seen_in(account, api.get(f"{indexed}/{path}")) == seen
+    moving_time[0] = SECONDS + 2
+    for path in lists:
+        assert HEADER not in api.get(f"{indexed}/{path}").headers
+
+
+def test_without_the_secret_an_answer_has_no_token(
+    account: Cloud, api: Client, indexed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreachable() -> None:
+        raise aws.FAILURES[0]({}, "GetSecretValue")
+
+    monkeypatch.setattr(account.modules["query"].cursor_source, "tokens", unreachable)
+    answer = api.get(f"{indexed}/issues/1")
+    assert (answer.status, HEADER in answer.headers) == (200, False)
+
+
+def test_what_an_answer_costs_is_the_same_with_a_token(api: Client, indexed: str) -> None:
+    grid(api, indexed)
+    before = grid(api, indexed, explain=True)["explain"]
+    api.patch(f"{indexed}/issues/1", {"state": "closed"})
+    answer = asking(api, indexed, explain=True)
+    assert HEADER in answer.headers
+    told = answer.body["explain"]
+    assert (told["read_units"], told["sequential_calls"]) == (
+        before["read_units"],
+        before["sequential_calls"],
+    )
 
 
 def test_what_a_token_costs_is_told(api: Client, indexed: str) -> None:

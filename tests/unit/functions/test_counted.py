@@ -3,15 +3,22 @@
 from collections.abc import Callable
 from random import Random
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from gridview.commands.journals import begin_journal
+from gridview.encoding import consistency
 from gridview.encoding.consistency import CONSISTENCY_TOKEN
 from gridview.encoding.json_codec import dumps
+from gridview.index.block_cache import BlockCache
+from gridview.index.feed_cursors import FeedCursor
+from gridview.index.feed_positions import FeedPosition
 from gridview.index.gaps import MISSING_SECONDS
+from gridview.index.journal import Listing
 from gridview.index.journal_log import Log
 from gridview.query import counted
+from gridview.support import clock
 from tests.support.cloud import Cloud
 from tests.support.depth import one_of
 from tests.support.http import Answer, Client
@@ -244,6 +251,37 @@ def test_groups_and_summaries_have_such_a_cursor_too(api: Client, live: str, str
     assert api.post(f"{PATH}/summary", figures).body["changes"] is not None
 
 
+def test_answers_that_count_the_same_have_the_same_cursor_for_a_minute(
+    api: Client, live: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed = [60.0 - clock.seconds() % 60]
+    monkeypatch.setattr(clock, "seconds", lambda now=clock.seconds: now() + passed[0])
+
+    def cursors(*writes: Answer) -> set[str | None]:
+        headers = {HEADER: ",".join(map(token, writes))} if writes else {}
+        asked = {"fields": [{"field": "kind", "functions": ["count"]}]}
+        answers = [
+            grid(api, {}, *writes),
+            grid(api, {"filter": OPEN, "count": False}, *writes),
+            api.post(f"{PATH}/groups", {"by": ["kind"]}, headers=headers).body,
+            api.post(f"{PATH}/summary", asked, headers=headers).body,
+        ]
+        passed[0] += 2
+        return {answer["changes"] for answer in answers}
+
+    (before,) = cursors()
+    written = patch(api, 1, fields={"kind": "a"}, name="new")
+    (ahead,) = cursors(written)
+    stream.deliver()
+    (after,) = cursors()
+    assert None not in {before, ahead, after}
+    assert len({before, ahead, after}) == 3
+    passed[0] += 60
+    (later,) = cursors()
+    assert later not in {before, ahead, after}
+    assert api.get(f"{PATH}/changes", query={"since": later}).body["items"] == []
+
+
 def test_too_many_versions_ahead_are_not_named(
     api: Client, live: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,6 +316,179 @@ def test_a_cursor_is_good_for_its_tenant_and_project_alone(api: Client, live: st
     stranger.made("/v1/projects", {"id": "plain", "name": "Plain"})
     assert stranger.post(f"{PATH}/grid", {"cursor": cursor}).kind == (400, "invalid-request")
     assert stranger.get(f"{PATH}/changes", query={"since": cursor}).status in {400, 409}
+
+
+# Cursors in the place of tokens
+
+
+def holding(api: Client, *texts: str, **query: Any) -> Answer:
+    asked = {"count": True, "limit": 500, **query}
+    return api.post(f"{PATH}/grid", asked, headers={HEADER: ",".join(texts)})
+
+
+def test_a_cursor_holds_what_precedes_it_however_long_ago_that_was(
+    account: Cloud, api: Client, live: str, stream: Stream, later: Callable[[float], None]
+) -> None:
+    writes = [patch(api, 1, state="closed"), delete(api, 2)]
+    stream.look()
+    cursors = [
+        grid(api, {"filter": OPEN}, *writes)["changes"],
+        api.post(f"{PATH}/groups", {"by": ["state"]}, headers={HEADER: ",".join(map(token, writes))}).body[
+            "changes"
+        ],
+    ]
+    later(3_600)
+    account.forget()
+    assert grid(api, {"filter": OPEN})["matched"] == 3, "the index knows of nothing"
+    for cursor in cursors:
+        page = holding(api, cursor, filter=OPEN).body
+        assert (page["matched"], page["total"], [row["num"] for row in page["rows"]]) == (1, 2, [3])
+
+
+def test_the_cursor_of_the_changes_that_somebody_was_told_holds_them(
+    account: Cloud, api: Client, live: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cursor = api.get(f"{PATH}/changes").body["next"]
+    grid(api)  # the container knows the journal up to here
+    patch(api, 1, state="closed")
+    stream.deliver()
+    told = api.get(f"{PATH}/changes", query={"since": cursor}).body
+    assert [event["id"] for event in told["items"]] == ["1.2"]
+    late_copies(monkeypatch)
+    assert grid(api, {"filter": OPEN})["matched"] == 3
+    answer = holding(api, told["next"], filter=OPEN)
+    assert answer.body["matched"] == 2
+    assert answer.body["changes"] is not None
+
+
+def late_copies(monkeypatch: pytest.MonkeyPatch, *, for_ever: bool = False) -> None:
+    """Copies of the journal tell nothing new; with `for_ever` the journal itself does not."""
+    behind = Log.behind
+
+    def late(self: Log, number: int, *, consistent: bool = True, rows: int | None = None) -> Listing:
+        if for_ever or not consistent:
+            return Listing()
+        return behind(self, number, consistent=consistent, rows=rows)
+
+    monkeypatch.setattr(Log, "behind", late)
+
+
+def test_the_token_of_a_read_holds_as_much_of_the_journal_as_the_answer_did(
+    account: Cloud,
+    api: Client,
+    live: str,
+    stream: Stream,
+    monkeypatch: pytest.MonkeyPatch,
+    later: Callable[[float], None],
+) -> None:
+    grid(api)
+    query = account.modules["query"]
+    one, other = query.cache, BlockCache(query.cache.seconds)
+    patch(api, 1, state="closed")
+    stream.deliver()
+    monkeypatch.setattr(query, "cache", other)
+    answer = api.post(f"{PATH}/groups", {"by": ["state"]})
+    (seen,) = query.cursor_source.tokens().opened(token(answer), "0807")
+    assert (dict(seen.versions), seen.number) == ({}, 2)
+    monkeypatch.setattr(query, "cache", one)
+    late_copies(monkeypatch)
+    assert grid(api, {"filter": OPEN})["matched"] == 3
+    assert holding(api, token(answer), filter=OPEN).body["matched"] == 2
+    later(90)
+    assert HEADER not in {name.lower() for name in api.post(f"{PATH}/groups", {"by": ["state"]}).headers}
+
+
+def test_a_journal_that_does_not_tell_yet_what_precedes_a_cursor_is_an_overload(
+    api: Client, live: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid(api)
+    patch(api, 1, state="closed")
+    stream.deliver()
+    cursor = api.get(f"{PATH}/changes").body["next"]
+    late_copies(monkeypatch, for_ever=True)
+    answer = holding(api, cursor)
+    assert answer.kind == (503, "overloaded")
+    assert answer.headers["retry-after"] == "1"
+
+
+def test_a_cursor_that_a_container_has_come_by_costs_nothing(api: Client, live: str) -> None:
+    cursor = grid(api)["changes"]
+    without = grid(api, {"explain": True})["explain"]
+    told = holding(api, cursor, explain=True, keys=True).body["explain"]
+    assert (told["read_units"], told["sequential_calls"]) == (
+        without["read_units"],
+        without["sequential_calls"],
+    )
+
+
+def test_pages_behind_one_that_held_a_cursor_hold_it_too(api: Client, live: str, stream: Stream) -> None:
+    written = patch(api, 3, name="a new name")
+    stream.look()
+    cursor = grid(api, {}, written)["changes"]
+    by_name = {"sort": [{"field": "name"}], "limit": 1}
+    page = holding(api, cursor, **by_name).body
+    shown = [row["num"] for row in page["rows"]]
+    while page["next"] is not None:
+        page = api.post(f"{PATH}/grid", {**by_name, "cursor": page["next"]}).body
+        shown += [row["num"] for row in page["rows"]]
+    assert shown == [3, 1, 2]
+
+
+def test_cursors_and_tokens_go_together_and_name_five_hundred_issues_in_all(
+    api: Client, live: str, stream: Stream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = patch(api, 1, state="closed"), patch(api, 2, state="closed")
+    stream.look()
+    cursor = grid(api, {}, first)["changes"]
+    assert cursor is not None
+    assert holding(api, cursor, f" {token(second)}", filter=OPEN).body["matched"] == 1
+    monkeypatch.setattr(consistency, "MAX_ISSUES", 1)
+    refused = holding(api, cursor, token(second))
+    assert (refused.kind, set(refused.errors)) == ((400, "invalid-request"), {CONSISTENCY_TOKEN})
+
+
+def test_a_cursor_of_another_project_or_tenant_is_refused(api: Client, live: str) -> None:
+    cursor = grid(api)["changes"]
+    api.made("/v1/projects", {"id": "other", "name": "Other"})
+    stranger = api.acting(tenant="0999")
+    stranger.made("/v1/projects", {"id": "plain", "name": "Plain"})
+    for client, path in ((api, "/v1/projects/other"), (stranger, PATH)):
+        for call, body in (
+            ("grid", {}),
+            ("groups", {"by": ["state"]}),
+            ("issues/delete-matching", {"filter": None}),
+        ):
+            refused = client.post(f"{path}/{call}", body, headers={HEADER: cursor})
+            assert (refused.kind, set(refused.errors)) == ((400, "invalid-request"), {CONSISTENCY_TOKEN})
+
+
+def test_a_project_without_a_journal_has_no_cursor_that_would_be_good(
+    account: Cloud, api: Client, project: str
+) -> None:
+    feed = account.modules["query"].cursor_source.cursors("changes")
+    catalog = account.modules["query"].catalogs.get(account.table, "0807", "plain")
+    cursor = FeedCursor(FeedPosition(2, 0, clock.seconds()), catalog.epoch).sealed(feed, catalog)
+    refused = holding(api, cursor)
+    assert (refused.kind, set(refused.errors)) == ((400, "invalid-request"), {CONSISTENCY_TOKEN})
+
+
+def test_a_cursor_that_has_expired_is_no_error_and_of_no_effect(
+    api: Client, live: str, stream: Stream, later: Callable[[float], None]
+) -> None:
+    written = patch(api, 1, state="closed")
+    stream.look()
+    cursor = grid(api, {}, written)["changes"]
+    later(8 * 86_400)
+    assert holding(api, cursor, filter=OPEN).body["matched"] == 3
+
+
+def test_what_precedes_a_cursor_is_what_a_job_takes(api: Client, live: str, stream: Stream) -> None:
+    written = patch(api, 1, state="closed")
+    stream.look()
+    cursor = grid(api, {}, written)["changes"]
+    body = {"filter": OPEN, "set": {"name": "new"}}
+    assert api.post(f"{PATH}/issues/update-matching", body, headers={HEADER: cursor}).status == 202
+    assert api.post(f"{PATH}/undo", {"change": str(uuid4())}, headers={HEADER: cursor}).status in {404, 409}
 
 
 QUERIES: tuple[Query, ...] = (

@@ -22,21 +22,7 @@ HIDDEN = f"{DELETED}/3812"
 PARTITION = "project-0807.35e9"
 DAY = 86_400
 
-Later = Callable[[float], None]
-
 ALL = ("3812", "882a", "3fe6", "47e5")
-
-
-@pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Later:
-    """Lets seconds pass, for stored instants."""
-    now, passed = clock.after, [0.0]
-    monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + passed[0]))
-
-    def wait(seconds: float) -> None:
-        passed[0] += seconds
-
-    return wait
 
 
 def restore(api: Client, attribute: str = "3812", **headers: str) -> Answer:
@@ -187,7 +173,9 @@ def test_it_comes_back_to_its_place(api: Client, bridge: str) -> None:
     assert [one["id"] for one in api.get(BRIDGE).body["attributes"]] == ["47e5"]
 
 
-def test_after_seven_days_it_is_removed(api: Client, account: Cloud, bridge: str, later: Later) -> None:
+def test_after_seven_days_it_is_removed(
+    api: Client, account: Cloud, bridge: str, later: Callable[[float], None]
+) -> None:
     account.derive()
     api.delete(START)
     account.upkeep()
@@ -213,7 +201,7 @@ def test_after_seven_days_it_is_removed(api: Client, account: Cloud, bridge: str
 
 
 def test_the_next_one_is_waited_for_and_a_restored_one_stays(
-    api: Client, account: Cloud, bridge: str, later: Later
+    api: Client, account: Cloud, bridge: str, later: Callable[[float], None]
 ) -> None:
     account.derive()
     api.delete(START)
@@ -235,7 +223,7 @@ def test_the_next_one_is_waited_for_and_a_restored_one_stays(
 
 
 def test_one_that_was_restored_and_deleted_again_has_seven_days_again(
-    api: Client, account: Cloud, bridge: str, later: Later
+    api: Client, account: Cloud, bridge: str, later: Callable[[float], None]
 ) -> None:
     api.delete(START)
     later(6 * DAY)
@@ -251,7 +239,7 @@ def test_one_that_was_restored_and_deleted_again_has_seven_days_again(
 
 
 def test_background_work_goes_on_while_it_is_hidden(
-    api: Client, account: Cloud, bridge: str, later: Later
+    api: Client, account: Cloud, bridge: str, later: Callable[[float], None]
 ) -> None:
     account.derive()
     attributes.rebuild(account.table, Catalogs(), "0807", "35e9", ["3812"], rate=0, settling=0)

@@ -22,6 +22,7 @@ from tests.support.cloud import Cloud
 from tests.support.deliveries import URL, Courier
 from tests.support.http import Client, Context
 from tests.support.receivers import PUBLIC, Behaviour, Receiver, answers, hangs, pours, trusting
+from tests.support.removed import removed
 
 HOUR = 3_600
 
@@ -653,11 +654,43 @@ def test_what_is_deleted_is_sent_nothing_more(
     courier: Courier, path: str, hook: str, receiver: Receiver, what: str
 ) -> None:
     courier.issue(path)
-    assert courier.api.delete(hook if what == "webhook" else path).status == 204
+    if what == "webhook":
+        assert courier.api.delete(hook).status == 204
+    else:
+        removed(courier.api, path)
     courier.deliver()
     courier.wait(HOUR)
     assert receiver.heard == []
     assert [sk for pk, sk in courier.account.table.items if keys.is_outbox(pk)] == []
+
+
+@pytest.mark.parametrize("when", ["before a turn", "during a turn"])
+def test_nothing_is_sent_while_a_project_is_deleted_and_all_of_it_once_it_is_back(
+    courier: Courier, path: str, hook: str, receiver: Receiver, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    courier.issue(path)
+    if when == "before a turn":
+        assert courier.api.delete(path).status == 204
+    else:
+        read, deleted = feed.read_changes, list[int]()
+
+        def reading(*args: Any, **options: Any) -> Any:
+            if not deleted:
+                deleted.append(courier.api.delete(path).status)
+            return read(*args, **options)
+
+        monkeypatch.setattr("gridview.live.deliveries.read_changes", reading)
+    courier.deliver()
+    courier.wait(2 * HOUR)
+    assert receiver.heard == []
+    assert courier.api.get(hook).status == 404
+    assert courier.api.post(f"{path.replace('/projects/', '/deleted-projects/')}/restore", b"").status == 200
+    assert courier.api.get(hook).body["enabled"] is True
+    courier.wait(HOUR)
+    assert [one["data"]["num"] for one in receiver.told] == [1]
+    courier.issue(path)
+    courier.wait(2)
+    assert [one["data"]["num"] for one in receiver.told] == [1, 2]
 
 
 def test_a_deleted_project_takes_its_deliveries_along(
@@ -669,7 +702,7 @@ def test_a_deleted_project_takes_its_deliveries_along(
     courier.skip(1)
     courier.deliver()
     assert len([pk for pk, _ in courier.account.table.items if keys.is_outbox(pk)]) == 4
-    assert courier.api.delete(path).status == 204
+    removed(courier.api, path)
     courier.account.upkeep()
     assert [pk for pk, _ in courier.account.table.items if keys.is_outbox(pk)] == []
 

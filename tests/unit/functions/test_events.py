@@ -75,6 +75,9 @@ EFFECTS: dict[str, tuple[int, Callable[[Client, Answer], bool]]] = {
     "get_project": (200, lambda _, answer: len(answer.body["attributes"]) == 4),
     "update_project": (200, lambda api, _: api.get(PATH).body["states"][1]["color"] == "red"),
     "delete_project": (204, lambda api, _: api.get(PATH).status == 404),
+    "list_deleted_projects": (200, lambda _, answer: [one["id"] for one in answer.body["items"]] == ["35e9"]),
+    "restore_project": (200, lambda api, answer: api.get(PATH).body == answer.body),
+    "purge_project": (204, lambda api, _: api.get("/v1/deleted-projects").body["items"] == []),
     "create_attribute": (201, lambda api, _: api.get(PATH).body["attributes"][0]["id"] == "severity"),
     "get_attribute": (200, lambda _, answer: answer.body["type"] == "number"),
     "update_attribute": (
@@ -192,6 +195,7 @@ BEFORE = {
     **dict.fromkeys(("list_views", "get_view", "update_view", "delete_view"), "create_view"),
     **dict.fromkeys(("list_trash", "restore_issue", "purge_issue"), "delete_issue"),
     **dict.fromkeys(("list_deleted_attributes", "restore_attribute", "purge_attribute"), "delete_attribute"),
+    **dict.fromkeys(("list_deleted_projects", "restore_project", "purge_project"), "delete_project"),
 }
 """What an event needs that the worked example does not have: by operation, that which makes it."""
 WEBHOOK = "w3k9q2m7x1c0z"

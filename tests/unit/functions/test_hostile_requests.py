@@ -153,6 +153,7 @@ REFUSED_EXAMPLES = {"update_attribute": 1, "create_webhook": 1}
 
 PARAMETERS: dict[str, dict[str, str]] = {
     "list_projects": {"limit": "5", "cursor": ""},
+    "list_deleted_projects": {"limit": "5", "cursor": ""},
     "list_trash": {"limit": "5", "cursor": ""},
     "list_users": {"limit": "5", "cursor": "", "prefix": "a"},
     "list_comments": {"limit": "5", "cursor": ""},
@@ -350,7 +351,8 @@ def named(place: Place, answer: Answer) -> bool:
         or f"{path}.".startswith(field.removesuffix("\N{HORIZONTAL ELLIPSIS}"))
         or field.startswith(f"{path}.")
         or (around and field.startswith(f"{around}."))
-        or (path, field) in {("type", "options"), ("type", "search"), ("cursor", "offset")}
+        or (path, field)
+        in {("type", "options"), ("type", "search"), ("cursor", "offset"), ("view", "events")}
         for field in answer.errors
     )
 
@@ -443,7 +445,7 @@ def test_anything_may_stand_in_any_place_of_a_body(world: Cloud, route: Route) -
     random = Random(route.operation)  # noqa: S311  the same cases every time
     for example in EXAMPLES[route.operation]:
         for place in places(example):
-            some = random.sample(FRAGMENTS, one_of(3, thorough=len(FRAGMENTS)))
+            some = random.sample(FRAGMENTS, one_of(1, thorough=len(FRAGMENTS)))
             some += random.sample(LARGE, one_of(1, thorough=len(LARGE)))
             for fragment in some:
                 answer = send(world, event_of(route, replaced(example, place, fragment)))
@@ -456,7 +458,7 @@ def test_anything_may_be_the_name_of_a_property(world: Cloud, route: Route) -> N
     for example in EXAMPLES[route.operation]:
         for place in places(example):
             if isinstance(value_at(example, place), dict):
-                for name in random.sample(NAMES, one_of(2, thorough=len(NAMES))):
+                for name in random.sample(NAMES, one_of(1, thorough=len(NAMES))):
                     inner = (*place, name)
                     if name not in value_at(example, place):
                         answer = send(world, event_of(route, replaced(example, inner, "1")))
@@ -468,7 +470,7 @@ def test_anything_may_stand_in_a_query_parameter(world: Cloud, operation: str) -
     (route,) = (route for route in ROUTES if route.operation == operation)
     given = {name: value for name, value in PARAMETERS[operation].items() if value}
     for name in (*PARAMETERS[operation], "x", "\0", "\ud800", "x" * 9000):
-        for text in TEXTS[:: one_of(3)] if name in PARAMETERS[operation] else ("1",):
+        for text in TEXTS[:: one_of(7)] if name in PARAMETERS[operation] else ("1",):
             event = event_of(route)
             event["queryStringParameters"] = {**given, name: text}
             judge((name,), send(world, event), text)
@@ -480,7 +482,7 @@ def test_anything_may_stand_in_a_header(world: Cloud, name: str) -> None:
     random = Random(name)  # noqa: S311  the same cases every time
     for route in routes:
         example = json.dumps(EXAMPLES[route.operation][0]) if route.operation in EXAMPLES else None
-        for text in random.sample(TEXTS, one_of(5, thorough=len(TEXTS))):
+        for text in random.sample(TEXTS, one_of(2, thorough=len(TEXTS))):
             event = event_of(route, example)
             event["headers"][name] = text
             answer = send(world, event)
@@ -492,7 +494,7 @@ def test_anything_may_stand_in_a_header(world: Cloud, name: str) -> None:
 def test_anything_may_stand_in_a_path(world: Cloud, part: str) -> None:
     for route in (route for route in ROUTES if f"{{{part}}}" in route.path):
         example = json.dumps(EXAMPLES[route.operation][0]) if route.operation in EXAMPLES else None
-        for text in TEXTS[:: one_of(4)]:
+        for text in TEXTS[:: one_of(9)]:
             event = event_of(route, example)
             event["pathParameters"][part] = text
             assert send(world, event).status in (200, 404), text

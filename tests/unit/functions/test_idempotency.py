@@ -37,7 +37,7 @@ CREATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 EVER_NEW = {"create_project": {"id"}, "create_webhook": {"id", "secret"}}
 """What is drawn at random."""
 ALONE = {
-    *("batch", "rotate_webhook", "replay_delivery", "restore_issue", "restore_attribute"),
+    *("batch", "rotate_webhook", "replay_delivery", "restore_issue", "restore_attribute", "restore_project"),
     *("update_matching", "delete_matching", "undo", "export"),
 }
 """What creates nothing, and is tried where it is at home."""

@@ -180,7 +180,7 @@ def test_a_function_that_does_not_know_of_the_deletion_yet_still_creates_nothing
     known = command.catalogs.get(account.table, api.claims["custom:tenant"], "35e9")  # type: ignore[index]
     api.delete(bridge)
     monkeypatch.setattr(command.catalogs, "get", lambda *_: known)
-    monkeypatch.setattr(command.catalogs, "reload", lambda *_: known)
+    monkeypatch.setattr(command.catalogs, "kept", lambda *_: known)
     assert api.post(f"{bridge}/issues", {"name": "x"}).kind == (404, "not-found")
     (result,) = api.batch("35e9", {"create": {"name": "x"}}).body["results"]
     assert result["status"] == 404

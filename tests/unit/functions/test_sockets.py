@@ -50,15 +50,23 @@ def client(account: Cloud, api: Client, live: str) -> SocketClient:
 
 
 @pytest.fixture
-def still(monkeypatch: pytest.MonkeyPatch, later: Callable[[float], None]) -> list[Callable[[], None]]:
-    """Time passes by pauses alone, and what is planned happens in them."""
+def still(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
+    """Time passes by pauses, and by a millisecond each time that somebody looks at it. What is planned happens in pauses."""
     planned: list[Callable[[], None]] = []
+    now = clock.seconds()
 
-    def sleep(seconds: float) -> None:
-        later(seconds)
+    def seconds() -> float:
+        nonlocal now
+        now += 0.001
+        return now
+
+    def sleep(pause: float) -> None:
+        nonlocal now
+        now += pause
         if planned:
             planned.pop(0)()
 
+    monkeypatch.setattr(clock, "seconds", seconds)
     monkeypatch.setattr(clock, "sleep", sleep)
     return planned
 

@@ -18,6 +18,7 @@ from gridview.schema.store import Catalogs
 from gridview.support import clock
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client, Context
+from tests.support.removed import removed
 
 BRIDGE = "/v1/projects/35e9"
 ISSUE = f"{BRIDGE}/issues/2"
@@ -525,7 +526,7 @@ def test_a_deleted_project_takes_its_trash_along(
 ) -> None:
     document = stored(account)
     assert document is not None
-    assert api.delete(BRIDGE).status == 204
+    removed(api, BRIDGE)
     assert api.get(TRASH).status == restore(api).status == 404
     account.upkeep()
     assert stored(account) is None

@@ -14,6 +14,7 @@ from gridview.encoding import keys
 from gridview.index.block_cache import BlockCache
 from gridview.schema.store import Catalogs
 from tests.support.cloud import Cloud
+from tests.support.depth import one_of
 from tests.support.functions import freshly_imported
 from tests.support.http import Answer, Client, claims
 
@@ -204,7 +205,7 @@ def test_a_change_that_was_answered_is_seen_by_every_request_that_begins_then(
     changed = site.copy()
     elsewhere.begin(changed)
     assert elsewhere.ask(change).status < 300
-    for asked in READS + WRITES:
+    for asked in (READS + WRITES)[:: one_of(3)]:
         mine, theirs = changed.copy(), changed.copy()
         here.begin(site)
         here.know()
@@ -212,9 +213,7 @@ def test_a_change_that_was_answered_is_seen_by_every_request_that_begins_then(
         elsewhere.begin(theirs)
         expected = told(elsewhere.ask(asked))
         assert told(here.ask(asked)) == expected, asked
-        # An issue is deleted beside the read that tells that its project is no more.
-        if (change.path, asked.method) != ("", "DELETE"):
-            assert documents(mine) == documents(theirs), asked
+        assert documents(mine) == documents(theirs), asked
 
 
 def test_every_request_finds_its_project_before(
@@ -234,7 +233,7 @@ CALLS = {
     "an edit": (WRITES[4], [(1, "get_item"), (1, "get_item"), (2, "put_item")]),
     "an edit with an error": (WRITES[6], [(1, "get_item")]),
     "an edit of another version": (WRITES[7], [(1, "get_item"), (1, "get_item")]),
-    "a removal": (WRITES[8], [(1, "get_item"), (1, "update_item")]),
+    "a removal": (WRITES[8], [(1, "get_item"), (2, "update_item")]),
     "a removal of another version": (WRITES[9], [(1, "get_item"), (1, "get_item")]),
     "a batch": (WRITES[11], [(1, "get_item"), (2, "get_item"), (3, "put_item")]),
 }
@@ -261,7 +260,7 @@ def test_the_epoch_is_read_once_and_beside_the_first_call(
             WRITES[4],
             [(1, "get_item"), (1, "get_item"), (2, "query"), (3, "get_item"), (4, "put_item")],
         ),
-        (WRITES[8], [(1, "get_item"), (1, "update_item"), (2, "query")]),
+        (WRITES[8], [(1, "get_item"), (2, "query"), (3, "update_item")]),
     ],
     ids=["an issue", "an edit", "a removal"],
 )

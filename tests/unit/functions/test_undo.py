@@ -410,6 +410,15 @@ def test_tokens_of_other_issues_tell_nothing_of_a_change(
     assert undo(account, api, path, CHANGE, x_consistency_token=other).kind == (409, "not-told")
 
 
+def test_what_somebody_has_seen_of_a_change_is_not_all_of_it(
+    account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
+    seen = api.get(f"{path}/issues/1").headers["x-consistency-token"]
+    monkeypatch.setattr(undoing, "SETTLED", 3.0)
+    assert undo(account, api, path, CHANGE, x_consistency_token=seen).kind == (409, "not-told")
+
+
 def test_a_late_history_is_waited_for(account: Cloud, api: Client, path: str) -> None:
     change = edit(api, path, 1, {"name": "Pier 2"})
     told_changes.on_time(account.table, behind=20)

@@ -11,6 +11,7 @@ from gridview.query import saved_views
 from gridview.schema.views import MAX_PRIVATE_VIEWS, MAX_SHARED_VIEWS
 from tests.support.cloud import Cloud
 from tests.support.http import Client
+from tests.support.removed import removed
 
 FIELDS: tuple[dict[str, Any], ...] = (
     {"id": "kind", "name": "Kind", "type": "enum", "options": ["small", "large", "huge"]},
@@ -663,7 +664,7 @@ def test_a_deleted_project_takes_its_views_along(
     for num in range(3):
         account.api(user=f"u{num}").made(home, {"name": "own"})
         api.made(home, {"name": "x", "visibility": "shared"})
-    assert api.delete(project).status == 204
+    removed(api, project)
     for answer in (api.get(home), api.get(f"{home}/v2"), api.post(home, {"name": "x"})):
         assert answer.kind == (404, "not-found")
     account.upkeep()

@@ -15,6 +15,7 @@ from gridview.live.webhook import SECRETS
 from gridview.support import clock
 from tests.support.cloud import ENVIRONMENT, Cloud
 from tests.support.http import Answer, Client
+from tests.support.removed import removed
 
 URL = "https://hooks.example.org/gridview"
 OTHER = "https://hooks.example.org/other"
@@ -264,7 +265,7 @@ def test_a_project_takes_its_webhooks_along(api: Client, account: Cloud, followe
     api.made("/v1/projects", {"id": "kept", "name": "Kept"})
     begin_journal(account.table, "0807", "kept")
     kept = api.made("/v1/projects/kept/webhooks", {"url": URL})["id"]
-    assert api.delete("/v1/projects/plain").status == 204
+    removed(api, "/v1/projects/plain")
     account.upkeep()
     assert [place for place in account.table.items if keys.is_webhooks(place[0])] == [
         (keys.webhooks("0807", "kept"), kept)

@@ -49,6 +49,7 @@ BODIES: dict[str, Any] = {
     "update_issue": {"name": "Edited"},
     "restore_issue": {},
     "restore_attribute": {},
+    "restore_project": {},
     "batch": {"operations": [{"create": {"name": "New"}}]},
 }
 
@@ -141,6 +142,8 @@ def both(
     api.made(f"{project}/attributes", {"id": "due", "name": "Due", "type": "date"})
     api.made(f"{project}/attributes", {"id": "gone", "name": "Gone", "type": "date"})
     assert api.delete(f"{project}/attributes/gone").status == 204
+    api.made("/v1/projects", {"id": "gone", "name": "Gone"})
+    assert api.delete("/v1/projects/gone").status == 204
     api.made(f"{project}/indexes", {"sort": [{"field": "name"}, {"field": "state"}]})
     api.made(f"{project}/issues", {"name": "First"})
     api.made(f"{project}/issues", {"name": "In the trash"})
@@ -175,6 +178,7 @@ def path_of(route: Route) -> str:
     }
     deleted = {"num": "2"} if "/trash/" in route.path else {}
     deleted |= {"attribute": "gone"} if "/deleted-attributes/" in route.path else {}
+    deleted |= {"project": "gone"} if "/deleted-projects/" in route.path else {}
     return route.path.format(**parts | deleted)
 
 

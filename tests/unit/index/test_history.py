@@ -23,6 +23,7 @@ from gridview.schema.history import Change, Values
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import Overloaded
+from tests.support.removed import remove_project
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -231,7 +232,7 @@ def test_a_setting_holds_for_containers_that_knew_another(table: MemoryTable) ->
 
 def test_nothing_is_remembered_of_a_deleted_project(table: MemoryTable) -> None:
     made = version(table, 1)
-    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None, settling=0)
+    remove_project(table, ADMIN, PROJECT)
     assert told(table, record(1, None, made)) == []
 
 

@@ -406,7 +406,7 @@ def test_an_invocation_may_die_before_any_call_and_that_call_land_later(
     for batches in batches_of(len(stream)):
         for dies_at in count():
             # Some of the points for each, others for the next.
-            step = one_of(100, thorough=3)
+            step = one_of(300, thorough=3)
             for lands_at in (-1, *range(dies_at % step, 1_000, step)):
                 table = Scenario(*batches, dies_at, lands_at).play(stream)
                 if table is None:
@@ -416,7 +416,7 @@ def test_an_invocation_may_die_before_any_call_and_that_call_land_later(
                 played += 1
             if lands_at == -1:
                 break
-    assert played > one_of(40, thorough=80)
+    assert played > one_of(20, thorough=80)
 
 
 class Faults(RuleBasedStateMachine):
@@ -562,7 +562,7 @@ class Faults(RuleBasedStateMachine):
 
 TestFaults = Faults.TestCase
 TestFaults.settings = settings(
-    max_examples=100,
+    max_examples=one_of(40, thorough=100),
     stateful_step_count=40,
     derandomize=True,
     database=None,

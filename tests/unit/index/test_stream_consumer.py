@@ -28,6 +28,7 @@ from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from gridview.support import concurrency
 from gridview.support.errors import Overloaded
+from tests.support.removed import remove_project
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -244,7 +245,7 @@ def test_issues_of_a_deleted_project_lose_their_entries(table: MemoryTable) -> N
     one, two = document(table, 7, 1, start="2023-05-01"), document(table, 7, 2)
     work = Consumer()
     work(table, new(1, one))
-    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None, settling=0)
+    remove_project(table, ADMIN, PROJECT)
     assert work(table, record(2, one, two), new(3, document_of_deleted(two, 8))) is None
     assert entries(table, 7) == entries(table, 8) == {}
     assert work.poison == []

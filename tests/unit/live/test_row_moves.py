@@ -89,6 +89,17 @@ def test_what_the_changes_tell_themselves_reads_nothing(table: MemoryTable, cata
     assert own.meter.calls == []
 
 
+def test_a_new_issue_has_nothing_that_its_creation_does_not_tell(
+    table: MemoryTable, catalog: Catalog
+) -> None:
+    fields = {"name": Values(None, "n"), key_of(catalog, "kind"): Values(None, "o1")}
+    created = Change(7, 1, "create", "ann", LONG_AGO, None, fields)
+    own = table.metered()
+    rows = rows_of(catalog, {**KIND_A, "sort": [{"field": "start"}]})
+    assert judged(own, catalog, rows, created) == ["enter"]
+    assert own.meter.calls == []
+
+
 def test_a_document_of_this_version_is_one_read(table: MemoryTable, catalog: Catalog) -> None:
     table.put(document(catalog, 2))
     own = table.metered()

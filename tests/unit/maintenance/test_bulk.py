@@ -183,7 +183,9 @@ def killing(at: int, written: Written, *, after: bool) -> Callable[[Attempted, C
     return around
 
 
-def killed_copies(table: MemoryTable, time: Passing, every: int = 9) -> Iterator[tuple[MemoryTable, Written]]:
+def killed_copies(
+    table: MemoryTable, time: Passing, every: int = 19
+) -> Iterator[tuple[MemoryTable, Written]]:
     """The table as it is after a worker was killed, before or after each of its calls in turn; and what it had written."""
     step, killed, began = one_of(every), 0, time.over
     for after in (False, True):
@@ -310,7 +312,7 @@ def test_a_late_write_of_a_dead_worker_is_known_for_the_job_s_own(
 ) -> None:
     """The dead worker's first write is carried out before each call of the next worker in turn."""
     job = start(table, body)
-    for at in range(1, 100, one_of(7)):
+    for at in range(1, 100, one_of(15)):
         copy, began, written = table.copy(), time.over, Written()
         kept: list[tuple[Attempted, Callable[[], Any]]] = []
 
@@ -622,7 +624,7 @@ def test_a_job_of_a_project_that_is_deleted_fails(table: MemoryTable, time: Pass
     job = start(table, CHANGES["set"])
     left = iter([60.0] * 3)
     work(table, left=lambda: next(left, 0.0))
-    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None, settling=0)
+    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None)
     told = finish(table, time, job)
     assert (told["state"], told["problem"]["type"]) == ("failed", "not-found")
 

@@ -9,7 +9,7 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Pool
 from devtools.proof.faults.watched import Attempted
-from gridview.commands import attributes, deleted_attributes, issues, projects
+from gridview.commands import attributes, deleted_attributes, deleted_projects, issues, projects
 from gridview.commands.actor import Actor, Role
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
@@ -36,6 +36,7 @@ from gridview.support.errors import Overloaded
 from tests.support.block_truth import assert_chains
 from tests.support.depth import one_of
 from tests.support.killed import Killed, killing
+from tests.support.removed import remove_project
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -134,6 +135,10 @@ def now(table: Table, project: str = PROJECT) -> Catalog:
     return Catalogs().get(table, TENANT, project)
 
 
+def kept(table: Table) -> Catalog:
+    return Catalogs().kept(table, TENANT, PROJECT)
+
+
 def no_poison(poison: Poison) -> None:
     raise AssertionError(poison)
 
@@ -205,10 +210,22 @@ def rebuild(table: Table) -> None:
 
 
 def delete_project(table: Table) -> None:
-    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None, settling=SETTLING)
+    """For good."""
+    remove_project(table, ADMIN, PROJECT, SETTLING)
 
 
-CHANGES = [switch_on, switch_off, move, delete, expire, rebuild, delete_project]
+def expire_project(table: Table) -> None:
+    """The project was deleted eight days ago, and can be restored no more."""
+    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None)
+    own, job = table.get(PARTITION, keys.tenant(TENANT)), table.get(PARTITION, keys.JOB)
+    assert own is not None
+    assert job is not None
+    table.put({**own, "deletion": [ADMIN.user, clock.after(-8 * 86_400)]})
+    table.put({**job, keys.SORT: min(job[keys.SORT], clock.now())})
+
+
+CHANGES = [switch_on, switch_off, move, delete, expire, rebuild, delete_project, expire_project]
+REMOVALS = (delete_project, expire_project)
 EXPECTED_ORDERS = {
     "switch_on": {"name.1", "state.1", "created.1", "updated.1", "a1.1", "a2.1"},
     "switch_off": {"name.1", "state.1", "created.1", "updated.1"},
@@ -217,13 +234,14 @@ EXPECTED_ORDERS = {
     "expire": {"name.1", "state.1", "created.1", "updated.1"},
     "rebuild": {"name.2", "state.2", "created.2", "updated.2", "a2.2"},
     "delete_project": set(),
+    "expire_project": set(),
 }
 
 
 def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
     """What is derived is what the issues say, and nothing is left to do."""
     items = table.items
-    if change is delete_project:
+    if change in REMOVALS:
         assert not [key for key in items if key[1] == PARTITION]
         follow(table)
         assert not [partition for partition, _ in items if partition.startswith(keys.BLOCK_PREFIX)]
@@ -266,7 +284,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_wo
     monkeypatch.setattr(concurrency, "ThreadPoolExecutor", Pool)
     change(table)
     time.seconds += SETTLING + 1
-    killed, step = 0, one_of(11)
+    killed, step = 0, one_of(19)
     for after in (False, True):
         for at in range(1 + 2 * after, 1000, step):
             copy, began = table.copy(), time.seconds
@@ -285,7 +303,7 @@ def test_a_worker_that_is_killed_at_any_call_is_followed_by_one_that_ends_the_wo
 
 
 @pytest.mark.usefixtures("slices")
-@pytest.mark.parametrize("second", CHANGES)
+@pytest.mark.parametrize("second", CHANGES[:: one_of(2)])
 @pytest.mark.parametrize("first", [switch_on, move, rebuild])
 def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
     table: MemoryTable,
@@ -301,8 +319,8 @@ def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
     assert stored["next_number"] == 3
     second(table)
     finish(table, time)
-    if second is delete_project:
-        check(table, delete_project)
+    if second in REMOVALS:
+        check(table, second)
     else:
         catalog = now(table)
         assert not list(catalog.pending())
@@ -337,6 +355,52 @@ def test_what_is_deleted_while_a_worker_ends_is_looked_after(table: MemoryTable,
     time.seconds += 7 * 86_400
     finish(table, time)
     assert all("a2" not in item["fields"] for (_, sk), item in table.items.items() if sk == PARTITION)
+
+
+def test_a_project_that_is_deleted_while_a_worker_ends_is_looked_after(
+    table: MemoryTable, time: Passing
+) -> None:
+    switch_on(table)
+    time.seconds += SETTLING + 1
+    deleted: list[bool] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        job = table.get(PARTITION, keys.JOB)
+        is_over = not list(kept(table).pending()) and job is not None and job["last_number"] is not None
+        if attempted.operation == "transact" and is_over and not deleted:
+            deleted.append(True)
+            projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None)
+        return perform()
+
+    work(table.seen_through(around))
+    assert deleted
+    for _ in range(3):
+        time.seconds += LEASE
+        work(table)
+    job = table.get(PARTITION, keys.JOB)
+    assert job is not None
+    assert job["rests"]
+    assert job[keys.SORT] <= clock.after(7 * 86_400)
+    time.seconds += 7 * 86_400
+    finish(table, time)
+    check(table, delete_project)
+
+
+def test_a_pass_over_a_project_that_is_deleted_meanwhile_ends(table: MemoryTable, time: Passing) -> None:
+    rebuild(table)
+    time.seconds += SETTLING + 1
+    work(table, remaining=for_calls(5))
+    projects.delete_project(table, Catalogs(), ADMIN, PROJECT, None)
+    for _ in range(3):
+        time.seconds += SETTLING + LEASE
+        work(table)
+    assert not list(kept(table).pending())
+    deleted_projects.restore_project(table, Catalogs(), ADMIN, PROJECT)
+    check(table, rebuild)
+    time.seconds += 8 * 86_400
+    work(table)
+    assert table.get(PARTITION, keys.JOB) is None
+    check(table, rebuild)
 
 
 @pytest.mark.parametrize("second", [switch_off, move, delete])

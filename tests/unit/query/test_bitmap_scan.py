@@ -195,7 +195,7 @@ def asked(draw: random.Random) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("candidates", [2_000, 60, 20])
-@pytest.mark.parametrize("seed", range(one_of(5, thorough=12)))
+@pytest.mark.parametrize("seed", range(one_of(3, thorough=12)))
 def test_random_pages_are_those_of_all_documents(
     project: Project, monkeypatch: pytest.MonkeyPatch, seed: int, candidates: int
 ) -> None:
@@ -222,7 +222,7 @@ def test_random_pages_are_those_of_all_documents(
 
 
 @pytest.mark.parametrize("candidates", [2_000, 60, 20])
-@pytest.mark.parametrize("seed", range(one_of(4, thorough=10)))
+@pytest.mark.parametrize("seed", range(one_of(2, thorough=10)))
 def test_walks_to_the_end_and_back_show_every_issue_once(
     project: Project, monkeypatch: pytest.MonkeyPatch, seed: int, candidates: int
 ) -> None:
@@ -260,7 +260,7 @@ def test_the_way_back_to_the_first_of_those_without_a_value_ends_there(
 
 
 @pytest.mark.parametrize("candidates", [2_000, 60, 20])
-@pytest.mark.parametrize("seed", range(one_of(4, thorough=10)))
+@pytest.mark.parametrize("seed", range(one_of(2, thorough=10)))
 def test_random_positions_are_those_of_all_documents(
     project: Project, monkeypatch: pytest.MonkeyPatch, seed: int, candidates: int
 ) -> None:

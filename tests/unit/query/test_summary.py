@@ -67,7 +67,7 @@ def asked(random: Random, project: world.Project) -> dict[str, Any]:
     return body
 
 
-PROJECTS, QUESTIONS = one_of(4, thorough=8), 25
+PROJECTS, QUESTIONS = one_of(2, thorough=8), 25
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from gridview.commands import attributes, projects
+from gridview.commands import attributes, deleted_projects, projects
 from gridview.commands.actor import Actor, Role
 from gridview.commands.preconditions import Expected
 from gridview.dynamodb.errors import TransactionFailed
@@ -97,7 +97,7 @@ def test_a_project_that_is_not_there_is_not_found_and_not_remembered(table: Tabl
 
 
 def test_a_deleted_project_is_not_found(table: Table) -> None:
-    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY, settling=0)
+    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY)
     with pytest.raises(NotFound):
         Catalogs().get(table, "0807", "35e9")
 
@@ -271,9 +271,30 @@ def test_what_depends_on_the_project_alone_is_done_once_beside_the_read_of_the_e
 def test_what_is_done_in_a_project_that_was_deleted_is_not_found(
     table: Table, stale: Catalogs, act: Callable[[Catalog], object]
 ) -> None:
-    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY, settling=0)
+    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY)
     with pytest.raises(NotFound, match="Project"):
         stale.existing(table, "0807", "35e9", act)
+
+
+def test_a_copy_of_a_closed_project_is_asked_for_its_epoch_and_no_more(table: Table) -> None:
+    kept = Catalogs()
+    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY)
+    assert kept.kept(table, "0807", "35e9").closed
+
+    def refused() -> None:
+        with pytest.raises(NotFound, match="Project"):
+            kept.using(table, "0807", "35e9", lambda catalog, _: catalog)
+
+    assert calls_of(table, refused) == [(1, "get_item")]
+    for ask in (kept.get, kept.current, kept.reload):
+        with pytest.raises(NotFound, match="Project"):
+            ask(table, "0807", "35e9")
+    with pytest.raises(NotFound, match="Project"):
+        kept.existing(table, "0807", "35e9", ids)
+    assert kept.kept(table, "0807", "35e9").closed
+    deleted_projects.restore_project(table, Catalogs(), ANN, "35e9")
+    assert kept.using(table, "0807", "35e9", lambda catalog, _: catalog.closed) is False
+    assert kept.get(table, "0807", "35e9").closed is False
 
 
 def test_the_epoch_of_the_largest_project_is_one_read_unit(table: Table) -> None:
@@ -291,7 +312,7 @@ def test_the_current_catalog_is_read_where_there_is_no_copy_or_an_older_one(tabl
     assert kept.current(table, "0807", "35e9").epoch == 1
     add(table, "Late")
     assert ids(kept.current(table, "0807", "35e9")) == ["late"]
-    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY, settling=0)
+    projects.delete_project(table, Catalogs(), ANN, "35e9", ANY)
     with pytest.raises(NotFound):
         kept.current(table, "0807", "35e9")
 

@@ -95,6 +95,16 @@ export class Api {
     return { body: answer as T, headers: response.headers };
   }
 
+  /** Have reads of a project hold what a token names, so many issues at most. Those of answers are kept by themselves. */
+  hold(project: string, token: string, issues: number): void {
+    this.recent.keep(`/v1/projects/${project}/changes`, token, issues);
+  }
+
+  /** Have reads of a project hold for a minute what precedes a cursor of its changes. */
+  goOn(project: string, cursor: string): void {
+    this.recent.goOn(project, cursor);
+  }
+
   private async send(address: string, request: RequestInit): Promise<readonly [Response, text: string]> {
     try {
       const response = await this.fetch(address, request);

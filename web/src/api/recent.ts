@@ -1,4 +1,4 @@
-/** The consistency tokens of the page's own writes, and of changes that it was told. Its reads of the index carry them, so that they show these at once. */
+/** The consistency tokens of the page's own writes, of single issues that it has read and of changes that it was told. Its reads of the index carry them, so that they show these at once. */
 
 const LIFETIME_MS = 60_000;
 
@@ -16,18 +16,30 @@ interface Write {
   readonly until: number;
 }
 
+/** A cursor of the changes has so many characters, and at least so many more for each issue that it has ahead of the journal. */
+const CURSOR_CHARACTERS = 60;
+const ISSUE_CHARACTERS = 3;
+
 export class RecentWrites {
   private writes: readonly Write[] = [];
+  /** The cursor from which the page goes on: what it has read counts all in front of that. */
+  private place: Write | null = null;
 
   constructor(private readonly now: () => number = () => Date.now()) {}
 
-  /** Keep the token that a write to this address has answered. */
+  /** Keep the token that a write to this address, or a read of it, has answered. */
   keep(address: string, token: string, issues: number): void {
     const project = projectOf(address);
-    if (project === null) return;
+    if (project === null || MANY.test(address)) return;
     const now = this.now();
     const alive = this.writes.filter(({ until }) => until > now);
     this.writes = [{ project, token, issues, until: now + LIFETIME_MS }, ...alive];
+  }
+
+  /** The page goes on from a cursor of a project's changes, which stands where a token may. It takes the place of the one before. */
+  goOn(project: string, cursor: string): void {
+    const issues = Math.max(0, Math.ceil((cursor.length - CURSOR_CHARACTERS) / ISSUE_CHARACTERS));
+    this.place = { project, token: cursor, issues, until: this.now() + LIFETIME_MS };
   }
 
   /** The header of a read: the newest tokens of its project that are good and fit; null where there are none, or it is no such read. */
@@ -38,7 +50,8 @@ export class RecentWrites {
     const tokens: string[] = [];
     let issues = 0;
     let characters = 0;
-    for (const write of this.writes) {
+    const place = this.place && PLACED.test(address) ? [this.place] : [];
+    for (const write of [...this.writes, ...place]) {
       if (write.project !== project || write.until <= now) continue;
       issues += write.issues;
       characters += write.token.length + 1;
@@ -54,6 +67,12 @@ export class RecentWrites {
  * of these writes.
  */
 const READS = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|undo|export|issues\/(\d+\/position|(update|delete)-matching))(\?|$)/;
+
+/** The reads among them that nobody may answer from before the place from which the page goes on. */
+const PLACED = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary)(\?|$)/;
+
+/** Reads of many issues. Their tokens would make the next ones dear, and the page hears of what others change. */
+const MANY = /^\/v1\/projects\/[^/?]+\/(grid|groups|summary|activity|trash|issues\/\d+\/(position|history))(\?|$)/;
 
 function projectOf(address: string): string | null {
   return /^\/v1\/projects\/([^/?]+)\//.exec(address)?.[1] ?? null;

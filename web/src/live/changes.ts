@@ -3,7 +3,7 @@ import type { Api } from '../api/client';
 import { Feed } from './feed';
 import { Socket } from './socket';
 
-/** Follow a project's changes from now on, until the signal aborts. */
+/** Follows a project's changes, from the first `from` on until the signal aborts. */
 export function followChanges(api: Api, project: string, signal: AbortSignal): Feed {
   const socket = new Socket(
     async () => (await api.call('POST', '/v1/projects/{project}/tickets', { path: { project } })).body,
@@ -18,10 +18,9 @@ export function followChanges(api: Api, project: string, signal: AbortSignal): F
       });
       return body;
     },
-    { visibility: whenHidden, socket },
+    { visibility: whenHidden, socket, holds: (token, changes) => api.hold(project, token, changes) },
   );
   signal.addEventListener('abort', () => feed.stop());
-  feed.start();
   return feed;
 }
 

@@ -37,18 +37,38 @@ export function namedIn(text: string, all: readonly string[]): readonly string[]
 /** The last changes that were told, for rows that were read before and come after them. */
 export class Recent {
   private readonly events = new Map<string, ChangeEvent>();
+  /** Those that were told since the feed went on from another place. */
+  private told = new Set<string>();
 
   constructor(private readonly most = 1000) {}
 
-  /** Note a change; false where it was told before. */
+  /** Note a change that is told; false where it was told before, from the same place on. */
   add(event: ChangeEvent): boolean {
+    const isNew = !this.told.has(event.id);
+    this.told.add(event.id);
+    this.note(event);
+    return isNew;
+  }
+
+  /** Note a change that was found otherwise; false where it is known. */
+  note(event: ChangeEvent): boolean {
     if (this.events.has(event.id)) return false;
     this.events.set(event.id, event);
     for (const oldest of this.events.keys()) {
       if (this.events.size <= this.most) break;
       this.events.delete(oldest);
+      this.told.delete(oldest);
     }
     return true;
+  }
+
+  knows({ id }: ChangeEvent): boolean {
+    return this.events.has(id);
+  }
+
+  /** The feed goes on from another place: what is told now counts, whatever was told before. */
+  goesOn(): void {
+    this.told = new Set();
   }
 
   /** Rows as they were read, with what was told since. */

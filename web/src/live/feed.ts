@@ -1,6 +1,6 @@
 /**
- * Follows the changes of a project: asks again and again with the last cursor, and each request waits for the next change. So each change is
- * told exactly once, whatever fails between. What brings the pages is behind `Ask`.
+ * Follows the changes of a project from a cursor on: has a socket tell them, or asks again and again with the last cursor, and each request waits for the next change. So each
+ * change is told exactly once, whatever fails between. What brings the pages is behind `Ask`.
  */
 import { ApiError } from '../api/problem';
 import type { FeedEvent } from './events';
@@ -15,7 +15,7 @@ export interface FeedPage {
 export type Ask = (since: string | null, wait: number, signal: AbortSignal) => Promise<FeedPage>;
 
 export interface Listener {
-  /** Whatever is read from now on is followed. `again` where changes before that may be missing. */
+  /** No cursor was at hand, so whatever is read from now on is followed. `again` where changes before that may be missing. */
   began(again: boolean): void;
   told(events: readonly FeedEvent[]): void;
   /** Others have the project open, and look at these issues. */
@@ -30,6 +30,8 @@ export interface FeedOptions {
   readonly random?: () => number;
   /** Has changes told, where it can connect. Without one, and where it cannot, the API is asked again and again. */
   readonly socket?: Socket;
+  /** A socket's changes come with a token: reads that carry it hold them, so many. */
+  readonly holds?: (token: string, changes: number) => void;
 }
 
 /** Seconds that a request waits for a change. */
@@ -49,8 +51,13 @@ export function pauseAfter(failures: number, random: number): number {
 
 export class Feed {
   private cursor: string | null = null;
-  private readonly unheard: ((listener: Listener) => void)[] = [];
   private listener: Listener | null = null;
+  private hasBegun = false;
+  /** The cursor that was given last, and whether changes behind it have been told. */
+  private origin: string | null = null;
+  private hasTold = false;
+  /** Whether a socket tells, or is about to. */
+  private byASocket = false;
   /** When a socket is tried, in milliseconds. */
   private connectAt = 0;
   private readonly stopping = new AbortController();
@@ -63,8 +70,26 @@ export class Feed {
     private readonly options: FeedOptions,
   ) {}
 
-  /** Begin, before anything is read that is to be followed. What is told before somebody listens waits for them. */
-  start(): void {
+  /**
+   * Go on from a cursor, whatever was told before. Null: from now on, unless it has begun; whatever was read before is to be read anew then.
+   * The first call begins; somebody has to listen by then. Answers whether changes may have been left out, that are in front of the cursor.
+   */
+  from(cursor: string | null): boolean {
+    const isThere = cursor === this.origin && !this.hasTold;
+    if (this.isStopped() || (this.hasBegun && (cursor === null || isThere))) return false;
+    this.cursor = this.origin = cursor;
+    this.hasTold = false;
+    if (!this.hasBegun) {
+      this.begin();
+      return false;
+    }
+    if (cursor !== null && this.byASocket) this.options.socket?.goOn(cursor);
+    else this.request.abort();
+    return true;
+  }
+
+  private begin(): void {
+    this.hasBegun = true;
     let hiding: ReturnType<typeof setTimeout> | undefined;
     const stop = this.options.visibility((hidden) => {
       clearTimeout(hiding);
@@ -82,7 +107,14 @@ export class Feed {
 
   listen(listener: Listener): void {
     this.listener = listener;
-    for (const tell of this.unheard.splice(0)) tell(listener);
+  }
+
+  /** All that is behind a cursor by now, whatever is told meanwhile; null: more than one answer tells. Throws what `Ask` throws. */
+  async behind(since: string): Promise<readonly FeedEvent[] | null> {
+    const { items, next } = await this.ask(since, 0, this.stopping.signal);
+    if (!items.length) return items;
+    const more = await this.ask(next, 0, this.stopping.signal);
+    return more.items.length ? null : items;
   }
 
   /** Say at which issue the user looks; `null`: at none. */
@@ -100,7 +132,7 @@ export class Feed {
 
   private async run(): Promise<void> {
     let failures = 0;
-    let again = false;
+    let again = this.cursor !== null;
     while (!this.isStopped()) {
       await this.sleep?.over;
       this.request = new AbortController();
@@ -111,14 +143,14 @@ export class Feed {
       }
       try {
         const { items, next } = await this.ask(this.cursor, this.cursor === null ? 0 : WAIT, signal);
-        if (this.isStopped()) return;
+        if (signal.aborted) continue;
         const begins = this.cursor === null;
         const missing = again;
         this.cursor = next;
         failures = 0;
         again = true;
         if (begins) this.tell((listener) => listener.began(missing));
-        else if (items.length) this.tell((listener) => listener.told(items));
+        else this.tellOf(items);
       } catch (error) {
         if (signal.aborted) continue;
         const refused = error instanceof ApiError ? error : null;
@@ -138,10 +170,12 @@ export class Feed {
     if (!socket || this.cursor === null || Date.now() < this.connectAt) return false;
     const told = (items: readonly FeedEvent[], next: string) => {
       this.cursor = next;
-      if (items.length) this.tell((listener) => listener.told(items));
+      this.tellOf(items);
     };
     const people = (lookers: readonly Looker[]) => this.tell((listener) => listener.people?.(lookers));
-    const worked = await socket.follow(this.cursor, { told, people }, signal);
+    this.byASocket = true;
+    const worked = await socket.follow(this.cursor, { told, people, holds: this.options.holds }, signal);
+    this.byASocket = false;
     if (!worked && !signal.aborted) this.connectAt = Date.now() + 1000 * CONNECT_AGAIN;
     return worked;
   }
@@ -157,7 +191,12 @@ export class Feed {
 
   private tell(tell: (listener: Listener) => void): void {
     if (this.listener) tell(this.listener);
-    else this.unheard.push(tell);
+  }
+
+  private tellOf(items: readonly FeedEvent[]): void {
+    if (!items.length) return;
+    this.hasTold = true;
+    this.tell((listener) => listener.told(items));
   }
 
   /** The page has been hidden for long: whoever comes back goes on with the same cursor, and misses nothing. */

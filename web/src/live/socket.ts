@@ -20,6 +20,8 @@ export type Channel = Pick<WebSocket, 'send' | 'close' | 'onopen' | 'onmessage' 
 export interface Followed {
   told(items: readonly FeedEvent[], next: string): void;
   people(people: readonly Looker[]): void;
+  /** Reads that carry this token hold the changes that are told next, so many. */
+  readonly holds?: ((token: string, changes: number) => void) | undefined;
 }
 
 interface Frame {
@@ -27,9 +29,10 @@ interface Frame {
   readonly since?: string | null;
   readonly items?: readonly FeedEvent[];
   readonly next?: string;
+  readonly token?: string;
   readonly people?: readonly Looker[];
   readonly bye?: string;
-  readonly error?: unknown;
+  readonly error?: { readonly status?: number } | null;
 }
 
 const SECOND = 1000;
@@ -37,6 +40,8 @@ const SECOND = 1000;
 const PATIENCE = 10 * SECOND;
 /** Between two words about where the user looks: the API refuses more than one a second. */
 const LOOK = 1.2 * SECOND;
+/** The status of what was said too soon. */
+const TOO_MANY = 429;
 /** A socket whose client is silent ends after 8 minutes. */
 const STAY = 240 * SECOND;
 /** So long before its end a socket is renewed. */
@@ -45,6 +50,10 @@ const RENEW_BEFORE = 60 * SECOND;
 export class Socket {
   private num: number | null = null;
   private speaking: ((message: object) => void) | null = null;
+  /** Behind it is what is to be told. */
+  private cursor = '';
+  /** Has told what is behind the cursor. */
+  private resubscribe: (() => void) | null = null;
   private readonly looks = new AtMost(LOOK, () => this.sayLook());
 
   constructor(
@@ -59,32 +68,42 @@ export class Socket {
     if (this.speaking) this.looks.ask();
   }
 
+  /** Have told what is behind another cursor from now on, by the socket that is open or about to be. */
+  goOn(cursor: string): void {
+    this.cursor = cursor;
+    this.resubscribe?.();
+  }
+
   /** Have told what is behind a cursor, until the socket ends or the signal aborts. Answers whether it told anything at all. */
   async follow(since: string, followed: Followed, signal: AbortSignal): Promise<boolean> {
     let ticket: IssuedTicket;
+    this.cursor = since;
     try {
       ticket = await this.buyTicket();
       if (signal.aborted) return false;
-      return await this.converse(this.open(`${ticket.url}?ticket=${encodeURIComponent(ticket.ticket)}`), ticket, since, followed, signal);
+      return await this.converse(this.open(`${ticket.url}?ticket=${encodeURIComponent(ticket.ticket)}`), ticket, followed, signal);
     } catch {
       return false;
     } finally {
-      this.speaking = null;
+      this.speaking = this.resubscribe = null;
       this.looks.stop();
       followed.people([]);
     }
   }
 
-  private converse(channel: Channel, ticket: IssuedTicket, since: string, followed: Followed, signal: AbortSignal): Promise<boolean> {
+  private converse(channel: Channel, ticket: IssuedTicket, followed: Followed, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
-      let cursor = since;
       let subscription = 0;
       let worked = false;
       let renewing: ReturnType<typeof setTimeout> | undefined;
       const say = (message: object) => channel.send(formatJson(message));
       const subscribe = () => {
         subscription += 1;
-        say({ do: 'subscribe', id: `s${subscription}`, since: cursor });
+        say({ do: 'subscribe', id: `s${subscription}`, since: this.cursor });
+      };
+      const subscribeAnew = () => {
+        say({ do: 'unsubscribe', id: `s${subscription}` });
+        subscribe();
       };
       const end = () => {
         clearTimeout(waiting);
@@ -115,6 +134,7 @@ export class Socket {
       signal.addEventListener('abort', end);
       channel.onopen = () => {
         subscribe();
+        this.resubscribe = subscribeAnew;
         this.speaking = say;
         this.looks.ask();
         renewAt(ticket.until);
@@ -124,17 +144,19 @@ export class Socket {
         const frame = frameIn(data);
         if (frame.bye !== undefined) end();
         else if (frame.people) followed.people(frame.people);
+        // It came too soon behind the one before. What is refused is not told by itself.
+        else if (frame.id === undefined && frame.error?.status === TOO_MANY) this.looks.ask();
         else if (frame.id !== `s${subscription}`) return;
         else if (frame.error !== undefined) end();
         else if (frame.items && frame.next !== undefined) {
-          if (frame.since !== cursor) {
-            say({ do: 'unsubscribe', id: frame.id });
-            subscribe();
+          if (frame.since !== this.cursor) {
+            subscribeAnew();
             return;
           }
           worked = true;
-          cursor = frame.next;
-          followed.told(frame.items, cursor);
+          this.cursor = frame.next;
+          if (frame.token !== undefined) followed.holds?.(frame.token, frame.items.length);
+          followed.told(frame.items, frame.next);
         }
       };
     });

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import type { Filter } from '../api/types';
+import { unfollowed, type Asks } from './following';
 import { fetchCounts, type Counts } from './queries';
 
 export class Counting {
@@ -15,6 +16,7 @@ export class Counting {
     private readonly api: Api,
     private readonly project: string,
     private readonly counted: (counts: Counts) => void,
+    private readonly asks: Asks = unfollowed,
   ) {}
 
   /** Count what a filter leaves. What was counted before stays until then, where only the issues may have changed. */
@@ -24,11 +26,13 @@ export class Counting {
     this.request = request;
     this.error.value = null;
     if (!anew) this.counts.value = null;
+    const answered = this.asks('places');
     try {
       const counts = await fetchCounts(this.api, this.project, filter, request.signal);
       if (request.signal.aborted) return;
       this.counts.value = counts;
       this.counted(counts);
+      answered(counts.changes);
     } catch (error) {
       if (request.signal.aborted) return;
       this.counts.value = null;

@@ -45,6 +45,11 @@ export class Definitions {
     }
   }
 
+  /** Something was changed otherwise: read everything anew. */
+  reload(): Promise<void> {
+    return this.load();
+  }
+
   close(): void {
     clearTimeout(this.timer);
     this.closed.abort();

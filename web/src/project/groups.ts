@@ -6,6 +6,7 @@ import type { Filter } from '../api/types';
 import type { CountedGroup, Levels } from '../rows/groups';
 import type { Field } from '../fields/fields';
 import type { GroupKey } from '../view/view';
+import { unfollowed, type Asks } from './following';
 
 const PAGE = 500;
 
@@ -52,6 +53,7 @@ export class Groups {
   constructor(
     private readonly api: Api,
     private readonly project: string,
+    private readonly asks: Asks = unfollowed,
   ) {}
 
   /** Ask for the first groups of a query, and forget those of the one before. */
@@ -74,18 +76,20 @@ export class Groups {
     });
   }
 
-  /** Ask anew for the groups that are here. They stay until all of their successors have come. */
-  async renew(): Promise<void> {
+  /** Ask anew for the groups that are here. They stay until all of their successors have come. Answers whether these are here. */
+  async renew(): Promise<boolean> {
     const { signal } = this.request;
     const levels = this.levels.peek();
     try {
       const renewed = await Promise.all(levels.map(({ length }, level) => this.pagesFor(level, length, signal)));
-      if (signal.aborted || this.levels.peek().some(({ length }, level) => length !== levels[level]?.length)) return;
+      if (signal.aborted || this.levels.peek().some(({ length }, level) => length !== levels[level]?.length)) return false;
       this.cursors = renewed.map(({ next }) => next);
       this.more.value = this.cursors.some((one) => one !== null);
       this.levels.value = renewed.map(({ groups }) => groups);
+      return true;
     } catch {
       // Those that are shown stay.
+      return false;
     }
   }
 
@@ -137,6 +141,7 @@ export class Groups {
 
   private async page(level: number, cursor: string | null, aggregates: readonly Aggregate[], signal: AbortSignal): Promise<GroupPage> {
     const by = this.query.by.slice(0, level + 1);
+    const answered = this.asks(aggregates.length ? 'figures' : 'places');
     const { body } = await this.api.call('POST', '/v1/projects/{project}/groups', {
       path: { project: this.project },
       body: { by, filter: this.query.filter, aggregates: [...aggregates], limit: PAGE, ...(cursor === null ? {} : { cursor }) },
@@ -148,6 +153,7 @@ export class Groups {
       filter: group.filter,
       figures: (group.aggregates ?? []).map((one) => ({ field: one.field, fn: one.function, value: one.value })),
     }));
+    answered(body.changes);
     return { groups, next: body.next };
   }
 }

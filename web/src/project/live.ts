@@ -7,6 +7,7 @@ import { AtMost } from '../live/at-most';
 import { effectOf, isReset, Recent, type Dependence, type FeedEvent } from '../live/events';
 import type { Listener } from '../live/feed';
 import { Incoming } from '../live/incoming';
+import type { Part } from '../live/reading';
 import type { Looker } from '../live/socket';
 import { words } from '../words';
 
@@ -24,8 +25,8 @@ export interface Shown {
   dependence(): Dependence;
   /** Whether rows may come, go and move: not below an editor, nor below a row that stays until the user leaves it. */
   mayMove(): boolean;
-  /** Read rows, groups and counts anew, without moving what the user looks at. */
-  renew(): Promise<void>;
+  /** Read rows, groups and counts anew, without moving what the user looks at. Answers whether those are shown now. */
+  renew(): Promise<boolean>;
   /** Read the figures anew, of groups and below the columns. */
   summarize(): Promise<void>;
   /** Whether the project is defined otherwise now. */
@@ -79,22 +80,44 @@ export class Live implements Listener {
   }
 
   told(events: readonly FeedEvent[]): void {
+    const known = new Set(events.filter((event) => !isReset(event) && this.recent.knows(event)));
+    this.take(events.filter((event) => isReset(event) || this.recent.add(event)), ['places', 'figures'], known);
+    this.heard.value = new Set(events.flatMap((event) => (isReset(event) ? [] : [event.num])));
+  }
+
+  /** The feed goes on from what was read just now: that holds what was told before, and what is not in it is told behind it. */
+  goesOn(): void {
+    this.owed.places = this.owed.figures = false;
+    this.recent.goesOn();
+  }
+
+  /** A part that was read lacks these changes; the others may have them. */
+  lacks(part: Part, events: readonly FeedEvent[]): void {
+    this.take(events, [part], new Set(events.filter((event) => !isReset(event) && !this.recent.note(event))));
+  }
+
+  /** A part has to be read anew. */
+  owe(part: Part): void {
+    this.owed[part] = true;
+    this.refreshing.ask();
+  }
+
+  /** Show changes, of which some are `known`: nobody is told of these once more. */
+  private take(events: readonly FeedEvent[], parts: readonly Part[], known: ReadonlySet<FeedEvent>): void {
     const dependence = this.shown.dependence();
     for (const event of events) {
       if (isReset(event)) {
         this.owed.definitions = true;
         continue;
       }
-      if (!this.recent.add(event)) continue;
       const isShown = event.kind === 'update' && this.incoming.map((rows) => rows.take(event)).includes(true);
       if (this.shown.isOwn(event.change)) continue;
-      for (const field of Object.keys(event.fields)) this.shown.changed(event.num, field, event.by);
       const effect = effectOf(event, dependence);
-      this.owed.places ||= effect.places;
-      this.owed.figures ||= effect.figures;
+      for (const part of parts) this.owed[part] ||= effect[part];
+      if (known.has(event)) continue;
+      for (const field of Object.keys(event.fields)) this.shown.changed(event.num, field, event.by);
       if (isShown || effect.places) this.changed.add(event.num);
     }
-    this.heard.value = new Set(events.flatMap((event) => (isReset(event) ? [] : [event.num])));
     if (this.changed.size) this.saying.ask();
     if (this.owed.definitions || this.owed.places || this.owed.figures) this.refreshing.ask();
   }
@@ -119,11 +142,14 @@ export class Live implements Listener {
   private async refresh(): Promise<void> {
     if (this.running || this.isStopped) return;
     this.running = true;
+    let done = true;
     try {
       if (this.owed.definitions) await this.compareDefinitions();
       if (this.owed.places && this.shown.mayMove()) {
         this.owed.places = this.owed.figures = false;
-        await this.shown.renew();
+        done = await this.shown.renew();
+        // What is shown is as old as before. Whatever is told next, or lets rows move, has it read once more.
+        this.owed.places ||= !done;
       } else if (this.owed.figures && !this.owed.places) {
         this.owed.figures = false;
         await this.shown.summarize();
@@ -131,7 +157,7 @@ export class Live implements Listener {
     } finally {
       this.running = false;
     }
-    if ((this.owed.places && this.shown.mayMove()) || (this.owed.figures && !this.owed.places)) this.refreshing.ask();
+    if (done && ((this.owed.places && this.shown.mayMove()) || (this.owed.figures && !this.owed.places))) this.refreshing.ask();
   }
 
   private async compareDefinitions(): Promise<void> {

@@ -30,6 +30,7 @@ import { DEFAULT_VIEW, type Column, type View } from '../view/view';
 import { words } from '../words';
 import { Counting } from './counting';
 import { Desk } from './desk';
+import { Following } from './following';
 import { byOf, Groups, isFigure, type GroupsQuery } from './groups';
 import { OpenIssue } from './open-issue';
 import { Jobs, type BulkOrder } from './jobs';
@@ -79,6 +80,7 @@ export class ProjectModel {
   readonly role: Role;
   readonly people: People;
   readonly live: Live;
+  private readonly following: Following;
   readonly jobs: Jobs;
   readonly canEdit: boolean;
   /** The cells whose editor is open. */
@@ -101,6 +103,12 @@ export class ProjectModel {
     this.fields = views.fields;
     this.view = views.view;
     this.columns = computed(() => inScreenOrder(this.view.value.columns ?? defaultColumns(this.fields)));
+    this.following = new Following({
+      follow: (from) => this.follow(from, feed),
+      behind: (since) => feed?.behind(since) ?? Promise.resolve([]),
+      lacks: (part, events) => this.live.lacks(part, events),
+      owe: (part) => this.live.owe(part),
+    });
     this.rows = new RowStore((run, offset, limit, signal) => this.fetch(run, offset, limit, signal));
     this.issue = new OpenIssue(api, project.id);
     this.editor = new Editor(api, project.id, this.fields, bothOf(this.rows, this.issue), (change) => this.written(change));
@@ -112,9 +120,9 @@ export class ProjectModel {
     this.counting = new Counting(api, project.id, ({ matched }) => {
       this.length = matched;
       this.relayout();
-    });
-    this.groups = new Groups(api, project.id);
-    this.summaries = new Summaries(api, project.id);
+    }, this.following.asks);
+    this.groups = new Groups(api, project.id, this.following.asks);
+    this.summaries = new Summaries(api, project.id, this.following.asks);
     this.live = new Live({
       user: this.user.user,
       holders: [this.rows, this.issue],
@@ -279,6 +287,7 @@ export class ProjectModel {
 
   /** Read everything that is shown anew. */
   settle(): void {
+    this.following.begin();
     this.misfits.value = new Set();
     this.added = [];
     this.rows.refresh();
@@ -356,16 +365,35 @@ export class ProjectModel {
     return { places: new Set([...places, ...filtered]), figures: new Set(Object.keys(footers)) };
   }
 
-  private async renew(): Promise<void> {
+  private async renew(): Promise<boolean> {
+    const shown = this.following.beginHeld();
     this.summarize({ anew: true });
     void this.counting.ask(this.filter, { anew: true });
-    if (this.view.peek().groups.length) await this.groups.renew();
+    const grouped = !this.view.peek().groups.length || (await this.groups.renew());
     const quietly = async (run: Run, offset: number, limit: number, signal: AbortSignal) => {
-      const { rows, index } = await this.page(run, offset, limit, { signal });
+      const answered = this.following.asks('places');
+      const { rows, index, changes } = await this.page(run, offset, limit, { signal });
+      answered(changes);
       this.index.value = index;
       return this.live.caughtUp(rows);
     };
-    await this.rows.renew(() => this.mayMove(), quietly);
+    const done = await this.rows.renew(() => this.mayMove(), quietly);
+    if (done && grouped) shown();
+    return done && grouped;
+  }
+
+  /** The feed goes on from what was read just now. What it does not tell any more is in there, but for an issue in the panel, and its history. */
+  private follow(from: string | null, feed: Feed | undefined): void {
+    const leavesOut = feed?.from(from) ?? false;
+    if (from !== null) {
+      this.live.goesOn();
+      // Nor is anything read from a copy that is older.
+      this.api.goOn(this.project.id, from);
+    }
+    const shown = this.issue.row.peek();
+    if (!leavesOut || !shown || !this.mayMove()) return;
+    void this.issue.show(shown.num);
+    this.live.heard.value = new Set([shown.num]);
   }
 
   private async renewFigures(): Promise<void> {
@@ -381,6 +409,7 @@ export class ProjectModel {
   /** Ask for everything anew. */
   restart(): void {
     this.live.reads();
+    this.following.begin();
     this.length = this.filter ? GUESS : (this.project.issues ?? GUESS);
     this.added = [];
     this.misfits.value = new Set();
@@ -419,11 +448,13 @@ export class ProjectModel {
   private async fetch(run: Run, offset: number, limit: number, signal: AbortSignal): Promise<readonly Row[]> {
     const explain = !this.explained;
     this.explained = true;
-    const { rows, end, index, explanation } = await this.page(run, offset, limit, { signal, explain }).catch((error: unknown) => {
+    const answered = this.following.asks('places');
+    const { rows, end, index, explanation, changes } = await this.page(run, offset, limit, { signal, explain }).catch((error: unknown) => {
       this.explained &&= !explain;
       if (!isAbort(error)) this.refusal.value = error;
       throw error;
     });
+    answered(changes);
     this.index.value = index;
     if (explanation) this.explanation.value = explanation;
     // The last page tells how many rows there are, where the count has not come yet.

@@ -2,7 +2,9 @@
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { isAbort } from '../api/problem';
-import type { Project } from '../api/types';
+import type { DeletedProject, Project } from '../api/types';
+import type { Deleted } from './deleted';
+import { deletedProjectsOf } from './deleted-projects';
 
 const PAGE = 500;
 
@@ -13,8 +15,11 @@ export type Listed =
 
 export class Projects {
   readonly listed = signal<Listed>({ kind: 'loading' });
+  /** Those that administrators can bring back. */
+  readonly deleted: Deleted<DeletedProject>;
 
   constructor(private readonly api: Api) {
+    this.deleted = deletedProjectsOf(api, () => void this.load());
     void this.load();
   }
 
@@ -25,6 +30,11 @@ export class Projects {
     } catch (error) {
       if (!isAbort(error)) this.listed.value = { kind: 'failed', error };
     }
+  }
+
+  /** A project was deleted just now: read the others anew, and offer to bring it back. */
+  async gone(id: string): Promise<void> {
+    await Promise.all([this.load(), this.deleted.expect((one) => one.id === id)]);
   }
 
   private async all(): Promise<readonly Project[]> {

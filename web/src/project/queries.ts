@@ -25,6 +25,8 @@ export interface Rows {
   /** How late the index is that they were read from. */
   readonly index: IndexAge;
   readonly explanation: Explanation | null;
+  /** The cursor in front of which is what decided where these rows stand; null where nobody can tell. */
+  readonly changes: string | null;
 }
 
 /** A page of rows, without a count: counting never delays a row. */
@@ -34,12 +36,14 @@ export async function fetchRows(api: Api, project: string, query: RowsQuery, sig
     body: { ...query, sort: [...query.sort], columns: [...query.columns] },
     ...(signal && { signal }),
   });
-  return { rows: body.rows.map(rowOf), end: body.next === null, index: body.index, explanation: body.explain ?? null };
+  return { rows: body.rows.map(rowOf), end: body.next === null, index: body.index, explanation: body.explain ?? null, changes: body.changes };
 }
 
 export interface Counts {
   readonly matched: number;
   readonly total: number;
+  /** The cursor in front of which is exactly what was counted; null where nobody can tell. */
+  readonly changes: string | null;
 }
 
 /** How many issues pass a filter, and how many there are. */
@@ -49,7 +53,7 @@ export async function fetchCounts(api: Api, project: string, filter: Filter | nu
     body: { filter, limit: 1, columns: ['num'], count: true },
     signal,
   });
-  return { matched: body.matched ?? 0, total: body.total ?? 0 };
+  return { matched: body.matched ?? 0, total: body.total ?? 0, changes: body.changes };
 }
 
 /** How many users are offered. */

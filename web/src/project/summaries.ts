@@ -6,6 +6,7 @@ import type { Filter } from '../api/types';
 import type { Field } from '../fields/fields';
 import type { CellValue } from '../fields/values';
 import { functionsOf, type SummaryFunction } from '../view/footers';
+import { unfollowed, type Asks } from './following';
 
 export type Summary =
   | { readonly kind: 'loading' }
@@ -20,6 +21,7 @@ export class Summaries {
   constructor(
     private readonly api: Api,
     private readonly project: string,
+    private readonly asks: Asks = unfollowed,
   ) {}
 
   /** Ask for these summaries; those that are here or on their way already are left alone, unless `anew`. */
@@ -51,6 +53,7 @@ export class Summaries {
   }
 
   private async load(field: string, fn: SummaryFunction, filter: Filter | null, signal: AbortSignal): Promise<void> {
+    const answered = this.asks('figures');
     try {
       const { body } = await this.api.call('POST', '/v1/projects/{project}/summary', {
         path: { project: this.project },
@@ -58,6 +61,7 @@ export class Summaries {
         signal,
       });
       this.put(field, { kind: 'ready', value: body.summaries[0]?.[fn] ?? null });
+      answered(body.changes);
     } catch (error) {
       if (!isAbort(error)) this.put(field, { kind: 'failed', error });
     }

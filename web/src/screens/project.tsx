@@ -71,6 +71,10 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
               reload();
               void projects.load();
             }}
+            onDeleted={() => {
+              go('/');
+              void projects.gone(id);
+            }}
           />
         )}
       </div>
@@ -122,7 +126,7 @@ function NoProject({ error, onRetry }: { readonly error: unknown; readonly onRet
 
 /** The project with its saved views, which are asked for side by side. */
 async function openProject(api: Api, id: string, user: Person, signal: AbortSignal): Promise<Opened> {
-  // It begins before anything is read, so nothing is missed between.
+  // It begins with what is read first of the project.
   const feed = followChanges(api, id, signal);
   const [project, listed] = await Promise.all([
     loadProject(api, id, signal),
@@ -142,9 +146,10 @@ interface OpenProjectProps {
   readonly feed: Feed;
   /** The project's definitions may have changed. */
   readonly onRedefined: () => void;
+  readonly onDeleted: () => void;
 }
 
-function OpenProject({ api, views, feed, onRedefined }: OpenProjectProps) {
+function OpenProject({ api, views, feed, onRedefined, onDeleted }: OpenProjectProps) {
   const model = useMemo(() => new ProjectModel(api, views.project, views, feed), [api, views]);
   const actions = useMemo(() => new Actions(model), [model]);
   const grid = useRef<Grid | null>(null);
@@ -198,10 +203,8 @@ function OpenProject({ api, views, feed, onRedefined }: OpenProjectProps) {
         <Settings
           api={api}
           project={views.project}
-          onDeleted={() => {
-            go('/');
-            onRedefined();
-          }}
+          people={model.people}
+          onDeleted={onDeleted}
           onClose={() => {
             model.desk.window.value = null;
             onRedefined();

@@ -1,13 +1,15 @@
 /** The tenant's projects in name order, and how to make one. */
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Api } from '../api/client';
 import { permits, type Person, type Session } from '../auth/session';
+import { People } from '../project/people';
 import { found, type Projects } from '../project/projects';
 import { addressOfProject, follow } from '../router';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
 import { CreateProject } from './create-project';
+import { DeletedSection, JustDeleted } from './deleted-section';
 import { Frame } from './frame';
 
 interface ProjectsScreenProps {
@@ -20,12 +22,15 @@ interface ProjectsScreenProps {
 export function ProjectsScreen({ api, session, user, projects }: ProjectsScreenProps) {
   const [wanted, setWanted] = useState('');
   const [creating, setCreating] = useState(false);
+  const people = useMemo(() => new People(api), [api]);
+  const isAdmin = permits(user.role, 'admin');
   const listed = projects.listed.value;
   const all = listed.kind === 'ready' ? listed.projects : [];
   const shown = found(all, wanted);
   return (
     <Frame session={session} user={user} title={words.projects.title}>
       <div class="projects">
+        {isAdmin && <JustDeleted deleted={projects.deleted} textOf={words.deletedProjects.just} />}
         <div class="row">
           <input
             type="search"
@@ -34,7 +39,7 @@ export function ProjectsScreen({ api, session, user, projects }: ProjectsScreenP
             value={wanted}
             onInput={(event) => setWanted(event.currentTarget.value)}
           />
-          {permits(user.role, 'admin') && (
+          {isAdmin && (
             <button class="button primary" type="button" onClick={() => setCreating(true)}>
               <Icon name="plus" />
               {words.projects.create}
@@ -58,6 +63,7 @@ export function ProjectsScreen({ api, session, user, projects }: ProjectsScreenP
             </li>
           ))}
         </ul>
+        {isAdmin && <DeletedSection deleted={projects.deleted} people={people} texts={words.deletedProjects} />}
       </div>
       {creating && <CreateProject api={api} projects={projects} onClose={() => setCreating(false)} />}
     </Frame>

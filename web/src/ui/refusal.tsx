@@ -9,17 +9,19 @@ import { words } from '../words';
 interface RefusalProps {
   readonly error: unknown;
   readonly title?: string;
+  /** In place of what the API says. */
+  readonly reason?: string;
   readonly onRetry?: () => void;
   /** What remedies need: who asks, and what is to be done when they have begun. */
   readonly remedied?: { readonly api: Api; readonly role: Role; readonly onBegun: () => void };
 }
 
-export function Refusal({ error, title, onRetry, remedied }: RefusalProps) {
+export function Refusal({ error, title, reason, onRetry, remedied }: RefusalProps) {
   const remedies = error instanceof ApiError ? (error.problem.remedies ?? []) : [];
   return (
     <div class="refusal" role="alert">
       <strong>{title ?? titleOf(error)}</strong>
-      <p>{reasonOf(error)}</p>
+      <p>{reason ?? reasonOf(error)}</p>
       {remedied && remedies.length > 0 && <Remedies error={error as ApiError} remedied={remedied} />}
       {onRetry && remedies.length === 0 && (
         <button class="button" type="button" onClick={onRetry}>

@@ -368,7 +368,7 @@ def test_killed_at_any_call_nothing_is_lost(
             assert dev(capsys, "redrive", "--all")[0] == 0
         assert world.wrong(1, 2, 3, 4) == []
         assert (world.letters(), world.stored()) == (0, [])
-        calls += one_of(13, thorough=1)
+        calls += one_of(29, thorough=1)
     assert calls > 30
 
 

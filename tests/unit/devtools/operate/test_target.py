@@ -11,8 +11,8 @@ from botocore.exceptions import ClientError, NoCredentialsError
 from moto import mock_aws
 
 from devtools.failure import Failure
-from devtools.local import stack
 from devtools.local.folder import Folder, State
+from devtools.local.table import TABLE
 from devtools.operate import target
 from devtools.operate.target import BucketBatches, FailedBatches, FolderBatches
 
@@ -73,7 +73,7 @@ def test_the_local_stack_that_runs_is_opened(tmp_path: Path, monkeypatch: pytest
     state = State(api="http://127.0.0.1:7", engine="http://127.0.0.1:8", pid=1, queue=queue)
     monkeypatch.setattr(Folder, "running", lambda _: state)
     opened = target.open(parsed("--data", str(tmp_path)))
-    assert (opened.table.name, opened.queue_url, opened.label) == (stack.TABLE, queue, state.api)
+    assert (opened.table.name, opened.queue_url, opened.label) == (TABLE, queue, state.api)
     assert opened.queue.meta.endpoint_url == "http://127.0.0.1:9"
     assert list(opened.batches.names()) == []
 

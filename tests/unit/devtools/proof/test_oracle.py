@@ -40,7 +40,7 @@ from tests.support import needs
 QUERIES = 720
 """Of generated projects; `./dev prove` asks 48,000."""
 
-TRACKER_QUERIES = compare.QUESTIONS_A_PROJECT // 4
+TRACKER_QUERIES = compare.QUESTIONS_A_PROJECT // 8
 """Of a real tracker; `./dev prove` asks 1,000."""
 
 

@@ -8,9 +8,11 @@ import pytest
 from devtools.cli import main
 from devtools.proof.oracle import following
 from devtools.proof.oracle.compare import Difference
+from gridview.live.changes import _Telling
+from gridview.live.followed_rows import FollowedRows
 from gridview.query.counted import Seen
 
-SCENARIOS = 6
+SCENARIOS = 4
 """`./dev prove` plays more."""
 
 
@@ -21,6 +23,8 @@ def test_answers_count_what_their_cursor_stands_for() -> None:
         happened += some
     for what in ("questions", "answers with a cursor", "versions ahead", "folds"):
         assert happened[what] > SCENARIOS
+    for what in ("pages followed to the end", "changes of their rows"):
+        assert happened[what] > SCENARIOS
 
 
 def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,7 +32,7 @@ def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no difference" in capsys.readouterr().out
 
 
-counted = Seen.counted
+counted, move = Seen.counted, FollowedRows.move
 
 
 def nothing_ahead(self: Seen, *given: Any) -> Any:
@@ -36,15 +40,23 @@ def nothing_ahead(self: Seen, *given: Any) -> Any:
     return None if found is None else found._replace(ahead={})
 
 
-SPOILT: dict[str, tuple[str, Any]] = {
-    "what is laid over is told again": ("counted", nothing_ahead),
-    "documents may be of any moment": ("_agree", lambda *_: True),
+def always_enters(self: FollowedRows, before: Any, after: Any) -> Any:
+    """A row enters again where it only changes."""
+    found = move(self, before, after)
+    return found if found is None or found.move != "change" else found._replace(move="enter")
+
+
+SPOILT: dict[str, tuple[Any, str, Any]] = {
+    "what is laid over is told again": (Seen, "counted", nothing_ahead),
+    "documents may be of any moment": (Seen, "_agree", lambda *_: True),
+    "versions ahead are told": (_Telling, "_is_known", lambda *_: False),
+    "a row that changes is told to enter": (FollowedRows, "move", always_enters),
 }
 
 
 @pytest.mark.parametrize("what", SPOILT)
 def test_what_is_done_wrong_is_found_out(monkeypatch: pytest.MonkeyPatch, what: str) -> None:
-    monkeypatch.setattr(Seen, *SPOILT[what])
+    monkeypatch.setattr(*SPOILT[what])
 
     def play_all() -> None:
         for seed in range(60):

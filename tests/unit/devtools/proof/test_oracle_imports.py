@@ -17,7 +17,7 @@ from gridview.query.overlay import Overlay
 from gridview.query.planner import WHOLE
 from tests.support import needs
 
-SCENARIOS = 12
+SCENARIOS = 8
 """`./dev prove` plays 1,000."""
 
 QUESTIONS = 20

@@ -11,6 +11,7 @@ from devtools.cli import main
 from devtools.proof.oracle import journals
 from devtools.proof.oracle.compare import Difference
 from gridview.index import block_cache, journal_tail
+from gridview.index.feed_cursors import FeedCursor
 from gridview.index.moves import FamilyMove
 from gridview.query.overlay import FamilyOverlay
 
@@ -26,6 +27,7 @@ def test_a_container_that_keeps_all_answers_what_is_true_now() -> None:
         happened["rows"] += asked.rows
     for what in ("questions", "issues named by tokens", "folds", "times that everything was shown", "rows"):
         assert happened[what] > SCENARIOS
+    assert happened["questions with tokens of cursors of the changes"] > SCENARIOS / 3
 
 
 def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,6 +49,17 @@ def all_shown(self: journal_tail.JournalTail, head: Any, now: float) -> Any:
     return replace(self, floor=head.folded, looked_at=now, items=[], moves={})
 
 
+held = FeedCursor.held
+
+
+def nothing_ahead(*given: Any) -> Any:
+    return held(*given)[:1]
+
+
+def nowhere(*given: Any) -> Any:
+    return held(*given)[1:]
+
+
 SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     "sizes count what is folded twice": (
         1,
@@ -54,6 +67,8 @@ SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     ),
     "sizes are as listed": (1, [(FamilyOverlay, "differences", lambda *_: {})]),
     "directories are kept too long": (8, [(block_cache.BlockCache, "_dated", however_old)]),
+    "versions ahead of a cursor are not held": (19, [(FeedCursor, "held", nothing_ahead)]),
+    "a cursor is no place in the journal": (50, [(FeedCursor, "held", nowhere)]),
     "what GSI1 does not show yet is forgotten": (6, [(journal_tail.JournalTail, "at_head", all_shown)]),
 }
 """What is done wrong, and the scenario that showed it the last time. It is tried first, which saves the search, and no more."""

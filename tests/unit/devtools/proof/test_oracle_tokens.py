@@ -11,6 +11,7 @@ from devtools.proof.oracle.compare import Difference
 from gridview.index.blocks import Block
 from gridview.index.directory import Range
 from gridview.index.ledger import Ledger
+from gridview.index.shown_versions import Shown
 from gridview.query import counting, grid
 from gridview.query.overlay import FamilyOverlay, Overlay
 
@@ -27,6 +28,9 @@ def test_answers_hold_every_write_that_a_token_names() -> None:
     assert happened["issues named by tokens"] > SCENARIOS
     assert happened["calls of consumers"] > SCENARIOS
     assert happened["rows"] > SCENARIOS
+    assert happened["writes that reads have shown"] > 0
+    for of in ("writes", "issues", "answers"):
+        assert happened[f"questions with tokens of {of}"] > 0
 
 
 def test_the_command_plays_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,6 +45,17 @@ def not_put_in(self: FamilyOverlay, block: Block) -> Block:
     nowhere = FamilyOverlay(block.family, ())
     nowhere.issues = self.issues
     return put_in(nowhere, block)
+
+
+take = Shown.take
+
+
+def nothing_laid(self: Shown, shown: Any, laid: Any = (), logged: Any = None) -> None:
+    take(self, shown, (), logged)
+
+
+def nothing_shown(self: Shown, shown: Any, laid: Any = (), logged: Any = None) -> None:
+    take(self, (), laid, logged)
 
 
 def by_difference(self: FamilyOverlay, block: Block) -> Block:
@@ -61,6 +76,8 @@ SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     "a cursor forgets what its page held": (11, [(grid, "to_texts", lambda _: [])]),
     "a cursor of groups forgets it": (228, [(counting, "to_texts", lambda _: [])]),
     "sort entries are not laid over": (59, [(FamilyOverlay, "keys", lambda _, found, __: list(found))]),
+    "what was laid over is not named again": (1, [(Shown, "take", nothing_laid)]),
+    "what is shown is not named": (66, [(Shown, "take", nothing_shown)]),
     "documents are not laid over": (0, [(Overlay, "fetched", lambda _, __, answer: answer)]),
 }
 """What is done wrong, and the scenario that showed it the last time. It is tried first, which saves the search, and no more."""

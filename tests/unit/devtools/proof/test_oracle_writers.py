@@ -15,7 +15,7 @@ from gridview.index.blocks import Entry
 from gridview.index.directory import Range
 from gridview.query import page
 
-SCENARIOS = 20
+SCENARIOS = 14
 """`./dev prove` plays 1,000."""
 
 

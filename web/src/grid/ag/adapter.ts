@@ -28,6 +28,7 @@ import { followFocus } from './focus';
 import { FooterCell } from './footer';
 import { ColumnHeader, type HeaderParams } from './header';
 import { followMouse } from './mouse';
+import { keepTogether } from './scroll-bar';
 import { keepWheelExact, ratioOf } from './wheel';
 import { WideRow } from './wide';
 
@@ -125,12 +126,14 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     return Number.isNaN(row) || column < 0 ? null : { row, column };
   };
   const viewport = host.querySelector<HTMLElement>('.ag-grid-viewport');
-  if (!viewport) throw new Error('The grid has no viewport.');
+  const bar = host.querySelector<HTMLElement>('.ag-body-vertical-scroll-viewport');
+  if (!viewport || !bar) throw new Error('The grid has no viewport, or no scroll bar.');
   const ratio = () => ratioOf(length, height, viewport.clientHeight - HEADER_HEIGHT - height, viewport.scrollHeight - HEADER_HEIGHT - height);
   const focus = followFocus(host, cellOf, owner);
   const stopping = [
     focus.stop,
     keepWheelExact(viewport, ratio),
+    keepTogether(bar, viewport),
     followMouse({
       viewport,
       owner,

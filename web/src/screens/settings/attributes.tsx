@@ -1,9 +1,12 @@
 /** The fields of a project: add, rename, reorder, index, delete. */
 import { useState } from 'preact/hooks';
-import type { Attribute, FieldType } from '../../api/types';
+import type { Attribute, DeletedAttribute, FieldType } from '../../api/types';
 import type { Definitions } from '../../project/definitions';
+import type { Deleted } from '../../project/deleted';
+import type { People } from '../../project/people';
 import { Icon } from '../../ui/icon';
 import { words } from '../../words';
+import { DeletedSection } from '../deleted-section';
 import { BuildProgress } from './build-progress';
 import { Clash, textOf } from './clash';
 import { Confirm } from './confirm';
@@ -12,17 +15,24 @@ import { seen, useDraft } from './use-draft';
 
 const TYPES: readonly FieldType[] = ['text', 'number', 'date', 'datetime', 'bool', 'enum', 'multi_enum', 'user'];
 
-export function Attributes({ definitions }: { readonly definitions: Definitions }) {
+interface AttributesProps {
+  readonly definitions: Definitions;
+  readonly deleted: Deleted<DeletedAttribute>;
+  readonly people: People;
+}
+
+export function Attributes({ definitions, deleted, people }: AttributesProps) {
   const attributes = definitions.project.value.attributes ?? [];
   return (
     <section class="section">
       <h3>{words.settings.fields}</h3>
       <ul class="attributes">
         {attributes.map((attribute, at) => (
-          <AttributeRow key={attribute.id} attribute={attribute} before={attributes[at - 1]} definitions={definitions} />
+          <AttributeRow key={attribute.id} attribute={attribute} before={attributes[at - 1]} definitions={definitions} deleted={deleted} />
         ))}
       </ul>
       <NewAttribute definitions={definitions} />
+      <DeletedSection deleted={deleted} people={people} texts={words.deletedFields} />
     </section>
   );
 }
@@ -46,9 +56,10 @@ interface RowProps {
   readonly attribute: Attribute;
   readonly before: Attribute | undefined;
   readonly definitions: Definitions;
+  readonly deleted: Deleted<DeletedAttribute>;
 }
 
-function AttributeRow({ attribute, before, definitions }: RowProps) {
+function AttributeRow({ attribute, before, definitions, deleted }: RowProps) {
   const { id, type, build } = attribute;
   const draft = useDraft(attribute.version, definedBy(attribute));
   const { name, required, indexed, search, options } = draft.value;
@@ -59,6 +70,12 @@ function AttributeRow({ attribute, before, definitions }: RowProps) {
       await api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), body, headers: draft.seen });
       draft.taken();
     });
+  const remove = async () => {
+    const taken = await definitions.change((api, project) =>
+      api.call('DELETE', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), headers: seen(attribute) }),
+    );
+    if (taken) await deleted.expect((one) => one.id === id);
+  };
   const moveTo = (position: number) =>
     definitions.change((api, project) =>
       api.call('PATCH', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), body: { position }, headers: seen(attribute) }),
@@ -96,11 +113,7 @@ function AttributeRow({ attribute, before, definitions }: RowProps) {
             <Confirm
               label={words.settings.deleteField}
               question={words.settings.deleteFieldWhy(attribute.name)}
-              onConfirm={() =>
-                void definitions.change((api, project) =>
-                  api.call('DELETE', '/v1/projects/{project}/attributes/{attribute}', { path: address(project), headers: seen(attribute) }),
-                )
-              }
+              onConfirm={() => void remove()}
             />
             <button class="button primary" type="submit" disabled={definitions.busy.value || draft.clashing.length > 0}>
               {words.settings.save}

@@ -1,18 +1,25 @@
-/** A button for what cannot be undone: it says what it means, and asks for a second press. */
-import { useState } from 'preact/hooks';
+/** A button for what cannot be undone, or not for ever: it says what it means, and asks for a second press. */
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { words } from '../../words';
 
 interface ConfirmProps {
   readonly label: string;
+  /** What tells the button from others with its label, for those who hear it. */
+  readonly called?: string;
   readonly question: string;
   readonly onConfirm: () => void;
 }
 
-export function Confirm({ label, question, onConfirm }: ConfirmProps) {
-  const [asked, setAsked] = useState(false);
+export function Confirm({ label, called = label, question, onConfirm }: ConfirmProps) {
+  const [asked, setAsked] = useState<boolean | null>(null);
+  const first = useRef<HTMLButtonElement>(null);
+  // The button that was pressed gives way to the question, and comes back.
+  useEffect(() => {
+    if (asked !== null) first.current?.focus();
+  }, [asked]);
   if (!asked) {
     return (
-      <button class="button danger" type="button" onClick={() => setAsked(true)}>
+      <button class="button danger" type="button" aria-label={called} ref={first} onClick={() => setAsked(true)}>
         {label}
       </button>
     );
@@ -21,10 +28,10 @@ export function Confirm({ label, question, onConfirm }: ConfirmProps) {
     <div class="confirm" role="alert">
       <p>{question}</p>
       <div class="row">
-        <button class="button" type="button" onClick={() => setAsked(false)}>
+        <button class="button" type="button" ref={first} onClick={() => setAsked(false)}>
           {words.settings.keep}
         </button>
-        <button class="button danger" type="button" onClick={onConfirm}>
+        <button class="button danger" type="button" aria-label={called} onClick={onConfirm}>
           {label}
         </button>
       </div>

@@ -3,9 +3,12 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { Api } from '../../api/client';
 import type { Project } from '../../api/types';
 import { Definitions } from '../../project/definitions';
+import { deletedFieldsOf } from '../../project/deleted-fields';
+import type { People } from '../../project/people';
 import { Dialog } from '../../ui/dialog';
 import { Refusal } from '../../ui/refusal';
 import { words } from '../../words';
+import { JustDeleted } from '../deleted-section';
 import { Attributes } from './attributes';
 import { General } from './general';
 import { Indexes } from './indexes';
@@ -13,20 +16,23 @@ import { Indexes } from './indexes';
 interface SettingsProps {
   readonly api: Api;
   readonly project: Project;
+  readonly people: People;
   readonly onDeleted: () => void;
   /** The settings are closed: the definitions may have changed. */
   readonly onClose: () => void;
 }
 
-export function Settings({ api, project, onDeleted, onClose }: SettingsProps) {
+export function Settings({ api, project, people, onDeleted, onClose }: SettingsProps) {
   const definitions = useMemo(() => new Definitions(api, project), []);
+  const deleted = useMemo(() => deletedFieldsOf(api, project.id, () => void definitions.reload()), [definitions]);
   useEffect(() => () => definitions.close(), [definitions]);
   const error = definitions.error.value;
   return (
     <Dialog title={words.settings.title(definitions.project.value.name)} wide onClose={onClose}>
       {error !== null && <Refusal error={error} />}
+      <JustDeleted deleted={deleted} textOf={words.deletedFields.just} />
       <General definitions={definitions} onDeleted={onDeleted} />
-      <Attributes definitions={definitions} />
+      <Attributes definitions={definitions} deleted={deleted} people={people} />
       <Indexes definitions={definitions} />
     </Dialog>
   );

@@ -68,6 +68,14 @@ _DELETED_ATTRIBUTE: Json = {
     "expires": "2023-05-08T08:00:00Z",
 }
 
+_DELETED_PROJECT: Json = {
+    **_IN_A_LIST,
+    "version": 2,
+    "updated": "2023-05-01T08:00:00Z",
+    "deleted": "2023-05-01T08:00:00Z",
+    "deleted_by": "ann",
+    "expires": "2023-05-08T08:00:00Z",
+}
 _PROJECT: Json = {**_IN_A_LIST, "issues": 3, "attributes": [_ATTRIBUTE]}
 _INDEX: Json = {
     "id": "c1",
@@ -265,6 +273,8 @@ ANSWERS: dict[str, Json] = {
     "create_project": {**_PROJECT, "issues": 0, "attributes": []},
     "get_project": _PROJECT,
     "update_project": {**_PROJECT, "name": "Forth Bridge", "version": 2},
+    "list_deleted_projects": {"items": [_DELETED_PROJECT], "next": None},
+    "restore_project": {**_PROJECT, "version": 3, "updated": "2023-05-02T08:00:00Z"},
     "create_attribute": _ATTRIBUTE,
     "get_attribute": _ATTRIBUTE,
     "update_attribute": {**_ATTRIBUTE, "name": "Begin", "version": 2},

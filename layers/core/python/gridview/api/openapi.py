@@ -68,7 +68,6 @@ from gridview.support.errors import (
     Unprocessable,
     VersionMismatch,
 )
-from gridview.support.json_schema import NAME
 from gridview.support.validation import RequestModel, omissible
 
 Schema = dict[str, Any]
@@ -105,7 +104,7 @@ class IssuePatch(RequestModel):
 
 class CallShape(NamedTuple):
     """What a call takes and answers. `may`: the errors that its route does not tell of. `tells_token`: whether its answer may
-    have a consistency token. `job`: whether it may answer a job instead.
+    have a consistency token of changes, and `shows`: one of the issues that it shows. `job`: whether it may answer a job instead.
     """
 
     tag: str
@@ -115,6 +114,7 @@ class CallShape(NamedTuple):
     parameters: type[BaseModel] | None = None
     may: tuple[type[RequestError], ...] = ()
     tells_token: bool = False
+    shows: bool = False
     job: bool = False
 
 
@@ -140,6 +140,11 @@ CALLS: dict[str, CallShape] = {
     "get_project": CallShape("Projects", 200, responses.Project),
     "update_project": CallShape("Projects", 200, responses.Project, ProjectPatch, may=_DEFINITIONS),
     "delete_project": CallShape("Projects", 204, None, may=(Conflict,)),
+    "list_deleted_projects": CallShape(
+        "Projects", 200, responses.DeletedProjectPage, parameters=ListParameters
+    ),
+    "restore_project": CallShape("Projects", 200, responses.Project, may=(Conflict,)),
+    "purge_project": CallShape("Projects", 204, None, may=(Conflict,)),
     "create_attribute": CallShape("Attributes", 201, responses.Attribute, AttributeCreate, may=_DEFINITIONS),
     "get_attribute": CallShape("Attributes", 200, responses.Attribute),
     "update_attribute": CallShape("Attributes", 200, responses.Attribute, AttributePatch, may=_DEFINITIONS),
@@ -169,20 +174,24 @@ CALLS: dict[str, CallShape] = {
     "replay_delivery": CallShape(_WEBHOOKS, 202, responses.WebhookDelivery, may=(Conflict,)),
     "create_issue": CallShape("Issues", 201, responses.Issue, IssueCreate, may=(Conflict, Unprocessable)),
     "batch": CallShape("Issues", 200, responses.BatchAnswer, BatchRequest, may=(Conflict, InProgress)),
-    "get_issue": CallShape("Issues", 200, responses.Issue),
+    "get_issue": CallShape("Issues", 200, responses.Issue, shows=True),
     "update_issue": CallShape(
         "Issues", 200, responses.UpdatedIssue, IssuePatch, may=(Conflict, EditConflict, Unprocessable)
     ),
     "delete_issue": CallShape("Issues", 204, None, may=(Conflict, Unprocessable)),
-    "list_trash": CallShape("Trash", 200, responses.TrashPage, parameters=ListParameters),
+    "list_trash": CallShape("Trash", 200, responses.TrashPage, parameters=ListParameters, shows=True),
     "restore_issue": CallShape("Trash", 200, responses.Issue, may=(Conflict, Unprocessable)),
     "purge_issue": CallShape("Trash", 204, None, may=(Conflict,)),
-    "grid": CallShape(_GRID, 200, responses.IssuePage, GridRequest, may=(CursorExpired, *_QUERIES)),
-    "grid_get": CallShape(
-        _GRID, 200, responses.IssuePage, parameters=GridRequest, may=(CursorExpired, *_QUERIES)
+    "grid": CallShape(
+        _GRID, 200, responses.IssuePage, GridRequest, may=(CursorExpired, *_QUERIES), shows=True
     ),
-    "groups": CallShape(_GRID, 200, responses.IssueGroups, GroupsRequest, may=(CursorExpired, *_QUERIES)),
-    "summary": CallShape(_GRID, 200, responses.IssueSummary, SummaryRequest, may=_QUERIES),
+    "grid_get": CallShape(
+        _GRID, 200, responses.IssuePage, parameters=GridRequest, may=(CursorExpired, *_QUERIES), shows=True
+    ),
+    "groups": CallShape(
+        _GRID, 200, responses.IssueGroups, GroupsRequest, may=(CursorExpired, *_QUERIES), shows=True
+    ),
+    "summary": CallShape(_GRID, 200, responses.IssueSummary, SummaryRequest, may=_QUERIES, shows=True),
     "changes": CallShape(
         "Changes",
         200,
@@ -207,7 +216,9 @@ CALLS: dict[str, CallShape] = {
     "get_job": CallShape("Jobs", 200, responses.BackgroundJob),
     "cancel_job": CallShape("Jobs", 204, None, may=(Forbidden,)),
     "list_refused": CallShape("Jobs", 200, responses.RefusedPage, parameters=ListParameters),
-    "position": CallShape(_GRID, 200, responses.Position, parameters=PositionRequest, may=_QUERIES),
+    "position": CallShape(
+        _GRID, 200, responses.Position, parameters=PositionRequest, may=_QUERIES, shows=True
+    ),
     "list_comments": CallShape(_COMMENTS, 200, responses.CommentPage, parameters=ListParameters),
     "create_comment": CallShape(
         _COMMENTS, 201, responses.IssueComment, CommentCreate, may=(Conflict, Unprocessable)
@@ -215,8 +226,10 @@ CALLS: dict[str, CallShape] = {
     "get_comment": CallShape(_COMMENTS, 200, responses.IssueComment),
     "update_comment": CallShape(_COMMENTS, 200, responses.IssueComment, CommentPatch, may=(Conflict,)),
     "delete_comment": CallShape(_COMMENTS, 204, None, may=(Conflict,)),
-    "issue_history": CallShape(_HISTORY, 200, responses.HistoryPage, parameters=HistoryParameters),
-    "activity": CallShape(_HISTORY, 200, responses.ActivityPage, parameters=ActivityParameters),
+    "issue_history": CallShape(
+        _HISTORY, 200, responses.HistoryPage, parameters=HistoryParameters, shows=True
+    ),
+    "activity": CallShape(_HISTORY, 200, responses.ActivityPage, parameters=ActivityParameters, shows=True),
     "list_views": CallShape(_VIEWS, 200, responses.SavedViewPage, parameters=ListParameters),
     "create_view": CallShape(
         _VIEWS, 201, responses.SavedView, ViewCreate, may=(Conflict, Forbidden, Unprocessable)
@@ -235,7 +248,7 @@ _TAGS = {
     _HISTORY: "Who changed what, and when.",
     "Trash": "Deleted issues, which can be restored for 30 days.",
     "Jobs": "Changes of everything that a filter matches. They go on in the background.",
-    "Projects": "A project has attributes, issues and their states.",
+    "Projects": "A project has attributes, issues and their states. A deleted one can be restored for 7 days.",
     "Attributes": "The columns that a project adds to the fields of every issue. A deleted one can be restored for 7 days.",
     _COMMENTS: "What people say about an issue, and whom they mean.",
     _VIEWS: "What of a project is shown and how, under a name: one's own, everybody's, or what the project opens with.",
@@ -317,11 +330,11 @@ def _referring(node: Any, named: dict[str, Schema]) -> Any:
         return [_referring(one, named) for one in node]
     if not isinstance(node, dict):
         return node
-    found = {key: _referring(value, named) for key, value in node.items() if key != NAME}
-    if NAME not in node:
+    found = {key: _referring(value, named) for key, value in node.items() if key != ids.SCHEMA_NAME}
+    if ids.SCHEMA_NAME not in node:
         return found
-    named[node[NAME]] = found
-    return _ref(node[NAME])
+    named[node[ids.SCHEMA_NAME]] = found
+    return _ref(node[ids.SCHEMA_NAME])
 
 
 def _operation(route: Route, call: CallShape) -> Schema:
@@ -378,6 +391,11 @@ _TOKEN_OF_CHANGES: Schema = {
     "description": "Sent with reads in the next 60 seconds, it has their answers hold these changes.",
     "schema": _TOKEN_SCHEMA,
 }
+_TOKEN_OF_SHOWN: Schema = {
+    "description": "Sent with reads in the next 60 seconds, it has their answers hold what this one shows. "
+    "There is none where the index lacks nothing of it.",
+    "schema": _TOKEN_SCHEMA,
+}
 _RETRY_AFTER: Schema = {
     "description": "Seconds to wait before the next attempt.",
     "schema": {"type": "integer", "minimum": 1},
@@ -398,6 +416,8 @@ def _answer(route: Route, call: CallShape) -> Schema:
         answer["headers"] |= {CONSISTENCY_TOKEN: _TOKEN}
     if call.tells_token:
         answer["headers"] = {CONSISTENCY_TOKEN: _TOKEN_OF_CHANGES}
+    if call.shows:
+        answer["headers"] = {CONSISTENCY_TOKEN: _TOKEN_OF_SHOWN}
     if call.status == 204:
         return answer
     content: Schema = {"schema": {"type": "object"}}
@@ -552,6 +572,9 @@ def _headers(route: Route, call: CallShape) -> list[Schema]:
         told = "Tokens that the writes of the change have answered, joined by commas: none of them is left out of the undo."
         found.append({"name": CONSISTENCY_TOKEN, "description": told, "schema": _TOKENS_SCHEMA})
     if call.tag == _GRID or (call.status == 202 and call.answer is responses.BackgroundJob):
-        told = "Tokens that writes have answered, joined by commas: the answer holds these writes, of up to 500 issues in all."
+        told = (
+            "Tokens that writes and reads have answered, or cursors of the project's changes, joined by commas: the answer holds "
+            "what they stand for. They name up to 500 issues in all, besides what precedes a cursor."
+        )
         found.append({"name": CONSISTENCY_TOKEN, "description": told, "schema": _TOKENS_SCHEMA})
     return [{"in": "header", "required": False, **one} for one in found]

@@ -188,6 +188,21 @@ class ProjectPage(AnswerModel):
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
 
 
+class DeletedProject(Project):
+    """A deleted project, as it was."""
+
+    deleted: AwareDatetime
+    deleted_by: str
+    expires: AwareDatetime = ModelField(description="Until when it can be restored.")
+
+
+class DeletedProjectPage(AnswerModel):
+    """The projects that can be restored, the last deleted first. A page may be short; only `"next": null` ends the list."""
+
+    items: list[DeletedProject]
+    next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
 class IndexKey(AnswerModel):
     """One key of a composite index."""
 
@@ -724,7 +739,8 @@ class ActivityPage(AnswerModel):
 
 
 Current = (
-    Project
+    DeletedProject
+    | Project
     | DeletedAttribute
     | Attribute
     | CompositeIndex

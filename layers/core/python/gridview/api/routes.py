@@ -50,6 +50,8 @@ _ME = "/v1/me"
 _USERS = "/v1/users"
 _PROJECTS = "/v1/projects"
 _PROJECT = _PROJECTS + "/{project}"
+_DELETED_PROJECTS = "/v1/deleted-projects"
+_DELETED_PROJECT = _DELETED_PROJECTS + "/{project}"
 _ATTRIBUTES = _PROJECT + "/attributes"
 _ATTRIBUTE = _ATTRIBUTES + "/{attribute}"
 _DELETED_ATTRIBUTES = _PROJECT + "/deleted-attributes"
@@ -92,6 +94,30 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("update_project", "PATCH", _PROJECT, "command", Role.ADMIN, "Change a project's name or states"),
     Route("delete_project", "DELETE", _PROJECT, "command", Role.ADMIN, "Delete a project"),
+    Route(
+        "list_deleted_projects",
+        "GET",
+        _DELETED_PROJECTS,
+        "query",
+        Role.ADMIN,
+        "The deleted projects that can be restored, the last deleted first",
+    ),
+    Route(
+        "restore_project",
+        "POST",
+        _DELETED_PROJECT + "/restore",
+        "command",
+        Role.ADMIN,
+        "Bring a deleted project back with all that is in it",
+    ),
+    Route(
+        "purge_project",
+        "DELETE",
+        _DELETED_PROJECT,
+        "command",
+        Role.ADMIN,
+        "Remove a deleted project for good",
+    ),
     Route("create_attribute", "POST", _ATTRIBUTES, "command", Role.ADMIN, "Add an attribute to a project"),
     Route("get_attribute", "GET", _ATTRIBUTE, "query", Role.VIEWER, "An attribute of a project"),
     Route("update_attribute", "PATCH", _ATTRIBUTE, "command", Role.ADMIN, "Change an attribute"),

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from orjson import Fragment
+
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.encoding.values import datetime_json
 from gridview.schema import options
@@ -29,6 +31,19 @@ def project_json(project_id: str, item: Mapping[str, Any], issues: int | None = 
         "created_by": item["created_by"],
         "updated_by": item["updated_by"],
     }
+
+
+def fitting(projects: Iterable[Mapping[str, Any]]) -> list[Fragment]:
+    """The first of these projects, as JSON: as many as an answer can hold, and one at least."""
+    shown: list[Fragment] = []
+    size = 0
+    for project in projects:
+        encoded = dumps(project)
+        size += size_in_response(encoded)
+        if shown and size > MAX_PROJECT_BYTES:
+            break
+        shown.append(Fragment(encoded))
+    return shown
 
 
 def attribute_json(items: ProjectItems, field: Field) -> dict[str, Any]:

@@ -12,15 +12,15 @@ from gridview.commands.preconditions import Expected, check
 from gridview.commands.reads import whole_project
 from gridview.commands.requests import HistoryInput, ProjectCreate, ProjectPatch
 from gridview.dynamodb.errors import TransactionFailed
-from gridview.dynamodb.expressions import ABSENT, put, set_attribute, version_is
+from gridview.dynamodb.expressions import ABSENT, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.encoding.fences import before
 from gridview.index.journal import new_head
-from gridview.schema import ids, options
+from gridview.schema import ids, options, restorable
 from gridview.schema.catalog import HistorySetting
+from gridview.schema.deleted_projects import deletion
 from gridview.schema.items import JOURNAL_MARK, raise_epoch, to_catalog, to_history
-from gridview.schema.jobs import Job, save
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
 from gridview.support.errors import Conflict
@@ -30,9 +30,10 @@ from gridview.support.validation import parse
 def create_project(
     table: Table, actor: Actor, body: Any, *, journalled: bool = False, commit: Commit = at_once
 ) -> dict[str, Any]:
-    """Create a project: one transaction of three items or four. Conflict if the id is taken; a deleted project keeps it for a time.
+    """Create a project: one transaction of three items or four. Conflict if the id is taken.
 
-    `journalled`: from its first epoch on.
+    A deleted project keeps its id while it can be restored, and for a time after it was removed. `journalled`: from the first epoch
+    on.
     """
     request = parse(ProjectCreate, body)
     states = options.change("states", (), 1, request.states)
@@ -43,7 +44,7 @@ def create_project(
         item = {
             keys.PK: keys.project(actor.tenant, project_id),
             keys.SK: keys.tenant(actor.tenant),
-            keys.SORT: _sort(request.name, project_id),
+            keys.SORT: listed_at(request.name, project_id),
             "name": request.name,
             "states": [state.to_item() for state in states.options],
             "next_state": states.next_option,
@@ -73,7 +74,7 @@ def create_project(
         except TransactionFailed as error:
             if request.id is None or not error.failed:
                 raise
-            raise Conflict("The id is taken.") from error
+            raise _taken(table, actor, project_id) from error
         return created
 
     return retry_lost_races(change)
@@ -104,7 +105,7 @@ def update_project(
         version = item["version"]
         check(expected, version, partial(whole_project, table, catalog, items))
         if "name" in given:
-            item |= {"name": request.name, keys.SORT: _sort(request.name, project)}
+            item |= {"name": request.name, keys.SORT: listed_at(request.name, project)}
         if "states" in given:
             state = replace(catalog.state, next_option=item["next_state"])
             states = changed_options(table, catalog, state, "states", request.states, items.next_epoch)
@@ -131,39 +132,41 @@ def update_project(
     return changed
 
 
-def delete_project(
-    table: Table, catalogs: Catalogs, actor: Actor, project: str, expected: Expected, *, settling: float
-) -> None:
-    """Delete a project: one transaction. Afterwards it answers 404 and takes no issue.
+def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str, expected: Expected) -> None:
+    """Delete a project: one transaction of four items. NotFound, VersionMismatch.
 
-    Background work removes all its data. It begins after `settling` seconds. The project's id stays taken until even the tombstones
-    of its issues have expired (`job_worker`), so that an issue number never means two things.
+    Afterwards it answers 404 and takes no issue, as if it did not exist. It can be restored for seven days (`deleted_projects`), so
+    its id stays taken; background work removes all its data after that.
     """
 
     def change() -> None:
         items = read(table, actor.tenant, project)
-        version = items.project["version"]
         catalog = to_catalog(actor.tenant, project, items)
-        check(expected, version, partial(whole_project, table, catalog, items))
-        item = {name: value for name, value in items.project.items() if name != keys.SORT}
-        item |= {"deleted": True, "version": version + 1, "updated": clock.now(), "updated_by": actor.user}
-        close = set_attribute(item[keys.PK], keys.COUNTER, "closed", True)
-        due = clock.after(settling)
-        job = Job(items.next_epoch, due)
-        if items.job is not None:
-            job = items.job.restarted(items.next_epoch, due)
-        removal = save(item[keys.PK], items.job, job)
-        table.transact([put(item, version_is(version)), close, raise_epoch(items), removal])
+        check(expected, items.project["version"], partial(whole_project, table, catalog, items))
+        table.transact(deletion(items, project, actor.user, clock.now()))
 
     retry_lost_races(change)
     catalogs.forget(actor.tenant, project)
 
 
+def listed_at(name: str, project_id: str) -> str:
+    """The sort string of a project: those of a tenant sort by folded name, then id."""
+    return before(sort_strings.text(name)) + project_id
+
+
+def _taken(table: Table, actor: Actor, project: str) -> Conflict:
+    """Why a project cannot have this id: 1 read unit."""
+    own = table.get(keys.project(actor.tenant, project), keys.tenant(actor.tenant), consistent=True) or {}
+    deleted = restorable.deletion_of(own)
+    if deleted is None or restorable.is_over(deleted.at):
+        return Conflict("The id is taken.")
+    path = f"/v1/deleted-projects/{project}"
+    return Conflict(
+        "The project with this id was deleted and can still be restored. "
+        f"Restore it (POST {path}/restore), or remove it for good (DELETE {path}); its id then stays taken for some months."
+    )
+
+
 def _history(before: HistorySetting, request: HistoryInput) -> dict[str, Any]:
     given = {name: getattr(request, name) for name in request.model_fields_set}
     return {**before._asdict(), **given}
-
-
-def _sort(name: str, project_id: str) -> str:
-    """Projects of a tenant sort by folded name, then id."""
-    return before(sort_strings.text(name)) + project_id

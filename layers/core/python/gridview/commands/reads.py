@@ -4,7 +4,7 @@ This is a module of `commands`, because reads and writes share the forms of answ
 project's definitions. The trash is listed here too. `schema.document_store` reads a single issue.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import takewhile
 from typing import Any
@@ -13,11 +13,11 @@ from orjson import Fragment
 
 from gridview.commands.actor import Actor
 from gridview.commands.answers import (
-    MAX_PROJECT_BYTES,
     attribute_json,
     composite_json,
     find_attribute,
     find_composite,
+    fitting,
     project_json,
 )
 from gridview.commands.requests import ListParameters
@@ -29,6 +29,7 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.encoding.values import datetime_json
 from gridview.index.issue_count import issues_in
+from gridview.index.shown_versions import Shown, ShownVersion
 from gridview.schema.catalog import Catalog
 from gridview.schema.document_store import issue_key
 from gridview.schema.documents import Document, to_json
@@ -66,27 +67,17 @@ def list_projects(
     """A page of the tenant's projects in name order, as of the index: one Query."""
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = actor.tenant.encode()
-    bound = Bound(">", str(cursors.open(request.cursor, binding))) if request.cursor is not None else None
-    page = table.query(keys.tenant(actor.tenant), index=True, bound=bound, limit=request.limit + 1)
-    shown = _fitting(page.items[: request.limit])
+    begin = keys.LIVING_PROJECTS if request.cursor is None else str(cursors.open(request.cursor, binding))
+    page = table.query(
+        keys.tenant(actor.tenant), index=True, bound=Bound(">", begin), limit=request.limit + 1
+    )
+    found = page.items[: request.limit]
+    shown = fitting(project_json(keys.parse_project(item[keys.PK])[1], item) for item in found)
     more = len(page.items) > len(shown) or (page.last is not None and len(shown) < request.limit)
     return {
         "items": shown,
         "next": cursors.seal(page.items[len(shown) - 1][keys.SORT], binding) if more else None,
     }
-
-
-def _fitting(items: Sequence[Item]) -> list[Fragment]:
-    """The first of these projects, as JSON: as many as an answer can hold."""
-    shown: list[Fragment] = []
-    size = 0
-    for item in items:
-        encoded = dumps(project_json(keys.parse_project(item[keys.PK])[1], item))
-        size += size_in_response(encoded)
-        if shown and size > MAX_PROJECT_BYTES:
-            break
-        shown.append(Fragment(encoded))
-    return shown
 
 
 def get_attribute(table: Table, actor: Actor, project: str, attribute: str) -> dict[str, Any]:
@@ -111,11 +102,12 @@ def get_composite(table: Table, actor: Actor, project: str, index: str) -> dict[
 
 
 def list_trash(
-    table: Table, catalog: Catalog, parameters: Mapping[str, str], cursors: Cursors
+    table: Table, catalog: Catalog, parameters: Mapping[str, str], cursors: Cursors, shown: Shown
 ) -> dict[str, Any]:
     """A page of a project's deleted issues, newest first, as the stream consumer has listed them. It may be short.
 
-    A Query, half a read unit for some 40 issues, and half a unit for each 4 KB of a document.
+    A Query, half a read unit for some 40 issues, and half a unit for each 4 KB of a document. `shown`: is told which issues the
+    page shows as deleted.
     """
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     partition = keys.trash(catalog.tenant, catalog.project)
@@ -130,7 +122,8 @@ def list_trash(
         return sum(item_size(found[key]) for key in at_the_head) > MAX_TRASH_BYTES
 
     fetched = table.batch_get(list(wanted.values()), enough=is_enough)
-    shown: list[Fragment] = []
+    items: list[Fragment] = []
+    versions: list[ShownVersion] = []
     size, seen, more = 0, "", page.last is not None
     for place, key in wanted.items():
         document = fetched.items.get(key)
@@ -138,12 +131,15 @@ def list_trash(
         if document is not None and _stands_at(document, places[place][1]):
             encoded = dumps(trashed_json(catalog, document))
         size += size_in_response(encoded)
-        if key in fetched.left or (shown and size > MAX_TRASH_BYTES):
+        if key in fetched.left or (items and size > MAX_TRASH_BYTES):
             more = True
             break
         seen = place
-        shown += [Fragment(encoded)] if encoded else []
-    return {"items": shown, "next": cursors.seal(seen, binding) if more else None}
+        if document is not None and encoded:
+            items.append(Fragment(encoded))
+            versions.append(ShownVersion(document["num"], document["version"], document["updated"], True))
+    shown.take(versions)
+    return {"items": items, "next": cursors.seal(seen, binding) if more else None}
 
 
 def _stands_at(document: Item, version: int) -> bool:

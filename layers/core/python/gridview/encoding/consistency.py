@@ -1,13 +1,16 @@
-"""Consistency tokens: which issues a caller has just written, for requests whose answers are to hold these writes. Pure.
+"""Consistency tokens: which issues a caller has just written or seen, for requests whose answers are to hold that. Pure.
 
-Every write answers a token in the header `X-Consistency-Token`. A token is sealed like a cursor, for one tenant, and is good for a
-minute: then the index holds the write, or lags. Its content is binary, so that 500 consecutive new issues take 1.4 KB:
+Every write answers a token in the header `X-Consistency-Token`, and so does a read that shows what the index may still lack. A
+token is sealed like a cursor, for one tenant, and is good for a minute: then the index holds the write, or lags. Its content is
+binary, so that 500 consecutive new issues take 1.4 KB:
 
     form (1 byte) | until (4 bytes, seconds since 1970) | project | issues, each: distance from the one before, version
+
+That of a read begins with an issue 0, which there is not. Its version is the number up to which the answer counts the journal.
 """
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from struct import Struct
 from typing import NamedTuple
@@ -27,21 +30,31 @@ MAX_ISSUES = 500
 DELETED = 0
 """Stands for the version of an issue that was deleted."""
 
+_JOURNAL = 0
+"""Stands for the journal in the place of an issue."""
+
 _FORM = 1
 _HEAD = Struct(">BI")
 
 
 class RecentWrites(NamedTuple):
-    """Writes of issues of one project. `versions`: issue number -> version, or DELETED; good `until`, in seconds since 1970."""
+    """Writes of issues of one project. `versions`: issue number -> version, or DELETED; good `until`, in seconds since 1970.
+
+    `number`: None if these are the caller's writes. Otherwise the caller has seen them, and with them all that the project's
+    journal tells up to this number (0: nothing of it).
+    """
 
     project: str
     until: int
     versions: Mapping[int, int]
+    number: int | None = None
 
     def to_bytes(self) -> bytes:
         """Encode."""
         name = self.project.encode()
         parts = [_HEAD.pack(_FORM, self.until), _varint(len(name)), name]
+        if self.number is not None:
+            parts += [_varint(_JOURNAL), _varint(self.number)]
         last = 0
         for num, version in sorted(self.versions.items()):
             parts += [_varint(num - last), _varint(version)]
@@ -57,15 +70,19 @@ class RecentWrites(NamedTuple):
         begin = _HEAD.size + 1  # a project's id has at most 32 characters
         end = begin + content[_HEAD.size]
         numbers = _numbers(content[end:])
-        versions, num = {}, 0
+        versions, num = dict[int, int](), 0
         for distance in numbers:
             num += distance
             versions[num] = next(numbers)
-        return cls(content[begin:end].decode(), until, versions)
+        number = versions.pop(_JOURNAL, None)
+        return cls(content[begin:end].decode(), until, versions, number)
 
 
 Recent = tuple[RecentWrites, ...]
 """What the answer to one request is to hold; () for a request without tokens."""
+
+OpenOther = Callable[[str], Recent]
+"""What a text that is no token asks an answer to hold. ValueError: it is nothing of the kind."""
 
 
 class ConsistencyTokens:
@@ -74,39 +91,61 @@ class ConsistencyTokens:
     def __init__(self, secrets: Sequence[bytes]) -> None:
         self._seals = Seals(secrets, "consistency")
 
-    def token(self, tenant: str, project: str, versions: Mapping[int, int], now: float) -> str:
-        """The token of writes made `now`."""
+    def token(
+        self, tenant: str, project: str, versions: Mapping[int, int], now: float, number: int | None = None
+    ) -> str:
+        """The token of writes made `now`; of an answer that shows these versions, if there is a `number`."""
         return self._seals.seal(
-            RecentWrites(project, int(now) + SECONDS, versions).to_bytes(), tenant.encode()
+            RecentWrites(project, int(now) + SECONDS, versions, number).to_bytes(), tenant.encode()
         )
 
-    def opened(self, header: str | None, tenant: str) -> Recent:
-        """The writes that a header's tokens tell of. InvalidRequest for what is no token of this tenant."""
+    def opened(self, header: str | None, tenant: str, otherwise: OpenOther | None = None) -> Recent:
+        """The writes that a header's tokens tell of. InvalidRequest for what is no token of this tenant.
+
+        `otherwise`: opens what may stand in the place of a token.
+        """
         texts = [text.strip() for text in header.split(",")] if header is not None else []
         try:
-            return tuple(RecentWrites.from_bytes(self._seals.open(text, tenant.encode())) for text in texts)
+            return tuple(one for text in texts for one in self._opened(text, tenant, otherwise))
         except ValueError:
-            told = "must hold tokens that writes of this tenant have answered, joined by commas"
-            raise InvalidRequest(
-                f"{CONSISTENCY_TOKEN} {told}.", [FieldError(CONSISTENCY_TOKEN, told)]
+            raise refused(
+                "must hold tokens that this tenant was answered, or cursors of this project's changes, joined by commas"
             ) from None
+
+    def _opened(self, text: str, tenant: str, otherwise: OpenOther | None) -> Recent:
+        try:
+            return (RecentWrites.from_bytes(self._seals.open(text, tenant.encode())),)
+        except ValueError:
+            if otherwise is None:
+                raise
+        return otherwise(text)
+
+
+def refused(told: str) -> InvalidRequest:
+    """The error of a header that is wrong."""
+    return InvalidRequest(f"{CONSISTENCY_TOKEN} {told}.", [FieldError(CONSISTENCY_TOKEN, told)])
 
 
 def still_good(writes: Iterable[RecentWrites], project: str, now: float) -> Recent:
     """Those of a project that have not expired, each once. InvalidRequest for more than 500 issues."""
     found = _good(writes, project, now)
     if len(issues_in(found)) > MAX_ISSUES:
-        told = f"must name at most {MAX_ISSUES} issues in all"
-        raise InvalidRequest(f"{CONSISTENCY_TOKEN} {told}.", [FieldError(CONSISTENCY_TOKEN, told)])
+        raise refused(f"must name at most {MAX_ISSUES} issues in all")
     return found
 
 
 def with_those_of_a_cursor(
     recent: Recent, carried: Iterable[RecentWrites], project: str, now: float
 ) -> Recent:
-    """These, and what a cursor carries: the newest first, as far as 500 issues go. Who sends a cursor cannot know what is in it."""
+    """These, and what a cursor carries: the newest first, as far as 500 issues go. Who sends a cursor cannot know what is in it.
+
+    What others of them say for as long is left out, or a long walk would gather more than a cursor can hold.
+    """
     together = recent
     for one in sorted(_good(carried, project, now), key=attrgetter("until"), reverse=True):
+        lasting = tuple(other for other in together if other.until >= one.until)
+        if one.versions.keys() <= issues_in(lasting) and (one.number or 0) <= number_in(lasting):
+            continue
         more = _good((*together, one), project, now)
         together = more if len(issues_in(more)) <= MAX_ISSUES else together
     return together
@@ -114,7 +153,9 @@ def with_those_of_a_cursor(
 
 def _good(writes: Iterable[RecentWrites], project: str, now: float) -> Recent:
     good = (one for one in writes if one.project == project and now <= one.until)
-    return tuple({one.to_bytes(): one for one in good}.values())
+    found = tuple({one.to_bytes(): one for one in good}.values())
+    furthest = max(found, key=lambda one: one.number or 0, default=None)
+    return tuple(one for one in found if one.versions or (one.number and one is furthest))
 
 
 def to_texts(writes: Recent) -> list[str]:
@@ -130,6 +171,16 @@ def from_texts(texts: Iterable[str]) -> Recent:
 def issues_in(writes: Recent) -> frozenset[int]:
     """The numbers of the issues."""
     return frozenset(num for one in writes for num in one.versions)
+
+
+def number_in(writes: Recent) -> int:
+    """The number up to which an answer is to hold the journal; 0: of this nothing is said."""
+    return max((one.number or 0 for one in writes), default=0)
+
+
+def writes_in(writes: Recent) -> Recent:
+    """Those that the caller has made, and not only seen."""
+    return tuple(one for one in writes if one.number is None)
 
 
 def _varint(number: int) -> bytes:

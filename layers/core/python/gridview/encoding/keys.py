@@ -11,7 +11,7 @@ the type, and the types are distinct, so two different entities never share a ke
 
 from typing import NamedTuple
 
-from gridview.encoding.sort_strings import issue_number
+from gridview.encoding.sort_strings import ESCAPE, SEPARATOR, issue_number
 
 PK = "PK"
 SK = "SK"
@@ -83,6 +83,18 @@ def tenant(tenant_id: str) -> str:
 def project(tenant_id: str, project_id: str) -> str:
     """Partition key of a project, and index partition of its issues: `project-0807.35e9`."""
     return f"{PROJECT_PREFIX}{tenant_id}.{project_id}"
+
+
+LIVING_PROJECTS = SEPARATOR + ESCAPE
+"""In a tenant's index partition: behind the sort strings of deleted projects, and before those of all others."""
+
+
+def deleted_project(deleted_at: str, project_id: str) -> str:
+    """Sort string of a deleted project that can be restored, by the stored instant: `␁␁2026-11-21T08:00:00.000000Z␁35e9`.
+
+    It is before those of all others: the one of a project without a name that sorts is a separator and the id.
+    """
+    return f"{SEPARATOR}{SEPARATOR}{deleted_at}{SEPARATOR}{project_id}"
 
 
 LAG_PREFIX = "lag-"

@@ -11,7 +11,7 @@ from gridview.index.journal import Head
 from gridview.index.journal_log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.items import to_catalog
-from gridview.schema.store import DefinitionsMissing, read
+from gridview.schema.store import DefinitionsMissing, read_kept
 from gridview.support import clock
 from gridview.support.errors import NotFound
 
@@ -20,7 +20,9 @@ _KEPT_FIELDS = 20_000
 
 
 class Defined(NamedTuple):
-    """The definitions of a project. A deleted project has no catalog; then this says whether its deletion is in progress."""
+    """The definitions of a project, as long as it can be restored. One deleted for good has no catalog; then this says whether its
+    removal is in progress.
+    """
 
     catalog: Catalog | None
     removing: bool
@@ -54,7 +56,7 @@ class Definitions:
         """The present definitions, strongly consistent."""
         as_of = clock.now()
         try:
-            catalog = to_catalog(tenant, project, read(self._table, tenant, project))
+            catalog = to_catalog(tenant, project, read_kept(self._table, tenant, project))
             families = frozenset((*families_of(catalog), *chain_check.left(catalog)))
             head = (
                 Log(self._table, tenant, project).known_head(consistent=True) if catalog.journalled else None

@@ -159,5 +159,14 @@ def read(table: Table, catalog: Catalog, cache: BlockCache) -> Lag:
     return Lag(at, _note(items.get(own)), beat)
 
 
+def kept(cache: BlockCache) -> float | None:
+    """How many seconds the index is behind, as far as a container knows without reading: by the heartbeat. None if it does not."""
+    found = cache.beat()
+    if found is None:
+        return None
+    beat, at = found
+    return Lag(at, None, beat).seconds
+
+
 def _note(item: Item | None) -> Note | None:
     return None if item is None else Note(item["taken_in"] / 1_000, item["behind"] / 1_000)

@@ -36,12 +36,12 @@ that the table takes to remove an item). A restored issue goes on with its versi
 
 
 def current_catalog(table: Table, catalogs: Catalogs, tenant: str, project: str) -> Catalog | None:
-    """The catalog of the table's present epoch (`Catalogs.current`).
+    """The catalog of the table's present epoch, also of a deleted project that can be restored (`Catalogs.kept`).
 
-    None if there are no definitions: nothing is derived from a deleted project's issues (`require_deleted`).
+    None if there are no definitions: nothing is derived from the issues of a project deleted for good (`require_deleted`).
     """
     try:
-        return catalogs.current(table, tenant, project)
+        return catalogs.kept(table, tenant, project)
     except (DefinitionsMissing, NotFound):
         return None
 

@@ -40,7 +40,7 @@ from gridview.schema.generations import IndexNotReady
 from gridview.schema.history import Change
 from gridview.schema.jobs import Hint
 from gridview.schema.leases import RETRY
-from gridview.schema.store import Catalogs
+from gridview.schema.store import Catalogs, ProjectClosed
 from gridview.schema.views import View
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
@@ -65,6 +65,9 @@ _PAGE = 100
 
 _BUILDING = 60.0
 """Seconds until a view is looked at again whose order is being built."""
+
+_HIDDEN = 3_600.0
+"""Seconds until an outbox is looked at again whose project is deleted and can be restored. A change is hinted at before that."""
 
 _MISSING = 2.0
 """Seconds until a number is looked for again at which the feed waits."""
@@ -113,6 +116,8 @@ def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float]) -
         turn.work()
     except OutboxLost:
         pass
+    except ProjectClosed:
+        turn.put_off()
     except NotFound:  # the webhook, or its project
         store.close()
     return Delivered(turn.attempts, turn.failures, turn.given_up, turn.disabled)
@@ -172,6 +177,11 @@ class _Turn:
                 wait = RETRY
             if self._given_back(wait):
                 return
+
+    def put_off(self) -> None:
+        """Give the outbox back as it is: nothing is sent while its project is deleted. It goes on from there once that is back."""
+        with suppress(OutboxLost):
+            self._store.give_back(self._outbox, clock.after(_HIDDEN), whatever_has_come=True)
 
     def _given_back(self, wait: float | None) -> bool:
         """Give the outbox back, to be looked at after so many seconds; None: not until somebody puts it anew."""

@@ -32,6 +32,7 @@ from gridview.maintenance.rebuild_pass import pass_over
 from gridview.maintenance.removal import remove_activity, remove_jobs, remove_outboxes
 from gridview.schema import restorable
 from gridview.schema.catalog import Catalog, Field
+from gridview.schema.deleted_projects import removal
 from gridview.schema.items import (
     JOURNAL_MARK,
     ProjectItems,
@@ -43,7 +44,7 @@ from gridview.schema.items import (
 )
 from gridview.schema.jobs import PARTS, Hint, Job, Turn, save, unchanged
 from gridview.schema.leases import LEASE, RETRY, checkpoint
-from gridview.schema.store import Catalogs, read, require_deleted
+from gridview.schema.store import Catalogs, read_kept, require_deleted
 from gridview.support import clock
 from gridview.support.concurrency import chunked, in_threads
 from gridview.support.errors import NotFound, Overloaded
@@ -295,7 +296,7 @@ class Worker:
         """After the last issue: update the definitions to what is true now, and start another pass if changes are still pending."""
         tenant, project = keys.parse_project(partition)
         try:
-            items = read(self._table, tenant, project)
+            items = read_kept(self._table, tenant, project)
         except NotFound:
             return self._finish_removal(partition, job, left)
         catalog = to_catalog(tenant, project, items)
@@ -314,20 +315,25 @@ class Worker:
             due = clock.after(self._settling)
             self._save(partition, job, job.restarted(catalog.epoch, due))
         else:
-            self._rest(partition, job, catalog)
+            self._rest(partition, job, items, catalog)
         return None
 
-    def _rest(self, partition: str, job: Job, catalog: Catalog) -> None:
-        """There is nothing to do until the first of the deleted attributes can no longer be restored; or nothing at all."""
+    def _rest(self, partition: str, job: Job, items: ProjectItems, catalog: Catalog) -> None:
+        """There is nothing to do until the first of what was deleted can be restored no longer; or nothing at all."""
         deletions = [field.deletion.at for field in catalog.hidden if field.deletion]
+        if items.deletion is not None:
+            deletions.append(items.deletion.at)
         if deletions:
             self._save(partition, job, job.resting(restorable.expires(min(deletions))))
         else:
             self._table.transact([delete(partition, keys.JOB, unchanged(job))])
 
     def _end_rest(self, partition: str, job: Job) -> None:
-        """Delete for good what can no longer be restored. A pass removes its values once every container knows."""
-        items = read(self._table, *keys.parse_project(partition))
+        """Delete for good what can no longer be restored. A pass removes it, or its values, once every container knows."""
+        items = read_kept(self._table, *keys.parse_project(partition))
+        if items.deletion is not None and restorable.is_over(items.deletion.at):
+            self._table.transact(removal(items, job, clock.after(self._settling)))
+            return
         catalog = to_catalog(*keys.parse_project(partition), items)
         now = clock.now()
         over = [
@@ -336,7 +342,7 @@ class Worker:
             if field.deletion is not None and restorable.is_over(field.deletion.at)
         ][:_AT_ONCE]
         if not over:
-            self._rest(partition, job, catalog)
+            self._rest(partition, job, items, catalog)
             return
         gone = [
             put(
@@ -354,7 +360,7 @@ class Worker:
         self._hints.append(_hint(partition, waiting))
 
     def _finish_removal(self, partition: str, job: Job, left: Callable[[], float]) -> Job | None:
-        """After the last issue of a deleted project: remove its definitions, and keep its id taken for a while."""
+        """After the last issue of a project deleted for good: remove its definitions, and keep its id taken for a while."""
         tenant, project = keys.parse_project(partition)
         require_deleted(self._table, tenant, project)
         own, counter = keys.tenant(tenant), keys.COUNTER

@@ -1,17 +1,19 @@
 """From a plan to an answer: it is carried out, and explained if that is asked for."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import Recent, issues_in
+from gridview.encoding.consistency import Recent, issues_in, number_in, refused
 from gridview.encoding.cursors import Cursors
 from gridview.index.block_cache import BlockCache
 from gridview.index.feed_cursors import AHEAD_SECONDS, FeedCursor
 from gridview.index.feed_positions import FeedPosition
 from gridview.index.freshness import Lag
 from gridview.index.moves import Unheard
+from gridview.index.shown_versions import Shown
 from gridview.index.unheard import SETTLED
 from gridview.query import planner
 from gridview.query.counted import Counted, Decides, always
@@ -27,6 +29,9 @@ from gridview.support import clock
 
 Result = TypeVar("Result")
 
+_SAME_CURSOR = 60.0
+"""Seconds within which answers that count the same answer the same cursor: so a client sees that they do."""
+
 
 def carried_out(
     plan: Node,
@@ -40,6 +45,8 @@ def carried_out(
     explain: bool,
     decides: Decides = always,
     feed: Cursors | None = None,
+    shown: Shown | None = None,
+    shows: Callable[[Result], Iterable[Item]] | None = None,
 ) -> tuple[Result, dict[str, Any]]:
     """What the steps of a plan give, and what every answer tells besides: `index`, and `explain` if that is asked for.
 
@@ -48,16 +55,24 @@ def carried_out(
     writes that the answer is to hold. `feed`: what seals `changes`, the cursor of the feed in front of which is what was counted;
     null where nobody can tell (`query.counted`). `decides`: as for `Executor`. Where numbers were given out lately it is also read
     whether the index has heard of these issues; if not, they are laid over, and the plan is carried out anew.
+
+    `shown`: is told what the answer shows and the index may still lack. `shows`: the documents that a result shows; None: it is
+    made of all that were read. Overloaded: the journal does not tell yet what `recent` says of it; InvalidRequest: there is none.
     """
-    just_written, begun = issues_in(recent), clock.seconds()
+    just_written, number, begun = issues_in(recent), number_in(recent), clock.seconds()
     kept = cache or BlockCache(0.0)
-    executor = Executor(table, catalog, kept, epoch, just_written, decides)
+    executor = Executor(table, catalog, kept, epoch, just_written, decides, number)
     state = _State(epoch, just_written, journal=catalog.journalled)
     while True:
         with suppress(LaidAnew):
             result, *_ = executor.run(side_by_side(steps(), *state.reads()))
             break
+    if number and not catalog.journalled:
+        raise refused("must not hold a cursor of changes: the project keeps no journal")
     facts = executor.trace.facts
+    if shown is not None:
+        shown.late = state.lag(facts).seconds
+        executor.show(shown, None if shows is None else shows(result))
     told: dict[str, Any] = {"index": state.index(facts)}
     if feed is not None:
         counted = executor.counted(state.lag(facts).seconds)
@@ -69,10 +84,9 @@ def carried_out(
 
 def _cursor(counted: Counted, catalog: Catalog, begun: float) -> FeedCursor:
     """Where whoever has an answer goes on: behind what it counts."""
-    position = FeedPosition(counted.number, 0, begun)
-    return FeedCursor(
-        position, catalog.epoch, ahead=counted.ahead, until=int(clock.seconds()) + AHEAD_SECONDS
-    )
+    since = begun - begun % _SAME_CURSOR
+    until = int(since + _SAME_CURSOR) + AHEAD_SECONDS
+    return FeedCursor(FeedPosition(counted.number, 0, since), catalog.epoch, ahead=counted.ahead, until=until)
 
 
 class _State:

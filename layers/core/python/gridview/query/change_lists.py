@@ -16,6 +16,7 @@ from gridview.encoding import keys
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.history import read_changes, whole
+from gridview.index.shown_versions import Shown, ShownVersion
 from gridview.query import change_request
 from gridview.schema.catalog import Catalog
 from gridview.schema.comments import COMMENTED, Comment, comment_event
@@ -37,6 +38,7 @@ class _Listed(NamedTuple):
 
     event: dict[str, Any]
     place: object
+    change: Change | None = None
 
 
 class _Reached(NamedTuple):
@@ -73,10 +75,12 @@ def issue_history(
     parameters: Mapping[str, str],
     cursors: Cursors,
     epoch: EpochCheck,
+    shown: Shown,
 ) -> dict[str, Any]:
     """A page of an issue's changes and of the comments on it: two Queries side by side, 0.5 read units for each 4 KB of each.
 
-    NotFound for a number of which nothing is remembered and which no issue has; to find that out takes a second read.
+    NotFound for a number of which nothing is remembered and which no issue has; to find that out takes a second read. `shown`: is
+    told which versions the page shows.
     """
     request = change_request.of_an_issue(parameters)
     binding = dumps([catalog.tenant, catalog.project, num])
@@ -109,11 +113,11 @@ def issue_history(
         begin = _Reached.ahead_of(changes.items, said)
     remembered = whole(table, _remembered(catalog, changes.items))
     merged = list(_merged(catalog, remembered, said, begin))
-    shown = merged[: request.limit]
-    more = len(merged) > len(shown) or changes.last is not None or comments.last is not None
+    listed = merged[: request.limit]
+    more = len(merged) > len(listed) or changes.last is not None or comments.last is not None
     # Where nothing of a page is remembered, nothing behind it is.
-    last = shown[-1].place if more and shown else None
-    return _told(shown, last, cursors, binding)
+    last = listed[-1].place if more and listed else None
+    return _told(listed, last, cursors, binding, shown)
 
 
 def _merged(
@@ -125,7 +129,7 @@ def _merged(
         if not said or (left and left[0][1].at >= said[0].created):
             item, change = left.pop(0)
             reached = reached._replace(change=item[keys.SK])
-            yield _Listed(event_json(catalog, change), [*reached])
+            yield _Listed(event_json(catalog, change), [*reached], change)
         else:
             comment = said.pop(0)
             reached = reached._replace(comment=comment.id)
@@ -133,9 +137,17 @@ def _merged(
 
 
 def activity(
-    table: Table, catalog: Catalog, parameters: Mapping[str, str], cursors: Cursors, epoch: EpochCheck
+    table: Table,
+    catalog: Catalog,
+    parameters: Mapping[str, str],
+    cursors: Cursors,
+    epoch: EpochCheck,
+    shown: Shown,
 ) -> dict[str, Any]:
-    """A page of a project's changes: a Query of at most 500 entries, and 0.5 read units for each 4 KB of a change that is told."""
+    """A page of a project's changes: a Query of at most 500 entries, and 0.5 read units for each 4 KB of a change that is told.
+
+    `shown`: as for `issue_history`.
+    """
     request = change_request.of_a_project(catalog, parameters)
     only = request.only(catalog)
     asked = [request.by, request.field, request.mentions, request.since, request.to]
@@ -159,9 +171,9 @@ def activity(
         ),
     )
     found = _remembered(catalog, (item for item in page.items if item[keys.SK] != behind))
-    shown = found[: request.limit]
-    last = shown[-1][keys.SK] if len(found) > len(shown) else page.last
-    return _told(_listed(table, catalog, shown), last, cursors, binding)
+    entries = found[: request.limit]
+    last = entries[-1][keys.SK] if len(found) > len(entries) else page.last
+    return _told(_listed(table, catalog, entries), last, cursors, binding, shown)
 
 
 def _remembered(catalog: Catalog, items: Iterable[Item]) -> list[Item]:
@@ -187,14 +199,17 @@ def _listed(table: Table, catalog: Catalog, entries: Sequence[Item]) -> Iterable
         for item in some:
             change = changes.get((item["num"], item.get("version", 0)))
             if change is not None:
-                yield _Listed(event_json(catalog, change), item[keys.SK])
+                yield _Listed(event_json(catalog, change), item[keys.SK], change)
             elif item["kind"] == COMMENTED:
                 yield _Listed(comment_event(item), item[keys.SK])
 
 
-def _told(listed: Iterable[_Listed], last: object, cursors: Cursors, binding: bytes) -> dict[str, Any]:
+def _told(
+    listed: Iterable[_Listed], last: object, cursors: Cursors, binding: bytes, shown: Shown
+) -> dict[str, Any]:
     """The page of these events, as many as an answer holds; `last`: where the next one begins if all of them fit."""
     told: list[Fragment] = []
+    versions: list[ShownVersion] = []
     size = 0
     place: object = None
     for one in listed:
@@ -204,5 +219,9 @@ def _told(listed: Iterable[_Listed], last: object, cursors: Cursors, binding: by
             last = place
             break
         told.append(Fragment(encoded))
-        place = one.place
+        place, change = one.place, one.change
+        if change is not None:
+            removed = change.kind == "delete"
+            versions.append(ShownVersion(change.num, change.version, change.at, removed))
+    shown.take(versions)
     return {"items": told, "next": None if last is None else cursors.seal(last, binding)}

@@ -22,16 +22,14 @@ from gridview.index.families import NUMBERS
 from gridview.index.feed_cursors import MAX_AHEAD
 from gridview.index.journal import IssueChange, JournalItem
 from gridview.index.moves import FamilyMoves, Logged
+from gridview.index.shown_versions import TAKEN_IN, Shown, ShownVersion, beyond
 from gridview.query.group_blocks import is_plain
 from gridview.query.overlay import Overlay, was_read
 from gridview.query.plan import BitmapScan, FullScan, Node, Recheck, TopN
-from gridview.query.reads import Documents, Listed, ReadDocuments, ReadRange, ReadRanges
+from gridview.query.reads import Documents, Listed, ReadDocuments, ReadIssue, ReadRange, ReadRanges
 from gridview.query.steps import Ask
 from gridview.schema.catalog import Catalog, FieldOrder
 from gridview.support import clock
-
-TAKEN_IN = 60.0
-"""Seconds after a write in which a consumer that is on time has it."""
 
 Decides = Callable[[Node], bool]
 """Whether what a node reads decides what is counted."""
@@ -105,6 +103,8 @@ class Seen:
                     self._take(one.items, known)
                     if self.decides(asked.node):
                         self.deciding |= BitMap(item["num"] for item in one.items)
+            case ReadIssue():
+                self._take((answer,), known)
 
     def look_at_entries(self, node: Node, entry: Entry) -> None:
         """At the sort entries of a block, which were read anew."""
@@ -147,6 +147,25 @@ class Seen:
         if any(self._lacks(span, catalog, there) for span in self._spans):
             return None
         return Counted(logged.last + 1, ahead)
+
+    def show(
+        self,
+        shown: Shown,
+        logged: Logged | None,
+        laid: Sequence[ShownVersion],
+        documents: Iterable[Item] | None,
+    ) -> None:
+        """Tell what of this the index may lack. `laid`: what was laid over, because tokens named it, and has to be again.
+
+        `documents`: those that the answer shows; None: it is made of all that were read.
+        """
+        if documents is None:
+            found = [ShownVersion(num, *one) for num, one in self.documents.items()]
+        else:
+            found = [ShownVersion(one["num"], one["version"], one["updated"]) for one in documents]
+        known = {one.num for one in laid}
+        gone = (ShownVersion(num, 0, removed=True) for num in self.gone if num not in known)
+        shown.take(found, [*laid, *beyond(logged), *gone], logged)
 
     def _agree(
         self, told: Mapping[int, IssueChange], laid: Mapping[int, int | None], late: float | None

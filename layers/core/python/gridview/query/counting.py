@@ -10,6 +10,7 @@ from gridview.encoding.consistency import Recent, from_texts, to_texts, with_tho
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.block_cache import BlockCache
+from gridview.index.shown_versions import Shown
 from gridview.query import aggregate_planner, grouping, summary
 from gridview.query.answer import carried_out
 from gridview.query.grid import MAX_RESPONSE_BYTES
@@ -33,12 +34,13 @@ def grouped_counts(
     epoch: EpochCheck = CONFIRMED,
     recent: Recent = (),
     feed: Cursors | None = None,
+    shown: Shown | None = None,
 ) -> dict[str, Any]:
     """`groups`, in the order of the fields, and the cursor `next`; at most four rounds, unless the index changes under it.
 
     Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
     than its budget, IndexNotReady, CursorExpired. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
-    `recent`: writes that the index is to hold, besides those that the page before held. `feed`: as for `carried_out`.
+    `recent`: writes that the index is to hold, besides those that the page before held. `feed`, `shown`: as for `carried_out`.
     """
     binding = query.binding(catalog.tenant, catalog.project)
     reached, before = (None, ()) if query.cursor is None else _opened(query, cursors, binding)
@@ -54,16 +56,17 @@ def grouped_counts(
         recent=recent,
         explain=query.explain,
         feed=feed,
+        shown=shown,
     )
     ahead = behind(found.groups, reached)
-    shown = _fitting(query, ahead[: query.limit])
-    more = found.more or len(shown) < len(ahead)
-    end = reached_by(ahead[: len(shown)], reached) if more else None
+    fitting = _fitting(query, ahead[: query.limit])
+    more = found.more or len(fitting) < len(ahead)
+    end = reached_by(ahead[: len(fitting)], reached) if more else None
     sealed = None
     if end is not None:
         payload = [_CURSOR_VERSION, query.arrangements, *end, *to_texts(recent)]
         sealed = cursors.seal(payload, binding)
-    return {"groups": shown, "more": more, "next": sealed, **told}
+    return {"groups": fitting, "more": more, "next": sealed, **told}
 
 
 def _fitting(query: GroupsQuery, groups: Sequence[Group]) -> list[orjson.Fragment]:
@@ -101,12 +104,13 @@ def summarized(
     epoch: EpochCheck = CONFIRMED,
     recent: Recent = (),
     feed: Cursors | None = None,
+    shown: Shown | None = None,
 ) -> dict[str, Any]:
     """`matched`, and of each field the functions asked for.
 
     Read units: `explain` and docs/performance.md tell. `cache`: what the container keeps. Unprocessable where it would take more
     than its budget, IndexNotReady. `epoch`: what finds out whether the catalog is current; StaleDefinitions. `recent`: writes that
-    the index is to hold. `feed`: as for `carried_out`.
+    the index is to hold. `feed`, `shown`: as for `carried_out`.
     """
     plan = aggregate_planner.summary(catalog, query)
     found, told = carried_out(
@@ -119,5 +123,6 @@ def summarized(
         recent=recent,
         explain=query.explain,
         feed=feed,
+        shown=shown,
     )
     return {**summary_json(found.matched, found.told), **told}

@@ -19,6 +19,7 @@ from gridview.index.journal_log import Log
 from gridview.index.journal_tail import JournalTail, recent_moves, tail_of
 from gridview.index.ledger import Ledger
 from gridview.index.moves import Logged, Move, move_of
+from gridview.index.shown_versions import Shown, ShownVersion
 from gridview.index.unheard import unheard
 from gridview.query.counted import Counted, Decides, Seen, always
 from gridview.query.index_snapshot import IndexSnapshot
@@ -48,6 +49,7 @@ from gridview.schema.epoch import CONFIRMED, EpochCheck
 from gridview.schema.trash import DELETED_BY, is_trashed, living
 from gridview.support import clock
 from gridview.support.concurrency import in_context
+from gridview.support.errors import Overloaded
 
 Result = TypeVar("Result")
 
@@ -84,7 +86,7 @@ class Executor:
     `epoch`: what ReadEpoch finds out about the catalog. `recent`: the issues that ReadRecent reads. It has to be in the first round
     then: until it has come, nothing that is at hand will do. So it is in a journalled project of which nothing is at hand.
     Otherwise steps are shown what is known of the journal. If that turns out to be less than what stands there, all is done anew.
-    `decides`: of which nodes documents decide what is counted.
+    `decides`: of which nodes documents decide what is counted. `number`: up to where the journal is to be laid over at least.
     """
 
     def __init__(
@@ -95,7 +97,9 @@ class Executor:
         epoch: EpochCheck = CONFIRMED,
         recent: frozenset[int] = frozenset(),
         decides: Decides = always,
+        number: int = 0,
     ) -> None:
+        self._number = number
         self._seen = Seen(decides)
         self._deleted: dict[int, int] = {}
         self._table = table
@@ -135,6 +139,18 @@ class Executor:
             for num, document in overlay.documents.items()
         }
         return self._seen.counted(self._catalog, logged, laid, late)
+
+    def show(self, shown: Shown, documents: Iterable[Item] | None) -> None:
+        """Tell what the index may lack of what was read. `documents`: as for `Seen.show`."""
+        moves = (self._overlay or NOTHING).of(self._recent)
+        laid = [
+            ShownVersion(move.num, self._deleted.get(move.num, 0), removed=True)
+            if move.document is None
+            else ShownVersion(move.num, move.document["version"])
+            for move in moves
+            if move.families
+        ]
+        self._seen.show(shown, self._logged, laid, documents)
 
     @property
     def trace(self) -> Trace:
@@ -214,19 +230,20 @@ class Executor:
             del self._state[ReadRecent]
             raise LaidAnew
         overlay = self._overlay
-        if overlay is None or overlay is NOTHING:
+        if overlay is None:
             return answers
-        unsettled = [
-            Ask(node, ReadBlocks(wants))
-            for node, read in asked
-            if isinstance(read, ReadDirectories) and (wants := self._index.unsettled(read))
-        ]
-        if unsettled:
-            self._round(unsettled)
-        laid = [overlay.over(one.read, answer) for one, answer in zip(asked, answers, strict=True)]
-        if self._logged is not None:
-            for one, answer in zip(asked, laid, strict=True):
-                self._seen.look(one, answer, overlay)
+        laid = answers
+        if overlay is not NOTHING:
+            unsettled = [
+                Ask(node, ReadBlocks(wants))
+                for node, read in asked
+                if isinstance(read, ReadDirectories) and (wants := self._index.unsettled(read))
+            ]
+            if unsettled:
+                self._round(unsettled)
+            laid = [overlay.over(one.read, answer) for one, answer in zip(asked, answers, strict=True)]
+        for one, answer in zip(asked, laid, strict=True):
+            self._seen.look(one, answer, overlay)
         return laid
 
     @property
@@ -352,10 +369,7 @@ class Executor:
         partitions = {num: keys.issue(tenant, project, num) for num in sorted(self._recent)}
         wanted = [(one, sort) for one in partitions.values() for sort in (self._project, keys.LEDGER)]
         found = table.batch_get(wanted, consistent=True).items
-        logged = None
-        if self._catalog.journalled:
-            log = Log(table, tenant, project)
-            logged = recent_moves(log, self._cache, self._tail, consistent=self._outrun > 0)
+        logged = self._journal(Log(table, tenant, project)) if self._catalog.journalled else None
         told = Logged() if logged is None else logged
         now = int(clock.seconds())
         moves = [
@@ -373,6 +387,18 @@ class Executor:
         self._deleted |= {item["num"]: item["version"] for item in documents if is_trashed(item)}
         others = _logged_alone(told, self._recent)
         return Overlay([*(move for move in moves if move is not None), *others]), logged
+
+    def _journal(self, log: Log) -> Logged:
+        """What the journal tells. Where that is less than what the answer is to hold, it is read once more, strongly consistent.
+
+        Overloaded: it is less even so.
+        """
+        logged = recent_moves(log, self._cache, self._tail, consistent=self._outrun > 0)
+        if logged.last < self._number:
+            logged = recent_moves(log, self._cache, tail_of(log, self._cache), consistent=True)
+        if logged.last < self._number:
+            raise Overloaded("The journal does not tell all yet that the answer is to hold; try again.")
+        return logged
 
     def _documents(self, table: Table, read: ReadDocuments) -> Documents:
         tenant, project = self._catalog.tenant, self._catalog.project

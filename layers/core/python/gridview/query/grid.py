@@ -5,11 +5,13 @@ from typing import Any
 
 import orjson
 
+from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import Recent, from_texts, to_texts, with_those_of_a_cursor
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.block_cache import BlockCache
+from gridview.index.shown_versions import Shown
 from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.counted import never, of_a_page
@@ -40,12 +42,13 @@ def grid_page(
     epoch: EpochCheck = CONFIRMED,
     recent: Recent = (),
     feed: Cursors | None = None,
+    shown: Shown | None = None,
 ) -> dict[str, Any]:
     """One page: `rows`, `next`, `prev`, `offset` and, if asked for, `total`, `matched` and `explain`.
 
     Read units: `explain` and docs/performance.md tell. Unprocessable for what would take too much; CursorExpired.
     `cache`: what the container keeps. `epoch`: what finds out whether the catalog is current; StaleDefinitions.
-    `recent`: writes that the index is to hold, besides those that the page before held. `feed`: as for `carried_out`.
+    `recent`: writes that the index is to hold, besides those that the page before held. `feed`, `shown`: as for `carried_out`.
     """
     binding = query.binding(catalog.tenant, catalog.project)
     spot, backward, before = (None, False, ()) if query.cursor is None else _opened(query, cursors, binding)
@@ -62,6 +65,8 @@ def grid_page(
         explain=query.explain,
         decides=of_a_page if query.count else never,
         feed=feed,
+        shown=shown,
+        shows=lambda rows: _documents(query, rows),
     )
     rows, end, start = _shown(plan, catalog, found)
 
@@ -94,6 +99,11 @@ def _shown(
     )
     behind = Spot(found.rows[0].place, after=backward) if taken else found.behind
     return (rows[::-1] if backward else rows), ahead, behind if backward or found.behind is not None else None
+
+
+def _documents(query: GridQuery, found: Rows) -> list[Item]:
+    """The documents of the rows that are shown, if they fit."""
+    return [row.document for row in found.rows[: query.limit] if row.document is not None and row.belongs]
 
 
 def _opened(query: GridQuery, cursors: Cursors, binding: bytes) -> tuple[Spot, bool, Recent]:

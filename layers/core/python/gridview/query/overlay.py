@@ -11,7 +11,7 @@ much of a change the index shows, nor whether parts of it are of other moments, 
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -138,6 +138,10 @@ class Overlay:
     def recent(self) -> int:
         """How many of its issues sort entries may show elsewhere: as many more of them may have to be read."""
         return sum(move.known or move.pending for move in self._moves.values())
+
+    def of(self, issues: Container[int]) -> list[Move]:
+        """The moves of these issues, where their documents were read."""
+        return [move for move in self._moves.values() if move.known and move.num in issues]
 
     @property
     def issues(self) -> BitMap:

@@ -20,6 +20,7 @@ from gridview.index.block_cache import BlockCache
 from gridview.index.directory import Range
 from gridview.index.families import NUMBERS
 from gridview.index.ledger import Ledger
+from gridview.index.shown_versions import Shown
 from gridview.query import planner
 from gridview.query.answer import carried_out
 from gridview.query.bitmap_filter import Judged, Selection
@@ -54,12 +55,14 @@ def position(
     cache: BlockCache | None = None,
     epoch: EpochCheck = CONFIRMED,
     recent: Recent = (),
+    shown: Shown | None = None,
 ) -> dict[str, Any]:
     """`position`: how many rows come before an issue in an order, null when it does not match the filter; `explain` if asked for.
 
     The issue itself is read strongly consistent, all others as of the index; NotFound. Read units: half of one for the block in
     which the issue stands, and under a filter for all blocks before it (or behind it, where these are fewer) and the filter's sets.
     `epoch`: what finds out whether the catalog is current; StaleDefinitions. `recent`: writes that the index is to hold.
+    `shown`: as for `carried_out`.
     """
     plan = planner.plan_row_number(catalog, num, query)
     found, told = carried_out(
@@ -71,6 +74,7 @@ def position(
         epoch=epoch,
         recent=recent,
         explain=query.explain,
+        shown=shown,
     )
     return {"position": found, **told}
 

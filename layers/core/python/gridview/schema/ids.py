@@ -6,8 +6,6 @@ import string
 import unicodedata
 from collections.abc import Container
 
-from gridview.support.json_schema import component
-
 TENANT = re.compile(r"[a-z0-9]{2,32}")
 PROJECT = re.compile(r"[a-z0-9]{2,32}")
 ATTRIBUTE = re.compile(r"[a-z0-9_]{1,64}")
@@ -29,7 +27,10 @@ MAX_COMMENT_ID = 999_998
 MAX_VIEW_NUMBER = 99_999_999
 """The highest number in the id of a saved view. Deleted views keep theirs."""
 
-FIELD_ID_SCHEMA = component("FieldId", {"type": "string", "pattern": f"^{ATTRIBUTE.pattern}$"})
+SCHEMA_NAME = "x-name"
+"""A JSON Schema with this member stands under that name of its own in the OpenAPI document, with a reference in its place."""
+
+FIELD_ID_SCHEMA = {SCHEMA_NAME: "FieldId", "type": "string", "pattern": f"^{ATTRIBUTE.pattern}$"}
 """Of the id of an attribute or of a field that every issue has."""
 
 RESERVED_FIELDS = frozenset({"num", "name", "state", "created", "updated"})

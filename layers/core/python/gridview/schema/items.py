@@ -20,6 +20,7 @@ from gridview.schema.catalog import (
 from gridview.schema.generations import Indexes
 from gridview.schema.jobs import Job
 from gridview.schema.numbering import Numbering
+from gridview.schema.restorable import ProjectDeletion, deletion_of
 
 JOURNAL_MARK = "journal"
 """The attribute of a catalog item that says that the project is journalled."""
@@ -41,6 +42,11 @@ class ProjectItems(NamedTuple):
     def next_epoch(self) -> int:
         """The epoch of a change that is based on these items."""
         return int(self.catalog["epoch"]) + 1
+
+    @property
+    def deletion(self) -> ProjectDeletion | None:
+        """The project's deletion, while that can be taken back."""
+        return deletion_of(self.project)
 
     @property
     def next_composite(self) -> int:
@@ -68,6 +74,7 @@ def to_catalog(tenant: str, project: str, items: ProjectItems) -> Catalog:
         composites=tuple(sorted(map(to_composite, items.composites), key=lambda one: int(one.key[1:]))),
         journalled=items.catalog.get(JOURNAL_MARK, False),
         history=to_history(items.project),
+        closed=items.deletion is not None,
     )
 
 

@@ -1,5 +1,8 @@
 """For how long deleted attributes and projects can be restored. (Deleted issues: `trash`.) Pure."""
 
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
 from gridview.support import clock
 
 KEPT_DAYS = 7.0
@@ -15,3 +18,19 @@ def expires(deleted: str) -> str:
 def is_over(deleted: str) -> bool:
     """Whether that time is over now, so that it is to be removed for good."""
     return expires(deleted) <= clock.now()
+
+
+DELETION = "deletion"
+"""The attribute of a project's own item that says that the project is deleted and can be restored."""
+
+
+class ProjectDeletion(NamedTuple):
+    """By whom and when (a stored instant) a project was deleted that can be restored."""
+
+    by: str
+    at: str
+
+
+def deletion_of(own: Mapping[str, Any]) -> ProjectDeletion | None:
+    """The deletion of a project, by its own item; None if it is not deleted, or for good."""
+    return ProjectDeletion(*own[DELETION]) if DELETION in own else None

@@ -21,6 +21,7 @@ from gridview.support.errors import Conflict, NotFound, RequestError
 
 _KEPT = 256
 _ATTEMPTS = 5
+_NO_PROJECT = "Project not found."
 
 Result = TypeVar("Result")
 
@@ -32,11 +33,19 @@ class DefinitionsMissing(Exception):
         super().__init__(f"The definitions of {keys.project(tenant, project)} are missing.")
 
 
+class ProjectClosed(NotFound):
+    """The project is deleted and can be restored. Who asks for it is told what he is told of one that does not exist."""
+
+    def __init__(self) -> None:
+        super().__init__(_NO_PROJECT)
+
+
 class Catalogs:
     """Catalogs of the projects of a table. Thread-safe.
 
     A copy may be of any age, and the epoch tells whether it is current. `using` and `existing` are for requests: what was changed
-    before the request began is seen by it. `current` is for background work.
+    before the request began is seen by it. `current` is for work in somebody's name, and `kept` for that which keeps what is
+    derived right: it alone gives the catalog of a deleted project that can be restored.
     """
 
     def __init__(self, beside: Callable[[Table, str, str], object] | None = None) -> None:
@@ -50,17 +59,22 @@ class Catalogs:
 
         A read costs one read unit for each 4 KB of definitions.
         """
-        return self._entries.get((tenant, project)) or self.reload(table, tenant, project)
+        known = self._entries.get((tenant, project))
+        return self.reload(table, tenant, project) if known is None or known.closed else known
 
     def known(self, tenant: str, project: str) -> Catalog | None:
         """The catalog as this container knows it, however old; None if it does not."""
         return self._entries.get((tenant, project))
 
     def reload(self, table: Table, tenant: str, project: str) -> Catalog:
-        """Read the catalog now, strongly consistent."""
+        """Read the catalog now, strongly consistent. NotFound."""
         return self._read_now(table, tenant, project)[0]
 
     def _read_now(self, table: Table, tenant: str, project: str) -> tuple[Catalog, EpochCheck]:
+        catalog, epoch = self._read_kept(table, tenant, project)
+        return _opened(catalog), epoch
+
+    def _read_kept(self, table: Table, tenant: str, project: str) -> tuple[Catalog, EpochCheck]:
         items = self._read(table, tenant, project)
         catalog = to_catalog(tenant, project, items)
         with self._lock:
@@ -75,18 +89,25 @@ class Catalogs:
     def _read(self, table: Table, tenant: str, project: str) -> ProjectItems:
         beside = self._beside
         if beside is None:
-            return read(table, tenant, project)
+            return read_kept(table, tenant, project)
         items, _ = side_by_side(
-            table, lambda: read(table, tenant, project), lambda own: beside(own, tenant, project)
+            table, lambda: read_kept(table, tenant, project), lambda own: beside(own, tenant, project)
         )
         return items
 
     def current(self, table: Table, tenant: str, project: str) -> Catalog:
-        """The current catalog. Costs one read unit for its epoch, plus a read of all definitions if the cached copy is stale."""
+        """The current catalog. NotFound.
+
+        Costs one read unit for its epoch, plus a read of all definitions if the cached copy is stale.
+        """
+        return _opened(self.kept(table, tenant, project))
+
+    def kept(self, table: Table, tenant: str, project: str) -> Catalog:
+        """The current catalog, also of a deleted project that can be restored. NotFound for any other. Costs the same."""
         known = self._entries.get((tenant, project))
         if known is not None and _is_current(table, known):
             return known
-        return self.reload(table, tenant, project)
+        return self._read_kept(table, tenant, project)[0]
 
     def using(
         self,
@@ -104,6 +125,8 @@ class Catalogs:
         when it raises UnknownOption, or anything before the check. `numbered`: the check tells the project's counter too.
         """
         known = self._entries.get((tenant, project))
+        if known is not None and known.closed:
+            known = self.current(table, tenant, project)
         if known is None:
             catalog, epoch = self._read_now(table, tenant, project)
         else:
@@ -123,13 +146,13 @@ class Catalogs:
         return use(*self._read_now(table, tenant, project))
 
     def existing(self, table: Table, tenant: str, project: str, act: Callable[[Catalog], Result]) -> Result:
-        """The result of `act`, which depends on no definition but that the project exists. NotFound, even if `act` has been done.
+        """The result of `act`, which reads, and depends on no definition but that the project exists. NotFound.
 
         The epoch is read beside it: 1 read unit.
         """
         catalog = self._entries.get((tenant, project))
-        if catalog is None:
-            return act(self.reload(table, tenant, project))
+        if catalog is None or catalog.closed:
+            return act(self.current(table, tenant, project))
         result, _ = side_by_side(table, lambda: act(catalog), lambda own: self.current(own, tenant, project))
         return result
 
@@ -162,8 +185,22 @@ def _is_current(table: Table, catalog: Catalog) -> bool:
     return stored is not None and bool(stored["epoch"] == catalog.epoch)
 
 
+def _opened(catalog: Catalog) -> Catalog:
+    if catalog.closed:
+        raise ProjectClosed
+    return catalog
+
+
 def read(table: Table, tenant: str, project: str) -> ProjectItems:
     """The stored items of a project, strongly consistent. NotFound if it does not exist or is deleted; DefinitionsMissing."""
+    items = read_kept(table, tenant, project)
+    if items.deletion is not None:
+        raise ProjectClosed
+    return items
+
+
+def read_kept(table: Table, tenant: str, project: str) -> ProjectItems:
+    """The same, also of a deleted project that can be restored."""
     found: dict[str, dict[str, Any]] = {}
     attributes, composites = [], []
     for item in table.query_all(keys.project(tenant, project), consistent=True):
@@ -175,7 +212,7 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
             found[item[keys.SK]] = item
     own = found.get(keys.tenant(tenant))
     if own is None or own.get("deleted"):
-        raise NotFound("Project not found.")
+        raise NotFound(_NO_PROJECT)
     if keys.CATALOG not in found:
         raise DefinitionsMissing(tenant, project)
     job = found.get(keys.JOB)
@@ -193,7 +230,7 @@ def read(table: Table, tenant: str, project: str) -> ProjectItems:
 
 
 def require_deleted(table: Table, tenant: str, project: str) -> None:
-    """DefinitionsMissing unless the project's own item says that it was deleted: issues are removed for no other reason."""
+    """DefinitionsMissing unless the project's own item says that it was deleted for good: nothing else lets issues be removed."""
     own = table.get(keys.project(tenant, project), keys.tenant(tenant), consistent=True)
     if own is None or not own.get("deleted"):
         raise DefinitionsMissing(tenant, project)

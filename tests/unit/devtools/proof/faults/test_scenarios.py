@@ -16,12 +16,12 @@ from devtools.proof.faults.scenarios import RANDOM, TOGETHER, Played, play
 from devtools.proof.faults.virtual import Constants
 from gridview.index import blocks
 
-EVERY = 60
+EVERY = 120
 """Of so many points that are enumerated, one is played: neighbours are much alike."""
 
 DRAWN = range(RANDOM, RANDOM + 60)
 
-PEOPLE = range(TOGETHER, TOGETHER + 20)
+PEOPLE = range(TOGETHER, TOGETHER + 12)
 """People who work together, of each family and with each size of batches."""
 
 
@@ -145,8 +145,8 @@ def test_seeds_are_every_point_and_then_what_is_drawn_and_a_third_has_journals()
 def test_scenarios_with_journals_commit_and_close_numbers_and_fold_side_by_side() -> None:
     first = scenarios.JOURNALLED + RANDOM
     seeds = (
-        *range(first, first + 18),
-        *map(scenarios.JOURNALLED.__add__, points.job_points(journal=True)[::80]),
+        *range(first, first + 10),
+        *map(scenarios.JOURNALLED.__add__, points.job_points(journal=True)[::160]),
     )
     assert_no_difference(seeds)
     totals = sum((one.totals for one in played(seeds)), Counter())

@@ -1,0 +1,133 @@
+"""What a question carries besides the tokens of writes: those that reads have answered, and cursors of the changes.
+
+Of each write that the index may lack, a question carries the token; or that of a read which has shown the issue as it is: of the
+issue by itself, of a page of rows, or of any answer that held all of it. Or it carries the cursor of the changes of such an answer,
+which stands for all that precedes it, however long ago. Either way its answers have to be the same.
+
+A read names what was written within a minute. Of what is older, the token of the write is carried.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from devtools.proof.oracle import asking, world
+from devtools.proof.oracle.compare import Loaded
+from devtools.proof.oracle.world import Json
+from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import DELETED, Recent, RecentWrites, still_good
+from gridview.encoding.cursors import Cursors
+from gridview.index.feed_cursors import FeedCursor
+from gridview.index.shown_versions import TAKEN_IN, Shown, ShownVersion
+from gridview.schema.document_store import get_issue
+from gridview.support import clock
+from gridview.support.errors import Unprocessable
+
+FOREVER = 2**32 - 1
+_MEANWHILE = 5.0
+"""Seconds that a read takes at most: what is younger by so much when it begins is young when it ends."""
+
+_ANSWERS, _CURSORS = "answers", "cursors of the changes"
+_SAY_HOW_FAR = (_ANSWERS, _CURSORS)
+
+Meanwhile = Callable[[Callable[[Table], Any]], Any]
+"""Does the work of a reader, between whose calls all goes on."""
+
+
+@dataclass(slots=True)
+class Carrier:
+    """Somebody who has read before. `meanwhile`: how; `rest`: lets tokens expire; None: there are no cursors."""
+
+    random: Random
+    loaded: Loaded
+    writes: RecentWrites
+    meanwhile: Meanwhile
+    happened: Counter[str]
+    rest: Callable[[], None] | None = None
+    says_how_far: bool = False
+    """Whether what is carried says up to where the journal is to be held: then copies of the journal may be late."""
+
+    def carried(self) -> Recent:
+        """The tokens of all writes, or what may stand in their place."""
+        ways = {"writes": (self._writes, 4), "issues": (self._issues, 1), "rows": (self._rows, 2)}
+        ways[_ANSWERS] = self._answer, 1
+        if self.rest is not None:
+            ways[_CURSORS] = self._cursor, 2
+        (chosen,) = self.random.choices(list(ways), [weight for _, weight in ways.values()])
+        try:
+            found = ways[chosen][0]()
+        except Unprocessable:
+            found = None
+        if found is None:
+            return self._writes()
+        self.happened[f"questions with tokens of {chosen}"] += 1
+        self.says_how_far = chosen in _SAY_HOW_FAR
+        return found
+
+    def _writes(self) -> Recent:
+        return (self.writes,)
+
+    def _issues(self) -> Recent:
+        """Of each issue as it is by itself."""
+        shown = Shown()
+        read = [
+            get_issue(self.loaded.table, self.loaded.catalog, num)
+            for num, version in self.writes.versions.items()
+            if version != DELETED
+        ]
+        shown.take([ShownVersion(one["num"], one["version"], one["updated"]) for one in read])
+        return self._with_the_others(shown, {one["num"]: one["version"] for one in read}, clock.seconds())
+
+    def _rows(self) -> Recent | None:
+        """Of a page of rows."""
+        question = world.question(self.random, self.loaded.project)
+        if question.kind not in ("walk", "offset"):
+            return None
+        shown, begun = Shown(), clock.seconds()
+        page = self._asked(asking.page, question.body, (), shown)
+        return self._with_the_others(shown, {row["num"]: row["version"] for row in page["rows"]}, begun)
+
+    def _with_the_others(self, shown: Shown, versions: Mapping[int, int], begun: float) -> Recent:
+        """The token of what was shown, and those of the writes that it did not show, or that were old by then."""
+        project = self.loaded.project
+        seen = {
+            num
+            for num, version in versions.items()
+            if version == self.writes.versions.get(num)
+            and clock.instant(project.times[num][1]) > begun - TAKEN_IN + _MEANWHILE
+        }
+        self.happened["writes that reads have shown"] += len(seen)
+        others = {num: version for num, version in self.writes.versions.items() if num not in seen}
+        return self._token(shown), self.writes._replace(versions=others)
+
+    def _answer(self) -> Recent:
+        """Of an answer that held all writes."""
+        question = world.question(self.random, self.loaded.project)
+        ask = {"groups": asking.grouped, "summary": asking.summarized}.get(question.kind, asking.page)
+        body = {} if question.kind == "position" else question.body
+        shown = Shown()
+        self._asked(ask, body, (self.writes,), shown)
+        return (self._token(shown),)
+
+    def _cursor(self) -> Recent | None:
+        """The cursor of the changes of such an answer, some time later."""
+        answer = self._asked(asking.page, {"limit": 1, "count": True}, (self.writes,), Shown(), asking.FEED)
+        if answer["changes"] is None:
+            return None
+        if self.rest is not None and self.random.random() < 0.5:
+            self.rest()
+        catalog = self.loaded.catalog
+        held = FeedCursor.held(answer["changes"], asking.FEED, catalog.tenant, catalog.project)
+        return still_good(held, catalog.project, clock.seconds())
+
+    def _asked(
+        self, ask: Callable[..., Any], body: Json, recent: Recent, shown: Shown, feed: Cursors | None = None
+    ) -> Any:
+        loaded = self.loaded
+        given = (loaded.catalog, body, loaded.cache, recent, loaded.epoch, feed, shown)
+        return self.meanwhile(lambda table: ask(table, *given))
+
+    def _token(self, shown: Shown) -> RecentWrites:
+        return RecentWrites(self.loaded.catalog.project, FOREVER, shown.versions, shown.number)

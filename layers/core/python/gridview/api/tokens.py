@@ -1,0 +1,35 @@
+"""Consistency tokens in requests and answers: what a request's answer is to hold, and what the next one is."""
+
+from aws_lambda_powertools import Logger
+
+from gridview.api.config import CursorSource
+from gridview.api.http import Request
+from gridview.encoding.consistency import CONSISTENCY_TOKEN, Recent, still_good
+from gridview.index.feed_cursors import FeedCursor
+from gridview.index.shown_versions import Shown
+from gridview.support import aws, clock
+
+
+def carried(request: Request, source: CursorSource) -> Recent:
+    """What the answer is to hold, by the tokens and cursors of changes that came along. InvalidRequest."""
+    header = request.header(CONSISTENCY_TOKEN.lower())
+    if header is None:
+        return ()
+    tenant, project = request.actor.tenant, request.path["project"]
+    feed = source.cursors("changes")
+    opened = source.tokens().opened(header, tenant, lambda text: FeedCursor.held(text, feed, tenant, project))
+    return still_good(opened, project, clock.seconds())
+
+
+def telling(request: Request, source: CursorSource, shown: Shown, logger: Logger) -> dict[str, str]:
+    """The header of an answer that shows what the index may lack. None where it lacks nothing, or nobody knows the secret now."""
+    if not shown.versions and not shown.number:
+        return {}
+    try:
+        tokens = source.tokens()
+    except aws.FAILURES:
+        logger.exception("no secret to seal tokens by")
+        return {}
+    tenant, project = request.actor.tenant, request.path["project"]
+    token = tokens.token(tenant, project, shown.versions, clock.seconds(), shown.number)
+    return {CONSISTENCY_TOKEN: token}

@@ -1,0 +1,140 @@
+"""Lists deleted projects, restores them, and removes them for good.
+
+A deleted project is hidden: whoever asks for it is told what he is told of one that does not exist. All that belongs to it stays,
+and its index is kept right, so that it is back at once when it is restored. After seven days the upkeep function removes it for
+good (`job_worker`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from gridview.commands.actor import Actor
+from gridview.commands.answers import fitting, project_json
+from gridview.commands.idempotency import Commit, at_once
+from gridview.commands.preconditions import Expected, check
+from gridview.commands.projects import listed_at
+from gridview.commands.reads import whole_project
+from gridview.commands.requests import ListParameters
+from gridview.dynamodb.expressions import Bound, Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.encoding.cursors import Cursors
+from gridview.encoding.values import datetime_json
+from gridview.schema import deleted_projects, restorable
+from gridview.schema.items import ProjectItems, to_catalog
+from gridview.schema.restorable import ProjectDeletion
+from gridview.schema.store import Catalogs, read_kept, retry_lost_races
+from gridview.support import clock
+from gridview.support.errors import NotFound
+from gridview.support.validation import as_integers, parse
+
+
+def list_deleted_projects(
+    table: Table, actor: Actor, parameters: Mapping[str, str], cursors: Cursors
+) -> dict[str, Any]:
+    """A page of the projects that can be restored, the last deleted first. It may be short.
+
+    One Query of the index, and a read unit for each project: what has been restored or removed since is left out.
+    """
+    request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
+    binding = actor.tenant.encode()
+    end = keys.LIVING_PROJECTS if request.cursor is None else str(cursors.open(request.cursor, binding))
+    listing = keys.tenant(actor.tenant)
+    page = table.query(
+        listing, index=True, bound=Bound("<", end), forward=False, limit=request.limit, paths=()
+    )
+    found = table.batch_get([(item[keys.PK], listing) for item in page.items], consistent=True).items
+    stored = [found.get((item[keys.PK], listing), {}) for item in page.items]
+    told = list(_told(stored))
+    shown = fitting(one for _, one in told)
+    more = page.last is not None or len(shown) < len(told)
+    last = told[len(shown) - 1][0] if len(shown) < len(told) else len(page.items) - 1
+    return {
+        "items": shown,
+        "next": cursors.seal(page.items[last][keys.SORT], binding) if more else None,
+    }
+
+
+def restore_project(
+    table: Table, catalogs: Catalogs, actor: Actor, project: str, *, commit: Commit = at_once
+) -> dict[str, Any]:
+    """Bring a deleted project back with all that belongs to it: one transaction of three items.
+
+    NotFound if it is not deleted, or was for more than seven days.
+    """
+
+    def change() -> dict[str, Any]:
+        items, _ = _find(table, actor, project)
+        place = listed_at(items.project["name"], project)
+        own = deleted_projects.restored(items, place, actor.user, clock.now())
+        counter = table.get(own[keys.PK], keys.COUNTER, consistent=True) or {}
+        told = whole_project(table, to_catalog(actor.tenant, project, items), items._replace(project=own))
+        commit(table, deleted_projects.restoration(items, own, counter), told)
+        return told
+
+    restored = retry_lost_races(change)
+    catalogs.forget(actor.tenant, project)
+    return restored
+
+
+def purge_project(
+    table: Table,
+    catalogs: Catalogs,
+    actor: Actor,
+    project: str,
+    expected: Expected,
+    *,
+    settling: float,
+) -> None:
+    """Remove a deleted project for good: one transaction of three items. NotFound, VersionMismatch.
+
+    Background work removes all its data. It begins after `settling` seconds. The project's id stays taken until even the tombstones
+    of its issues have expired (`job_worker`), so that an issue number never means two things.
+    """
+
+    def change() -> None:
+        items, deleted = _find(table, actor, project)
+        told = partial(_deleted_json, project, items.project, deleted)
+        check(expected, items.project["version"], told)
+        table.transact(deleted_projects.removal(items, items.job, clock.after(settling)))
+
+    retry_lost_races(change)
+    catalogs.forget(actor.tenant, project)
+
+
+def _find(table: Table, actor: Actor, project: str) -> tuple[ProjectItems, ProjectDeletion]:
+    try:
+        items = read_kept(table, actor.tenant, project)
+    except NotFound:
+        raise _missing() from None
+    deleted = _restorable(items.project)
+    if deleted is None:
+        raise _missing()
+    return items, deleted
+
+
+def _missing() -> NotFound:
+    return NotFound("There is no deleted project with this id.")
+
+
+def _restorable(own: Item) -> ProjectDeletion | None:
+    deleted = restorable.deletion_of(own)
+    return None if deleted is None or restorable.is_over(deleted.at) else deleted
+
+
+def _told(stored: Sequence[Item]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Those of these projects that can be restored, each with its place among them."""
+    for place, own in enumerate(stored):
+        deleted = _restorable(own)
+        if deleted is not None:
+            yield place, _deleted_json(keys.parse_project(own[keys.PK])[1], own, deleted)
+
+
+def _deleted_json(project: str, own: Item, deleted: ProjectDeletion) -> dict[str, Any]:
+    return {
+        **project_json(project, own),
+        "deleted": datetime_json(deleted.at),
+        "deleted_by": deleted.by,
+        "expires": datetime_json(restorable.expires(deleted.at)),
+    }

@@ -1,0 +1,87 @@
+/** What was deleted and can be restored: that of just now is offered at once, and all of it is listed behind a title. */
+import { useState } from 'preact/hooks';
+import { formatDatetime } from '../cells/format';
+import type { Deleted, Deletion } from '../project/deleted';
+import type { People } from '../project/people';
+import { useSaid } from '../ui/said';
+import { Toast } from '../ui/toast';
+import { words } from '../words';
+import { DeletedList, NotDone } from './deleted-list';
+
+/** What is said of one kind of such things. */
+interface Texts {
+  readonly title: string;
+  readonly what: string;
+  readonly failed: string;
+  readonly count: (found: number, more: boolean) => string;
+  readonly purgeWhy: (name: string) => string;
+}
+
+interface DeletedSectionProps<T extends Deletion> {
+  readonly deleted: Deleted<T>;
+  readonly people: People;
+  readonly texts: Texts;
+}
+
+export function DeletedSection<T extends Deletion>({ deleted, people, texts }: DeletedSectionProps<T>) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details
+      class="deleted-section"
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+        if (event.currentTarget.open) void people.load();
+      }}
+    >
+      <summary>{texts.title}</summary>
+      {open && (
+        <>
+          <p class="soft">{texts.what}</p>
+          <DeletedList
+            deleted={deleted}
+            nameOf={(user) => people.nameOf(user)}
+            failed={texts.failed}
+            count={texts.count}
+            purgeWhy={texts.purgeWhy}
+            mayRestore
+            mayPurge
+          />
+        </>
+      )}
+    </details>
+  );
+}
+
+interface JustDeletedProps<T extends Deletion> {
+  readonly deleted: Deleted<T>;
+  readonly textOf: (name: string, until: string) => string;
+}
+
+/** What was deleted just now. */
+export function JustDeleted<T extends Deletion>({ deleted, textOf }: JustDeletedProps<T>) {
+  const latest = deleted.latest.value;
+  const { said, say, status } = useSaid();
+  const restore = async (one: T) => {
+    say('');
+    if (await deleted.restore(one)) say(words.deleted.restored(one.name));
+  };
+  return (
+    <>
+      {latest && (
+        <Toast
+          text={textOf(latest.name, formatDatetime(latest.expires))}
+          action={words.deleted.restore}
+          called={words.deleted.restoreOf(latest.name)}
+          busy={deleted.busy.value}
+          onAction={() => void restore(latest)}
+          onClose={() => deleted.dismiss()}
+        >
+          <NotDone deleted={deleted} />
+        </Toast>
+      )}
+      <p class="toast-said" role="status" tabIndex={-1} ref={status}>
+        {latest ? '' : said}
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,311 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { OfflineError } from '../src/api/problem';
+import type { Row } from '../src/fields/values';
+import type { FeedEvent } from '../src/live/events';
+import { Feed } from '../src/live/feed';
+import { Reading, type Part, type Step } from '../src/live/reading';
+import { Following } from '../src/project/following';
+import { Live } from '../src/project/live';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('a reading', () => {
+  /** Both answers, of one reading; the second one is asked for before the first has come. */
+  function steps(first: string | null, second: string | null, part: Part = 'places', reading = new Reading()): readonly Step[] {
+    const [one, other] = [reading.asks('places'), reading.asks(part)];
+    return [...one(first), ...other(second)];
+  }
+
+  it('is followed from its first answer; another one with the same cursor counts the same', () => {
+    expect(steps('a', 'a')).toEqual([{ do: 'follow', from: 'a' }]);
+  });
+
+  it('compares an answer of another age, be it older or newer', () => {
+    expect(steps('a', 'b', 'figures')).toEqual([
+      { do: 'follow', from: 'a' },
+      { do: 'compare', part: 'figures', since: 'b' },
+    ]);
+  });
+
+  it('reads anew what nobody can tell of, where others are exact', () => {
+    expect(steps('a', null, 'figures')).toEqual([
+      { do: 'follow', from: 'a' },
+      { do: 'reread', part: 'figures' },
+    ]);
+  });
+
+  it('is followed from now on where its first answer cannot tell', () => {
+    expect(steps(null, 'b')).toEqual([{ do: 'follow', from: null }]);
+    expect(steps(null, null)).toEqual([{ do: 'follow', from: null }]);
+  });
+
+  it('lets be what is asked for behind its beginning: that hears of everything', () => {
+    const reading = new Reading();
+    expect(reading.asks('places')('a')).toHaveLength(1);
+    expect(reading.asks('figures')('b')).toEqual([]);
+    expect(reading.asks('figures')(null)).toEqual([]);
+  });
+
+  it('is followed when it is shown, if that is in one step', () => {
+    const reading = new Reading(true);
+    const late = reading.asks('figures');
+    expect(steps('a', 'b', 'places', reading)).toEqual([]);
+    expect(reading.shown()).toEqual([
+      { do: 'follow', from: 'a' },
+      { do: 'compare', part: 'places', since: 'b' },
+    ]);
+    expect(late('c')).toEqual([{ do: 'compare', part: 'figures', since: 'c' }]);
+    expect(new Reading(true).shown()).toEqual([]);
+  });
+});
+
+/** A project whose journal is at hand: a cursor is `@` and how many of its events are in front. */
+class Project {
+  readonly events: FeedEvent[] = [];
+  /** How many of the next requests fail. */
+  away = 0;
+  private readonly waiting = new Set<() => void>();
+
+  /** Somebody else gives issue 1 another value. */
+  edit(value: number, field = 'cost'): void {
+    const version = this.events.length + 2;
+    const fields = { [field]: { old: null, new: String(value) } };
+    this.events.push({ id: `1.${version}`, num: 1, version, kind: 'update', by: 'bob', at: '2024-05-01T00:00:00Z', change: null, fields });
+    this.tell();
+  }
+
+  /** Something happens that nobody can tell. */
+  reset(): void {
+    this.events.push({ kind: 'reset' });
+    this.tell();
+  }
+
+  private tell(): void {
+    for (const wake of this.waiting) wake();
+    this.waiting.clear();
+  }
+
+  get end(): number {
+    return this.events.length;
+  }
+
+  async changes(since: string | null, wait: number, signal: AbortSignal): Promise<{ items: FeedEvent[]; next: string }> {
+    if (this.away > 0) {
+      this.away -= 1;
+      throw new OfflineError('away');
+    }
+    const place = since === null ? this.end : Number(since.slice(1));
+    if (wait && place === this.end) {
+      await new Promise<void>((resolve, reject) => {
+        this.waiting.add(resolve);
+        signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
+      });
+    }
+    return { items: this.events.slice(place), next: `@${this.end}` };
+  }
+}
+
+const at = (place: number) => `@${place}`;
+
+/** An open page: what it shows is the place in the journal up to which each part counts. */
+function page(project: Project, { tells = true, answers = true } = {}) {
+  const asked: (string | null)[] = [];
+  const shows: Record<Part, number> = { places: -1, figures: -1 };
+  const read: Part[] = [];
+  let row: Row | undefined;
+  const feed = new Feed(
+    (since, wait, signal) => {
+      asked.push(since);
+      return answers ? project.changes(since, wait, signal) : Promise.reject(new OfflineError('away'));
+    },
+    { visibility: () => () => undefined, random: () => 1 },
+  );
+  const told = vi.fn();
+  const ask = (part: Part, place = project.end) => {
+    const answered = following.asks(part);
+    return () => {
+      shows[part] = place;
+      if (part === 'places') row = { num: 1, version: place + 1, values: { num: 1, cost: `of ${place}` } };
+      answered(tells ? at(place) : null);
+    };
+  };
+  const readAnew = (part: Part) => {
+    read.push(part);
+    ask(part)();
+  };
+  const live = new Live({
+    user: 'ada',
+    holders: [{ held: () => row, replace: (_, change) => void (row &&= change(row)) }],
+    isBusy: () => false,
+    changed: () => undefined,
+    isOwn: () => false,
+    dependence: () => ({ places: new Set(['cost']), figures: new Set(['cost']) }),
+    mayMove: () => true,
+    renew: () => {
+      const shown = following.beginHeld();
+      readAnew('figures');
+      readAnew('places');
+      shown();
+      return Promise.resolve(true);
+    },
+    summarize: () => {
+      readAnew('figures');
+      return Promise.resolve();
+    },
+    isRedefined: () => Promise.resolve(false),
+  });
+  const following = new Following({
+    follow: (from) => {
+      feed.from(from);
+      if (from !== null) live.goesOn();
+    },
+    behind: (since) => feed.behind(since),
+    lacks: (part, events) => live.lacks(part, events),
+    owe: (part) => live.owe(part),
+  });
+  feed.listen({ began: (again) => live.began(again), told: (events) => {
+      told(events.length);
+      live.told(events);
+    }, looked: () => live.looked() });
+  live.reads();
+  following.begin();
+  return { ask, asked, shows, read, told, feed, following, live, row: () => row };
+}
+
+const settled = () => vi.advanceTimersByTimeAsync(5000);
+
+describe('a page that follows from what it has read', () => {
+  it('is neither told of an edit that its answers count, nor reads it twice', async () => {
+    const project = new Project();
+    project.edit(1);
+    const { ask, asked, shows, read, told } = page(project);
+    for (const answer of [ask('places'), ask('figures')]) answer();
+    await settled();
+    expect(asked).toEqual(['@1']);
+    expect([shows, read, told.mock.calls]).toEqual([{ places: 1, figures: 1 }, [], []]);
+  });
+
+  it('does not miss an edit of somebody else between its read and its subscription, and counts it once', async () => {
+    const project = new Project();
+    const { ask, asked, shows, read, told, row } = page(project);
+    const [places, figures] = [ask('places'), ask('figures')];
+    project.edit(1);
+    for (const answer of [places, figures]) answer();
+    await settled();
+    expect(asked.slice(0, 2)).toEqual(['@0', '@1']);
+    expect(told.mock.calls).toEqual([[1]]);
+    expect([shows, read]).toEqual([{ places: 1, figures: 1 }, ['figures', 'places']]);
+    expect(row()?.version).toBe(2);
+  });
+
+  it('shows what each answer lacks, however old the one and the other is', async () => {
+    for (const [rows, groups, readsAnew] of [
+      [2, 0, ['figures']],
+      [0, 2, ['figures', 'places']],
+      [1, 0, ['figures', 'places']],
+      [2, 2, []],
+    ] as const) {
+      const project = new Project();
+      for (const cost of [1, 2]) project.edit(cost);
+      const { ask, shows, read } = page(project);
+      const [places, figures] = [ask('places', rows), ask('figures', groups)];
+      for (const answer of [places, figures]) answer();
+      await settled();
+      expect(shows).toEqual({ places: 2, figures: 2 });
+      expect(read).toEqual(readsAnew);
+    }
+  });
+
+  it('has an event at or below a row’s version change nothing', async () => {
+    const project = new Project();
+    const { ask, read, row, told } = page(project);
+    const places = ask('places');
+    for (const value of [2, 3, 4]) project.edit(value, 'note');
+    places();
+    // It was read as its document is, which is ahead of what its place goes by.
+    Object.assign(row() ?? {}, { version: 3, values: { num: 1, note: 'as of version 3' } });
+    await settled();
+    expect(told.mock.calls).toEqual([[3]]);
+    expect(row()).toMatchObject({ version: 4, values: { note: '4' } });
+    project.edit(5, 'other');
+    await settled();
+    expect(row()).toMatchObject({ version: 5, values: { note: '4', other: '5' } });
+    expect(read).toEqual([]);
+  });
+
+  it('goes on from a reread, and hears no more of what that holds', async () => {
+    const project = new Project();
+    const { ask, asked, read, told } = page(project);
+    ask('places')();
+    await settled();
+    project.edit(1);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(read).toEqual(['figures', 'places']);
+    project.edit(2);
+    await settled();
+    expect(told.mock.calls).toEqual([[1], [1]]);
+    expect(read).toHaveLength(4);
+    await settled();
+    expect([read.length, asked.at(-1)]).toEqual([4, '@2']);
+  });
+
+  it('goes on from what is read anew after a reset', async () => {
+    const project = new Project();
+    const { ask, asked, shows, read, told } = page(project);
+    for (const answer of [ask('places'), ask('figures')]) answer();
+    await settled();
+    project.reset();
+    await settled();
+    project.edit(1, 'note');
+    await settled();
+    expect([shows, read]).toEqual([{ places: 1, figures: 1 }, ['figures', 'places']]);
+    expect(asked).toEqual(['@0', '@1', '@1', '@2']);
+    expect(told.mock.calls).toEqual([[1], [1]]);
+  });
+
+  it('misses nothing and counts nothing twice where the network is away in the middle', async () => {
+    const project = new Project();
+    const { ask, asked, shows, read, told } = page(project);
+    for (const answer of [ask('places'), ask('figures')]) answer();
+    project.away = 2;
+    project.edit(1);
+    await settled();
+    expect(asked.slice(0, 3)).toEqual(['@0', '@0', '@0']);
+    expect(told.mock.calls).toEqual([[1]]);
+    expect([shows, read]).toEqual([{ places: 1, figures: 1 }, ['figures', 'places']]);
+  });
+
+  it('begins now and reads everything anew where nobody can tell what was counted', async () => {
+    const project = new Project();
+    const { ask, asked, shows, read } = page(project, { tells: false });
+    const places = ask('places');
+    project.edit(1);
+    places();
+    await settled();
+    expect(asked).toEqual([null, '@1']);
+    expect([shows, read]).toEqual([{ places: 1, figures: 1 }, ['figures', 'places']]);
+  });
+
+  it('reads a part anew whose answer cannot be compared', async () => {
+    const project = new Project();
+    const given = page(project, { answers: false });
+    const [places, figures] = [given.ask('places'), given.ask('figures', -1)];
+    for (const answer of [places, figures]) answer();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(given.read).toEqual(['figures']);
+    given.feed.stop();
+  });
+
+  it('leaves aside the answers of what is not shown any more', async () => {
+    const project = new Project();
+    const { ask, asked, following } = page(project);
+    const old = ask('places');
+    project.edit(1);
+    following.begin();
+    ask('places')();
+    old();
+    await settled();
+    expect(asked).toEqual(['@1']);
+  });
+});
