@@ -108,7 +108,10 @@ def test_what_api_gateway_does_not_take_ends_the_socket(api: httpx.Client, proje
 
 
 def test_who_comes_back_after_a_kill_misses_nothing(stack: LocalStack, api: httpx.Client) -> None:
-    """The whole stack dies at once, sockets and functions with it, between what was written and what was told."""
+    """The whole stack dies at once, sockets and functions with it, between what was written and what was told.
+
+    Issues made beside each other have no order in the feed: the shards of the stream are read side by side.
+    """
     answer = api.post("/v1/projects", json={"name": "Killed"})
     project = f"/v1/projects/{answer.json()['id']}"
     expected: list[str] = []
@@ -135,7 +138,7 @@ def test_who_comes_back_after_a_kill_misses_nothing(stack: LocalStack, api: http
         deadline = time.monotonic() + SECONDS
         while len(heard) < len(expected) and time.monotonic() < deadline:
             heard += [item["id"] for item in frame(socket)["items"]]
-    assert heard == expected
+    assert sorted(heard) == sorted(expected)
 
 
 def test_two_people_see_each_other(stack: LocalStack, api: httpx.Client, project: str) -> None:
