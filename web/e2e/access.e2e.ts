@@ -25,7 +25,7 @@ describe('a viewer', () => {
     await page.page.keyboard.press('Control+v');
     await page.page.keyboard.press('Delete');
     expect(await page.page.getByRole('textbox').count()).toBe(0);
-    expect(await page.column('Name')).toEqual(['Girder', 'Rivet']);
+    await expect.poll(() => page.column('Name')).toEqual(['Girder', 'Rivet']);
     expect(await valuesOf(api, id, 1)).toMatchObject({ name: 'Girder' });
     // What the page does not offer, the API refuses.
     const theirs = await stack.api(VIEWER);
@@ -58,7 +58,7 @@ describe('a refused plan', () => {
     await page.head('Weight').click();
     await page.page.getByRole('alert').getByRole('button', { name: 'Index Weight' }).click();
     await showsWhatTheApiHas(page, api, { sort: [{ field: 'weight', direction: 'asc', nulls: 'last' }] });
-    expect(await page.column('Weight')).toEqual(['1', '2', '3']);
+    await expect.poll(() => page.column('Weight')).toEqual(['1', '2', '3']);
   });
 
   test('tells everybody else what an admin could do', async ({ visit, api }) => {

@@ -2,6 +2,12 @@
 import { chromium, type Browser, type BrowserContext, type Cookie, type Page } from 'playwright-core';
 import { PATIENCE } from './patience';
 
+/**
+ * The browser's own lines for each refusal of the API, and for a socket that could not be opened or was left while it opened: what the page makes of
+ * them, tests look at.
+ */
+const OF_THE_BROWSER = /^(Failed to load resource|WebSocket connection to )/;
+
 export function openBrowser(executablePath: string): Promise<Browser> {
   // Scroll bars are dragged.
   return chromium.launch({ executablePath, ignoreDefaultArgs: ['--hide-scrollbars'] });
@@ -49,8 +55,7 @@ export class Visit {
     });
     this.context.on('weberror', (error) => this.faults.push(String(error.error())));
     this.context.on('console', (message) => {
-      // The browser's own line for each refusal of the API; what the page makes of it, tests look at.
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) this.faults.push(message.text());
+      if (message.type() === 'error' && !OF_THE_BROWSER.test(message.text())) this.faults.push(message.text());
     });
     this.context.on('request', (request) => {
       const { protocol, origin: asked } = new URL(request.url());

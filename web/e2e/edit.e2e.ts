@@ -57,7 +57,7 @@ describe('an edit', () => {
     const weight = await page.cell(0, 'Weight');
     await weight.click();
     await page.page.getByRole('alert').getByText('heavy: This is not a number.').waitFor();
-    expect(await weight.getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => weight.getAttribute('aria-invalid')).toBe('true');
     expect(await weight.innerText()).toBe('10');
 
     // The page does not know yet that nobody may choose this option any more.
@@ -66,7 +66,7 @@ describe('an edit', () => {
     await type(page, 1, 'Kind', 'bolt');
     const kind = await page.cell(1, 'Kind');
     await expect.poll(() => kind.getAttribute('aria-invalid')).toBe('true');
-    expect(await kind.innerText()).toBe('beam');
+    await expect.poll(() => kind.innerText()).toBe('beam');
     await page.page.getByText('2 cells were refused').waitFor();
     expect(await valuesOf(api, id, 1)).toMatchObject({ weight: 10 });
     expect(await valuesOf(api, id, 2)).toMatchObject({ kind: 'beam' });
@@ -85,7 +85,7 @@ describe('an edit', () => {
       await type(ours, 0, 'Note', 'from ada');
       const question = ours.page.getByRole('dialog', { name: 'Somebody changed this meanwhile' });
       await question.getByText('grace has changed “Note” since you saw it.').waitFor();
-      expect(await question.getByRole('definition').allInnerTexts()).toEqual(['from ada', 'from grace']);
+      await expect.poll(() => question.getByRole('definition').allInnerTexts()).toEqual(['from ada', 'from grace']);
       await question.getByRole('button', { name: `Keep ${keep}` }).click();
       await question.waitFor({ state: 'hidden' });
       await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: kept });

@@ -24,7 +24,7 @@ describe('a CSV file that is dropped', () => {
     await window.getByText('parts.csv has 10 rows and 5 columns. Nothing has been written yet.').waitFor();
     await window.getByLabel('Where Title goes').selectOption('Name');
     const chosen = async (column: string) => window.getByLabel(`Where ${column} goes`).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
-    expect(await Promise.all(['Weight', 'Found on', 'Kind', 'Safe'].map(chosen))).toEqual(['New: Number', 'New: Date', 'New: One option', 'New: Check box']);
+    await expect.poll(() => Promise.all(['Weight', 'Found on', 'Kind', 'Safe'].map(chosen))).toEqual(['New: Number', 'New: Date', 'New: One option', 'New: Check box']);
     await window.getByRole('button', { name: 'Import 10 rows' }).click();
     await window.getByText('Done: 9 issues created, 1 row refused.').waitFor();
     await window.getByText('The index holds all of them.').waitFor();

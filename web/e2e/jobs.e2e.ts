@@ -21,7 +21,7 @@ describe('jobs', () => {
     await project.more('Change all 2 matching');
     await drawer.getByLabel('Field').selectOption('State');
     const begin = drawer.getByRole('button', { name: 'Change 2 issues' });
-    expect(await begin.isDisabled()).toBe(true);
+    await expect.poll(() => begin.isDisabled()).toBe(true);
     await drawer.getByRole('button', { name: 'New value' }).click();
     await page.getByRole('option', { name: 'closed' }).click();
     expect(await findings(page)).toEqual([]);

@@ -62,7 +62,7 @@ describe('the keyboard alone', () => {
     await expect.poll(() => valuesOf(api, id, 5)).toMatchObject({ note: 'same' });
     await keys.press('Control+c');
     await page.getByText('Copied 4 rows.').waitFor();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('same\r\nsame\r\nsame\r\nsame');
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('same\r\nsame\r\nsame\r\nsame');
     await keys.press('Control+z');
     await expect.poll(() => valuesOf(api, id, 5)).not.toHaveProperty('note');
 

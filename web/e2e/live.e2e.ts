@@ -91,7 +91,7 @@ describe('two people before one grid', () => {
       await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path, body: { fields: { note: theirs, weight } } });
       // Another field of the same row arrives, and the editor stays.
       await expect.poll(async () => (await ours.cell(0, 'Weight')).innerText()).toBe(String(weight));
-      expect(await ours.page.locator('.is-changed').count()).toBe(1);
+      await expect.poll(() => ours.page.locator('.is-changed').count()).toBe(1);
       await ours.page.keyboard.press(end);
       if (end === 'Escape') await expect.poll(() => note.innerText()).toBe(theirs);
     }

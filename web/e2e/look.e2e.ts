@@ -87,7 +87,7 @@ describe('the filter', () => {
       const matched = await countOf(api, 'demo', filter);
       expect(matched).toBeGreaterThan(0);
       await demo.counts(`${matched.toLocaleString('en-US')} of 2,000 issues`);
-      expect(await demo.tool('Filter').textContent()).toMatch(/2$/);
+      await expect.poll(() => demo.tool('Filter').textContent()).toMatch(/2$/);
     }
   });
 
@@ -116,7 +116,7 @@ describe('groups', () => {
     await demo.group(second ?? '').waitFor();
     await demo.page.reload();
     await demo.group(second ?? '').waitFor();
-    expect(await demo.group(first ?? '').getAttribute('aria-expanded')).toBe('false');
+    await expect.poll(() => demo.group(first ?? '').getAttribute('aria-expanded')).toBe('false');
     await showsWhatTheApiHas(demo, api, { filter: { field: 'state', op: 'eq', value: 'planned' } }, { from: 2 });
   });
 });

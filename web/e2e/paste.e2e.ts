@@ -75,7 +75,7 @@ describe('a paste of 1,000 rows', () => {
     );
     await expect.poll(() => stored(api)).toEqual(pasted);
     await page.getByText('3 cells were refused').waitFor();
-    expect(await (await demo.cell(10, 'Cost')).getAttribute('class')).toContain('is-refused');
+    await expect.poll(async () => (await demo.cell(10, 'Cost')).getAttribute('class')).toContain('is-refused');
 
     await page.keyboard.press('Control+z');
     await expect.poll(() => stored(api)).toEqual(before);

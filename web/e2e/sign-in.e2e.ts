@@ -24,7 +24,7 @@ describe('the door', () => {
     await page.getByLabel('Role').selectOption('Viewer');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('link', { name: 'The Daily News' }).waitFor();
-    expect(await page.getByRole('banner').innerText()).toMatch(/grace\s+3cc8 · Viewer/);
+    await expect.poll(() => page.getByRole('banner').innerText()).toMatch(/grace\s+3cc8 · Viewer/);
     expect(await context.storageState({ indexedDB: true })).toMatchObject({ origins: [] });
   });
 

@@ -36,21 +36,21 @@ describe('a saved view', () => {
     expect(await findings(project.page)).toEqual([]);
     await saving.getByRole('button', { name: 'Save' }).click();
     await saving.waitFor({ state: 'hidden' });
-    expect(project.view.get('view')).toBe('v1');
-    expect(await inList(project, 'Heavy first').getAttribute('aria-current')).toBe('page');
+    await expect.poll(() => project.view.get('view')).toBe('v1');
+    await expect.poll(() => inList(project, 'Heavy first').getAttribute('aria-current')).toBe('page');
     expect(await findings(project.page)).toEqual([]);
 
     // A colleague follows the link and may look, not change.
     const colleague = await ProjectPage.open(await visit(VIEWER), id, 'view=v1');
-    expect(await colleague.column('Name')).toEqual(['Cable', 'Rivet', 'Girder']);
-    expect(await (await colleague.footer('Weight')).innerText()).toContain('60');
+    await expect.poll(() => colleague.column('Name')).toEqual(['Cable', 'Rivet', 'Girder']);
+    await expect.poll(async () => (await colleague.footer('Weight')).innerText()).toContain('60');
     await list(colleague).getByRole('button', { name: 'Actions for the view Heavy first' }).click();
-    expect(await colleague.page.getByRole('menu').getByRole('menuitem').allInnerTexts()).toEqual(['Copy its link']);
+    await expect.poll(() => colleague.page.getByRole('menu').getByRole('menuitem').allInnerTexts()).toEqual(['Copy its link']);
 
     // What is made of a view stands in the address until it is saved or discarded.
     await project.columnMenu('Weight', 'Sort ascending');
     await expect.poll(() => project.view.get('edited')).toBe('1');
-    expect(await project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
+    await expect.poll(() => project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
     await list(project).getByText('(changed)').waitFor();
     await list(project).getByRole('button', { name: 'Discard changes' }).click();
     await expect.poll(() => project.column('Name')).toEqual(['Cable', 'Rivet', 'Girder']);
@@ -68,7 +68,7 @@ describe('a saved view', () => {
     await choose(project, 'Light first', 'Delete the view');
     await window(project, 'Delete the view').getByRole('button', { name: 'Delete', exact: true }).click();
     await inList(project, 'Light first').waitFor({ state: 'hidden' });
-    expect(await project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
+    await expect.poll(() => project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
     await colleague.page.reload();
     await colleague.page.getByText('There is no such view.').waitFor();
   });
@@ -80,17 +80,17 @@ describe('a saved view', () => {
     await editor.call('POST', '/v1/projects/{project}/views', { path, body: { name: 'Of Edi' } });
     const { body } = await editor.call('POST', '/v1/projects/{project}/views', { path, body: { name: 'Dear', visibility: 'shared', query: { sort: [{ field: 'weight', direction: 'desc' }] } } });
     const project = await ProjectPage.open(await visit(), id);
-    expect(await project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
-    expect(await list(project).getByRole('link').count()).toBe(2);
+    await expect.poll(() => project.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
+    await expect.poll(() => list(project).getByRole('link').count()).toBe(2);
     await choose(project, 'Dear', 'Everybody; the project opens with it');
     await inList(project, 'Dear').locator('.visually-hidden').getByText('the project opens with it').waitFor();
     const other = await ProjectPage.open(await visit(EDITOR), id);
-    expect(await other.column('Name')).toEqual(['Cable', 'Rivet', 'Girder']);
-    expect(await inList(other, 'Dear').getAttribute('href')).toBe(`/projects/${id}?view=${body.id}`);
+    await expect.poll(() => other.column('Name')).toEqual(['Cable', 'Rivet', 'Girder']);
+    await expect.poll(() => inList(other, 'Dear').getAttribute('href')).toBe(`/projects/${id}?view=${body.id}`);
     await inList(other, 'All issues').click();
     await expect.poll(() => other.column('Name')).toEqual(['Girder', 'Rivet', 'Cable']);
     expect(other.view.get('view')).toBe('all');
-    expect(await list(other).getByRole('link').count()).toBe(3);
+    await expect.poll(() => list(other).getByRole('link').count()).toBe(3);
   });
 
   test('tells what is gone of it and has it settled; an order without an index has one built', async ({ visit, api }) => {
@@ -107,7 +107,7 @@ describe('a saved view', () => {
     await expect.poll(() => project.column('Name')).toHaveLength(3);
     await page.getByRole('button', { name: 'Save what is left' }).click();
     await page.getByText('Parts of this view are gone').waitFor({ state: 'hidden' });
-    expect(project.view.toString()).toBe('view=v1');
+    await expect.poll(() => project.view.toString()).toBe('view=v1');
   });
 });
 
@@ -131,7 +131,7 @@ describe('comments', () => {
     await project.page.keyboard.type('?');
     await project.page.keyboard.press('Control+Enter');
     await panel.locator('mark').getByText('@edi').waitFor();
-    expect(await field.inputValue()).toBe('');
+    await expect.poll(() => field.inputValue()).toBe('');
     const path = { project: id, num: 1 };
     const read = async () => (await api.call('GET', '/v1/projects/{project}/issues/{num}/comments', { path })).body.items;
     expect(await read()).toMatchObject([{ text: 'Is this rust, @edi ?', mentions: ['edi'], created_by: 'ada' }]);

@@ -26,7 +26,7 @@ test('an admin defines a webhook, takes its secret, looks at its messages, sends
   expect(told).toMatch(/^whsec_/);
   await secret.getByRole('button', { name: 'Copy the secret' }).click();
   await secret.getByText('The secret is in the clipboard.').waitFor();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(told);
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(told);
   expect(await findings(page)).toEqual([]);
   await secret.getByRole('button', { name: 'I have it' }).click();
   const item = window.getByRole('listitem', { name: URL });
@@ -48,7 +48,7 @@ test('an admin defines a webhook, takes its secret, looks at its messages, sends
 
   await item.getByRole('button', { name: 'New secret' }).click();
   await item.getByRole('alert').getByRole('button', { name: 'New secret' }).click();
-  expect(await secret.getByRole('textbox').inputValue()).not.toBe(told);
+  await expect.poll(() => secret.getByRole('textbox').inputValue()).not.toBe(told);
   await item.getByText(/^The former secret signs too until/).waitFor();
   await item.getByRole('button', { name: 'Disable' }).click();
   await item.getByText(/^Disabled · /).waitFor();
