@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, get_args
 
+from gridview.support.forms import NEWEST, OLDEST
+
 Architecture = Literal["arm64", "x86_64"]
 Stage = Literal["prod", "staging", "dev"]
 
@@ -138,6 +140,12 @@ class Settings:
         default=True,
         metadata=_told(
             "new projects are journalled; `false` in the deployment that brings journals to a stack (`./dev deploy` sees to it)"
+        ),
+    )
+    forms: int = field(
+        default=NEWEST,
+        metadata=_told(
+            "newest stored form that is written; the one before in the deployment that brings one (`./dev deploy` sees to it)"
         ),
     )
     isolate_sessions: bool = field(
@@ -294,6 +302,7 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
         lambda our: our.writes_per_second <= _HIGHEST_RATE,
         f"at most {_HIGHEST_RATE:,}",
     ),
+    "forms": (lambda our: OLDEST <= our.forms <= NEWEST, f"{OLDEST} to {NEWEST}"),
     "parallelization": (lambda our: 1 <= our.parallelization <= 10, "1 to 10"),
     # Lambda takes no lower maximum.
     "workers": (lambda our: 2 <= our.workers <= 1000, "2 to 1000"),

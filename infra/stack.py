@@ -3,6 +3,7 @@
 from aws_cdk import Aws, CfnOutput, CfnRule, CfnRuleAssertion, CliCredentialsStackSynthesizer, Fn, Stack
 from constructs import Construct
 
+from gridview.support import forms
 from infra.alarms import Alarms
 from infra.backup import NightlyBackup
 from infra.dashboard import Dashboard
@@ -66,6 +67,7 @@ class GridviewStack(Stack):
         limit = settings.writes_per_second
         rate = {"WRITES_PER_SECOND": str(limit)} if limit else {}
         journals = {"JOURNALS": "true"} if settings.journals else {}
+        written = {"FORMS": str(settings.forms)}
         hooks = {"WEBHOOK_QUEUE_URL": webhooks.queue.queue_url}
         files = {"EXPORT_BUCKET": exports.bucket.bucket_name}
         poison = {"DEAD_LETTER_QUEUE_URL": dead_letters.queue.queue_url}
@@ -97,6 +99,7 @@ class GridviewStack(Stack):
                 **settling,
                 **rate,
                 **journals,
+                **written,
             },
             memory_mib=1769,
             published=True,
@@ -163,7 +166,13 @@ class GridviewStack(Stack):
             description="gridview: derives the index from the stream of issue documents",
             settings=settings,
             layers=layers,
-            environment={"TABLE_NAME": table.name, "JOB_QUEUE_URL": jobs.queue.queue_url, **hooks, **poison},
+            environment={
+                "TABLE_NAME": table.name,
+                "JOB_QUEUE_URL": jobs.queue.queue_url,
+                **hooks,
+                **poison,
+                **written,
+            },
             memory_mib=1769,
             published=False,
         )
@@ -181,6 +190,7 @@ class GridviewStack(Stack):
                 **rate,
                 **poison,
                 **files,
+                **written,
             },
             memory_mib=1769,
             published=False,
@@ -266,6 +276,12 @@ class GridviewStack(Stack):
         CfnOutput(self, "ExportBucket", value=exports.bucket.bucket_name)
         CfnOutput(self, "AlarmTopicArn", value=alarms.topic.topic_arn)
         CfnOutput(self, "Journals", value="1", description="Form of the journals that the functions know")
+        CfnOutput(
+            self, "Forms", value=str(forms.NEWEST), description="Newest stored form that the functions read"
+        )
+        CfnOutput(
+            self, "FormsWritten", value=str(settings.forms), description="Newest stored form that they write"
+        )
 
     def _require_snap_start(self) -> None:
         # The template names no region, so CloudFormation itself looks, before it creates anything.

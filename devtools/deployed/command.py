@@ -3,6 +3,7 @@ last one need. `npx cdk ...` works too; docs/deploying.md says what to mind then
 """
 
 import argparse
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from devtools.deployed import arguments, page
@@ -11,6 +12,7 @@ from devtools.deployed.cdk import cdk
 from devtools.failure import Failure
 from devtools.local import page_build
 from devtools.operate.journal import KNOWN
+from gridview.support import forms
 from infra.settings import Settings, told
 
 if TYPE_CHECKING:
@@ -61,19 +63,27 @@ def deploy(args: argparse.Namespace) -> int:
     chosen, account = arguments.settings(more), Account(arguments.profile(more))
     if chosen.page:
         page_build.build(print)
-    if (
-        chosen.journals
-        and not account.is_new(chosen.stack_name)
-        and KNOWN not in account.outputs(chosen.stack_name)
-    ):
-        print("This deployment brings journals: new projects are journalled from the next one on.")
-        more = [*more, "-c", "journals=false"]
+    if not account.is_new(chosen.stack_name):
+        more = [*more, *_not_yet(chosen, account.outputs(chosen.stack_name))]
     status = _deploy_stack(chosen, account, more)
     outputs = account.outputs(chosen.stack_name) if chosen.page and status == 0 else {}
     if "PageBucket" in outputs:
         page.upload(account, page_build.DIST, bucket=outputs["PageBucket"], config=outputs["PageConfig"])
         print(f"The page is at {outputs['PageUrl']}")
     return status
+
+
+def _not_yet(chosen: Settings, outputs: Mapping[str, str]) -> list[str]:
+    """The settings that hold back what a stack with these outputs does not know: its containers stay at work while this lasts."""
+    held = []
+    if chosen.journals and KNOWN not in outputs:
+        print("This deployment brings journals: new projects are journalled from the next one on.")
+        held += ["-c", "journals=false"]
+    known = int(outputs.get("Forms", forms.OLDEST))
+    if chosen.forms > known:
+        print(f"This deployment brings the stored form {chosen.forms}: it is written from the next one on.")
+        held += ["-c", f"forms={known}"]
+    return held
 
 
 def _deploy_stack(chosen: Settings, account: Account, more: list[str]) -> int:

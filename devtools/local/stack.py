@@ -20,6 +20,7 @@ from devtools.local.environment import LOOPBACK, local
 from devtools.local.folder import Folder, State
 from devtools.local.processes import Known
 from devtools.local.socket_gateway import STAGE
+from gridview.support import forms
 from infra.limits import SETTLE_SECONDS
 
 _READY_SECONDS = 60.0
@@ -149,6 +150,7 @@ def _environment(
             # As deployed; a test that cannot wait for so long says otherwise.
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
             "JOURNALS": os.environ.get("JOURNALS") or "true",
+            "FORMS": os.environ.get("FORMS") or str(forms.NEWEST),
             "CURSOR_SECRET": tokens.cursor_secret_in(folder.path),
             "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",

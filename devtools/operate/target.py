@@ -17,6 +17,7 @@ from devtools.local.environment import REGION
 from devtools.local.folder import Folder
 from devtools.local.table import TABLE
 from gridview.dynamodb.table import Table
+from gridview.support import forms
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -155,6 +156,8 @@ def _deployed(name: str, profile: str | None) -> Target:
             raise Failure(
                 f"The stack {name} has no output {missing[0]}: it is of an older version, or another stack."
             )
+        # What this command repairs, the stack's functions read.
+        forms.write_up_to(min(int(outputs.get("FormsWritten", forms.OLDEST)), forms.NEWEST))
         return Target(
             Table(outputs["TableName"]),
             boto3.client("sqs"),

@@ -16,6 +16,7 @@ from gridview.api.config import (
     required,
     session_role,
     stack_metrics,
+    use_forms,
     webhooks_to_localhost,
     writes_per_second,
 )
@@ -72,6 +73,7 @@ def _uncounted() -> None:
 
 rate = WriteRate(writes_per_second(), _uncounted)
 journalled = journals()
+use_forms()
 to_localhost = webhooks_to_localhost()
 
 

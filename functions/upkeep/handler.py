@@ -7,7 +7,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import required, stack_metrics, writes_per_second
+from gridview.api.config import required, stack_metrics, use_forms, writes_per_second
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.table import Table
 from gridview.fsck import nightly
@@ -25,6 +25,7 @@ from gridview.schema.user_jobs import JobKind
 _RESERVE = 15.0
 """No new piece of work begins in these last seconds of an invocation: more than the longest piece should take."""
 
+use_forms()
 logger = Logger()
 metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))

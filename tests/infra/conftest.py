@@ -40,6 +40,7 @@ def chosen_template() -> dict[str, Any]:
         max_writes=9000,
         writes_per_second=50,
         journals=False,
+        forms=1,
         hot_keys=True,
         customer_key=True,
         backup=True,

@@ -16,6 +16,7 @@ from devtools.deployed import arguments
 from devtools.deployed.account import Account
 from devtools.failure import Failure
 from devtools.local import page_build
+from gridview.support.forms import NEWEST
 from infra.paths import ROOT
 from infra.settings import told
 
@@ -84,9 +85,10 @@ def account(npx: Npx, signed_in: None) -> Iterator[Any]:
         yield boto3.client("cloudformation", region_name="us-east-1")
 
 
-def _create(account: Any, name: str, *, journals: bool = True) -> None:
+def _create(account: Any, name: str, *, journals: bool = True, form: int | None = NEWEST) -> None:
     """A stack with what these commands ask a stack for."""
     told = """"Journals": {"Value": "1"},""" if journals else ""
+    told += f""""Forms": {{"Value": "{form}"}},""" if form else ""
     body = """{"Resources": {"Batches": {"Type": "AWS::S3::Bucket"}, "Files": {"Type": "AWS::S3::Bucket"}},
                "Outputs": {%s
                            "FailedBatchesBucket": {"Value": {"Ref": "Batches"}},
@@ -174,6 +176,19 @@ def test_the_deployment_that_brings_journals_makes_no_journalled_projects(
     off = ["-c", "journals=false"]
     assert _typed(npx) == [["deploy", *off], ["deploy", *off]]
     assert capsys.readouterr().out.count("This deployment brings journals") == 1
+
+
+@pytest.mark.parametrize(("form", "known"), [(None, 1), (1, 1)])
+def test_the_deployment_that_brings_a_stored_form_does_not_write_it(
+    npx: Npx, account: Any, capsys: pytest.CaptureFixture[str], form: int | None, known: int
+) -> None:
+    """While it lasts, containers of the version before are at work, and read what is written."""
+    _create(account, "Gridview", form=form)
+    assert cli.main(["deploy"]) == 0
+    assert cli.main(["deploy", "-c", "forms=1"]) == 0
+    held = ["-c", f"forms={known}"]
+    assert _typed(npx) == [["deploy", *held], ["deploy", "-c", "forms=1"]]
+    assert capsys.readouterr().out.count(f"This deployment brings the stored form {NEWEST}") == 1
 
 
 def test_the_page_is_uploaded_once_the_stack_is_there(

@@ -1,6 +1,7 @@
 from typing import Any
 
 from gridview.api.routes import ROUTES
+from gridview.support.forms import NEWEST, OLDEST
 from infra.limits import CLOCK_MARGIN, SETTLE_SECONDS
 from tests.support.assembly import SETTINGS
 from tests.support.templates import resources
@@ -77,15 +78,18 @@ def test_environment(template: dict[str, Any]) -> None:
         "live": {"CURSOR_SECRET_ARN", "SOCKET_URL"},
         "socket": {"CURSOR_SECRET_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {
-            *("CURSOR_SECRET_ARN", "JOURNALS", "SETTLE_SECONDS"),
+            *("CURSOR_SECRET_ARN", "FORMS", "JOURNALS", "SETTLE_SECONDS"),
             *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
         },
         "deliver": {
             *("CURSOR_SECRET_ARN", "RES_OPTIONS"),
             *("WEBHOOK_QUEUE_URL", "WEBHOOK_RETRY_QUEUE_URL"),
         },
-        "maintain": {"DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"},
-        "upkeep": {"SETTLE_SECONDS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "EXPORT_BUCKET"},
+        "maintain": {"FORMS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"},
+        "upkeep": {
+            *("FORMS", "SETTLE_SECONDS"),
+            *("DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "EXPORT_BUCKET"),
+        },
     }
     for logical_id, function in resources(template, "AWS::Lambda::Function").items():
         name = NAMES[logical_id]
@@ -112,6 +116,20 @@ def test_new_projects_are_journalled_where_that_is_chosen(
             if "JOURNALS" in function["Environment"]["Variables"]
         }
         assert told == expected
+
+
+def test_the_functions_that_write_derived_data_or_definitions_are_told_in_which_form(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    for of, written in ((template, NEWEST), (chosen_template, OLDEST)):
+        told = {
+            NAMES[logical_id]: function["Environment"]["Variables"]["FORMS"]
+            for logical_id, function in resources(of, "AWS::Lambda::Function").items()
+            if "FORMS" in function["Environment"]["Variables"]
+        }
+        assert told == dict.fromkeys(("command", "maintain", "upkeep"), str(written))
+        assert of["Outputs"]["FormsWritten"]["Value"] == str(written)
+        assert of["Outputs"]["Forms"]["Value"] == str(NEWEST)
 
 
 def test_the_rate_of_writes_is_told_to_the_functions_that_write_for_people(
@@ -197,4 +215,6 @@ def test_outputs(template: dict[str, Any]) -> None:
         "FailedBatchesBucket",
         "AlarmTopicArn",
         "Journals",
+        "Forms",
+        "FormsWritten",
     }

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 from pytest_socket import disable_socket, enable_socket
 
+from gridview.support import forms
+
 if TYPE_CHECKING:
     from tests.support import cloud
 
@@ -37,6 +39,13 @@ def dummy_account(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
     for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL_SQS"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def every_form() -> Iterator[None]:
+    """Whatever a test has this process write, the next one begins with all stored forms."""
+    yield
+    forms.write_up_to(forms.NEWEST)
 
 
 @pytest.fixture

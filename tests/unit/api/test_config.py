@@ -14,8 +14,10 @@ from gridview.api.config import (
     directory_seconds,
     journals,
     required,
+    use_forms,
     writes_per_second,
 )
+from gridview.support import forms
 from gridview.support.errors import InvalidRequest
 
 
@@ -68,6 +70,24 @@ def test_new_projects_are_journalled_where_that_is_said(monkeypatch: pytest.Monk
     monkeypatch.setenv("JOURNALS", "yes")
     with pytest.raises(ConfigurationError, match="JOURNALS"):
         journals()
+
+
+def test_forms_are_written_up_to_the_one_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORMS", raising=False)
+    use_forms()
+    assert forms.writes(forms.NEWEST)
+    monkeypatch.setenv("FORMS", "1")
+    use_forms()
+    assert forms.writes(1)
+    assert not forms.writes(2)
+    monkeypatch.setenv("FORMS", "2")
+    use_forms()
+    assert forms.writes(2)
+    for wrong in ("0", "3", "newest", "1.5"):
+        monkeypatch.setenv("FORMS", wrong)
+        with pytest.raises(ConfigurationError, match="FORMS must be a number from 1 to 2"):
+            use_forms()
+    assert forms.writes(2)
 
 
 def test_a_variable_must_be_there_and_not_empty(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from devtools.local.sqs import HINT_QUEUES
 from devtools.paths import ROOT
 
 BUDGETS = {
-    "query": 640,
+    "query": 641,
     "command": 625,
     "live": 625,
     "socket": 625,

@@ -15,6 +15,7 @@ from devtools.local.folder import Folder, State
 from devtools.local.table import TABLE
 from devtools.operate import target
 from devtools.operate.target import BucketBatches, FailedBatches, FolderBatches
+from gridview.support import forms
 
 OUTPUTS = {
     "TableName": "Gridview-Table",
@@ -90,6 +91,17 @@ def test_a_deployed_stack_is_known_by_its_outputs(deployed: CloudFormation) -> N
         assert (opened.outputs, opened.changed) == (OUTPUTS, CREATED.timestamp())
         deployed.updated["LastUpdatedTime"] = CREATED + timedelta(days=1)
         assert target.open(parsed("--deployed")).changed == CREATED.timestamp() + 86_400
+
+
+def test_what_is_repaired_in_a_deployed_stack_is_written_as_its_functions_write(
+    deployed: CloudFormation,
+) -> None:
+    target.open(parsed("--deployed"))
+    assert not forms.writes(2)
+    for told, written in (("2", True), ("1", False), ("9", True)):
+        deployed.outputs["FormsWritten"] = told
+        target.open(parsed("--deployed"))
+        assert forms.writes(2) is written
 
 
 def test_a_stack_that_is_not_there_or_of_another_kind_is_a_sentence(deployed: CloudFormation) -> None:

@@ -10,7 +10,7 @@ from aws_lambda_powertools import Metrics
 from gridview.encoding.consistency import ConsistencyTokens
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.seals import Seals
-from gridview.support import aws
+from gridview.support import aws, forms
 
 _SECRET_MAX_AGE = 300
 """Seconds for which a secret is cached: a rotation is known everywhere after that."""
@@ -67,6 +67,19 @@ def journals() -> bool:
     if text not in ("true", "false"):
         raise ConfigurationError("The environment variable JOURNALS must be true or false.")
     return text == "true"
+
+
+def use_forms() -> None:
+    """Have this process write the stored forms that the stack's functions may write (FORMS); without it, all that it knows."""
+    text = os.environ.get("FORMS", "")
+    if not text:
+        return
+    try:
+        forms.write_up_to(int(text))
+    except ValueError:
+        raise ConfigurationError(
+            f"The environment variable FORMS must be a number from {forms.OLDEST} to {forms.NEWEST}."
+        ) from None
 
 
 def webhooks_to_localhost() -> bool:

@@ -1,4 +1,4 @@
-"""What any program needs: errors, the clock, back-off, concurrency, validation. Knows nothing of grids or DynamoDB.
+"""What any program needs: errors, the clock, back-off, concurrency, validation, stored forms. Knows nothing of grids or DynamoDB.
 
 I/O: aws.
 """
