@@ -119,7 +119,7 @@ def _of_each(chain: Chain, found: Iterable[Block], items: Mapping[str, Item]) ->
         again = chain.read([block.id for block in large])
         for block in large:
             if again.get(block.id, {}).get("write_id") == block.write_id:
-                yield _fault(chain, block.id, DifferenceKind.OVERSIZE, f"{len(block.encoded):,} bytes")
+                yield _fault(chain, block.id, DifferenceKind.OVERSIZE, f"{block.weight:,} bytes")
 
 
 class _Structure:

@@ -18,7 +18,7 @@ from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of, number_of
 from gridview.index.block_cache import BlockCache
 from gridview.index.block_reads import Reads, Want
-from gridview.index.blocks import HEAD, Block, Entry, Sets, entry_of
+from gridview.index.blocks import HEAD, MAX_BYTES, Block, Entry, Sets, entry_of
 from gridview.index.directory import Directory, Range, chained, keys_in, members_in, range_of
 from gridview.schema.catalog import Catalog
 from gridview.support import clock
@@ -351,7 +351,9 @@ class BlockReader:
     def _kept(self, item: Mapping[str, Any]) -> Block:
         block = Block.from_item(item)
         self.position = max(self.position, block.position)
-        self._cache.keep_block(item[keys.PK], block, len(item["set"]))
+        # In memory, sets that are stored packed take two bytes a number again.
+        held = max(len(item["set"]), min(2 * block.size, MAX_BYTES))
+        self._cache.keep_block(item[keys.PK], block, held)
         return block
 
     def _partition(self, family: str) -> str:

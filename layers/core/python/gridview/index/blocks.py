@@ -13,7 +13,7 @@ would be ten times as large. It is therefore *plain*: it has a single bitmap, an
 """
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -25,8 +25,10 @@ from pyroaring import BitMap
 
 from gridview.encoding import keys
 from gridview.encoding.fences import after, before, body_between, fence_at
+from gridview.encoding.number_sets import bitmap, packed, unpacked
 from gridview.encoding.sort_strings import body_of, number_of, sort_string
 from gridview.index.families import FamilyKind, kind_of
+from gridview.support import forms
 
 FIRST = before("")
 """The lower fence of every chain: no key comes before it."""
@@ -34,7 +36,7 @@ HEAD = "0"
 """The id of the first block of every chain. That block is never merged into another."""
 
 MAX_BYTES = 3_600
-"""Limit of a block's encoded bitmaps. With keys and fences, its item stays within 4 KB: half a read unit, four write units."""
+"""Limit of a block's bitmaps, before they are packed. With keys and fences, its item stays within 4 KB: half a read unit, four write units."""
 
 POPULAR = 500
 """A body with this many issues gets blocks of its own."""
@@ -112,9 +114,18 @@ class Block:
         return len(self.rest) if self.rest is not None else sum(map(len, (self.sets or {}).values()))
 
     @cached_property
+    def weight(self) -> int:
+        """Bytes of its bitmaps, packed or not. Splits and merges go by it, so that packing leaves every block where it is."""
+        return sum(_HEADER.size + len(body.encode()) + len(bitmap(numbers)) for body, numbers in self._stored)
+
+    @cached_property
     def encoded(self) -> bytes:
-        """Its bitmaps as stored."""
-        return _encode(self.sets, self.rest)
+        """Its sets as stored: packed, where every function that reads them knows how."""
+        return _encode(self._stored, packed if forms.writes(forms.PACKED) else bitmap)
+
+    @property
+    def _stored(self) -> Collection[tuple[str, BitMap]]:
+        return ((_PLAIN, self.rest or BitMap()),) if self.sets is None else self.sets.items()
 
     def covers(self, key: str) -> bool:
         """Whether a key lies between its fences."""
@@ -304,7 +315,7 @@ def empty(family: str, lower: str, upper: str | None, following: str | None, pos
 
 def oversize(block: Block) -> bool:
     """Whether a block is far larger than the size at which it should be split."""
-    return len(block.encoded) > 2 * MAX_BYTES or (needs_keys(block) and block.size > 2 * PLAIN_KEYS)
+    return block.weight > 2 * MAX_BYTES or (needs_keys(block) and block.size > 2 * PLAIN_KEYS)
 
 
 def some_key(block: Block, body: str | None, num: int) -> str | None:
@@ -322,7 +333,7 @@ def wants_split(block: Block) -> bool:
         alone = body_between(block.lower, block.upper)
         if any(len(numbers) >= POPULAR and body != alone for body, numbers in block.sets.items()):
             return True
-    return len(block.encoded) > MAX_BYTES or (needs_keys(block) and block.size > PLAIN_KEYS)
+    return block.weight > MAX_BYTES or (needs_keys(block) and block.size > PLAIN_KEYS)
 
 
 def needs_keys(block: Block) -> bool:
@@ -354,7 +365,7 @@ def build(family: str, sorted_keys: Iterable[str]) -> list[Block]:
 
 def wants_merge(block: Block) -> bool:
     """Whether a block is so small that it should be merged with the next one, if both fit."""
-    if block.next is None or _own(block) or len(block.encoded) >= MERGED:
+    if block.next is None or _own(block) or block.weight >= MERGED:
         return False
     return not needs_keys(block) or block.size < _MERGED_KEYS
 
@@ -373,7 +384,7 @@ def merged(block: Block, following: Block) -> Block | None:
     position = max(block.position, following.position)
     rewritten = _rewritten(block, *representation, position)
     whole = replace(rewritten, upper=following.upper, next=following.next)
-    fits = len(whole.encoded) <= ROOMY and not (needs_keys(whole) and whole.size > _ROOMY_KEYS)
+    fits = whole.weight <= ROOMY and not (needs_keys(whole) and whole.size > _ROOMY_KEYS)
     return whole if fits else None
 
 
@@ -396,7 +407,7 @@ def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> It
     lower, sets, cost = block.lower, dict[str, BitMap](), _Cost(kind)
     for body, numbers in runs:
         own = kind is not FamilyKind.NUMBERS and len(numbers) >= POPULAR
-        size = len(_serialized(numbers))
+        size = len(bitmap(numbers))
         if own or size > limit:
             begins = max(lower, before(body)) if own else lower
             if sets or begins > lower:
@@ -446,7 +457,7 @@ def _chunks(numbers: BitMap, size: int, limit: int, *, even: bool) -> Iterator[B
     at = 0
     while at < len(numbers):
         chunk = numbers[at : at + take]
-        while len(chunk) > 1 and len(_serialized(chunk)) > limit * 1.1:
+        while len(chunk) > 1 and len(bitmap(chunk)) > limit * 1.1:
             chunk = chunk[: len(chunk) * 3 // 4]
         yield chunk
         at += len(chunk)
@@ -466,17 +477,16 @@ def _chained(block: Block, pieces: Iterable[_Piece]) -> list[Block]:
     return chain
 
 
-# The stored form: for each bitmap a header (bytes of the body, bytes of the bitmap), the body, and the bitmap in the portable
-# format of roaring bitmaps. A plain block has one bitmap, under a body that no key has.
+# The stored form: for each set a header (bytes of the body, bytes of the set), the body, and the set (`number_sets`). A plain block
+# has one set, under a body that no key has.
 
 _PLAIN = "\x00"
 
 
-def _encode(sets: Sets | None, rest: BitMap | None) -> bytes:
-    stored = {_PLAIN: rest} if sets is None else sets
+def _encode(stored: Iterable[tuple[str, BitMap]], form: Callable[[BitMap], bytes]) -> bytes:
     parts = []
-    for body, numbers in stored.items():
-        name, content = body.encode(), _serialized(numbers or BitMap())
+    for body, numbers in stored:
+        name, content = body.encode(), form(numbers)
         parts += [_HEADER.pack(len(name), len(content)), name, content]
     return b"".join(parts)
 
@@ -489,11 +499,6 @@ def _decode(encoded: bytes) -> tuple[Sets | None, BitMap | None]:
         at += _HEADER.size
         body = encoded[at : at + name].decode()
         at += name
-        sets[body] = BitMap.deserialize(encoded[at : at + content])
+        sets[body] = unpacked(encoded[at : at + content])
         at += content
     return (None, sets[_PLAIN]) if _PLAIN in sets else (sets, None)
-
-
-def _serialized(numbers: BitMap) -> bytes:
-    numbers.run_optimize()
-    return numbers.serialize()

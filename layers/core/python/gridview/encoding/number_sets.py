@@ -1,0 +1,98 @@
+"""Sets of issue numbers as bytes: roaring bitmaps, or the gaps between the numbers where these are shorter. Pure.
+
+    3a or 3b ...           a roaring bitmap in its portable format: two bytes a number, or four a run
+    01 first gaps          the first number (4 bytes, big-endian) and the gaps to the next ones: a byte each from 1 to 255; a byte 0 adds 255 to the next
+    02 first deflated      the same, with the gaps deflated (RFC 1951)
+
+1,587 numbers of an order's block take 3.2 KB as a bitmap. As gaps they take 1.6 KB if they are 100,000 issues' (a gap of 63), and deflated 0.9 KB where
+every sixth issue is among them, as in a block of a word. At a million issues the gaps of an order are as long as the bitmap, which is kept then. To read gaps
+takes some 60 us for such a set, and a bitmap 2; a write of a block costs one unit a KB.
+"""
+
+import zlib
+from array import array
+from itertools import accumulate, compress
+from operator import sub
+from struct import Struct
+
+from pyroaring import BitMap
+
+_ROARING = (b"\x3a", b"\x3b")
+"""What roaring bitmaps without and with runs begin with."""
+_GAPS, _DEFLATED = 1, 2
+
+_HEAD = Struct(">BI")
+
+_WIDEST = 255
+"""The widest gap that takes one byte."""
+
+_DENSE = 32
+"""Up to this mean gap, deflating gaps saves a fifth or more of their bytes."""
+
+
+def bitmap(numbers: BitMap) -> bytes:
+    """A set as a roaring bitmap."""
+    numbers.run_optimize()
+    return numbers.serialize()
+
+
+def packed(numbers: BitMap) -> bytes:
+    """A set in its shortest form."""
+    plain = bitmap(numbers)
+    # Where numbers follow one another a bitmap is shortest, and where they are far apart.
+    if 2 * len(plain) <= len(numbers) or not numbers:
+        return plain
+    first, span = numbers.min(), numbers.max() - numbers.min()
+    if span // _WIDEST > len(plain):
+        return plain
+    gaps = _gaps(numbers)
+    forms = [plain, _HEAD.pack(_GAPS, first) + gaps]
+    if span < _DENSE * len(numbers):
+        forms.append(_HEAD.pack(_DEFLATED, first) + _deflated(gaps))
+    return min(forms, key=len)
+
+
+def unpacked(stored: bytes) -> BitMap:
+    """A set from any of its forms. ValueError if it is none."""
+    if stored.startswith(_ROARING):
+        return BitMap.deserialize(stored)
+    form, first = _HEAD.unpack_from(stored) if len(stored) >= _HEAD.size else (None, 0)
+    if form not in (_GAPS, _DEFLATED):
+        raise ValueError("not a set of numbers")
+    gaps = stored[_HEAD.size :]
+    if form == _DEFLATED:
+        try:
+            gaps = zlib.decompress(gaps, -zlib.MAX_WBITS)
+        except zlib.error as error:
+            raise ValueError("gaps that cannot be inflated") from error
+    if gaps.endswith(b"\0"):
+        raise ValueError("a gap without an end")
+    try:
+        return BitMap(array("I", _numbers(first, gaps)))
+    except OverflowError as error:
+        raise ValueError("a number beyond 32 bits") from error
+
+
+def _gaps(numbers: BitMap) -> bytes:
+    ordered = numbers.to_array()
+    found = list(map(sub, ordered[1:], ordered))
+    if max(found, default=0) <= _WIDEST:
+        return bytes(found)
+    gaps = bytearray()
+    for gap in found:
+        wide, rest = divmod(gap - 1, _WIDEST)
+        gaps += bytes(wide)
+        gaps.append(rest + 1)
+    return bytes(gaps)
+
+
+def _numbers(first: int, gaps: bytes) -> "accumulate[int] | compress[int]":
+    if 0 not in gaps:
+        return accumulate(gaps, initial=first)
+    sums = accumulate(gaps.replace(b"\0", bytes((_WIDEST,))), initial=first)
+    return compress(sums, b"\1" + gaps)
+
+
+def _deflated(gaps: bytes) -> bytes:
+    compressor = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return compressor.compress(gaps) + compressor.flush()
