@@ -1,6 +1,7 @@
 """Sets of numbers come back from whatever form is shortest, and what is no set is refused."""
 
 import zlib
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -54,25 +55,25 @@ def test_gaps_are_written_as_documented() -> None:
     assert packed(BitMap([3, 258, 259, 770])) == b"\1\0\0\0\3" + b"\xff" + b"\1" + b"\0\0\1"
     dense = sample(1_000, 3_000)
     stored, ordered = packed(dense), list(dense)
-    gaps = [after - before for before, after in zip(ordered, ordered[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(ordered)]
     assert stored[:5] == b"\2" + ordered[0].to_bytes(4, "big")
     assert zlib.decompress(stored[5:], -15) == bytes(gaps)
 
 
 @pytest.mark.parametrize(
-    "stored",
+    ("stored", "why"),
     [
-        b"",
-        b"\0",
-        b"\3\0\0\0\1\1",
-        b"\1\0\0\0",
-        b"\1\0\0\0\1\0",
-        b"\1\xff\xff\xff\xff\1",
-        b"\2\0\0\0\1",
-        b"\2\0\0\0\1garbage",
-        b":0",
+        (b"", "not a set"),
+        (b"\0", "not a set"),
+        (b"\3\0\0\0\1\1", "not a set"),
+        (b"\1\0\0\0", "not a set"),
+        (b"\1\0\0\0\1\0", "without an end"),
+        (b"\1\xff\xff\xff\xff\1", "beyond 32 bits"),
+        (b"\2\0\0\0\1", "cannot be inflated"),
+        (b"\2\0\0\0\1garbage", "cannot be inflated"),
+        (b":0", "Could not deserialize"),
     ],
 )
-def test_what_is_no_set_is_refused(stored: bytes) -> None:
-    with pytest.raises(ValueError):
+def test_what_is_no_set_is_refused(stored: bytes, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
         unpacked(stored)

@@ -20,6 +20,7 @@ from gridview.index.blocks import (
     Block,
     BlockChange,
     Entry,
+    Unreadable,
     build,
     changed,
     entry_of,
@@ -29,6 +30,7 @@ from gridview.index.blocks import (
     wants_merge,
     wants_split,
 )
+from gridview.support import forms
 from tests.support.chains import Written, small_blocks
 
 Draw = Callable[[Random, int], str]
@@ -323,3 +325,38 @@ def test_the_item_of_a_block_is_half_a_read_unit() -> None:
         )
         assert size < 4096 + 2 * 1024
         assert item[keys.SORT] == one.lower
+
+
+@pytest.mark.parametrize("kind", ["unique", "popular and not", "tokens"])
+def test_packed_sets_leave_every_key_in_the_block_where_it_was(kind: str) -> None:
+    some = sorted(found(kind, 9_000, Random(3)))  # noqa: S311
+    short = build(KINDS[kind][0], some)
+    stored = [one.to_item("0807", "35e9") for one in short]
+    forms.write_up_to(1)
+    plain = build(KINDS[kind][0], some)
+    assert [(one.lower, one.upper, one.sets, one.rest) for one in short] == [
+        (one.lower, one.upper, one.sets, one.rest) for one in plain
+    ]
+    whole = [one.to_item("0807", "35e9") for one in plain]
+    assert sum(len(item["set"]) for item in stored) < 0.6 * sum(len(item["set"]) for item in whole)
+    assert [len(item["set"]) for item in whole] == [one.weight for one in plain]
+    # Whatever is written here, both are read.
+    for at, one in enumerate(short):
+        assert Block.from_item(stored[at]) == one
+        assert Block.from_item(whole[at]) == plain[at]
+
+
+@pytest.mark.parametrize("kind", ["unique", "tokens"])
+def test_a_damaged_set_is_unreadable_and_nothing_worse(kind: str) -> None:
+    random = Random(11)  # noqa: S311
+    block = build(KINDS[kind][0], sorted(found(kind, 300, random)))[0]
+    item = block.to_item("0807", "35e9")
+    unreadable = 0
+    for _ in range(3_000):
+        at = random.randrange(len(item["set"]))
+        cut = item["set"][:at], bytes((random.randrange(256),)) * random.randrange(2), item["set"][at + 1 :]
+        try:
+            Block.from_item({**item, "set": b"".join(cut)})
+        except Unreadable:
+            unreadable += 1
+    assert unreadable

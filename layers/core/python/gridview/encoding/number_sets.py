@@ -1,12 +1,12 @@
 """Sets of issue numbers as bytes: roaring bitmaps, or the gaps between the numbers where these are shorter. Pure.
 
-    3a or 3b ...           a roaring bitmap in its portable format: two bytes a number, or four a run
-    01 first gaps          the first number (4 bytes, big-endian) and the gaps to the next ones: a byte each from 1 to 255; a byte 0 adds 255 to the next
-    02 first deflated      the same, with the gaps deflated (RFC 1951)
+    3a or 3b ...       a roaring bitmap in its portable format: two bytes a number, or four a run
+    01 first gaps      the first number (4 bytes, big-endian), and the gaps to the next ones: from 1 to 255, or 0 and 255 less
+    02 first deflated  the same, with the gaps deflated (RFC 1951)
 
-1,587 numbers of an order's block take 3.2 KB as a bitmap. As gaps they take 1.6 KB if they are 100,000 issues' (a gap of 63), and deflated 0.9 KB where
-every sixth issue is among them, as in a block of a word. At a million issues the gaps of an order are as long as the bitmap, which is kept then. To read gaps
-takes some 60 us for such a set, and a bitmap 2; a write of a block costs one unit a KB.
+1,587 numbers of an order's block take 3.2 KB as a bitmap. As gaps they take 1.6 KB if they are 100,000 issues' (a gap of 63 in the
+mean), and deflated 0.9 KB where every sixth issue is among them, as in a block of a word. At a million issues the gaps of an order
+are longer than the bitmap, which is kept then. Gaps of such a set take 60 us to read and a bitmap 2, but a write costs a unit a KB.
 """
 
 import zlib

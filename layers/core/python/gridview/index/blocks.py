@@ -36,7 +36,9 @@ HEAD = "0"
 """The id of the first block of every chain. That block is never merged into another."""
 
 MAX_BYTES = 3_600
-"""Limit of a block's bitmaps, before they are packed. With keys and fences, its item stays within 4 KB: half a read unit, four write units."""
+"""Limit of a block's bitmaps, before they are packed. With keys and fences, its item stays within 4 KB: half a read unit, at most
+four write units.
+"""
 
 POPULAR = 500
 """A body with this many issues gets blocks of its own."""
