@@ -6,9 +6,9 @@ write looks at the others' documents and entries.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, groupby
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from devtools.bench import issues
 from devtools.bench.functions import Functions, event, record
@@ -36,26 +36,45 @@ EDIT: Final = "edit of an old issue"
 DELETE: Final = "delete of an old issue"
 BULK: Final = "bulk change of old issues"
 
+
+class Step(NamedTuple):
+    """What is done: changes of a kind, with so many in a fold, and so many folds."""
+
+    kind: str
+    together: int
+    folds: int
+    history: bool = True
+    """Whether the project's history is on."""
+
+
 PLAN: Final = (
-    # what is done, changes that a fold takes together, folds
-    (CREATE, 1, 10),
-    (CREATE, 40, 3),
-    (CREATE, 1_000, 1),
-    (EDIT, 1, 10),
-    (EDIT, 200, 2),
-    (DELETE, 40, 3),
-    (DELETE, 200, 1),
-    (BULK, 10_000, 1),
+    Step(CREATE, 1, 10),
+    Step(CREATE, 40, 3),
+    Step(CREATE, 1_000, 1),
+    Step(EDIT, 1, 10),
+    Step(EDIT, 200, 2),
+    Step(DELETE, 40, 3),
+    Step(DELETE, 200, 1),
+    Step(BULK, 10_000, 1),
+    Step(CREATE, 40, 3, history=False),
+    Step(CREATE, 1_000, 1, history=False),
+    Step(EDIT, 200, 2, history=False),
+    Step(DELETE, 40, 3, history=False),
+    Step(DELETE, 200, 1, history=False),
 )
 _SEED: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Journalled:
-    """Changes of issues of one kind, with `together` of them in a fold: what accepting, deriving and folding them took."""
+    """Changes of issues of one kind, with `together` of them in a fold: what accepting, deriving and folding them took.
+
+    `history`: whether the history was on.
+    """
 
     kind: str
     together: int
+    history: bool
     accepted: Work
     consumed: Work
     folded: Work
@@ -71,24 +90,28 @@ def journalled(functions: Functions, actor: Actor, table: Table, size: int) -> l
     plan = plan_for(size)
     old = old_issues(size)
     project = _Project(functions, actor, table, size, [*range(1, _bulk_changed(size) + 1), *old], old)
-    return [project.measure(kind, together, folds) for kind, together, folds in plan]
+    measured = []
+    for remembers, steps in groupby(plan, key=lambda step: step.history):
+        project.remember(remembers)
+        measured += [project.measure(step) for step in steps]
+    return measured
 
 
-def plan_for(size: int) -> list[tuple[str, int, int]]:
-    """What is done to a project of so many issues, as `PLAN` tells it."""
-    return [(kind, min(together, size // 8), folds) for kind, together, folds in PLAN]
+def plan_for(size: int) -> list[Step]:
+    """What is done to a project of so many issues."""
+    return [step._replace(together=min(step.together, size // 16)) for step in PLAN]
 
 
 def old_issues(size: int) -> list[int]:
     """The numbers of those that are edited and deleted, in this order."""
-    changed = sum(together * folds for kind, together, folds in plan_for(size) if kind not in (CREATE, BULK))
+    changed = sum(step.together * step.folds for step in plan_for(size) if step.kind not in (CREATE, BULK))
     # A bulk change takes the first issues of the project; of the others some are changed one by one.
     others = range(_bulk_changed(size) + 1, size + 1)
     return Random(_SEED).sample(others, min(changed, len(others)))  # noqa: S311  (the same each time)
 
 
 def _bulk_changed(size: int) -> int:
-    (changed,) = (together for kind, together, _ in plan_for(size) if kind == BULK)
+    (changed,) = (step.together for step in plan_for(size) if step.kind == BULK)
     return changed
 
 
@@ -128,16 +151,28 @@ class _Project:
         self._bodies = issues.bodies(10**6, seed=3)
         self._values: Iterator[int] = count(30_000_000)
 
-    def measure(self, kind: str, together: int, folds: int) -> Journalled:
+    def remember(self, history: bool) -> None:
+        """Switch the history on or off."""
+        self._functions.command(
+            event(
+                self._actor,
+                "PATCH",
+                f"/v1/projects/{self._catalog.project}",
+                {"history": {"enabled": history}},
+            )
+        )
+
+    def measure(self, step: Step) -> Journalled:
         """Change so many issues and fold them, so many times."""
+        kind, together = step.kind, step.together
         accepted, consumed, folded = [], [], []
         change = {CREATE: self._create, EDIT: self._edit, DELETE: self._delete, BULK: self._bulk}[kind]
-        for _ in range(folds):
+        for _ in range(step.folds):
             work, records = change(together)
             accepted.append(work)
             consumed.append(self._worked(together, lambda records=records: self._consume(records)))  # type: ignore[misc]
             folded.append(self._worked(together, self._fold))
-        return Journalled(kind, together, *map(_sum, (accepted, consumed, folded)))
+        return Journalled(kind, together, step.history, *map(_sum, (accepted, consumed, folded)))
 
     def _create(self, together: int) -> tuple[Work, list[Any]]:
         operations = [{"create": next(self._bodies)} for _ in range(together)]

@@ -69,6 +69,7 @@ def to_json(
             {
                 "kind": one.kind,
                 "together": one.together,
+                "history": one.history,
                 "write_units": one.write_units,
                 **{
                     name: work.to_json()
@@ -188,13 +189,13 @@ def _remembered(remembered: Sequence[Remembered]) -> Table:
 
 def _journalled(journalled: Sequence[Journalled]) -> Table:
     table = _table("\nWrite units of a change in a journalled project of the largest size")
-    _columns(
-        table, "change", "changes a fold", "all", "document", "ledger, journal and entries", "blocks", "calls"
-    )
+    parts = "document", "ledger, journal, entries and history", "blocks"
+    _columns(table, "change", "changes a fold", "history", "all", *parts, "calls")
     for one in journalled:
         table.add_row(
             one.kind,
             f"{one.together:,}",
+            "on" if one.history else "off",
             f"{one.write_units:.1f}",
             *(f"{work.write_units_each:.1f}" for work in (one.accepted, one.consumed, one.folded)),
             f"{one.consumed.calls_each + one.folded.calls_each:.1f}",
@@ -204,7 +205,7 @@ def _journalled(journalled: Sequence[Journalled]) -> Table:
 
 def _cpu(journalled: Sequence[Journalled]) -> list[str]:
     """What a new issue takes of the processor where most of them come together."""
-    found = [one for one in journalled if one.kind == CREATE]
+    found = [one for one in journalled if one.kind == CREATE and one.history]
     most = max(found, key=lambda one: one.together, default=None)
     if most is None:
         return []

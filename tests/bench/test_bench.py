@@ -24,6 +24,8 @@ BLOCK_LEAST, BLOCK_MOST = 2, 5
 """Write units of a block that is written again: 1 to 4 KB in the table, and its line in the directory."""
 HISTORY = 3
 """Write units of what is remembered of a change of up to a KB."""
+FORGOTTEN = 1
+"""What is left of them where the history is off: followers hear of each change."""
 FAMILIES_BESIDES = 2
 """In which an issue stands besides its orders: all numbers, and the words of its name."""
 ONE_LEDGER = 1
@@ -161,8 +163,9 @@ def test_a_journalled_project_writes_a_ledger_once_and_its_blocks_in_folds(
     old = (loaded[num - 1] for num in journalled.old_issues(300))
     created = orders_of(issues.bodies(300, seed=3))
     of = {journalled.CREATE: created, journalled.EDIT: old, journalled.DELETE: old}
-    for one, (kind, together, folds) in zip(found, journalled.plan_for(300), strict=True):
-        assert (one["kind"], one["together"]) == (kind, together)
+    for one, step in zip(found, journalled.plan_for(300), strict=True):
+        kind, together, folds, history = step
+        assert (one["kind"], one["together"], one["history"]) == step[:2] + step[3:]
         parts = [one[name]["write_units"] for name in ("accepted", "consumed", "folded")]
         assert one["write_units"] == pytest.approx(sum(parts))
         document, derived, blocks = parts
@@ -174,9 +177,10 @@ def test_a_journalled_project_writes_a_ledger_once_and_its_blocks_in_folds(
         assert DOCUMENT <= document <= DOCUMENT + COUNTER + job
         # The number, the mark, and the item: 1 KB of it for ten issues.
         journal = (2 + 2 + LAG + together / 10) / together
-        assert ONE_LEDGER < derived - entries - HISTORY < ONE_LEDGER + journal + 1
+        kept = HISTORY if history else FORGOTTEN
+        assert ONE_LEDGER < derived - entries - kept < ONE_LEDGER + journal + 1
         assert 0 < blocks * together < together * 60 + FOLD
-    alone, *_, together = (one for one in found if one["kind"] == journalled.CREATE)
+    alone, *_, together = (one for one in found if one["kind"] == journalled.CREATE and one["history"])
     assert alone["folded"]["write_units"] > 4 * together["folded"]["write_units"]
     assert together["consumed"]["cpu_milliseconds"] > 0
 
