@@ -13,7 +13,7 @@ from devtools.local.engine import Engine
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.families import derived_items, derived_strings
+from gridview.index.families import derived_items, derived_strings, with_entries
 from gridview.index.images import Poison
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import sort_strings_of
@@ -81,7 +81,7 @@ def assert_right(running: Stack) -> None:
         pk = keys.issue(running.tenant, PROJECT, num)
         document = documents.get(pk)
         ledger = Ledger.from_item(items[pk, keys.LEDGER])
-        expected = {} if document is None else sort_strings_of(catalog, document)
+        expected = {} if document is None else with_entries(sort_strings_of(catalog, document))
         assert ledger.applied == ({} if document is None else derived_strings(catalog, document))
         assert ledger.intent is None
         assert ledger.removed is (document is None)

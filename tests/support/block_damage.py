@@ -15,7 +15,7 @@ from gridview.index.blocks import HEAD, Block, BlockChange
 from tests.support import block_truth
 from tests.support.damage import PROJECT, TENANT, catalog_of
 
-PLAIN, DETAILED, NUMBERS, TOKENS = "name.1", "a2.1", "num", "name.1.has"
+PLAIN, DETAILED, NUMBERS, TOKENS = "name.1", "a2.1b", "num", "name.1.has"
 """Families: of an order in which each issue has a body of its own, of one with few; of the numbers; of words."""
 
 

@@ -153,10 +153,10 @@ def _claim(family: str) -> Damage:
     return claim
 
 
-START, KIND, SIZE = "a1.1", "a2.1", "a3.1"
+START, KIND, SIZE = "a1.1", "a2.1b", "a3.1"
 LEDGER = keys.LEDGER
-_ORDERS = ("created.1", "name.1", "state.1", "updated.1", START, KIND, SIZE)
-_PLACES = ("num", "name.1.has")
+_ORDERS = ("created.1", "name.1", "updated.1", START, SIZE)
+_PLACES = ("num", "name.1.has", "state.1b", KIND)
 _UNFINISHED = {START: {"to": "x", "left": ["y"]}, "a9.1": {"left": ["z"]}}
 
 
@@ -172,13 +172,13 @@ PLANTED = (
     ),
     Planted(
         "entry under another sort string",
-        damaged(order_key(KIND), {keys.SORT: "zz"}),
-        _found((DifferenceKind.WRONG, KIND), (DifferenceKind.LEDGER, KIND)),
+        damaged(order_key(SIZE), {keys.SORT: "zz"}),
+        _found((DifferenceKind.WRONG, SIZE), (DifferenceKind.LEDGER, SIZE)),
     ),
     Planted(
         "entry cleared",
-        damaged(order_key(KIND), {keys.TTL_ATTRIBUTE: 9}, keys.SORT),
-        _found((DifferenceKind.MISSING, KIND), (DifferenceKind.LEDGER, KIND)),
+        damaged(order_key(SIZE), {keys.TTL_ATTRIBUTE: 9}, keys.SORT),
+        _found((DifferenceKind.MISSING, SIZE), (DifferenceKind.LEDGER, SIZE)),
     ),
     Planted(
         "entry of an order that never was",
@@ -189,6 +189,16 @@ PLANTED = (
         "entry of an attribute without index",
         damaged(order_key("a4.1"), {keys.SORT: "x", "version": 1, "revision": 1}),
         _found((DifferenceKind.EXTRA, "a4.1"), (DifferenceKind.LEDGER, "a4.1")),
+    ),
+    Planted(
+        "entry of an order that has none",
+        damaged(order_key(KIND), {keys.SORT: "x", "version": 1, "revision": 1}),
+        _found((DifferenceKind.EXTRA, order_key(KIND))),
+    ),
+    Planted(
+        "tombstone in an order that has none",
+        damaged(order_key("state.1b"), {"version": 1, "revision": 1, keys.TTL_ATTRIBUTE: 9}),
+        _found((DifferenceKind.EXTRA, order_key("state.1b"))),
     ),
     Planted(
         "entry of another project",
@@ -252,6 +262,10 @@ PLANTED = (
     Planted(
         "ledger that misses tokens", _forget("name.1.has"), _found((DifferenceKind.LEDGER, "name.1.has"))
     ),
+    Planted(
+        "ledger that misses an order without entries", _forget(KIND), _found((DifferenceKind.LEDGER, KIND))
+    ),
+    Planted("ledger with another state", _claim("state.1b"), _found((DifferenceKind.LEDGER, "state.1b"))),
     Planted("ledger with a family too many", _claim("a1.1.has"), _found((DifferenceKind.LEDGER, "a1.1.has"))),
     Planted(
         "ledger that expires",

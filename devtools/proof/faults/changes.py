@@ -71,8 +71,8 @@ class TakingBack:
     key: str | None
     known: dict[int, list[int]] | None = None
     """The versions of the change that were told when it was asked for first, by issue."""
-    has_tokens: bool = False
-    """Whether the last time the tokens of all of the change were sent."""
+    tokens: Mapping[int, int] = field(default_factory=dict)
+    """The issues, with versions, whose tokens were sent the last time: those of all that the change had been answered by then."""
     run: Run | None = None
     job: str | None = None
     over: bool = False
@@ -183,7 +183,7 @@ class Undoers:
         headers = {"x-change-id": str(one.own.id)}
         if one.of.tokens and one.of.has_good_tokens(now):
             headers["x-consistency-token"] = ",".join(token for _, token in one.of.tokens)
-        one.has_tokens = "x-consistency-token" in headers
+        one.tokens = dict(one.of.answered) if "x-consistency-token" in headers else {}
         if one.key is not None:
             headers["idempotency-key"] = one.key
         body = {"change": str(one.of.id), "by": one.of.user}
@@ -230,7 +230,7 @@ class Undoers:
     def _judge(self, one: TakingBack, undone: Mapping[int, int], refused: set[int]) -> None:
         """Of every issue of the change it is told what has become of it, and that is so."""
         told = {*undone, *refused}
-        for num, version in one.of.answered.items() if one.has_tokens else ():
+        for num, version in one.tokens.items():
             written = made_by(lives_of(self._world, num), [one.of.maker])
             if version in written and num not in told:
                 raise Difference(f"an undo of {one.of.id} with its tokens says nothing of issue {num}")

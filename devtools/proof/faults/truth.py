@@ -16,7 +16,7 @@ from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
 from gridview.fsck.issue_diff import differences
 from gridview.fsck.repair import mend
-from gridview.index.families import derived_strings, has_entries
+from gridview.index.families import derived_strings, with_entries
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.schema.catalog import NUM, Catalog, Field, FieldType
@@ -187,7 +187,7 @@ def _assert_issue(world: World, key: str, items: dict[str, Item], expected: dict
         raise Difference(f"{key}: unknown items {unknown}")
     entries = {sk.removeprefix(prefix): item for sk, item in items.items()}
     found = {order: item[keys.SORT] for order, item in entries.items() if keys.SORT in item}
-    standing = {family: sort for family, sort in expected.items() if has_entries(family)}
+    standing = with_entries(expected)
     if found != standing:
         raise Difference(f"{key}: in the index {_differing(found, standing)}")
     if found_ledger is None and removed:

@@ -20,6 +20,7 @@ from gridview.schema import documents
 from gridview.schema.catalog import MAX_OPTIONS, Catalog, Field
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
+from gridview.support import forms
 from gridview.support.errors import Unprocessable
 from tests.support.journalled import ADMIN, PROJECT, catalog_of, fold, new_table, puts
 from tests.unit.query.test_grouping import Loaded
@@ -31,9 +32,11 @@ KINDS = ("enum", "multi_enum")
 @pytest.mark.parametrize("indexed", [True, False])
 @pytest.mark.parametrize("kind", ["enum", "multi_enum"])
 @pytest.mark.parametrize("popular", [500, 5])
+@pytest.mark.parametrize("form", [forms.OLDEST, forms.NEWEST])
 def test_an_option_is_in_use_when_an_issue_has_it(
-    monkeypatch: pytest.MonkeyPatch, kind: str, indexed: bool, popular: int
+    monkeypatch: pytest.MonkeyPatch, kind: str, indexed: bool, popular: int, form: int
 ) -> None:
+    forms.write_up_to(form)
     monkeypatch.setattr(blocks, "POPULAR", popular)
     attribute: dict[str, Any] = {"id": "kind", "name": "Kind", "type": kind, "options": OPTIONS}
     loaded = Loaded([{**attribute, "indexed": indexed}])
@@ -81,7 +84,9 @@ def test_two_hundred_options_of_an_attribute_without_an_index_are_asked_about_at
         assert not options_in_use(loaded.table, catalog, field, unused)
 
 
-def test_an_option_that_is_being_moved_is_looked_for_where_it_stood_too() -> None:
+@pytest.mark.parametrize("form", [forms.OLDEST, forms.NEWEST])
+def test_an_option_that_is_being_moved_is_looked_for_where_it_stood_too(form: int) -> None:
+    forms.write_up_to(form)
     loaded = Loaded([{"id": "kind", "name": "Kind", "type": "enum", "options": OPTIONS}])
     loaded.fill([loaded.issue(1, fields={"kind": "v3"})])
     field = loaded.catalog.get("kind")

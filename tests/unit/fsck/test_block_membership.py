@@ -23,7 +23,7 @@ from tests.support.damage import PROJECT, TENANT, catalog_of, key_of
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
 ISSUES = 4
-NAMES, KINDS, WORDS = "name.1", "a2.1", "name.1.has"
+NAMES, KINDS, WORDS = "name.1", "a2.1b", "name.1.has"
 """Families: plain for the many bodies it may have, detailed by the few options, and of tokens."""
 
 PLACES = [

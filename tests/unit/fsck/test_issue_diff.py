@@ -16,6 +16,7 @@ from gridview.index.stream_consumer import consume
 from gridview.maintenance.job_worker import Worker
 from gridview.schema.generations import Index, Indexes, IndexState
 from gridview.schema.store import Catalogs
+from gridview.support import forms
 from tests.support import damage
 from tests.support.damage import ADMIN, PLANTED, PROJECT, TENANT, Planted, catalog_of, collection, key_of
 
@@ -105,7 +106,7 @@ def test_a_removed_issue_has_a_ledger_that_expires_or_none(table: MemoryTable) -
     assert found(table) == {(DifferenceKind.EXPIRY, keys.LEDGER)}
     table.delete(KEY, keys.LEDGER)
     assert found(table) == set()
-    assert len(tombstones) == 8
+    assert len(tombstones) == 6
 
 
 def test_an_index_that_is_being_built_may_lack_entries_but_not_have_wrong_ones(table: MemoryTable) -> None:
@@ -145,7 +146,11 @@ def test_entries_of_an_attribute_that_is_being_deleted_may_be_there_until_it_is_
     assert found(table) == {(DifferenceKind.EXTRA, "a3.1")}
 
 
-def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank(table: MemoryTable) -> None:
+def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank() -> None:
+    forms.write_up_to(forms.OLDEST)  # an index with sort entries, as those of before have
+    table = MemoryTable()
+    damage.make_project(table)
+    damage.add_issues(table, 3)
     issues = [key_of(num) for num in (1, 2, 3)]
     before = {key: damage.applied(table, key)["a2.1"] for key in issues}
     change_attribute(table, "kind", options=[{"value": "c"}, {"value": "a"}, {"value": "b"}])
@@ -164,6 +169,53 @@ def test_while_options_are_being_moved_an_issue_may_stand_under_either_rank(tabl
         assert found(done, key) == set()
         put_entry(done, "a2.1", before[key], key)
         assert found(done, key) == {(DifferenceKind.WRONG, "a2.1")}
+
+
+def claim(table: MemoryTable, family: str, derived: str, key: str = KEY) -> None:
+    """The ledger says that the issue has this string."""
+    damage.change(table, key, keys.LEDGER, {"applied": {**damage.applied(table, key), family: derived}})
+
+
+def test_while_options_are_being_moved_a_ledger_may_name_either_rank_of_an_order_without_entries(
+    table: MemoryTable,
+) -> None:
+    issues = [key_of(num) for num in (1, 2, 3)]
+    before = {key: damage.applied(table, key)[damage.KIND] for key in issues}
+    change_attribute(table, "kind", options=[{"value": "c"}, {"value": "a"}, {"value": "b"}])
+    assert [found(table, key) for key in issues] == [set()] * 3
+    claim(table, damage.KIND, before[KEY] + "z")
+    assert found(table) == {(DifferenceKind.LEDGER, damage.KIND)}
+    claim(table, damage.KIND, before[KEY])
+    done = table.copy()
+    Worker(done, Catalogs(), lambda: 60.0, print, settling=0).work()
+    after = {key: damage.applied(done, key)[damage.KIND] for key in issues}
+    moved = [key for key in issues if after[key] != before[key]]
+    assert moved
+    for key in moved:
+        claim(table, damage.KIND, after[key], key)
+        assert found(table, key) == set()
+        assert found(done, key) == set()
+        claim(done, damage.KIND, before[key], key)
+        assert found(done, key) == {(DifferenceKind.LEDGER, damage.KIND)}
+
+
+def test_an_index_without_entries_may_be_missing_in_ledgers_while_it_is_built_or_leaving(
+    table: MemoryTable,
+) -> None:
+    before = damage.applied(table, KEY)[damage.KIND]
+    attributes.rebuild(table, Catalogs(), TENANT, PROJECT, ["kind"], rate=0, settling=0)
+    assert found(table) == set()
+    claim(table, "a2.2b", before)
+    assert found(table) == set()
+    claim(table, "a2.2b", "x")
+    assert found(table) == {(DifferenceKind.LEDGER, "a2.2b")}
+    claim(table, "a2.2b", before)
+    change_attribute(table, "kind", indexed=False)
+    assert found(table) == set()
+    Worker(table, Catalogs(), lambda: 60.0, print, settling=0).work()
+    assert found(table) == set()
+    claim(table, damage.KIND, before)
+    assert found(table) == {(DifferenceKind.LEDGER, damage.KIND)}
 
 
 def test_nothing_derived_of_a_deleted_project_may_be_there_unless_it_is_just_being_removed(

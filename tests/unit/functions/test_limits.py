@@ -24,7 +24,7 @@ def add_attributes(api: Client, account: Cloud, project: str, count: int, **like
     api.made(f"{project}/attributes", {"id": "f0", "name": "F", **like})
     partition = keys.project("0807", project.rpartition("/")[2])
     items = {item["SK"]["S"]: item for item in account.items() if item["PK"]["S"] == partition}
-    (first,) = (item for sort_key, item in items.items() if sort_key.startswith(keys.ATTRIBUTE_PREFIX))
+    (first,) = (item for sort_key, item in items.items() if sort_key.endswith(".f0"))
     copies = [
         {
             **first,

@@ -1,6 +1,7 @@
 """Blocks: chains without gaps whatever comes and goes, within their limits, and exact."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -25,6 +26,7 @@ from gridview.index.blocks import (
     changed,
     entry_of,
     merged,
+    needs_keys,
     split,
     touched,
     wants_merge,
@@ -47,6 +49,8 @@ KINDS: dict[str, tuple[str, Draw]] = {
         lambda random, _: text("long " * 45 + random.choice("abcdefghijklmnopqrstuvwxyz")),
     ),
     "empty": ("a1.1", lambda _, __: ""),
+    "many options": ("a1.1b", lambda random, _: f"{random.randint(0, 199):03d}zzz"),
+    "options, some popular": ("a1.1b", lambda random, _: f"{int(random.random() ** 6 * 200):03d}zzz"),
     "numbers": ("num", lambda _, __: ""),
     "tokens": (
         "a1.1.has",
@@ -199,6 +203,37 @@ def test_blocks_of_tokens_and_of_numbers_are_always_detailed() -> None:
     some = sorted(sort_string(f"word{num:04d}", num) for num in range(1, 1000))
     assert all(one.detailed for one in build("a1.1.has", some))
     assert all(one.detailed for one in build("num", [sort_string("", num) for num in range(1, 90_000, 2)]))
+
+
+def test_blocks_of_an_order_without_entries_are_always_detailed() -> None:
+    some = sorted(sort_string(f"{num % 200:03d}zzz", num) for num in range(1, 2_000))
+    chain = build("state.1b", some)
+    assert len(chain) > 2
+    assert all(one.detailed for one in chain)
+    assert not all(one.detailed for one in build("state.1", some))
+    merged_ = merged(chain[0], chain[1])
+    assert merged_ is None or merged_.detailed
+    (first, *_), whole = chain, Block.head("state.1b")
+    whole = changed(whole, BlockChange(frozenset(some)))
+    assert whole.detailed
+    assert wants_split(whole)
+    assert not needs_keys(whole)
+    cut = split(whole)
+    assert all(one.detailed for one in cut)
+    check(cut, some)
+    check_limits(cut)
+    emptied = changed(first, BlockChange(remove=frozenset(filter(first.covers, some))))
+    assert emptied.detailed
+    assert emptied.size == 0
+
+
+def test_a_block_of_such_an_order_that_does_not_tell_its_bodies_cannot_be_read() -> None:
+    (block,) = build("state.1b", [sort_string("a", 1), sort_string("b", 2)])
+    plain = replace(block, sets=None, rest=block.members)
+    with pytest.raises(Unreadable):
+        Block.from_item(plain.to_item("0807", "35e9"))
+    with_entries = replace(plain, family="state.1")
+    assert Block.from_item(with_entries.to_item("0807", "35e9")) == with_entries
 
 
 def test_changing_twice_is_changing_once_and_every_write_has_an_id_of_its_own() -> None:

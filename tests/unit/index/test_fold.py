@@ -32,7 +32,7 @@ from tests.support.journalled import (
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
-KIND = "a2.1"
+KIND = "a2.1b"
 _A, _B = "a", "b"
 
 
@@ -138,14 +138,23 @@ def test_an_item_without_its_mark_gets_its_sort_entries_before_it_is_passed(
 ) -> None:
     own = log_of(table)
     number = own.reserve(1)
-    assert own.put(number, [moved(1, None, _A)]) is not None
+    assert own.put(number, [moved(1, None, "2023-05-01", "a1.1")]) is not None
     assert fold(table) == 0
     monkeypatch.setattr(replay, "PATIENCE", -1.0)
     assert fold(table) == 1
-    entry = table.get(keys.issue(TENANT, PROJECT, 1), keys.order(TENANT, PROJECT, KIND))
+    entry = table.get(keys.issue(TENANT, PROJECT, 1), keys.order(TENANT, PROJECT, "a1.1"))
     assert entry is not None
-    assert entry[keys.SORT] == sort_string(_A, 1)
+    assert entry[keys.SORT] == sort_string("2023-05-01", 1)
     assert own.marked([number]) == {number}
+
+
+def test_an_item_that_changes_orders_without_entries_alone_needs_no_mark(table: MemoryTable) -> None:
+    own = log_of(table)
+    number = own.reserve(1)
+    assert own.put(number, [moved(1, None, _A)]) is not None
+    assert fold(table) == 1
+    assert table.get(keys.issue(TENANT, PROJECT, 1), keys.order(TENANT, PROJECT, KIND)) is None
+    assert own.marked([number]) == frozenset()
 
 
 def test_a_block_that_cannot_be_read_is_told_and_stops_nothing_else(table: MemoryTable) -> None:

@@ -16,7 +16,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.index import block_writer, maintainer, sort_entries
 from gridview.index.blocks import HEAD
-from gridview.index.families import NUMBERS, derived_strings
+from gridview.index.families import NUMBERS, derived_strings, has_entries, with_entries
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Image, Poison
 from gridview.index.ledger import ImageVersion, Ledger
@@ -227,12 +227,12 @@ def expire_project(table: Table) -> None:
 CHANGES = [switch_on, switch_off, move, delete, expire, rebuild, delete_project, expire_project]
 REMOVALS = (delete_project, expire_project)
 EXPECTED_ORDERS = {
-    "switch_on": {"name.1", "state.1", "created.1", "updated.1", "a1.1", "a2.1"},
-    "switch_off": {"name.1", "state.1", "created.1", "updated.1"},
-    "move": {"name.1", "state.1", "created.1", "updated.1", "a2.1"},
-    "delete": {"name.1", "state.1", "created.1", "updated.1"},
-    "expire": {"name.1", "state.1", "created.1", "updated.1"},
-    "rebuild": {"name.2", "state.2", "created.2", "updated.2", "a2.2"},
+    "switch_on": {"name.1", "state.1b", "created.1", "updated.1", "a1.1", "a2.1b"},
+    "switch_off": {"name.1", "state.1b", "created.1", "updated.1"},
+    "move": {"name.1", "state.1b", "created.1", "updated.1", "a2.1b"},
+    "delete": {"name.1", "state.1b", "created.1", "updated.1"},
+    "expire": {"name.1", "state.1b", "created.1", "updated.1"},
+    "rebuild": {"name.2", "state.2b", "created.2", "updated.2", "a2.2b"},
     "delete_project": set(),
     "expire_project": set(),
 }
@@ -256,7 +256,7 @@ def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
         assert any(map(is_trashed, issues_left.values()))
         for pk, item in issues_left.items():
             if not is_trashed(item):
-                assert entries(items, pk) == sort_strings_of(catalog, item)
+                assert entries(items, pk) == with_entries(sort_strings_of(catalog, item))
                 assert Ledger.from_item(items[pk, keys.LEDGER]).applied == derived_strings(catalog, item)
             assert all(not catalog.deleted(key) for key in item["fields"])
         assert_chains(table, catalog, [item for item in issues_left.values() if not is_trashed(item)])
@@ -265,7 +265,7 @@ def check(table: MemoryTable, change: Callable[[Table], None]) -> None:
         for (_, sk), item in table.items.items()
         if sk.startswith("xvalue-") and keys.SORT in item
     }
-    assert alive == EXPECTED_ORDERS[change.__name__]
+    assert alive == set(filter(has_entries, EXPECTED_ORDERS[change.__name__]))
 
 
 def entries(items: dict[tuple[str, str], Item], pk: str) -> dict[str, str]:
@@ -327,7 +327,7 @@ def test_a_change_in_the_middle_of_a_pass_is_carried_out_too(
         items = table.items
         for (pk, sk), item in items.items():
             if sk == PARTITION and not is_trashed(item):
-                assert entries(items, pk) == sort_strings_of(catalog, item)
+                assert entries(items, pk) == with_entries(sort_strings_of(catalog, item))
 
 
 def test_what_is_deleted_while_a_worker_ends_is_looked_after(table: MemoryTable, time: Passing) -> None:
@@ -862,7 +862,7 @@ def test_an_index_in_an_older_form_is_written_and_served_in_it_until_one_in_the_
         1: IndexState.READY,
         2: IndexState.BUILDING,
     }
-    assert {order.order_id for order in both.orders if order.id == "kind"} == {"a2.1", "a2.2"}
+    assert {order.order_id for order in both.orders if order.id == "kind"} == {"a2.1b", "a2.2b"}
     served = both.attributes[1].served
     assert served is not None
     assert served.index.spec == 1

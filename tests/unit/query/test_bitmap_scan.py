@@ -28,6 +28,7 @@ from gridview.schema import documents
 from gridview.schema.catalog import NUM, Catalog, Composite, Part
 from gridview.schema.generations import Indexes
 from gridview.schema.store import Catalogs
+from gridview.support import forms
 from gridview.support.errors import Unprocessable
 from tests.support.depth import one_of
 
@@ -404,8 +405,11 @@ def test_what_is_kept_gives_the_same_pages_without_being_read_again(project: Pro
 
 
 def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_are_at_hand(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    small_blocks(monkeypatch)
+    forms.write_up_to(forms.OLDEST)  # so that the states have sort entries
+    project = Project(300)
     monkeypatch.setattr(prices, "ENTRY", 0.5)  # as many blocks as it takes
     body: dict[str, Any] = {"sort": [{"field": "state", "direction": "desc"}], "limit": 20, "explain": True}
     project.cache = BlockCache(3600.0)
@@ -431,6 +435,56 @@ def test_a_plain_page_goes_by_blocks_that_tell_its_order_once_the_directories_ar
     assert told == [True, False, False, False]
     assert back["explain"]["sequential_calls"] == 1 < walked["explain"]["sequential_calls"]
     assert "the index holds the documents" in by_number["explain"]["plan"][0]
+
+
+@pytest.mark.parametrize("field", ["state", "kind"])
+@pytest.mark.parametrize(("direction", "nulls"), [("asc", "last"), ("desc", "last"), ("asc", "first")])
+def test_an_order_without_entries_is_read_by_blocks_from_page_to_page(
+    project: Project, field: str, direction: str, nulls: str
+) -> None:
+    body: dict[str, Any] = {
+        "sort": [{"field": field, "direction": direction, "nulls": nulls}],
+        "limit": 35,
+        "count": True,
+    }
+    order = project.expected(**body)
+    forward = [project.page(explain=True, **body)]
+    while forward[-1]["next"]:
+        forward.append(project.page(forward[-1]["next"], explain=True, **body))
+    assert [num for page in forward for num in nums(page)] == order
+    backward = [forward[-1]]
+    while backward[-1]["prev"]:
+        backward.append(project.page(backward[-1]["prev"], explain=True, **body))
+    assert [num for page in backward[::-1] for num in nums(page)] == order
+    for page in (*forward, *backward):
+        assert page["total"] == len(order)
+        assert "sort entries" not in " ".join(page["explain"]["plan"])
+    assert forward[0]["explain"]["sequential_calls"] == 3 or nulls == "first"
+    project.cache = BlockCache(3600.0)
+    try:
+        project.page(**body)
+        warm = project.page(explain=True, **body)
+    finally:
+        project.cache = None
+    assert warm["explain"]["sequential_calls"] == 1  # the documents
+
+
+@pytest.mark.parametrize(("beyond", "rounds"), [(12, 3), (2, 4)])
+def test_a_page_beside_the_issues_without_a_value_reads_who_they_are_only_if_it_reaches_them(
+    project: Project, beyond: int, rounds: int
+) -> None:
+    body: dict[str, Any] = {"sort": [{"field": "kind", "nulls": "first"}], "limit": 5}
+    order = project.expected(**body)
+    field = project.catalog.get("kind")
+    assert field is not None
+    without = [num for num in order if field.value_in(project.documents[num]) is None]
+    at = len(without) + beyond
+    behind = project.page(offset=at, **body)
+    back = project.page(behind["prev"], explain=True, **body)
+    assert nums(back) == order[at - 5 : at]
+    assert back["explain"]["sequential_calls"] == rounds
+    # Two directories, a block or two, five documents; or the blocks of all numbers and of all kinds besides.
+    assert (back["explain"]["read_units"] < 6) is (rounds == 3)
 
 
 # Lag

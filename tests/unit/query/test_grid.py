@@ -418,9 +418,12 @@ def test_one_document_for_each_row_and_none_to_see_whether_the_order_goes_on(few
 
 
 def test_every_issue_has_a_name_so_nobody_looks_for_those_without(few: Grid) -> None:
-    for field in ("name", "state", "created", "updated"):
+    for field in ("name", "created", "updated"):
         few.page(sort=[{"field": field}], limit=20)
         assert few.operations == [("query", len(DAYS)), ("batch_get_item", len(DAYS))]
+    # An order without sort entries: the directories of the numbers and of the states, a block, the documents.
+    few.page(sort=[{"field": "state"}], limit=20)
+    assert few.operations == [*[("query", 1)] * 2, ("batch_get_item", 1), ("batch_get_item", len(DAYS))]
 
 
 def test_by_number_one_query_of_a_row_more_than_the_page_has(few: Grid) -> None:

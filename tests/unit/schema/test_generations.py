@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gridview.encoding.sort_strings import SPEC_VERSION
-from gridview.schema.generations import Index, Indexes, IndexState
+from gridview.schema.generations import Index, Indexes, IndexState, order_id
 
 READY, BUILDING, LEAVING = IndexState.READY, IndexState.BUILDING, IndexState.LEAVING
 
@@ -106,6 +106,36 @@ def test_a_definition_that_was_stored_before_there_were_words_has_none() -> None
     for one in item["generations"]:
         del one["words"]
     assert Indexes.from_item(item) == Indexes.complete()
+
+
+def entries(indexes: Indexes) -> list[bool]:
+    return [index.entries for index in indexes.generations]
+
+
+def test_whether_a_generation_has_entries_is_said_when_it_begins_and_stays() -> None:
+    assert entries(Indexes.complete()) == entries(Indexes().on(4)) == [True]
+    without = Indexes.complete(entries=False)
+    assert entries(without) == entries(Indexes().on(4, entries=False)) == [False]
+    assert entries(without.off(4)) == [False]
+    assert entries(Indexes.complete().rebuilt(4, entries=False)) == [True, False]
+    both = without.rebuilt(4)
+    assert entries(both) == [False, True]
+    assert entries(both.after_pass(4, 5)) == [False, True]
+    assert entries(both.after_pass(4, 5).after_pass(5, 6)) == [True]
+    assert Indexes.from_item(both.to_items()) == both
+
+
+def test_a_definition_that_was_stored_before_says_nothing_of_entries_and_has_them() -> None:
+    (with_entries,), (without,) = (
+        one.to_items()["generations"] for one in (Indexes.complete(), Indexes.complete(entries=False))
+    )
+    assert "entries" not in with_entries
+    assert without["entries"] is False
+
+
+def test_the_order_id_says_whether_there_are_entries() -> None:
+    assert order_id("a1", 2, entries=True) == "a1.2"
+    assert order_id("a1", 2, entries=False) == "a1.2b"
 
 
 def test_a_new_generation_is_in_the_present_form_of_the_sort_strings() -> None:

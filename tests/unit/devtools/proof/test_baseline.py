@@ -75,7 +75,7 @@ def test_what_is_recorded_is_read_again(tmp_path: Path) -> None:
 
 def test_what_is_read_besides_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The record holds what the meter of the function's own table told."""
-    asked = Question("by kind", "grid", {"sort": [{"field": "kind"}], "limit": 50})
+    asked = Question("by name", "grid", {"sort": [{"field": "name"}], "limit": 50})
     with service.running(world.make(SMALL)) as running:
         before = running.ask(asked)
         monkeypatch.setattr(memory_table, "UNIT_BYTES", 128)

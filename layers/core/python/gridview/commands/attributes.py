@@ -31,6 +31,7 @@ from gridview.schema.catalog import (
     Deletion,
     Field,
     FieldType,
+    gets_entries,
 )
 from gridview.schema.generations import Indexes
 from gridview.schema.items import ProjectItems, raise_epoch, to_catalog, to_field, to_item
@@ -94,7 +95,9 @@ def create_attribute(
             options=chosen.options,
             next_option=chosen.next_option,
             required=request.required,
-            indexes=Indexes.complete(words=request.search) if indexed else Indexes(),
+            indexes=Indexes.complete(words=request.search, entries=gets_entries(request.type))
+            if indexed
+            else Indexes(),
             created=now,
             updated=now,
         )
@@ -323,7 +326,7 @@ def _switched(field: Field, request: AttributePatch, epoch: int) -> Indexes:
         raise InvalidRequest("The request is not valid.", [FieldError("search", wrong)])
     if not indexed:
         return field.indexes.off(epoch)
-    indexes = field.indexes.on(epoch, words=bool(search))
+    indexes = field.indexes.on(epoch, words=bool(search), entries=gets_entries(field.type))
     return indexes if search is None else indexes.searched(epoch, words=search)
 
 
@@ -332,9 +335,10 @@ def _next_version(field: Field) -> Field:
 
 
 def _rebuilt(definition: Definition, epoch: int) -> Definition:
-    indexes = definition.indexes.rebuilt(epoch)
     if isinstance(definition, Composite):
+        indexes = definition.indexes.rebuilt(epoch)
         return replace(definition, indexes=indexes, version=definition.version + 1)
+    indexes = definition.indexes.rebuilt(epoch, entries=gets_entries(definition.type))
     return _next_version(replace(definition, indexes=indexes))
 
 

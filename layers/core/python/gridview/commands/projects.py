@@ -18,9 +18,10 @@ from gridview.encoding import keys, sort_strings
 from gridview.encoding.fences import before
 from gridview.index.journal import new_head
 from gridview.schema import ids, options, restorable
-from gridview.schema.catalog import HistorySetting
+from gridview.schema.catalog import BUILTINS, FieldType, HistorySetting, gets_entries
 from gridview.schema.deleted_projects import deletion
-from gridview.schema.items import JOURNAL_MARK, raise_epoch, to_catalog, to_history
+from gridview.schema.generations import Indexes
+from gridview.schema.items import JOURNAL_MARK, raise_epoch, to_catalog, to_history, to_item
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
 from gridview.support.errors import Conflict
@@ -30,7 +31,7 @@ from gridview.support.validation import parse
 def create_project(
     table: Table, actor: Actor, body: Any, *, journalled: bool = False, commit: Commit = at_once
 ) -> dict[str, Any]:
-    """Create a project: one transaction of three items or four. Conflict if the id is taken.
+    """Create a project: one transaction of three items to five. Conflict if the id is taken.
 
     A deleted project keeps its id while it can be restored, and for a time after it was removed. `journalled`: from the first epoch
     on.
@@ -67,6 +68,8 @@ def create_project(
         if journalled:
             catalog[JOURNAL_MARK] = True
             begun = [put(new_head(actor.tenant, project_id), ABSENT)]
+        if not gets_entries(FieldType.ENUM):
+            begun.append(put(_state_without_entries(actor.tenant, project_id), ABSENT))
         counter = {keys.PK: item[keys.PK], keys.SK: keys.COUNTER, "last": 0}
         created = {**project_json(project_id, item, issues=0), "attributes": []}
         try:
@@ -78,6 +81,14 @@ def create_project(
         return created
 
     return retry_lost_races(change)
+
+
+def _state_without_entries(tenant: str, project: str) -> dict[str, Any]:
+    """The item that defines a project's own index of its states: one without sort entries.
+
+    A project that has none, as all did once, has the index of `BUILTINS`.
+    """
+    return to_item(tenant, project, replace(BUILTINS["state"], indexes=Indexes.complete(entries=False)))
 
 
 def update_project(

@@ -1,9 +1,10 @@
 """Finds the faults in the blocks of a project piece by piece, so that a check can resume at any piece.
 
-Each block of an order is compared with the sort entries between its fences. Both are in key order, so this takes no memory and no
-state. The families of issue numbers and of tokens have no entries: there the documents, a slice of numbers at a time, determine
-the content of the bitmaps. All of these reads go through the index, so a difference is only a doubt. Strongly consistent reads
-settle it at once (`block_membership`): between a ledger and the blocks no write is in flight unless the ledger says so.
+Each block of an order with sort entries is compared with those between its fences. Both are in key order, so this takes no memory
+and no state. Other families (issue numbers, tokens, orders of few values) have no entries: there the documents, a slice of numbers
+at a time, determine the content of the bitmaps. All of these reads go through the index, so a difference is only a doubt. Strongly
+consistent reads settle it at once (`block_membership`): between a ledger and the blocks no write is in flight unless the ledger
+says so.
 """
 
 from bisect import bisect_right
@@ -25,7 +26,8 @@ from gridview.index import blocks
 from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
 from gridview.index.families import TOKENS_SUFFIX, derived_strings, families_of, has_entries, is_key, keys_of
 from gridview.index.sort_entries import UnknownSpec
-from gridview.schema.catalog import Catalog
+from gridview.schema.catalog import FEW_VALUES, Catalog, Field
+from gridview.schema.generations import order_id
 from gridview.support import clock
 
 PIECE = 20
@@ -55,20 +57,19 @@ class ChainPiece(NamedTuple):
 def former_families(catalog: Catalog) -> list[str]:
     """Families that may once have existed: past generations of the present fields and composite indexes."""
     former = (
-        f"{field.key}.{generation}"
+        order_id(field.key, generation, entries=entries)
         for field in catalog.definitions
         for generation in range(1, field.indexes.next_generation)
+        for entries in ((True, False) if isinstance(field, Field) and field.type in FEW_VALUES else (True,))
     )
     present = {*families_of(catalog), *left(catalog)}
-    every = (family for order_id in former for family in (order_id, order_id + TOKENS_SUFFIX))
+    every = (family for one in former for family in (one, one + TOKENS_SUFFIX))
     return [family for family in every if family not in present]
 
 
 def left(catalog: Catalog) -> frozenset[str]:
     """The families whose blocks are being removed."""
-    return frozenset(
-        family for order_id in catalog.leaving for family in (order_id, order_id + TOKENS_SUFFIX)
-    )
+    return frozenset(family for one in catalog.leaving for family in (one, one + TOKENS_SUFFIX))
 
 
 def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> ChainPiece:

@@ -14,7 +14,7 @@ from gridview.dynamodb.expressions import Item
 from gridview.encoding import keys
 from gridview.encoding.keys import IssueKey
 from gridview.encoding.sort_strings import issue_number
-from gridview.index.families import TOKENS_SUFFIX, has_entries, tokens_family
+from gridview.index.families import TOKENS_SUFFIX, has_entries, tokens_family, with_entries
 from gridview.index.images import Image, Underivable, target_of
 from gridview.index.journal import Head, JournalItem
 from gridview.index.ledger import Ledger
@@ -104,7 +104,7 @@ class Collection:
         for item in items:
             sort_key = item[keys.SK]
             order_id = keys.parse_order_id(sort_key, issue.tenant, issue.project)
-            if order_id is not None:
+            if order_id is not None and has_entries(order_id):
                 collection.entries[order_id] = item
             elif sort_key == keys.LEDGER:
                 collection.ledger = item
@@ -239,6 +239,7 @@ def compared(collection: Collection, catalog: Catalog | None, *, removing: bool 
         image = collection.image()
         target = {} if image is None else target_of(catalog, image)
         found += _of_orders(collection, catalog, image, target)
+        places = _places_of(catalog, image, target)
     except Underivable as error:
         return [*found, Difference(key, DifferenceKind.UNDERIVABLE, "document", str(error))]
     if collection.document is not None:
@@ -252,7 +253,7 @@ def compared(collection: Collection, catalog: Catalog | None, *, removing: bool 
         for order_id, entry in collection.entries.items()
         if (keys.SORT in entry) == (keys.TTL_ATTRIBUTE in entry)
     )
-    return [*found, *_of_ledger(collection, catalog, image, target)]
+    return [*found, *_of_ledger(collection, catalog, image, places)]
 
 
 def _of_orders(
@@ -263,6 +264,8 @@ def _of_orders(
     found = []
     if catalog is not None and image is not None:
         for order in catalog.orders:
+            if not has_entries(order.order_id):
+                continue
             sort = unexplained.get(order.order_id)
             expected = (
                 _present(order, image.document) if order.moving else frozenset((target.get(order.order_id),))
@@ -290,12 +293,16 @@ def _present(order: Order, document: Mapping[str, Any]) -> frozenset[str | None]
         raise Underivable(f"{type(error).__name__}: {error}") from error
 
 
+Places = frozenset[str | None]
+"""The derived strings that an issue may have in a family; None: none."""
+
+
 def _told(expected: Iterable[str | None]) -> str:
     return " or ".join(sorted(sort or "nothing" for sort in expected))
 
 
 def _of_ledger(
-    collection: Collection, catalog: Catalog | None, image: Image | None, target: Mapping[str, str]
+    collection: Collection, catalog: Catalog | None, image: Image | None, places: Mapping[str, Places]
 ) -> Iterable[Difference]:
     key, live, ledger = collection.key, collection.live, collection.read_ledger()
     if ledger is None:
@@ -303,13 +310,13 @@ def _of_ledger(
         return
     if collection.ledger is None and image is None and not live:
         return  # deleted after its time; a tombstone that still exists does no harm
-    applied = {family: string for family, string in ledger.applied.items() if has_entries(family)}
+    applied = with_entries(ledger.applied)
     if applied != live:
         for order_id in sorted({*applied, *live}):
             claimed, there = applied.get(order_id, "nothing"), live.get(order_id, "nothing")
             if claimed != there:
                 yield Difference(key, DifferenceKind.LEDGER, order_id, claimed, there)
-    yield from _of_places(key, catalog, ledger.applied, target)
+    yield from _of_places(key, catalog, ledger.applied, places)
     if collection.ledger is not None and (keys.TTL_ATTRIBUTE in collection.ledger) is not ledger.removed:
         yield Difference(key, DifferenceKind.EXPIRY, keys.LEDGER)
     epoch = ledger.epoch if catalog is None else catalog.epoch
@@ -327,18 +334,30 @@ def _of_ledger(
     )
 
 
+def _places_of(catalog: Catalog | None, image: Image | None, target: Mapping[str, str]) -> dict[str, Places]:
+    """Family -> the derived strings that the ledger may name, for families in which issues have keys in blocks alone.
+
+    While options are being moved, an issue may still be at a former place.
+    """
+    found = {family: Places((string,)) for family, string in target.items() if not has_entries(family)}
+    if catalog is not None and image is not None:
+        for order in catalog.orders:
+            if order.moving and order.order_id in found:
+                found[order.order_id] |= _present(order, image.document)
+    return found
+
+
 def _of_places(
-    key: str, catalog: Catalog | None, applied: Mapping[str, str], target: Mapping[str, str]
+    key: str, catalog: Catalog | None, applied: Mapping[str, str], places: Mapping[str, Places]
 ) -> Iterable[Difference]:
     """The ledger's faults for families in which issues have keys in blocks, but no entries to compare."""
     claims = {family: string for family, string in applied.items() if not has_entries(family)}
-    wanted = {family: string for family, string in target.items() if not has_entries(family)}
-    if claims == wanted:
-        return
     orders = () if catalog is None else catalog.orders
-    building = {tokens_family(order) for order in orders if order.index.state is IndexState.BUILDING}
-    leaving = set() if catalog is None else {order_id + TOKENS_SUFFIX for order_id in catalog.leaving}
-    for family in sorted({*claims, *wanted} - leaving):
-        claimed, should = claims.get(family), wanted.get(family)
-        if claimed != should and not (claimed is None and family in building):
-            yield Difference(key, DifferenceKind.LEDGER, family, claimed or "nothing", should or "nothing")
+    built = [order for order in orders if order.index.state is IndexState.BUILDING]
+    building = {family for order in built for family in (order.order_id, tokens_family(order))}
+    left = () if catalog is None else catalog.leaving
+    leaving = {family for order_id in left for family in (order_id, order_id + TOKENS_SUFFIX)}
+    for family in sorted({*claims, *places} - leaving):
+        claimed, may = claims.get(family), places.get(family, Places((None,)))
+        if claimed not in may and not (claimed is None and family in building):
+            yield Difference(key, DifferenceKind.LEDGER, family, claimed or "nothing", _told(may))

@@ -15,7 +15,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import Collection, DifferenceKind, compared, is_entry
 from gridview.index.committer import Superseded, settled
-from gridview.index.families import has_entries
+from gridview.index.families import with_entries
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Underivable, target_of
 from gridview.index.journal_log import Log
@@ -170,7 +170,7 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
     )
     unheard_of = image is None and hint > 0 and ledger.order < order
     wrong = any(one.kind not in _LEFT_ALONE for one in compared(collection, catalog))
-    standing = {family: string for family, string in target.items() if has_entries(family)}
+    standing = with_entries(target)
     if not wrong and not unheard_of and collection.live == standing:
         return None
     present = {**ledger.present}

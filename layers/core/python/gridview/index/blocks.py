@@ -9,7 +9,8 @@ the issues whose keys lie between its fences. Adding to a set is idempotent, and
 drift. Every write gives the block a `write_id` that was never used before.
 
 A *detailed* block has a bitmap for each body and is readable by itself. If nearly every issue has a body of its own, such a block
-would be ten times as large. It is therefore *plain*: it has a single bitmap, and the sort entries supply the keys.
+would be ten times as large. It is therefore *plain*: it has a single bitmap, and the sort entries supply the keys. Blocks of a
+family without sort entries are detailed.
 """
 
 import secrets
@@ -27,7 +28,7 @@ from gridview.encoding import keys
 from gridview.encoding.fences import after, before, body_between, fence_at
 from gridview.encoding.number_sets import bitmap, packed, unpacked
 from gridview.encoding.sort_strings import body_of, number_of, sort_string
-from gridview.index.families import FamilyKind, kind_of
+from gridview.index.families import FamilyKind, has_entries, kind_of
 from gridview.support import forms
 
 FIRST = before("")
@@ -153,6 +154,8 @@ class Block:
         family, block_id = keys.parse_block(item[keys.PK])[2:]
         try:
             sets, rest = _decode(item["set"])
+            if sets is None and not has_entries(family):
+                raise ValueError("nobody tells its keys")
             return cls(
                 family,
                 block_id,
@@ -270,10 +273,8 @@ def position_in(write_id: str) -> int:
 
 
 def _representation(family: str, sets: Sets) -> tuple[Sets | None, BitMap | None]:
-    """Detailed, unless it is an order with many bodies."""
-    if kind_of(family) is FamilyKind.ORDER and not _detailable(
-        len(sets), sum(len(body.encode()) for body in sets)
-    ):
+    """Detailed, unless it has many bodies and sort entries tell which."""
+    if has_entries(family) and not _detailable(len(sets), sum(len(body.encode()) for body in sets)):
         return None, BitMap.union(*sets.values())
     return sets, None
 
@@ -406,7 +407,8 @@ def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> It
     """The keys of a block, body by body, cut into pieces of at most the fraction `fill` of a block's limit."""
     limit = int(MAX_BYTES * fill)
     kind = kind_of(block.family)
-    lower, sets, cost = block.lower, dict[str, BitMap](), _Cost(kind)
+    entries = has_entries(block.family)
+    lower, sets, cost = block.lower, dict[str, BitMap](), _Cost(entries=entries)
     for body, numbers in runs:
         own = kind is not FamilyKind.NUMBERS and len(numbers) >= POPULAR
         size = len(bitmap(numbers))
@@ -419,11 +421,11 @@ def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> It
             for chunk in _chunks(numbers, size, int(MAX_BYTES * (_FULL if last else _HALF)), even=not last):
                 yield _Piece(begins, {body: chunk})
                 begins = fence_at(body, chunk.max() + 1)
-            lower, sets, cost = after(body), {}, _Cost(kind)
+            lower, sets, cost = after(body), {}, _Cost(entries=entries)
             continue
         if sets and cost.with_(body, len(numbers)) > limit:
             yield _Piece(lower, sets)
-            lower, sets, cost = before(body), {}, _Cost(kind)
+            lower, sets, cost = before(body), {}, _Cost(entries=entries)
         sets[body] = numbers
         cost.add(body, len(numbers))
     if sets or (kind is not FamilyKind.NUMBERS and (block.upper is None or lower < block.upper)):
@@ -431,10 +433,10 @@ def _pieces(block: Block, runs: Iterable[tuple[str, BitMap]], fill: float) -> It
 
 
 class _Cost:
-    """Approximate bytes of the bitmaps gathered so far for a piece."""
+    """Approximate bytes of the bitmaps gathered so far for a piece. `entries`: whether it may be plain, since entries tell keys."""
 
-    def __init__(self, kind: FamilyKind) -> None:
-        self._kind = kind
+    def __init__(self, *, entries: bool) -> None:
+        self._entries = entries
         self._bodies = self._bytes = self._members = 0
 
     def add(self, body: str, members: int) -> None:
@@ -447,7 +449,7 @@ class _Cost:
         """Bytes with one more body: 2 for each number, 16 for each bitmap."""
         bodies, size = self._bodies + 1, self._bytes + len(body.encode())
         numbers = 2 * (self._members + members)
-        if self._kind is FamilyKind.ORDER and not _detailable(bodies, size):
+        if self._entries and not _detailable(bodies, size):
             return numbers + 16
         return numbers + size + bodies * (16 + _HEADER.size)
 

@@ -3,6 +3,7 @@
     family id     kind      an issue's keys                                    purpose
     num           NUMBERS   the empty body                                     how many issues there are, and which
     a1.1          ORDER     its sort string, if it has a value                 ranges, counts of values, row numbers
+    state.1b      ORDER     the same, without a sort entry beside it           the same, of fields with few values
     c1.1          ORDER     its sort string by several keys                    sorting by them
     a1.1.has      TOKENS    one for each option (multi_enum) or word (text)    has_any, has_all, has_none, has_words
 
@@ -19,6 +20,7 @@ from gridview.encoding.tokenizer import words
 from gridview.index.ledger import Ledger
 from gridview.index.sort_entries import sort_entry, sort_strings_of
 from gridview.schema.catalog import Catalog, FieldOrder, FieldType, Order
+from gridview.schema.generations import ENTRYLESS_SUFFIX
 
 NUMBERS = "num"
 """The family of all issues."""
@@ -44,8 +46,13 @@ def kind_of(family: str) -> FamilyKind:
 
 
 def has_entries(family: str) -> bool:
-    """Whether issues have sort entries in this family, besides their keys in its blocks."""
-    return kind_of(family) is FamilyKind.ORDER
+    """Whether issues have sort entries in this family, besides their keys in its blocks, which tell all bodies without them."""
+    return kind_of(family) is FamilyKind.ORDER and not family.endswith(ENTRYLESS_SUFFIX)
+
+
+def with_entries(strings: Mapping[str, str]) -> dict[str, str]:
+    """Those of an issue's derived strings, by family, that it has sort entries with."""
+    return {family: string for family, string in strings.items() if has_entries(family)}
 
 
 def tokens_family(order: Order) -> str | None:

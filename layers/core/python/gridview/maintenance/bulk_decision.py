@@ -122,9 +122,7 @@ class BulkRule:
             if self._is_own(found):
                 return Fate.WRITTEN
             return Fate.GONE if living(found) is None else Fate.OPEN
-        if living(found) is None:
-            return Fate.GONE
-        return Fate.WRITTEN if self._has_all(found) else Fate.UNSURE
+        return Fate.WRITTEN if living(found) is not None and self._has_all(found) else Fate.UNSURE
 
     def is_own_change(self, change: Mapping[str, Any]) -> bool:
         """Whether what is remembered of a version's change says that it was the job's."""

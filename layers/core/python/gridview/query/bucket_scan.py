@@ -87,6 +87,10 @@ def rest_scan(
     return found, replace(ahead, spot=Spot(order.place(None, int(read.last)), after=not page.backward))
 
 
+_ROUNDS_TO_THE_REST = 2
+"""Rounds that a page takes behind the blocks that it begins in, where the issues without a value follow: sets, then documents."""
+
+
 class _Reading(NamedTuple):
     """What a scan is for."""
 
@@ -178,9 +182,13 @@ def _open(reading: _Reading, at: ScanProgress, missing: int) -> Steps[ScanProgre
     scan, backward = reading.scan, reading.page.backward
     known, ahead = at.known, at.ahead.passing_over(at.known.known_hits)
     reach = planner.reach(known, ahead, missing)
-    if reading.all and len(reach) > 1 and not reach[-1].entries and ahead.spot is None:
-        before = sum(bucket.size for bucket in reach[:-1]) - ahead.skip
-        reach = reach[:-1] if before >= missing - 1 else reach
+    if reading.all and len(reach) > 1 and not reach[-1].entries:
+        if ahead.spot is None:
+            before = sum(bucket.size for bucket in reach[:-1]) - ahead.skip
+            reach = reach[:-1] if before >= missing - 1 else reach
+        elif known.order.straight and planner.ROUNDS - (yield from rounds_taken()) > _ROUNDS_TO_THE_REST:
+            # How many rows there are before those without a value is not known, and these take all blocks.
+            reach = reach[:-1]
     to_read = known.reading(reach)
     planner.check_blocks(to_read.blocks)
     if not reading.all and to_read.wants:

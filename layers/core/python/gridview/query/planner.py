@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pyroaring import BitMap
 
 from gridview.index.directory import Directory, Range
-from gridview.index.families import NUMBERS
+from gridview.index.families import NUMBERS, has_entries
 from gridview.query import prices
 from gridview.query.bitmap_filter import Judged, Selection
 from gridview.query.bucket_walk import Ahead, KnownBuckets
@@ -351,10 +351,14 @@ def _confined(page: GridPage, order: BucketOrder, buckets: Sequence[Bucket]) -> 
 
 
 def walks(query: GridQuery, spot: Spot | None) -> bool:
-    """Whether one index answers a query: all issues, in the order of one key, from a place among those with a value on."""
+    """Whether one index answers a query: all issues, in the order of one key with sort entries, from a place among those with a
+    value on.
+    """
     if query.filter is not None or query.offset or len(query.keys) > 1:
         return False
     key = query.keys[0]
+    if key.order is not None and not has_entries(key.order.order_id):
+        return False
     if spot is None:
         return not (key.nullable and key.nulls_first)
     return spot.place.parts[0] is not None

@@ -6,7 +6,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
-from gridview.schema.generations import Index, Indexes
+from gridview.schema.generations import Index, Indexes, order_id
+from gridview.support import forms
 
 MAX_ATTRIBUTES = 400
 INDEXED_BY_DEFAULT = 40
@@ -111,6 +112,18 @@ class Option:
         return {**stored, "color": self.color} if self.color else stored
 
 
+FEW_VALUES = frozenset((FieldType.BOOL, FieldType.ENUM))
+"""The types whose indexes may be without sort entries."""
+
+
+def gets_entries(kind: FieldType) -> bool:
+    """Whether issues get sort entries in an index of such a field that is begun now.
+
+    Of few values blocks tell the order as well. Where the stack's older containers would not know such an index, it gets them.
+    """
+    return kind not in FEW_VALUES or not forms.writes(forms.ENTRYLESS)
+
+
 class Deletion(NamedTuple):
     """By whom and when (a stored instant) an attribute was deleted that can be restored, and its place among the others then."""
 
@@ -165,8 +178,8 @@ class Field:
         return None if ready is None else FieldOrder(self.order_id_of(ready), self, ready)
 
     def order_id_of(self, index: Index) -> str:
-        """Name an order of this field in sort entries: the internal id and the generation of the index, `a1.1`."""
-        return f"{self.key}.{index.generation}"
+        """Name an order of this field in derived items: `a1.1`, or `a1.1b` if its index has no sort entries."""
+        return order_id(self.key, index.generation, entries=index.entries)
 
     @property
     def moving(self) -> int:
@@ -361,7 +374,7 @@ class Composite:
 
     def order_id_of(self, index: Index) -> str:
         """Name an order of this index in sort entries: its id and the generation, `c1.1`."""
-        return f"{self.key}.{index.generation}"
+        return order_id(self.key, index.generation, entries=index.entries)
 
     @property
     def pending(self) -> int:

@@ -43,7 +43,7 @@ class IndexState(StrEnum):
 class Index:
     """One generation: the version of its sort strings, its state, and the epoch in which it entered that state.
 
-    `words`: whether the words of a text are indexed too.
+    `words`: whether the words of a text are indexed too. `entries`: whether issues get sort entries, besides their keys in blocks.
     """
 
     generation: int
@@ -51,11 +51,21 @@ class Index:
     since: int
     spec: int
     words: bool = False
+    entries: bool = True
 
     @property
     def written(self) -> bool:
         """Whether changed issues get entries in this generation."""
         return self.state is not IndexState.LEAVING
+
+
+ENTRYLESS_SUFFIX = "b"
+"""What the order id of a generation without sort entries ends with, behind its number: its issues stand in blocks alone."""
+
+
+def order_id(key: str, generation: int, *, entries: bool) -> str:
+    """Name the order of a generation of a field or composite index: its internal id and the generation, `a1.1` or `a1.1b`."""
+    return f"{key}.{generation}{'' if entries else ENTRYLESS_SUFFIX}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +76,9 @@ class Indexes:
     next_generation: int = 1
 
     @classmethod
-    def complete(cls, *, words: bool = False) -> Self:
+    def complete(cls, *, words: bool = False, entries: bool = True) -> Self:
         """The generations of a field that no issue has a value of yet: one, with nothing to build."""
-        return cls((Index(1, IndexState.READY, 0, sort_strings.SPEC_VERSION, words),), 2)
+        return cls((Index(1, IndexState.READY, 0, sort_strings.SPEC_VERSION, words, entries),), 2)
 
     @property
     def written(self) -> tuple[Index, ...]:
@@ -102,9 +112,9 @@ class Indexes:
             (index.since for index in self.generations if index.state is not IndexState.READY), default=0
         )
 
-    def on(self, epoch: int, *, words: bool = False) -> Self:
-        """Indexed from this epoch on, with or without words. Nothing changes if it is already indexed."""
-        return self if self.written else self._with_another(epoch, words=words)
+    def on(self, epoch: int, *, words: bool = False, entries: bool = True) -> Self:
+        """Indexed from this epoch on, with or without words and sort entries. Nothing changes if it is already indexed."""
+        return self if self.written else self._with_another(epoch, words=words, entries=entries)
 
     def off(self, epoch: int) -> Self:
         """Not indexed from this epoch on."""
@@ -117,10 +127,11 @@ class Indexes:
         """With or without words from this epoch on. A change rebuilds the index. Nothing changes if the field is not indexed."""
         return self if self.words is words else self.rebuilt(epoch, words=words)
 
-    def rebuilt(self, epoch: int, *, words: bool | None = None) -> Self:
+    def rebuilt(self, epoch: int, *, words: bool | None = None, entries: bool = True) -> Self:
         """Rebuilt from this epoch on; the present generation is served meanwhile. A build in progress starts over.
 
-        `words`: whether the words of a text are indexed from then on; None: as before.
+        `words`: whether the words of a text are indexed from then on; None: as before. `entries`: whether the new generation has
+        sort entries.
         """
         if not self.written:
             return self
@@ -128,7 +139,7 @@ class Indexes:
             _left(index, epoch) if index.state is IndexState.BUILDING else index for index in self.generations
         )
         return replace(self, generations=kept)._with_another(
-            epoch, words=self.words if words is None else words
+            epoch, words=self.words if words is None else words, entries=entries
         )
 
     def after_pass(self, done: int, epoch: int) -> Self:
@@ -161,6 +172,7 @@ class Indexes:
                     "since": index.since,
                     "spec": index.spec,
                     "words": index.words,
+                    **({} if index.entries else {"entries": False}),
                 }
                 for index in self.generations
             ],
@@ -179,6 +191,7 @@ class Indexes:
                     one["since"],
                     one["spec"],
                     one.get("words", False),
+                    one.get("entries", True),
                 )
                 for one in stored
             ),
@@ -188,8 +201,9 @@ class Indexes:
     def _in(self, state: IndexState) -> Index | None:
         return next((index for index in self.generations if index.state is state), None)
 
-    def _with_another(self, epoch: int, *, words: bool) -> Self:
-        begun = Index(self.next_generation, IndexState.BUILDING, epoch, sort_strings.SPEC_VERSION, words)
+    def _with_another(self, epoch: int, *, words: bool, entries: bool) -> Self:
+        spec = sort_strings.SPEC_VERSION
+        begun = Index(self.next_generation, IndexState.BUILDING, epoch, spec, words, entries)
         return replace(self, generations=(*self.generations, begun), next_generation=self.next_generation + 1)
 
 
