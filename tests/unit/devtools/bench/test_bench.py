@@ -39,6 +39,7 @@ JOURNALLED = [
     Journalled(
         "create",
         together,
+        history=True,
         accepted=Work(1_000, True, 1.0, 2.0, 20, 10.0, 2_000.0),
         consumed=Work(1_000, True, 1.0, 2.5, 8_400, 10.0, 15_800.0),
         folded=Work(1_000, True, 1.0, cpu, 300, 300.0, blocks),
@@ -133,8 +134,8 @@ def test_edits_are_printed_by_what_is_indexed() -> None:
 def test_a_change_in_a_journalled_project_is_told_by_what_it_writes() -> None:
     lines = printed([result(1_000, {})], [])
     rows = [" ".join(line.split()) for line in lines]
-    assert "create 1,000 19.3 2.0 15.8 1.5 8.7" in rows
-    assert "create 40 37.5 2.0 15.8 19.7 8.7" in rows
+    assert "create 1,000 on 19.3 2.0 15.8 1.5 8.7" in rows
+    assert "create 40 on 37.5 2.0 15.8 19.7 8.7" in rows
     # That of the largest fold.
     assert "CPU time of a new issue: consumer 2.50 ms, with the fold 3.75 ms." in lines
     told = report.to_json([result(1_000, {})], [], REMEMBERED, JOURNALLED, SHARED)["journalled"]
