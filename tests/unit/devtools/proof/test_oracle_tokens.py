@@ -15,19 +15,19 @@ from gridview.index.shown_versions import Shown
 from gridview.query import counting, grid
 from gridview.query.overlay import FamilyOverlay, Overlay
 
-SCENARIOS = 12
-"""`./dev prove` plays 1,000."""
+SCENARIOS = range(60, 72)
+"""Reads show writes that the index lacks in five of them, which is rare. `./dev prove` plays 1,000."""
 
 
 def test_answers_hold_every_write_that_a_token_names() -> None:
     happened: Counter[str] = Counter()
-    for seed in range(SCENARIOS):
+    for seed in SCENARIOS:
         asked, some = tokens.play(seed)
         happened += some
         happened["rows"] += asked.rows
-    assert happened["issues named by tokens"] > SCENARIOS
-    assert happened["calls of consumers"] > SCENARIOS
-    assert happened["rows"] > SCENARIOS
+    assert happened["issues named by tokens"] > len(SCENARIOS)
+    assert happened["calls of consumers"] > len(SCENARIOS)
+    assert happened["rows"] > len(SCENARIOS)
     assert happened["writes that reads have shown"] > 0
     for of in ("writes", "issues", "answers"):
         assert happened[f"questions with tokens of {of}"] > 0
