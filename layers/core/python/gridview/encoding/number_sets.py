@@ -29,6 +29,8 @@ _NARROW = [bytes((gap,)) for gap in range(_WIDEST + 1)]
 
 _DENSE = 32
 """Up to this mean gap, deflating gaps saves a fifth or more of their bytes."""
+_MANY = 100
+"""Fewer numbers are not worth what deflating takes for any number of them: some 50 us."""
 
 
 def bitmap(numbers: BitMap) -> bytes:
@@ -48,7 +50,7 @@ def packed(numbers: BitMap) -> bytes:
         return plain
     gaps = _gaps(numbers)
     forms = [plain, _HEAD.pack(_GAPS, first) + gaps]
-    if span < _DENSE * len(numbers):
+    if len(numbers) >= _MANY and span < _DENSE * len(numbers):
         forms.append(_HEAD.pack(_DEFLATED, first) + _deflated(gaps))
     return min(forms, key=len)
 
