@@ -99,7 +99,10 @@ def journalled(functions: Functions, actor: Actor, table: Table, size: int) -> l
 
 def plan_for(size: int) -> list[Step]:
     """What is done to a project of so many issues."""
-    return [step._replace(together=min(step.together, size // 16)) for step in PLAN]
+    # A small project has to last for all of it.
+    return [
+        step._replace(together=min(step.together, size // (8 if step.kind == BULK else 16))) for step in PLAN
+    ]
 
 
 def old_issues(size: int) -> list[int]:
