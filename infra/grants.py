@@ -248,6 +248,7 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
                 # What an undo takes back, or such a message told, and whether it has been told.
                 _OWN_HISTORIES,
                 _OWN_MEMBERS,
+                _OWN_ACTIVITY,
                 _OWN_NOTES,
                 keys.LAG_OF_BEAT,
             ),

@@ -359,6 +359,7 @@ ISOLATED = {
                 (
                     f"dynamodb:{read}",
                     "table",
+                    f"activity-{OF_TENANT}.*",
                     READ[0],
                     f"change-{OF_TENANT}.*",
                     f"comment-{OF_TENANT}.*",

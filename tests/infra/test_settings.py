@@ -47,7 +47,7 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         max_writes=0,
         writes_per_second=0,
         journals=True,
-        forms=2,
+        forms=3,
         isolate_sessions=False,
         hot_keys=False,
         customer_key=False,

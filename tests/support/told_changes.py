@@ -2,14 +2,22 @@
 
 from uuid import UUID
 
+from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import HistorySetting
-from gridview.schema.history import Change, Values, items_of
+from gridview.schema.change_entries import list_items
+from gridview.schema.history import Change, Values, expiry_of, to_items
 from gridview.support import clock
 
 CHANGE = "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3"
 BEFORE = "Before"
+
+
+def items_of(tenant: str, project: str, setting: HistorySetting, change: Change) -> list[Item]:
+    """All items that remember a change."""
+    own = to_items(tenant, project, change, expiry_of(setting, change.at))
+    return [*own, *list_items(tenant, project, setting, [change])]
 
 
 def put(table: Table, tenant: str = "0807", project: str = "35e9", num: int = 1, by: str = "ann") -> None:

@@ -156,12 +156,22 @@ ENTITIES = {
     "further part of it": (keys.history("0807", "35e9", 1), keys.history_part(3, 1), ""),
     "activity": (
         keys.activity("0807", "35e9"),
+        keys.activity_group("2026-11-21T08:00:00.000000Z", "5f0c7a9be1d2c3a4"),
+        "",
+    ),
+    "activity, in stored form 2": (
+        keys.activity("0807", "35e9"),
         keys.activity_item("2026-11-21T08:00:00.000000Z", 1, 3),
+        "",
+    ),
+    "part of a change, in stored form 2": (
+        keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
+        keys.change_item(1, 3),
         "",
     ),
     "part of a change": (
         keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
-        keys.change_item(1, 3),
+        keys.change_group(1, "5f0c7a9be1d2c3a4"),
         "",
     ),
     "composite index": (keys.project("0807", "35e9"), keys.composite("0807", "35e9", "c1"), ""),

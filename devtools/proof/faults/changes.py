@@ -15,8 +15,8 @@ from devtools.proof.faults.takings_back import carried_out, plan, wrong_version
 from devtools.proof.faults.world import Difference, Run, World
 from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
 from gridview.encoding.consistency import SECONDS
+from gridview.index.change_members import members_of
 from gridview.schema.store import Catalogs
 
 USERS = "ann", "bob"
@@ -206,10 +206,10 @@ class Undoers:
     def _told(self, change: Written) -> dict[int, list[int]]:
         """The versions of a change that the history tells of now."""
         world, told = self._world, defaultdict(list)
+        listed = {(one.num, one.version) for one in members_of(world.engine, *world.home, change.id.bytes)}
         for num in numbers_of(world):
             for version in made_by(lives_of(world, num), [change.maker]):
-                place = keys.change(*world.home, change.id.bytes), keys.change_item(num, version)
-                if world.engine.get(*place, consistent=True) is not None:
+                if (num, version) in listed:
                     told[num].append(version)
         return dict(told)
 

@@ -83,9 +83,10 @@ def test_forms_are_written_up_to_the_one_that_is_said(monkeypatch: pytest.Monkey
     monkeypatch.setenv("FORMS", "2")
     use_forms()
     assert forms.writes(2)
-    for wrong in ("0", "3", "newest", "1.5"):
+    assert not forms.writes(3)
+    for wrong in ("0", "4", "newest", "1.5"):
         monkeypatch.setenv("FORMS", wrong)
-        with pytest.raises(ConfigurationError, match="FORMS must be a number from 1 to 2"):
+        with pytest.raises(ConfigurationError, match="FORMS must be a number from 1 to 3"):
             use_forms()
     assert forms.writes(2)
 

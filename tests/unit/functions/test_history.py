@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gridview.encoding import keys
-from gridview.query import change_lists
+from gridview.query import activity_pages, change_lists
 from gridview.support import clock
 from tests.support.cloud import Cloud
 from tests.support.http import Answer, Client
@@ -181,6 +181,7 @@ def test_a_page_that_finds_nothing_among_many_says_that_the_list_goes_on(
     account: Cloud, api: Client, busy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change_lists, "_EXAMINED", 2)
+    monkeypatch.setattr(activity_pages, "_ITEMS", 2)
     first = api.get(f"{busy}/activity", query={"by": "ann"}).body
     assert first["items"] == []
     assert first["next"] is not None

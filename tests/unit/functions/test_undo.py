@@ -10,6 +10,7 @@ import pytest
 from gridview.commands import jobs
 from gridview.commands import undo as undoing
 from gridview.encoding import keys
+from gridview.index.change_members import members_of
 from gridview.index.history import read_changes
 from gridview.support import clock
 from tests.support import told_changes
@@ -581,14 +582,21 @@ def test_a_job_is_begun_once_under_a_key_even_by_an_attempt_that_died(
     assert len(api.get(f"{path}/jobs").body["items"]) == 1
 
 
+def test_a_change_that_nobody_named_takes_no_item_and_is_taken_back(
+    account: Cloud, api: Client, path: str
+) -> None:
+    """Its id tells the second in which the activity lists it."""
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    account.follow()
+    assert UUID(change).version == 7
+    assert not [pk for pk, _ in account.table.items if pk.startswith(keys.CHANGE_PREFIX)]
+    assert undone(undo(account, api, path, change)) == {1: 3}
+
+
 def test_a_change_item_tells_when(account: Cloud, api: Client, path: str) -> None:
-    """What an undo goes by: an instant of each version, within the one write unit of its item."""
+    """What an undo goes by: an instant of each version."""
     edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
     account.follow()
-    (found,) = [
-        item
-        for (pk, _), item in account.table.items.items()
-        if pk == keys.change("0807", "plain", UUID(CHANGE).bytes)
-    ]
+    (found,) = members_of(account.table, "0807", "plain", UUID(CHANGE).bytes)
     (told,) = read_changes(account.table, "0807", "plain", [(1, 2)]).values()
-    assert (found["at"], found["num"], found["version"]) == (told.at, 1, 2)
+    assert (found.at, found.num, found.version) == (told.at, 1, 2)

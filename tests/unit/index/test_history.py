@@ -18,6 +18,7 @@ from gridview.index.history import read_changes
 from gridview.index.images import Poison
 from gridview.index.stream_consumer import consume
 from gridview.schema import documents
+from gridview.schema.change_entries import activity_entries, member_entries
 from gridview.schema.documents import Changes
 from gridview.schema.history import Change, Values
 from gridview.schema.store import Catalogs
@@ -82,6 +83,13 @@ def kept(table: MemoryTable, kind: str) -> list[Item]:
     return [item for (pk, _), item in table.items.items() if pk.startswith(f"{kind}-")]
 
 
+def listed(table: MemoryTable, kind: str) -> set[tuple[int, int]]:
+    """The versions that the activity, or any change, lists."""
+    entries_of = activity_entries if kind == "activity" else member_entries
+    found = (entry for item in kept(table, kind) for entry in entries_of(item))
+    return {(entry["num"], entry["version"]) for entry in found}
+
+
 def told(table: MemoryTable, *records: dict[str, Any]) -> list[tuple[int, str, str, dict[str, Values]]]:
     assert work(table, records) is None
     return [(at, one.kind, one.by, dict(one.fields)) for at, one in remembered(table).items()]
@@ -112,7 +120,7 @@ def test_every_version_of_a_batch_is_remembered_though_the_newest_alone_is_deriv
     images = [None, *(version(table, number, a1=f"{number}") for number in range(1, 6))]
     stream = [record(at, *images[at : at + 2]) for at in range(5)]
     assert [at for at, *_ in told(table, *stream)] == [1, 2, 3, 4, 5]
-    assert len(kept(table, "activity")) == len(kept(table, "change")) == 5
+    assert listed(table, "activity") == listed(table, "change") == {(7, number) for number in range(1, 6)}
 
 
 def test_options_in_another_order_are_no_change(table: MemoryTable) -> None:
@@ -156,14 +164,19 @@ def test_what_happens_in_the_trash_is_no_change(table: MemoryTable) -> None:
     assert told(table, record(1, gone, gone | {"version": 3})) == []
 
 
-def test_what_comes_twice_puts_the_same_items(table: MemoryTable) -> None:
+def test_what_comes_twice_is_remembered_once(table: MemoryTable) -> None:
     images = [None, *(version(table, number, a1=f"{number}") for number in range(1, 4))]
     stream = [record(at, *images[at : at + 2]) for at in range(3)]
     work(table, stream)
     before = {kind: kept(table, kind) for kind in ("history", "activity", "change")}
-    for again in (stream, stream[:1], stream[1:], [*stream, *stream]):
+    places = {kind: listed(table, kind) for kind in ("activity", "change")}
+    for again in (stream, [*stream, *stream]):
         assert work(table, again) is None
         assert {kind: kept(table, kind) for kind in before} == before
+    for in_other_company in (stream[:1], stream[1:]):
+        assert work(table, in_other_company) is None
+        assert kept(table, "history") == before["history"]
+        assert {kind: listed(table, kind) for kind in places} == places
 
 
 def test_a_poison_issue_is_remembered_as_far_as_it_can_be_read(table: MemoryTable) -> None:
@@ -283,8 +296,12 @@ def test_changes_are_remembered_before_anything_is_derived(table: MemoryTable) -
 
     work(table.seen_through(around), [record(1, None, version(table, 1))])
     places = [at for at, one in enumerate(written) if one.operation == "batch_put"]
-    assert places == [0]
-    assert len(written) > 1
+    assert places == [0, 1]
+    assert [{pk.partition("-")[0] for pk, _ in one.keys} for one in written[:2]] == [
+        {"activity", "change"},
+        {"history"},
+    ]
+    assert len(written) > 2
 
 
 @pytest.mark.parametrize("dies_at", range(12))
@@ -307,4 +324,4 @@ def test_a_batch_that_dies_at_any_call_is_remembered_when_it_comes_again(
         assert list(remembered(table)) == [1, 2]
     assert work(table, stream) is None
     assert list(remembered(table)) == [1, 2]
-    assert len(kept(table, "activity")) == len(kept(table, "change")) == 2
+    assert listed(table, "activity") == listed(table, "change") == {(7, 1), (7, 2)}

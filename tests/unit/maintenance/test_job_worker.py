@@ -26,7 +26,7 @@ from gridview.maintenance.job_queue import JobQueue, hint_in
 from gridview.maintenance.job_worker import Worked, Worker, due_jobs
 from gridview.schema.catalog import HISTORY, Catalog
 from gridview.schema.generations import IndexState
-from gridview.schema.history import Change, items_of
+from gridview.schema.history import Change
 from gridview.schema.jobs import PARTS, Hint, Job, Turn
 from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs, DefinitionsMissing
@@ -37,6 +37,7 @@ from tests.support.block_truth import assert_chains
 from tests.support.depth import one_of
 from tests.support.killed import Killed, killing
 from tests.support.removed import remove_project
+from tests.support.told_changes import items_of
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 

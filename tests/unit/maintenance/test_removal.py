@@ -7,7 +7,8 @@ from gridview.encoding import keys
 from gridview.index.partitions import remove_partition
 from gridview.maintenance.removal import remove_activity, remove_histories
 from gridview.schema.catalog import HISTORY
-from gridview.schema.history import Change, items_of
+from gridview.schema.history import Change
+from tests.support.told_changes import items_of
 
 
 def filled(count: int) -> MemoryTable:

@@ -20,6 +20,7 @@ from gridview.maintenance import numbered_turn
 from gridview.maintenance.job_line import LineWorker
 from gridview.maintenance.job_worker import due_jobs
 from gridview.maintenance.undo_job import UndoChanges
+from gridview.schema.change_entries import member_entries
 from gridview.schema.jobs import Turn
 from gridview.schema.leases import LEASE
 from gridview.schema.store import Catalogs
@@ -245,7 +246,9 @@ def test_a_job_waits_for_what_has_not_been_told(
 def test_a_job_of_what_is_forgotten_meanwhile_fails(table: MemoryTable, time: Passing) -> None:
     job = start(table)
     for item in list(table.query_all(keys.change(TENANT, PROJECT, CHANGE.bytes))):
-        table.put({**item, "at": clock.after(-90 * 86_400)})
+        table.delete(item[keys.PK], item[keys.SK])
+        for entry in member_entries(item):
+            table.put({**entry, keys.PK: item[keys.PK], "at": clock.after(-90 * 86_400)})
     told = finish(table, time, job)
     assert (told["state"], told["problem"]["type"]) == ("failed", "history-expired")
 

@@ -13,7 +13,7 @@ from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_from_wire, item_size, item_to_wire
 from gridview.schema import history
 from gridview.schema.catalog import Catalog, Field, FieldType, HistorySetting, Option
-from gridview.schema.history import Change, Values, event_json, from_item, items_of, parts_of, to_items
+from gridview.schema.history import Change, Values, event_json, from_item, parts_of, to_items
 from gridview.support import clock
 
 CHANGE = UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3")
@@ -101,38 +101,8 @@ def test_a_change_of_two_full_documents_is_kept_whole() -> None:
 
 def test_no_stored_change_has_an_attribute_that_the_consumer_may_not_put() -> None:
     """Documents have `fields`, and the consumer's role refuses to put any item that has."""
-    for item in items_of("acme", "bridge", HistorySetting(), change({"name": Values("a" * 9_000, None)})):
+    for item in to_items("acme", "bridge", change({"name": Values("a" * 9_000, None)}), 1):
         assert not {"fields", keys.SORT} & item.keys()
-
-
-@pytest.mark.parametrize(
-    ("setting", "kinds", "days"),
-    [
-        (HistorySetting(), ["history", "activity", "change"], 90),
-        (HistorySetting(True, 3650), ["history", "activity", "change"], 3650),
-        (HistorySetting(True, 1), ["history", "activity", "change"], 7),
-        (HistorySetting(False, 90), ["history"], 7),
-    ],
-)
-def test_the_setting_says_which_items_there_are_and_for_how_long(
-    setting: HistorySetting, kinds: list[str], days: int
-) -> None:
-    items = items_of("acme", "bridge", setting, change())
-    assert [item[keys.PK].partition("-")[0] for item in items] == kinds
-    assert {item[keys.TTL_ATTRIBUTE] for item in items} == {int(clock.instant(AT)) + days * 86_400}
-
-
-def test_a_version_that_is_part_of_nothing_is_listed_under_no_change() -> None:
-    items = items_of("acme", "bridge", HistorySetting(), change(change=None))
-    assert [item[keys.PK] for item in items] == ["history-acme.bridge.00000007", "activity-acme.bridge"]
-
-
-def test_the_activity_names_fields_and_holds_no_values() -> None:
-    _, activity, member = items_of("acme", "bridge", HistorySetting(), change({"a2": Values("secret", None)}))
-    assert activity[keys.SK] == f"{AT}.00000007.0000000003"
-    assert activity["keys"] == ["a2"]
-    assert "secret" not in str(activity)
-    assert member[keys.SK] == "00000007.0000000003"
 
 
 def test_nothing_older_than_the_setting_says_is_told() -> None:

@@ -162,14 +162,34 @@ def activity(tenant_id: str, project_id: str) -> str:
     return f"{ACTIVITY_PREFIX}{tenant_id}.{project_id}"
 
 
+_SECOND = len("2026-11-21T08:00:00")
+_GROUP = "~"
+"""Stands before what tells groups apart: behind all single items of the same second, or of the same thousand."""
+
+
 def activity_item(at: str, num: int, version: int) -> str:
-    """Sort key of a change in the order of time: `2026-11-21T08:00:00.000000Z.00000001.0000000003`."""
+    """Place of a change in the order of time: `2026-11-21T08:00:00.000000Z.00000001.0000000003`. A sort key in stored form 2."""
     return f"{at}.{change_item(num, version)}"
 
 
-def parse_activity_at(sort_key: str) -> str:
-    """The instant, of fixed length, in the sort key of anything in the order of time."""
-    return sort_key[: len("2026-11-21T08:00:00.000000Z")]
+def activity_group(at: str, digest: str) -> str:
+    """Sort key of changes of the same second: `2026-11-21T08:00:00~5f0c7a9be1d2c3a4`."""
+    return f"{parse_activity_second(at)}{_GROUP}{digest}"
+
+
+def parse_activity_second(place: str) -> str:
+    """The second in a place, an instant or a sort key in the order of time: none of this second is before it."""
+    return place[:_SECOND]
+
+
+def parse_activity_second_end(place: str) -> str:
+    """Behind everything of the second in a place, an instant or a sort key in the order of time, and before the next one."""
+    return f"{parse_activity_second(place)}{_GROUP}{_GROUP}"
+
+
+def parse_activity_at(place: str) -> str:
+    """The instant, of fixed length, in a place in the order of time."""
+    return place[: len("2026-11-21T08:00:00.000000Z")]
 
 
 CHANGE_PREFIX = "change-"
@@ -181,8 +201,32 @@ def change(tenant_id: str, project_id: str, change_id: bytes) -> str:
 
 
 def change_item(num: int, version: int) -> str:
-    """Sort key of a version that is part of a change: `00000001.0000000003`."""
+    """A version that is part of a change: `00000001.0000000003`. A sort key in stored form 2."""
     return f"{issue_number(num)}.{history_item(version)}"
+
+
+_CHANGE_SPAN = 1_000
+
+
+def change_span(num: int) -> int:
+    """The first of the thousand numbers that share groups of a change."""
+    return num - num % _CHANGE_SPAN
+
+
+def change_group(num: int, digest: str) -> str:
+    """Sort key of versions that are part of a change, of issues numbered in the same thousand: `00001000~5f0c7a9be1d2c3a4`."""
+    return f"{issue_number(max(change_span(num), 1))}{_GROUP}{digest}"
+
+
+def change_range(first: int, last: int) -> tuple[str, str]:
+    """The sort keys between which stands what is part of a change, of the thousands of issues from `first` to `last`."""
+    end = change_span(last) + _CHANGE_SPAN - 1
+    return issue_number(max(change_span(first), 1)), f"{issue_number(end)}{_GROUP}{_GROUP}"
+
+
+def parse_change_span(sort_key: str) -> int:
+    """The thousand of a version, or of several, that are part of a change."""
+    return change_span(int(sort_key[: len(issue_number(1))]))
 
 
 def job(part: int = 0) -> str:

@@ -1,12 +1,16 @@
 """What is part of a change: the versions of issues that were written under one X-Change-Id, as the stream consumer noted them."""
 
+import heapq
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
-from gridview.dynamodb.expressions import Bound, Condition
+from gridview.dynamodb.expressions import Bound, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.schema.change_entries import activity_entries, begun_at, member_entries
 from gridview.schema.ids import MAX_ISSUE_NUMBER
+from gridview.support import clock
 
 
 class ChangeMember(NamedTuple):
@@ -30,16 +34,52 @@ def members_of(
 ) -> Iterator[ChangeMember]:
     """The versions that are part of a change, by issue and version, of the issues from the number `first` to `last`.
 
-    `by`: those of this user alone. Strongly consistent, a page at a time as they are asked for: a read unit for each 4 KB, some 30
-    versions. What the table has only not removed yet is among them.
+    `by`: those of this user alone. Strongly consistent, a page at a time as they are asked for: a read unit for each 4 KB, some 200
+    versions; of a change whose id tells its time, the project's activity of two seconds before. What the table has only not removed
+    yet is among them.
     """
-    partition = keys.change(tenant, project, change)
-    only = None if by is None else Condition("#by = :by", {"#by": "by"}, {":by": by})
-    begin, end = keys.change_item(first, 0), keys.change_item(last, keys.MAX_VERSION)
+    listed = heapq.merge(
+        _beside_the_activity(table, tenant, project, change),
+        _noted(table, keys.change(tenant, project, change), first, last),
+        key=_version,
+    )
+    for (num, version), same in groupby(listed, key=_version):
+        entry = next(same)
+        if first <= num <= last and by in (None, entry["by"]):
+            yield ChangeMember(num, version, entry["by"], entry.get("at", ""))
+
+
+def _version(entry: Item) -> tuple[int, int]:
+    return entry["num"], entry["version"]
+
+
+def _beside_the_activity(table: Table, tenant: str, project: str, change: bytes) -> list[Item]:
+    """What the activity alone lists, since the change's id tells when it was."""
+    begun = begun_at(change)
+    if begun is None:
+        return []
+    end = clock.stored(clock.instant(begun) + 1)
+    between = Bound("between", keys.parse_activity_second(begun), keys.parse_activity_second_end(end))
+    found = (
+        entry
+        for item in _in_range(table, keys.activity(tenant, project), between)
+        for entry in activity_entries(item)
+        if entry.get("change") == change
+    )
+    return sorted(found, key=_version)
+
+
+def _noted(table: Table, partition: str, first: int, last: int) -> Iterator[Item]:
+    """What is noted of the change itself: a thousand numbers after the other."""
+    items = _in_range(table, partition, Bound("between", *keys.change_range(first, last)))
+    for _, of_span in groupby(items, key=lambda item: keys.parse_change_span(item[keys.SK])):
+        yield from sorted((entry for item in of_span for entry in member_entries(item)), key=_version)
+
+
+def _in_range(table: Table, partition: str, between: Bound) -> Iterator[Item]:
     while True:
-        page = table.query(partition, bound=Bound("between", begin, end), consistent=True, only=only)
-        for item in page.items:
-            yield ChangeMember(item["num"], item["version"], item["by"], item.get("at", ""))
+        page = table.query(partition, bound=between, consistent=True)
+        yield from page.items
         if page.last is None:
             return
-        begin = f"{page.last}."  # behind it, and before any other
+        between = between._replace(value=f"{page.last}.")  # behind it, and before any other

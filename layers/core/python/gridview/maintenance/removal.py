@@ -6,6 +6,7 @@ from functools import partial
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.partitions import AT_ONCE, remove_partition
+from gridview.schema.change_entries import activity_entries
 from gridview.support.concurrency import in_threads
 
 
@@ -23,8 +24,9 @@ def remove_activity(table: Table, tenant: str, project: str, left: Callable[[], 
     """
     partition = keys.activity(tenant, project)
     while left() > 0:
-        page = table.query(partition, consistent=True, limit=AT_ONCE, paths=(("change",),))
-        changes = {item["change"] for item in page.items if "change" in item}
+        page = table.query(partition, consistent=True, limit=AT_ONCE)
+        entries = (entry for item in page.items for entry in activity_entries(item))
+        changes = {entry["change"] for entry in entries if "change" in entry}
         parts = [keys.change(tenant, project, one) for one in changes]
         # Behind them: an activity that is gone would not tell of the change any more.
         if not all(in_threads(partial(remove_partition, table, left=left), parts)):

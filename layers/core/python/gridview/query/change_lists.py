@@ -18,6 +18,7 @@ from gridview.encoding.json_codec import dumps, size_in_response
 from gridview.index.history import read_changes, whole
 from gridview.index.shown_versions import Shown, ShownVersion
 from gridview.query import change_request
+from gridview.query.activity_pages import PageStart, read_back
 from gridview.schema.catalog import Catalog
 from gridview.schema.comments import COMMENTED, Comment, comment_event
 from gridview.schema.document_store import get_issue
@@ -27,7 +28,7 @@ from gridview.schema.ids import MAX_COMMENT_ID
 from gridview.support import clock
 
 _EXAMINED = 500
-"""Entries of the activity that one page looks through for those that its filters leave: 20 read units at most."""
+"""Entries of the activity after which a page ends, whatever its filters have left of them: some 20 read units."""
 
 _ANSWER_BYTES = 5_000_000
 _READ_AT_ONCE = 100
@@ -144,51 +145,55 @@ def activity(
     epoch: EpochCheck,
     shown: Shown,
 ) -> dict[str, Any]:
-    """A page of a project's changes: a Query of at most 500 entries, and 0.5 read units for each 4 KB of a change that is told.
+    """A page of a project's changes: 0.5 read units for each 4 KB of some 500 entries at most, and of each change that is told.
 
     `shown`: as for `issue_history`.
     """
     request = change_request.of_a_project(catalog, parameters)
-    only = request.only(catalog)
     asked = [request.by, request.field, request.mentions, request.since, request.to]
     binding = dumps([catalog.tenant, catalog.project, *asked])
     lower = max(request.since or "", floor_of(catalog.history))
-    # An entry's key is longer than an instant: none of that very instant is before it.
-    upper, behind = request.to or keys.ACTIVITY_END, None
+    begin = PageStart.before(request.to or keys.ACTIVITY_END)
     if request.cursor is not None:
-        upper = behind = str(cursors.open(request.cursor, binding))
-    if lower >= upper:
+        sealed: Any = cursors.open(request.cursor, binding)
+        # Cursors of before hold a place alone.
+        begin = PageStart.before(sealed) if isinstance(sealed, str) else PageStart(*sealed)
+    if lower >= (begin.item or begin.place):
         epoch.confirm(table)
         return {"items": [], "next": None}
-    page = epoch.beside(
+
+    def shown_of(entries: Iterable[Item]) -> list[Item]:
+        return [entry for entry in _remembered(catalog, entries) if request.shows(catalog, entry)]
+
+    stretch = epoch.beside(
         table,
-        lambda: table.query(
+        lambda: read_back(
+            table,
             keys.activity(catalog.tenant, catalog.project),
-            bound=Bound("between", lower, upper),
-            forward=False,
-            limit=_EXAMINED if only else request.limit + 1,
-            only=only,
+            lower,
+            begin,
+            lambda entries: len(entries) >= _EXAMINED or len(shown_of(entries)) > request.limit,
         ),
     )
-    found = _remembered(catalog, (item for item in page.items if item[keys.SK] != behind))
+    found = shown_of(stretch.entries)
     entries = found[: request.limit]
-    last = entries[-1][keys.SK] if len(found) > len(entries) else page.last
-    return _told(_listed(table, catalog, entries), last, cursors, binding, shown)
+    rest = begin.at(entries[-1]) if len(found) > len(entries) else stretch.rest
+    last = None if rest is None else [*rest]
+    return _told(_listed(table, catalog, entries, begin), last, cursors, binding, shown)
 
 
 def _remembered(catalog: Catalog, items: Iterable[Item]) -> list[Item]:
     """Those that the project remembers, and which the table has only not removed yet."""
     now = clock.seconds()
     floor = floor_of(catalog.history)
-    return [
-        item
-        for item in items
-        if item[keys.TTL_ATTRIBUTE] > now and (item.get("at") or item[keys.SK]) >= floor
-    ]
+    return [item for item in items if item[keys.TTL_ATTRIBUTE] > now and item["at"] >= floor]
 
 
-def _listed(table: Table, catalog: Catalog, entries: Sequence[Item]) -> Iterable[_Listed]:
-    """What these entries tell of, read some at a time as they are asked for: an answer may be full before."""
+def _listed(table: Table, catalog: Catalog, entries: Sequence[Item], begin: PageStart) -> Iterable[_Listed]:
+    """What these entries tell of, read some at a time as they are asked for: an answer may be full before.
+
+    `begin`: behind what they were read.
+    """
     for first in range(0, len(entries), _READ_AT_ONCE):
         some = entries[first : first + _READ_AT_ONCE]
         wanted = [(item["num"], item["version"]) for item in some if "version" in item]
@@ -199,9 +204,9 @@ def _listed(table: Table, catalog: Catalog, entries: Sequence[Item]) -> Iterable
         for item in some:
             change = changes.get((item["num"], item.get("version", 0)))
             if change is not None:
-                yield _Listed(event_json(catalog, change), item[keys.SK], change)
+                yield _Listed(event_json(catalog, change), [*begin.at(item)], change)
             elif item["kind"] == COMMENTED:
-                yield _Listed(comment_event(item), item[keys.SK])
+                yield _Listed(comment_event(item), [*begin.at(item)])
 
 
 def _told(

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, WithJsonSchema
 from pydantic import Field as ModelField
 
-from gridview.dynamodb.expressions import Condition
 from gridview.encoding.values import USER_LIMIT, parse_datetime, parse_user
 from gridview.query.grid_request import FieldId
 from gridview.schema.catalog import NUM, Catalog
@@ -48,23 +47,14 @@ class ActivityParameters(HistoryParameters):
     since: _Instant | None = ModelField(default=None, alias="from", description="Changes from then on.")
     to: _Instant | None = ModelField(default=None, description="Changes before that.")
 
-    def only(self, catalog: Catalog) -> Condition | None:
-        """The filter of the entries, if any."""
-        parts: list[str] = []
-        names: dict[str, str] = {}
-        values: dict[str, Any] = {}
-        if self.by is not None:
-            parts.append("(#by = :by OR contains(#mentions, :by))")
-            names |= {"#by": "by", "#mentions": "mentions"}
-            values[":by"] = self.by
+    def shows(self, catalog: Catalog, entry: Mapping[str, Any]) -> bool:
+        """Whether an entry of the activity is asked for, whenever it was."""
         field = None if self.field is None else catalog.get(self.field)
-        if field is not None:
-            parts.append("contains(#keys, :key)")
-            names["#keys"], values[":key"] = "keys", field.key
-        if self.mentions is not None:
-            parts.append("contains(#mentions, :mentioned)")
-            names["#mentions"], values[":mentioned"] = "mentions", self.mentions
-        return Condition(" AND ".join(parts), names, values) if parts else None
+        return (
+            (self.by is None or self.by == entry["by"] or self.by in entry.get("mentions", ()))
+            and (field is None or field.key in entry.get("keys", ()))
+            and (self.mentions is None or self.mentions in entry.get("mentions", ()))
+        )
 
 
 def of_an_issue(parameters: Mapping[str, str]) -> HistoryParameters:

@@ -1,12 +1,11 @@
 """Changes of issues as data: their stored items, and the events that the API tells of them. Pure.
 
-A change is what one version of an issue changed: who, when, and of each field the value before and after it. Its items:
+A change is what one version of an issue changed: who, when, and of each field the value before and after it. Its item:
 
-    history-T.P.<num>  <version>              the change; a large one has further parts
-    activity-T.P       <at>.<num>.<version>   which fields, by whom: the project's changes in the order of time
-    change-T.P.<id>    <num>.<version>        that the version is part of a change, such as a batch or a paste
+    history-T.P.<num>  <version>    the change; a large one has further parts
 
-The stream consumer puts them (`index.history`). They are made from the stream's record alone, so a redelivery makes the same ones.
+The stream consumer puts it (`index.history`). It is made from the stream's record alone, so a redelivery makes the same one.
+`change_entries` says how changes are listed.
 """
 
 import json
@@ -71,18 +70,6 @@ def floor_of(setting: HistorySetting) -> str:
     return clock.after(-_DAY * (setting.days if setting.enabled else FEED_DAYS))
 
 
-def items_of(tenant: str, project: str, setting: HistorySetting, change: Change) -> list[Item]:
-    """All items that remember a change. ValueError, TypeError: it is none that the API could have made."""
-    main, *parts = to_items(tenant, project, change, expiry_of(setting, change.at))
-    if not setting.enabled:
-        return [main, *parts]
-    further = [_activity_item(tenant, project, change)]
-    if change.change is not None:
-        further.append(_member_item(tenant, project, change.change, change))
-    expires = {keys.TTL_ATTRIBUTE: main[keys.TTL_ATTRIBUTE]}
-    return [main, *parts, *({**item, **expires} for item in further)]
-
-
 def expiry_of(setting: HistorySetting, at: str) -> int:
     """When what happened at an instant is forgotten, in seconds since 1970."""
     days = max(setting.days, FEED_DAYS) if setting.enabled else FEED_DAYS
@@ -143,31 +130,6 @@ def _edits(item: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Itera
     packed = b"".join((item["packed"], *(part["packed"] for part in parts)))
     for key, (old, new) in json.loads(zlib.decompress(packed)).items():
         yield key, Values(from_wire(old), from_wire(new))
-
-
-def _activity_item(tenant: str, project: str, change: Change) -> Item:
-    return {
-        keys.PK: keys.activity(tenant, project),
-        keys.SK: keys.activity_item(change.at, change.num, change.version),
-        "num": change.num,
-        "version": change.version,
-        "kind": change.kind,
-        "by": change.by,
-        "keys": sorted(change.fields),
-        **({} if change.change is None else {"change": change.change}),
-    }
-
-
-def _member_item(tenant: str, project: str, change_id: bytes, change: Change) -> Item:
-    return {
-        keys.PK: keys.change(tenant, project, change_id),
-        keys.SK: keys.change_item(change.num, change.version),
-        "num": change.num,
-        "version": change.version,
-        "kind": change.kind,
-        "by": change.by,
-        "at": change.at,
-    }
 
 
 def event_json(catalog: Catalog, change: Change) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
     1    from the beginning
     2    indexes without sort entries, packed sets in blocks
+    3    what is listed of changes, in groups
 
 A deployment that brings a form to a stack writes it nowhere yet: while it lasts, containers of the older version read the same
 items. `./dev deploy` sees to that, and the next deployment writes the form.
@@ -14,7 +15,9 @@ ENTRYLESS: Final = 2
 """From this form on, indexes of fields with few values are begun without sort entries."""
 PACKED: Final = 2
 """From this form on, sets in blocks are packed."""
-NEWEST: Final = 2
+GROUPED: Final = 3
+"""From this form on, changes of the same moment are listed together, as versions of the same change are."""
+NEWEST: Final = 3
 
 _written = NEWEST
 

@@ -1,0 +1,84 @@
+"""Reads a project's activity backwards: its entries, newest first and each once, whatever items they stand in.
+
+Entries of one second stand in any of its items (`schema.change_entries`), so a second is read whole before it is put in order.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Self
+
+from gridview.dynamodb.expressions import Bound, Item
+from gridview.dynamodb.table import Table
+from gridview.encoding import keys
+from gridview.schema.change_entries import activity_entries
+
+_ITEMS = 60
+"""New ones of a Query: 60 KB, 8 read units, where all of them are groups."""
+
+_IN_ORDER = 5_000
+"""Entries of one second that are put in order. Where there are more, as after a load by hand, they are told run by run."""
+
+
+class PageStart(NamedTuple):
+    """Behind what the rest of a list begins: a place, and the sort key of the item behind which its run begins, if any."""
+
+    item: str
+    place: str
+
+    @classmethod
+    def before(cls, place: str) -> Self:
+        """All that is older than a place, or an instant."""
+        return cls("", place)
+
+    def at(self, entry: Item) -> Self:
+        """Behind an entry of what was read from here."""
+        same = bool(self.item) and keys.parse_activity_second(self.item) == keys.parse_activity_second(
+            entry[keys.SK]
+        )
+        return self._replace(item=self.item if same else "", place=entry[keys.SK])
+
+
+class Stretch(NamedTuple):
+    """Entries as items by themselves, newest first, and behind what older ones begin; None: there are none."""
+
+    entries: list[Item]
+    rest: PageStart | None
+
+
+def read_back(
+    table: Table, partition: str, lower: str, begin: PageStart, enough: Callable[[Sequence[Item]], bool]
+) -> Stretch:
+    """The entries behind `begin`, back to the instant `lower`, at least until there are `enough`.
+
+    Calls of up to 60 items each: 0.5 read units for each 4 KB.
+    """
+    entries: list[Item] = []
+    run: dict[str, Item] = {}
+    bound = Bound(
+        "between",
+        keys.parse_activity_second(lower),
+        begin.item or keys.parse_activity_second_end(begin.place),
+    )
+    known, second = begin.item, ""
+
+    def end_run() -> None:
+        behind = begin.place or keys.ACTIVITY_END
+        entries.extend(run[place] for place in sorted(run, reverse=True) if lower <= place < behind)
+        run.clear()
+
+    while True:
+        page = table.query(partition, bound=bound, forward=False, limit=_ITEMS + bool(known))
+        for item in page.items:
+            if item[keys.SK] == known:
+                continue
+            if second != (second := keys.parse_activity_second(item[keys.SK])):
+                end_run()
+            run.update((entry[keys.SK], entry) for entry in activity_entries(item))
+        if page.last is None:
+            end_run()
+            return Stretch(entries, None)
+        if enough(entries):
+            return Stretch(entries, PageStart.before(keys.parse_activity_second_end(second)))
+        if len(run) >= _IN_ORDER:
+            end_run()
+            return Stretch(entries, PageStart(page.last, ""))
+        known, bound = page.last, bound._replace(upper=page.last)
