@@ -32,6 +32,9 @@ _MEANWHILE = 5.0
 _ANSWERS, _CURSORS = "answers", "cursors of the changes"
 _SAY_HOW_FAR = (_ANSWERS, _CURSORS)
 
+WEIGHTS: Mapping[str, float] = {"writes": 4, "issues": 1, "rows": 2, _ANSWERS: 1, _CURSORS: 2}
+"""How often each is carried."""
+
 Meanwhile = Callable[[Callable[[Table], Any]], Any]
 """Does the work of a reader, between whose calls all goes on."""
 
@@ -51,13 +54,12 @@ class Carrier:
 
     def carried(self) -> Recent:
         """The tokens of all writes, or what may stand in their place."""
-        ways = {"writes": (self._writes, 4), "issues": (self._issues, 1), "rows": (self._rows, 2)}
-        ways[_ANSWERS] = self._answer, 1
+        ways = {"writes": self._writes, "issues": self._issues, "rows": self._rows, _ANSWERS: self._answer}
         if self.rest is not None:
-            ways[_CURSORS] = self._cursor, 2
-        (chosen,) = self.random.choices(list(ways), [weight for _, weight in ways.values()])
+            ways[_CURSORS] = self._cursor
+        (chosen,) = self.random.choices(list(ways), [WEIGHTS[way] for way in ways])
         try:
-            found = ways[chosen][0]()
+            found = ways[chosen]()
         except Unprocessable:
             found = None
         if found is None:

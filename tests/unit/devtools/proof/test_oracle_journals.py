@@ -1,14 +1,14 @@
 """The differential test of containers that keep what they read of journalled projects; `devtools.proof.oracle.journals` states
 what has to hold."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from devtools.cli import main
-from devtools.proof.oracle import journals
+from devtools.proof.oracle import carrying, journals
 from devtools.proof.oracle.compare import Difference
 from gridview.index import block_cache, journal_tail
 from gridview.index.feed_cursors import FeedCursor
@@ -68,12 +68,16 @@ SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     "sizes are as listed": (1, [(FamilyOverlay, "differences", lambda *_: {})]),
     "directories are kept too long": (8, [(block_cache.BlockCache, "_dated", however_old)]),
     "versions ahead of a cursor are not held": (19, [(FeedCursor, "held", nothing_ahead)]),
-    "a cursor is no place in the journal": (721, [(FeedCursor, "held", nowhere)]),
+    "a cursor is no place in the journal": (
+        80,
+        [(FeedCursor, "held", nowhere), (carrying, "WEIGHTS", defaultdict(int, {"cursors of the changes": 1}))],
+    ),
     "what GSI1 does not show yet is forgotten": (6, [(journal_tail.JournalTail, "at_head", all_shown)]),
 }
 """What is done wrong, and the scenario that showed it the last time. It is tried first, which saves the search, and no more."""
 
-_SEARCHED = 300
+_SEARCHED = 600
+"""The rarest is shown by one scenario of 150, although all its questions carry a cursor."""
 
 
 @pytest.mark.parametrize("what", SPOILT)
