@@ -11,7 +11,7 @@ from devtools.bench.edits import Edit
 from devtools.bench.history import Remembered
 from devtools.bench.journalled import CREATE, Journalled
 from devtools.bench.measure import PAGES, Page, Writes
-from devtools.bench.sharing import Shared
+from devtools.bench.sharing import Neighbour, Shared
 from devtools.bench.work import Work
 
 
@@ -83,7 +83,7 @@ def to_json(
             for one in journalled
         ],
         "slices": [asdict(one) for one in shared.slices],
-        "lags": [asdict(one) for one in shared.lags],
+        "lags": [asdict(one) | {"neighbour": one.neighbour._asdict()} for one in shared.lags],
         "growth": {kind: asdict(one) for kind, one in growth(results).items()},
     }
 
@@ -234,9 +234,16 @@ def _lags(shared: Shared) -> Table:
     table = _table("\nThe lag of a tenant's index, in virtual time")
     _columns(table, "meanwhile another tenant", "median", "worst", "records before one of its own")
     for one in shared.lags:
-        busy = "imports and reindexes" if one.neighbour else "does nothing"
-        table.add_row(busy, f"{one.median:,.0f} ms", f"{one.worst:,.0f} ms", f"{one.records}")
+        table.add_row(_busy(one.neighbour), f"{one.median:,.0f} ms", f"{one.worst:,.0f} ms", f"{one.records}")
     return table
+
+
+def _busy(neighbour: Neighbour) -> str:
+    if not neighbour.imports:
+        return "does nothing"
+    and_more = " and reindexes" if neighbour.reindexes else ""
+    journalled = ", journalled" if neighbour.journalled else ""
+    return f"imports {neighbour.imports:,} issues{and_more}{journalled}"
 
 
 def _memory(results: Sequence[Result]) -> Table:

@@ -1,8 +1,9 @@
 """What is measured of sharing, in virtual time: what slices of a pass give, and what a busy tenant does to another one's index."""
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from itertools import count
 from statistics import median
 from typing import Any, Final, NamedTuple
@@ -17,10 +18,12 @@ from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.strands import Strand, current
 from devtools.proof.faults.virtual import virtual
+from devtools.proof.faults.watched import Around, Attempted
 from gridview.commands.actor import Actor, Role
 from gridview.commands.attributes import rebuild
 from gridview.commands.batch import parse_batch, run_batch
 from gridview.commands.issues import update_issue
+from gridview.commands.journals import begin_journal
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
@@ -48,11 +51,14 @@ _QUIET: Final = Actor("quiet", "gridview.bench", Role.ADMIN)
 _PROJECT: Final = "shared"
 _STOCK: Final = 1_000
 """Issues that the noisy tenant has, and that are indexed anew; and as many that are imported meanwhile."""
+IMPORTED: Final = 10_000
+"""Issues of the import into a journalled project."""
 _TOGETHER: Final = 100
 """Issues of a request of the import."""
 _LANES: Final = 16
 """Batches of the stream at once: four shards of a new table, four each."""
 _EDITS: Final = 40
+_DAY: Final = date(2030, 1, 1)
 _EVERY: Final = 0.1
 """Seconds from one edit of the quiet tenant to the next."""
 
@@ -69,11 +75,23 @@ class Sliced:
     met: float
 
 
+class Neighbour(NamedTuple):
+    """What another tenant does meanwhile. `journalled`: both have journalled projects."""
+
+    imports: int = 0
+    reindexes: bool = False
+    journalled: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """From the write of the quiet tenant's edits to their index, in milliseconds; and the most records before one of them."""
+    """From the write of the quiet tenant's edits until answers without a token hold them, in milliseconds; and the most records
+    before one of them.
 
-    neighbour: bool
+    They hold what the blocks have, and of a journalled project what the journal has.
+    """
+
+    neighbour: Neighbour
     median: float
     worst: float
     records: int
@@ -126,13 +144,25 @@ def _pass_over(container: Container, numbers: Sequence[int]) -> Any:
     return work
 
 
-def lags() -> list[Lag]:
-    """How far the index of a tenant lags who edits an issue ten times a second: alone, and beside an import and a reindex."""
+def lags(imported: int = IMPORTED) -> list[Lag]:
+    """How far the index of a tenant lags who edits an issue ten times a second: alone, beside an import and a reindex, and
+    beside a long import where projects are journalled.
+    """
+    busy = Neighbour(imports=_STOCK, reindexes=True)
+    found = [_lag(Neighbour()), _lag(busy)]
+    return [*found, _lag(Neighbour(imports=imported, journalled=True))]
+
+
+def _lag(neighbour: Neighbour) -> Lag:
     table = MemoryTable()
     _load(table, _NOISY, _STOCK)
-    catalog = _load(table, _QUIET, _EDITS)
-    rebuild(table, Catalogs(), _NOISY.tenant, _PROJECT, [issues.DATE], rate=0, settling=0)
-    return [_lag(table.copy(), catalog, neighbour) for neighbour in (False, True)]
+    _load(table, _QUIET, _EDITS)
+    if neighbour.reindexes:
+        rebuild(table, Catalogs(), _NOISY.tenant, _PROJECT, [issues.DATE], rate=0, settling=0)
+    if neighbour.journalled:
+        for actor in (_NOISY, _QUIET):
+            begin_journal(table, actor.tenant, _PROJECT)
+    return _lag_in(table, neighbour)
 
 
 class _Lane:
@@ -174,49 +204,63 @@ class _Lane:
             self._idle.stop()
 
 
-def _lag(table: MemoryTable, catalog: Catalog, neighbour: bool) -> Lag:
+def _lag_in(table: MemoryTable, neighbour: Neighbour) -> Lag:
     time = Timeline()
     with virtual(time, 0):
         lanes = [_Lane(time, table) for _ in range(_LANES)]
-        numbers = count(1)
-
-        def written(attempted: Any, perform: Any) -> Any:
-            result = perform()
-            pk, sk = attempted.key
-            if attempted.operation == "put" and keys.is_issue(pk) and keys.is_project(sk):
-                item = attempted.item
-                change = record(next(numbers), item if item["version"] > 1 else None, item)
-                lanes[crc32(pk.encode()) % _LANES].send(change)
-            return result
-
-        streamed = table.seen_through(written)
-
-        def edit() -> None:
-            for num in range(1, _EDITS + 1):
-                time.sleep(_EVERY)
-                fields = {issues.DATE: "2030-01-01"}
-                update_issue(quiet.table, catalog, _QUIET, num, {"fields": fields}, None)
-
-        def load() -> None:
-            loaded = Catalogs().get(noisy.table, _NOISY.tenant, _PROJECT)
-            for some in chunked(issues.bodies(_STOCK), _TOGETHER):
-                batch = parse_batch({"operations": [{"create": body} for body in some]})
-                run_batch(noisy.table, loaded, _NOISY, batch, None, None)
-
-        quiet = Container(time, streamed, CPU_SECONDS)
-        quiet.begin(edit)
-        if neighbour:
-            noisy = Container(time, streamed, CPU_SECONDS)
-            noisy.begin(load)
+        streamed = table.seen_through(_streaming(lanes))
+        noisy, quiet = (Container(time, streamed, CPU_SECONDS) for _ in range(2))
+        edits: list[int] = []
+        quiet.begin(lambda: _edit(quiet, edits, until=lambda: not neighbour.imports or noisy.ended > 0))
+        if neighbour.imports:
+            noisy.begin(lambda: _import(noisy, neighbour.imports))
+        if neighbour.reindexes:
             for worker in range(2):
                 container = Container(time, table, CPU_SECONDS)
                 half = _STOCK // 2
                 container.begin(_pass_over(container, range(1 + half * worker, 1 + half * (worker + 1))))
         time.run()
     found = [1000 * seconds for lane in lanes for seconds in lane.lags]
-    if len(found) != _EDITS:
-        raise Failure(f"{len(found)} of {_EDITS} edits are in the index.")
+    if len(found) != len(edits):
+        raise Failure(f"{len(found)} of {len(edits)} edits are in the index.")
     return Lag(neighbour, median(found), max(found), max(lane.ahead for lane in lanes))
+
+
+def _streaming(lanes: Sequence[_Lane]) -> Around:
+    """What gives each change of an issue to the lane of its partition key."""
+    numbers = count(1)
+
+    def written(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        result = perform()
+        pk, sk = attempted.key
+        if attempted.operation == "put" and keys.is_issue(pk) and keys.is_project(sk):
+            item: Any = attempted.item
+            change = record(next(numbers), item if item["version"] > 1 else None, item)
+            lanes[crc32(pk.encode()) % len(lanes)].send(change)
+        return result
+
+    return written
+
+
+def _edit(container: Container, edited: list[int], until: Callable[[], bool]) -> None:
+    """Edit each of the quiet tenant's issues, and all of them again `until` it is over."""
+    catalog = Catalogs().get(container.table, _QUIET.tenant, _PROJECT)
+    for days in count():
+        fields = {issues.DATE: str(_DAY + timedelta(days))}
+        for num in range(1, _EDITS + 1):
+            container.time.sleep(_EVERY)
+            update_issue(container.table, catalog, _QUIET, num, {"fields": fields}, None)
+            edited.append(num)
+        if until():
+            return
+
+
+def _import(container: Container, size: int) -> None:
+    """New issues of the noisy tenant, one request after the other."""
+    catalog = Catalogs().get(container.table, _NOISY.tenant, _PROJECT)
+    for some in chunked(issues.bodies(size), _TOGETHER):
+        batch = parse_batch({"operations": [{"create": body} for body in some]})
+        run_batch(container.table, catalog, _NOISY, batch, None, None)
 
 
 def _is_quiet(change: Any) -> bool:

@@ -39,8 +39,8 @@ from infra.limits import BATCH_SIZE
 CONSUMERS: Final = (1, 4, 16, 32)
 
 CALL_CPU: Final = 0.0004
-"""Seconds of a consumer's processor that a call takes, with its share of what derives issues. `./dev bench` measures less: 2.7 ms
-and 8.4 calls a new issue.
+"""Seconds of a consumer's processor that a call takes, with its share of what derives issues. `./dev bench` measures less: 2.05 ms
+and 7.4 calls a new issue.
 """
 FOLD_CPU: Final = 0.001
 """Seconds of the fold's processor for each change. `./dev bench` measures 0.4 ms where 1,000 are folded together, and 2.5 ms where

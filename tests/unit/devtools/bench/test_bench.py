@@ -13,7 +13,7 @@ from devtools.bench.edits import Edit
 from devtools.bench.history import Remembered
 from devtools.bench.journalled import Journalled
 from devtools.bench.measure import PAGES, Page, Writes
-from devtools.bench.sharing import Lag, Shared, Sliced
+from devtools.bench.sharing import Lag, Neighbour, Shared, Sliced
 from devtools.bench.work import Work
 
 STATUS = """\
@@ -28,7 +28,7 @@ Threads:\t3
 
 SHARED = Shared(
     [Sliced(4, cpu=True, per_second=1_016.4, calls=3.21, write_units=4.13, met=0.494)],
-    [Lag(neighbour=True, median=401.9, worst=2_366.2, records=61)],
+    [Lag(Neighbour(1_000, reindexes=True), median=401.9, worst=2_366.2, records=61)],
 )
 
 
@@ -146,9 +146,10 @@ def test_a_change_in_a_journalled_project_is_told_by_what_it_writes() -> None:
 def test_what_is_shared_is_printed_and_told_as_json() -> None:
     lines = [line.split() for line in printed([result(1_000, {})], [])]
     assert ["4", "counted", "1,016", "3.21", "4.13", "49%"] in lines
-    assert ["imports", "and", "reindexes", "402", "ms", "2,366", "ms", "61"] in lines
+    assert ["imports", "1,000", "issues", "and", "reindexes", "402", "ms", "2,366", "ms", "61"] in lines
     told = report.to_json([result(1_000, {})], [], REMEMBERED, JOURNALLED, SHARED)
-    assert told["lags"] == [{"neighbour": True, "median": 401.9, "worst": 2_366.2, "records": 61}]
+    neighbour = {"imports": 1_000, "reindexes": True, "journalled": False}
+    assert told["lags"] == [{"neighbour": neighbour, "median": 401.9, "worst": 2_366.2, "records": 61}]
     assert [one["workers"] for one in told["slices"]] == [4]
 
 

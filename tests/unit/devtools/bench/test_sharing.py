@@ -17,7 +17,8 @@ def test_several_workers_do_a_pass_faster_than_one_for_about_the_same_units() ->
 def test_the_index_of_a_tenant_lags_more_beside_a_busy_neighbour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharing, "_STOCK", 200)
     monkeypatch.setattr(sharing, "_EDITS", 10)
-    quiet, busy = sharing.lags()
-    assert (quiet.neighbour, busy.neighbour) == (False, True)
+    quiet, busy, journalled = sharing.lags(imported=600)
+    assert [one.neighbour.imports for one in (quiet, busy, journalled)] == [0, 200, 600]
     assert 10 < quiet.median <= quiet.worst < busy.worst
     assert quiet.records < busy.records
+    assert quiet.worst < journalled.worst
