@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
 import { fieldOfError, newIssue, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change } from '../src/edits/change';
+import { changeId } from '../src/edits/change-id';
 import { Editor } from '../src/edits/editor';
 import { did, NO_HISTORY, redid, redoing, undid, undoing } from '../src/edits/history';
 import { readKept } from '../src/edits/writes';
@@ -399,4 +400,12 @@ it('a patch has attributes among the fields, and null to clear one', () => {
 
 it('an error is about the field that its path names', () => {
   expect(['fields.cost', 'fields.trades.0', 'name', 'operations.3.update.fields.city', 'version'].map(fieldOfError)).toEqual(['cost', 'trades', 'name', 'city', '']);
+});
+
+describe('the id of a change', () => {
+  it('is a UUID of version 7 that begins with its milliseconds', () => {
+    const made = changeId(0x0193_5a2b_4c6d);
+    expect(made).toMatch(/^01935a2b-4c6d-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(changeId(0x0193_5a2b_4c6d)).not.toBe(made);
+  });
 });

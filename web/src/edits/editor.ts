@@ -13,6 +13,7 @@ import { formatValue } from '../cells/format';
 import type { Field } from '../fields/fields';
 import { rowOf, sameValue, valueOf, type CellValue, type Row } from '../fields/values';
 import { words } from '../words';
+import { changeId } from './change-id';
 import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change, type Kept } from './change';
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
@@ -189,7 +190,7 @@ export class Editor {
   }
 
   private async write(change: Change): Promise<Outcome> {
-    const id = crypto.randomUUID();
+    const id = changeId();
     this.claim(id);
     const edits = await this.writeEdits(change.edits, id);
     const made = await this.writeIssues(change.made, ({ body }) => ({ create: body }), id);

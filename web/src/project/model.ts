@@ -9,6 +9,7 @@ import { isAbort } from '../api/problem';
 import type { ChangeEvent, Explanation, Filter, IndexAge, Project } from '../api/types';
 import { permits, type Person, type Role } from '../auth/session';
 import type { CellEdit, Change, Kept } from '../edits/change';
+import { changeId } from '../edits/change-id';
 import { Editor, type HeldRows } from '../edits/editor';
 import { keyOf } from '../edits/marks';
 import { takeBack } from '../edits/take-back';
@@ -220,7 +221,7 @@ export class ProjectModel {
 
   /** Begin to change or delete many issues, and show how far that is. */
   async changeMany(order: Pick<BulkOrder, 'targets' | 'set'>): Promise<boolean> {
-    const change = crypto.randomUUID();
+    const change = changeId();
     const known = this.jobs.list.peek().length;
     const begun = await this.jobs.begin({ ...order, sort: this.view.peek().sort }, change);
     if (this.jobs.list.peek().length > known) this.editor.began(change);
