@@ -70,7 +70,10 @@ SPOILT: dict[str, tuple[int, list[tuple[Any, str, Any]]]] = {
     "versions ahead of a cursor are not held": (19, [(FeedCursor, "held", nothing_ahead)]),
     "a cursor is no place in the journal": (
         80,
-        [(FeedCursor, "held", nowhere), (carrying, "WEIGHTS", defaultdict(int, {"cursors of the changes": 1}))],
+        [
+            (FeedCursor, "held", nowhere),
+            (carrying, "WEIGHTS", defaultdict(int, {"cursors of the changes": 1})),
+        ],
     ),
     "what GSI1 does not show yet is forgotten": (6, [(journal_tail.JournalTail, "at_head", all_shown)]),
 }
