@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 from devtools import paths
@@ -55,6 +56,12 @@ class _Scheduling(LoadFileScheduling):  # type: ignore[misc]
 
 _SHORT_LIVED_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """An engine that serves a few thousand calls takes a third less of the processor when Java does not optimize it for hours."""
+
+# The same examples each time, and none fails because the machine is busy.
+settings.register_profile(
+    "gridview", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("gridview")
 
 
 def pytest_configure() -> None:

@@ -33,9 +33,7 @@ from tests.support.remembered import (
     versions_of,
 )
 
-EXAMPLES = settings(
-    max_examples=one_of(15, thorough=400), derandomize=not THOROUGH, database=None, deadline=None
-)
+EXAMPLES = settings(max_examples=one_of(15, thorough=400), derandomize=not THOROUGH)
 ISSUES = 3
 NAMES = ("one", "two", "three")
 

@@ -29,13 +29,13 @@ values = st.recursive(
 
 
 @given(values)
-@settings(max_examples=one_of(70, thorough=200), derandomize=True, database=None, deadline=None)
+@settings(max_examples=one_of(70, thorough=200))
 def test_a_value_comes_back_as_it_went(value: Any) -> None:
     assert from_wire(to_wire(value)) == value
 
 
 @given(values)
-@settings(max_examples=one_of(70, thorough=200), derandomize=True, database=None, deadline=None)
+@settings(max_examples=one_of(70, thorough=200))
 def test_the_wire_form_is_the_one_of_the_sdk(value: Any) -> None:
     wire: Any = to_wire(value)
     theirs: Any = TypeSerializer().serialize(value)

@@ -141,7 +141,7 @@ def test_a_surrogate_pair_is_one_character() -> None:
         max_leaves=6,
     )
 )
-@settings(max_examples=one_of(50, thorough=150), derandomize=True, database=None, deadline=None)
+@settings(max_examples=one_of(50, thorough=150))
 def test_a_document_is_written_as_it_was_read(document: Any) -> None:
     if "9223372036854775808" not in str(document):  # a Decimal by then
         assert loads(dumps(document)) == document

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from gridview.encoding import option_ranks
 from tests.support.depth import one_of
 
-property_test = settings(
-    max_examples=one_of(100, thorough=300), derandomize=True, database=None, deadline=None
-)
+property_test = settings(max_examples=one_of(100, thorough=300))
 
 CAPACITY = 36**4
 

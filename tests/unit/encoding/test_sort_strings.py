@@ -24,9 +24,7 @@ SPECIFICATION = Path(__file__).parents[3] / "docs" / "sort-strings.md"
 GOLDEN_DIGESTS = {1: (69, "0c980c1a86e2fae72478344b2279341fcf95d6d7798afe2c9a87241241e06c0b")}
 """Per version of the specification: how many golden examples it began with, and their digest."""
 
-property_test = settings(
-    max_examples=one_of(100, thorough=300), derandomize=True, database=None, deadline=None
-)
+property_test = settings(max_examples=one_of(100, thorough=300))
 
 COMPOSITE = "composite"
 """How the examples name what is made of several keys."""

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from gridview.encoding import values
 from tests.support.depth import one_of
 
-property_test = settings(
-    max_examples=one_of(100, thorough=300), derandomize=True, database=None, deadline=None
-)
+property_test = settings(max_examples=one_of(100, thorough=300))
 
 PARSERS: dict[str, Callable[[object], object]] = {
     "text": values.parse_text,

@@ -378,8 +378,7 @@ def test_killed_at_any_write_it_leaves_what_a_consumer_finishes(pristine: Memory
 
 @settings(
     max_examples=one_of(100, thorough=300),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(seed=st.integers(0, 2**32))
 def test_it_makes_right_whatever_was_done_to_an_issue(pristine: MemoryTable, seed: int) -> None:

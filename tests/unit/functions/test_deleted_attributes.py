@@ -374,7 +374,7 @@ _STEPS = st.lists(
 )
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=_STEPS)
 def test_whatever_is_deleted_and_restored_answers_as_if_it_had_stayed(
     api: Client, account: Cloud, bridge: str, steps: list[tuple[str, str]]

@@ -490,7 +490,7 @@ def test_whoever_is_killed_at_any_call_has_done_all_or_nothing_and_can_be_repeat
 _STEPS = st.lists(st.sampled_from(("delete", "restore", "edit", "create", "upkeep")), max_size=8)
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(steps=_STEPS)
 def test_however_often_it_is_deleted_and_restored_it_answers_as_if_it_had_stayed(
     api: Client, account: Cloud, bridge: str, steps: list[str]

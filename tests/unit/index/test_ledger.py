@@ -6,7 +6,7 @@ from itertools import count, pairwise, product
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
@@ -564,9 +564,5 @@ TestFaults = Faults.TestCase
 TestFaults.settings = settings(
     max_examples=one_of(40, thorough=100),
     stateful_step_count=40,
-    derandomize=True,
-    database=None,
-    deadline=None,
     phases=[Phase.generate],  # add Phase.shrink, and minutes, to make a failing scenario small
-    suppress_health_check=[HealthCheck.too_slow],
 )

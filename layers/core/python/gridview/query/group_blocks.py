@@ -112,6 +112,7 @@ class Division:
         """The family in which each issue with a value has one key."""
         self.family = tokens_of(self._field) or self.valued
         """The family whose bodies tell the groups."""
+        self._labels: dict[str, Label | None] = {}
 
     @property
     def field_id(self) -> str:
@@ -130,6 +131,12 @@ class Division:
 
     def label(self, body: str) -> Label | None:
         """The group of a body; None when only documents can tell."""
+        # Many blocks in a row have the same few bodies.
+        if body not in self._labels:
+            self._labels[body] = self._label(body)
+        return self._labels[body]
+
+    def _label(self, body: str) -> Label | None:
         match self._field.type:
             case FieldType.TEXT:
                 folded = sort_strings.folded_text(body)
@@ -164,8 +171,8 @@ class Division:
 
     def label_of(self, entry: Entry) -> Label | None:
         """The group of all keys between the fences of a block, when that is known without reading it."""
-        if entry.body is not None:
-            return self.label(entry.body)
+        if (body := entry.body) is not None:
+            return self.label(body)
         if self.dimension.unit is None or entry.upper is None or entry.lower == FIRST:
             return None
         lower, upper = _value_of_fence(entry.lower), _value_of_fence(entry.upper)
