@@ -9,7 +9,7 @@ import pytest
 
 from devtools.proof.baseline.service import at_once
 from devtools.proof.faults.watched import Attempted
-from devtools.proof.oracle.asking import grouped, page
+from devtools.proof.oracle.asking import grouped, page, summarized
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.block_cache import BlockCache
@@ -122,3 +122,49 @@ def test_what_came_since_a_container_looked_is_in_its_answer(derived: Derived) -
     derived.consume(3, "2023-05-03")
     derived.consume(1, "2023-05-02")
     assert found() == ([1], 2)
+
+
+MANY = 60
+"""More than a Query reads to spare."""
+
+
+def day(num: int, year: int = 2023) -> str:
+    """A day of its own for each issue, in the order of their numbers."""
+    return f"{year}-{1 + num // 28:02d}-{1 + num % 28:02d}"
+
+
+@pytest.fixture
+def moved() -> Callable[[int], Table]:
+    """So many issues at the head of an order have left it, and GSI1 shows them there still; two others are behind."""
+
+    def made(count: int) -> Table:
+        derived = Derived(new_table())
+        for num in range(1, MANY + 3):
+            derived.consume(num, day(num))
+        derived.fold()
+        derived.table.lag()
+        for num in range(1, count + 1):
+            derived.consume(num, day(num, year=2024))
+        return derived.table
+
+    return made
+
+
+@pytest.mark.parametrize(("count", "queries"), [(0, 1), (20, 1), (MANY, 2)])
+def test_a_page_reads_on_where_many_of_its_entries_were_taken_out(
+    moved: Callable[[int], Table], count: int, queries: int
+) -> None:
+    table, cache = moved(count), BlockCache(3.0)
+    asked = {"sort": [{"field": "start"}], "limit": 2, "explain": True}
+    page(table, catalog_of(table), asked, cache)
+    answer = page(table, catalog_of(table), asked, cache)
+    assert [row["num"] for row in answer["rows"]] == [count + 1, count + 2]
+    ((scan,),) = (one["children"] for one in answer["explain"]["tree"]["children"] if "children" in one)
+    assert (scan["node"], len(scan["rounds"])) == ("index scan", queries)
+
+
+def test_the_least_value_is_found_behind_many_that_were_taken_out(moved: Callable[[int], Table]) -> None:
+    table = moved(MANY)
+    asked = {"fields": [{"field": "start", "functions": ["min", "max"]}]}
+    (told,) = summarized(table, catalog_of(table), asked, BlockCache(0.0))["summaries"]
+    assert (told["min"], told["max"]) == (day(MANY + 1), day(MANY, year=2024))

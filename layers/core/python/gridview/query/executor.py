@@ -53,10 +53,6 @@ from gridview.support.errors import Overloaded
 
 Result = TypeVar("Result")
 
-_MORE = 500
-"""Sort entries that are read at most besides those asked for, because so many may be taken out."""
-
-
 _OUTRUN = 3
 """How often at most a journal is read again, because what was read of the index is ahead of it."""
 
@@ -327,12 +323,12 @@ class Executor:
         match read:
             case ReadDocuments():
                 return self._documents(table, read)
-            case ReadRange(family, bound, forward, limit, paths, lacking):
+            case ReadRange(family, bound, forward, limit, paths, lacking, spare):
                 partition = self._project
                 if family is not None:
                     # As many entries more as may be taken out: a second Query for these would be a round.
-                    more = self._overlay.recent if self._overlay else len(self._recent)
-                    partition, limit = keys.order(tenant, project, family), limit + min(more, _MORE)
+                    more = self._overlay.leaving(family) if self._overlay else len(self._recent)
+                    partition, limit = keys.order(tenant, project, family), limit + min(more, spare)
                 only = None if lacking is None else _lacks(lacking)
                 page = table.query(
                     partition, index=True, bound=bound, forward=forward, limit=limit, only=only, paths=paths

@@ -9,7 +9,6 @@ without a value      blocks of the order and the documents of the rest (`bucket_
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gridview.dynamodb.expressions import Bound
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size
 from gridview.encoding.sort_strings import body_of, issue_number, number_of, sort_string
@@ -17,7 +16,7 @@ from gridview.query import bucket_scan, planner
 from gridview.query.bucket_walk import KnownBuckets
 from gridview.query.page import MAX_PAGE_BYTES, Row, Rows, fills_a_page, page_paths, rows_of
 from gridview.query.plan import GridPage, IndexScan, NumberScan
-from gridview.query.reads import Documents, Listed, ReadDocuments, ReadRange, Snapshot
+from gridview.query.reads import Documents, Listed, ReadDocuments, ReadRange, Snapshot, bound_behind, further
 from gridview.query.sort_order import Place, Spot, bound_at
 from gridview.query.steps import Ask, Steps, ask, ask_all, tell, to_read
 from gridview.schema.catalog import Catalog
@@ -47,7 +46,7 @@ def number_scan(scan: NumberScan, page: GridPage, catalog: Catalog) -> Steps[Row
             return replace(
                 found, stopped_at=Spot(Place((read.last,), int(read.last)), after=not page.backward)
             )
-        bound = _onward(read.last, ascending=ascending)
+        bound = bound_behind(read.last, forward=ascending)
 
 
 def index_scan(scan: IndexScan, page: GridPage, catalog: Catalog) -> Steps[Rows]:
@@ -84,15 +83,10 @@ def _entries(scan: IndexScan, page: GridPage) -> Steps[Sequence[Place]]:
         body, num = page.spot.place.parts[0] or "", page.spot.place.num
         bound = bound_at(sort_string(body, num), page.spot, ascending=ascending, backward=page.backward)
     found: list[str] = []
+    onward = ReadRange(planner.family_of(page.query.keys), bound, ascending, wanted, ())
     while True:
-        read: Listed = yield from ask(
-            scan, ReadRange(planner.family_of(page.query.keys), bound, ascending, wanted - len(found), ())
-        )
+        read: Listed = yield from ask(scan, onward)
         found += [entry[keys.SORT] for entry in read.items]
         if read.last is None or len(found) == wanted:
             return [Place((body_of(sort),), number_of(sort)) for sort in found]
-        bound = _onward(read.last, ascending=ascending)
-
-
-def _onward(last: str, *, ascending: bool) -> Bound:
-    return Bound(">" if ascending else "<", last)
+        onward = replace(further(onward, read.last), limit=wanted - len(found))

@@ -134,10 +134,14 @@ class Overlay:
         """With the moves of new issues too, of which it must know none."""
         return Overlay([*self._moves.values(), *moves])
 
-    @cached_property
-    def recent(self) -> int:
-        """How many of its issues sort entries may show elsewhere: as many more of them may have to be read."""
-        return sum(move.known or move.pending for move in self._moves.values())
+    def leaving(self, family: str) -> int:
+        """How many of its issues sort entries of a family may show where they do not belong."""
+        moved = (
+            move.families[family]
+            for move in self._moves.values()
+            if family in move.families and (move.known or move.pending)
+        )
+        return sum(any(leaf != one.takes for leaf in one.leaves) for one in moved)
 
     def of(self, issues: Container[int]) -> list[Move]:
         """The moves of these issues, where their documents were read."""

@@ -1,7 +1,7 @@
 """What the steps of a plan ask the executor to read: plain values, each with what answers it. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 from gridview.dynamodb.expressions import Bound, Item
@@ -70,11 +70,20 @@ class Listed(NamedTuple):
     last: str | None
 
 
+SPARE = 50
+"""Sort entries that a Query reads besides those asked for, where as many may be taken out: about half a read unit. If more of them
+are, another Query is a round more.
+"""
+MUCH_SPARE = 500
+"""The same, once so many were taken out that another Query was needed."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadRange:
     """One Query of GSI1: the sort entries of a family, or the documents in number order (`family` None). The answer: Listed.
 
-    `lacking`: the path of a field that those documents lack that are passed on.
+    `lacking`: the path of a field that those documents lack that are passed on. `spare`: how many sort entries may be read besides
+    those asked for, since recent changes take them out.
     """
 
     family: str | None
@@ -83,6 +92,17 @@ class ReadRange:
     limit: int
     paths: Paths
     lacking: tuple[str, ...] | None = None
+    spare: int = SPARE
+
+
+def bound_behind(last: str, *, forward: bool) -> Bound:
+    """What a Query goes on with behind the last sort string of the one before."""
+    return Bound(">" if forward else "<", last)
+
+
+def further(read: ReadRange, last: str) -> ReadRange:
+    """What a read of sort entries goes on with, of which too few were left."""
+    return replace(read, bound=bound_behind(last, forward=read.forward), spare=MUCH_SPARE)
 
 
 @dataclass(frozen=True, slots=True)

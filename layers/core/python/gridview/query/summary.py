@@ -24,7 +24,7 @@ from gridview.query.document_scan import in_ranges, one_by_one
 from gridview.query.group_blocks import is_plain, keys_of
 from gridview.query.page import projection
 from gridview.query.plan import Choice, DirectoryScan, Said
-from gridview.query.reads import ReadBlocks, ReadDocuments, ReadRange, Snapshot
+from gridview.query.reads import Listed, ReadBlocks, ReadDocuments, ReadRange, Snapshot, further
 from gridview.query.steps import Ask, Steps, ask, ask_all, ask_directories, tell
 from gridview.query.summary_columns import (
     Column,
@@ -223,21 +223,41 @@ def _from_all(
     """Without a filter the sizes of blocks count, and of bodies only those that are needed are read."""
     wants = [want for column in columns for want in column.wants_of_all()]
     ends = [(column, end) for column in columns for end in column.ends_of_all()]
-    asked = [Ask(node, ReadRange(column.family, None, end == "min", 1, ())) for column, end in ends]
+    first = [ReadRange(column.family, None, end == "min", 1, ()) for column, end in ends]
+    asked = [Ask(node, read) for read in first]
     if wants:
         asked.append(Ask(node, ReadBlocks(tuple(wants))))
     answers = yield from ask_all(asked)
+    pages = yield from _not_empty(node, first, answers)
     yield from tell(node, entries=len(ends) + sum(one.keys is not None for one in wants))
     columns_told = []
     for column in columns:
         found = ColumnValues(column, count=min(column.size, issues))
         found.add_all(snapshot)
-        for (of, _), page in zip(ends, answers, strict=False):
+        for (of, _), page in zip(ends, pages, strict=True):
             if of is column:
                 for item in page.items:
                     found.bodies.count(body_of(item[keys.SORT]), 1)
         columns_told.append(found)
     return (yield from _told(plan, node, columns_told, {}, issues))
+
+
+def _not_empty(
+    node: FromBlocks, reads: Sequence[ReadRange], pages: Sequence[Listed]
+) -> Steps[Sequence[Listed]]:
+    """The first sort entries of each end: more of them are read where recent changes have taken out all that were."""
+    reads, pages = list(reads), list(pages[: len(reads)])
+    while True:
+        onward = {
+            at: further(read, page.last)
+            for at, (read, page) in enumerate(zip(reads, pages, strict=True))
+            if not page.items and page.last is not None
+        }
+        if not onward:
+            return pages
+        answers = yield from ask_all([Ask(node, read) for read in onward.values()])
+        for (at, read), page in zip(onward.items(), answers, strict=True):
+            reads[at], pages[at] = read, page
 
 
 def _from_matches(
