@@ -1,6 +1,7 @@
 """A batch of a journalled project: what is written in which order, and who is left out of its journal item."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,16 +9,18 @@ import pytest
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
+from gridview.commands import attributes
 from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.fsck.issue_diff import differences
 from gridview.fsck.repair import mend
 from gridview.index.committer import complete, put_entry, settled
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
 from gridview.index.journal import JournalItem
-from gridview.index.ledger import Ledger
+from gridview.index.ledger import Ledger, Telling
 from gridview.index.sort_entries import sort_entry
 from gridview.index.stream_consumer import consume
 from gridview.maintenance.rebuild_pass import pass_over
@@ -26,10 +29,12 @@ from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from gridview.support.errors import Overloaded
 from tests.support.journalled import (
+    ADMIN,
     PROJECT,
     TENANT,
     before,
     catalog_of,
+    fold,
     log_of,
     new_table,
     puts,
@@ -129,6 +134,58 @@ def test_an_edit_that_changes_nothing_indexed_is_named_all_the_same(table: Memor
     assert given(table, first) is None  # once more, and it is no news
     assert given(table, {**first, "version": 2}) is None
     assert log_of(table).head().last == 2
+
+
+def a_newer_epoch(table: MemoryTable) -> int:
+    """A change of definitions that makes no difference to an issue; the epoch that it begins."""
+    body = {"name": "End", "id": "end", "type": "date"}
+    attributes.create_attribute(table, Catalogs(), ADMIN, PROJECT, body)
+    return catalog_of(table).epoch
+
+
+def test_a_ledger_that_only_comes_to_a_newer_epoch_is_finished_at_once(table: MemoryTable) -> None:
+    """An invocation believed dead may write it and die before a journal item, and nobody comes after."""
+    one = document(table, 1)
+    table.put(one)
+    assert given(table, one) is None
+    was, epoch = ledger(table, 1), a_newer_epoch(table)
+    assert given(table.seen_through(fails_at(puts_journal_item)), one) is None
+    found = ledger(table, 1)
+    assert (found.epoch, found.revision, found.applied) == (epoch, 2, was.committed().applied)
+    assert (found.number, found.telling, found.intent) == (1, was.telling, {})
+    assert log_of(table).head().last == 1
+    fold(table)
+    items = table.query_all(issue(1), consistent=True)
+    assert differences(issue(1), items, catalog_of(table), head=log_of(table).head()) == []
+    assert given(table, {**one, "version": 2}) is None
+    assert told(table) == [(1, 0, 1), (1, 1, 2)]
+
+
+def test_a_ledger_from_before_the_journal_comes_to_a_newer_epoch_without_a_number() -> None:
+    plain = new_table(journal=False)
+    one = document(plain, 1)
+    assert given(plain, one) is None
+    begin_journal(plain, TENANT, PROJECT)
+    assert given(plain, one) is None
+    found = ledger(plain, 1)
+    assert (found.epoch, found.number, found.intent) == (catalog_of(plain).epoch, 0, None)
+    assert log_of(plain).head().last == 0
+
+
+def test_an_unfinished_ledger_that_intends_nothing_is_finished_by_an_item(table: MemoryTable) -> None:
+    """Its own number is empty, and which one was before it nobody knows any more."""
+    one = document(table, 1)
+    assert given(table, one) is None
+    log, was = log_of(table), ledger(table, 1).committed()
+    number = log.reserve(1)
+    log.close(number)
+    unfinished = replace(was, revision=2, intent={}, number=number, telling=Telling(1, 1))
+    table.put(unfinished.to_item(issue(1)))
+    a_newer_epoch(table)
+    assert given(table, one) is None
+    assert ledger(table, 1).number == 3
+    assert numbers_in(record_of(table, 3)) == [1]
+    assert told(table) == [(1, 0, 1)]
 
 
 # What the items tell the feed

@@ -19,7 +19,7 @@ from gridview.encoding import keys
 from gridview.index.blocks import HEAD
 from gridview.index.families import derived_items, derived_strings, with_entries
 from gridview.index.fence_cache import Fences
-from gridview.index.images import Poison
+from gridview.index.images import Poison, projects_in
 from gridview.index.ledger import ImageVersion, Ledger
 from gridview.index.sort_entries import sort_strings_of
 from gridview.index.stream_consumer import consume, fold
@@ -138,6 +138,14 @@ def test_a_batch_is_folded_to_the_newest_image_of_each_issue(table: MemoryTable)
         (7, ImageVersion(3, True), f"{1:021d}"),
         (8, ImageVersion(1, False), f"{2:021d}"),
     ]
+
+
+def test_projects_come_in_the_order_of_their_records() -> None:
+    """Else a scenario of the fault simulator would not be the same each time."""
+    names = [f"p{number}" for number in range(20)]
+    images = [{keys.PK: keys.issue("t1", name, 1), keys.SK: keys.project("t1", name)} for name in names]
+    records = [record(at, None, image) for at, image in enumerate(images, 1)]
+    assert list(projects_in([*records, records[0]])) == [("t1", name) for name in names]
 
 
 def test_an_older_image_that_comes_after_a_newer_one_changes_nothing(table: MemoryTable) -> None:

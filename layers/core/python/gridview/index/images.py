@@ -79,7 +79,7 @@ def target_of(catalog: Catalog | None, image: Image) -> dict[str, str]:
 
 
 def projects_in(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Tenant and project of the issues in stream records, each once."""
-    partitions = {record["dynamodb"]["Keys"][keys.PK]["S"] for record in records}
+    """Tenant and project of the issues in stream records, each once, in the order of the records."""
+    partitions = dict.fromkeys(record["dynamodb"]["Keys"][keys.PK]["S"] for record in records)
     found = (keys.parse_issue(one) for one in partitions if keys.is_issue(one))
     yield from dict.fromkeys((issue.tenant, issue.project) for issue in found)

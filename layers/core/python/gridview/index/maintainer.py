@@ -67,9 +67,19 @@ class Work:
         return not self.planned.put and not self.planned.clear
 
     @property
-    def journalled(self) -> bool:
-        """Whether it is committed to a journal."""
+    def has_journal(self) -> bool:
+        """Whether the project is journalled."""
         return self.catalog is not None and self.catalog.journalled
+
+    @property
+    def journalled(self) -> bool:
+        """Whether it is committed to a journal.
+
+        A finished ledger that only comes to a newer epoch is not: an invocation believed dead may write that, and die before the
+        item with nobody coming after.
+        """
+        says = not self.light or self.tells or self.thorough or self.read.intent is not None
+        return self.has_journal and says
 
     @property
     def project(self) -> tuple[str, str]:
@@ -161,10 +171,10 @@ def _settled(table: Table, subjects: Iterable[Subject]) -> Iterator[Subject]:
 def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, Exception]:
     """Write the work planned for issues, none of them twice; returns the errors that prevented it, by issue.
 
-    A project that is journalled goes by `committer.commit`, which never writes a block; for others the following holds.
+    What a journal has to tell goes by `committer.commit`, which never writes a block; for all else the following holds.
     Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table. Unreadable: one of its
     blocks. With n entries to change: 2 writes of the ledger and n of entries (1 write unit each, and 1 in GSI1); and blocks,
-    which all issues share (`block_writer`).
+    which all issues share (`block_writer`). 1 write if only the ledger differs.
     """
     failed = _commit(table, works)
     works = [work for work in works if not work.journalled]
@@ -273,7 +283,11 @@ def _begin(table: Table, work: Work) -> None:
 
 
 def _done_item(work: Work) -> Item:
-    return work.planned.done.to_item(work.key, expires=_expires(work))
+    """The finished ledger. If it names a number, the item of that goes on to tell that it is finished, and whether it is folded."""
+    done, read = work.planned.done, work.read
+    if work.has_journal and read.number:
+        done = replace(done, intent={}, number=read.number, telling=read.telling)
+    return done.to_item(work.key, expires=_expires(work))
 
 
 def _expires(work: Work) -> int | None:
