@@ -8,7 +8,7 @@ import pytest
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
-from gridview.commands import issues
+from gridview.commands import attributes, issues
 from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
@@ -25,8 +25,17 @@ from gridview.schema import documents
 from gridview.schema.documents import Changes
 from gridview.schema.store import Catalogs
 from gridview.support import clock
-from gridview.support.errors import FeedExpired, NotFound, NotJournalled
-from tests.support.journalled import ADMIN, PROJECT, TENANT, catalog_of, log_of, new_table
+from gridview.support.errors import FeedExpired, NotFound, NotJournalled, Overloaded
+from tests.support.journalled import (
+    ADMIN,
+    PROJECT,
+    TENANT,
+    catalog_of,
+    log_of,
+    new_table,
+    puts,
+    puts_journal_item,
+)
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
@@ -96,6 +105,11 @@ class Writer:
         """Somebody takes an issue out of the table."""
         self._sequence += 1
         self._waiting.append(record(self._sequence, document, None))
+
+    @property
+    def waiting(self) -> list[dict[str, Any]]:
+        """What the consumer has not taken in yet."""
+        return [*self._waiting]
 
     def consume(self, through: Table | None = None) -> str | None:
         """One batch of all that waits; it goes on waiting if it fails."""
@@ -428,3 +442,73 @@ def test_an_issue_that_was_taken_out_before_the_consumer_knew_it_is_a_reset(writ
     found = page(writer.table, found.position)
     assert (ids(found), found.reset) == (["2.1"], True)
     assert walk(writer.table, 1) == ["1.1", "2.1"]
+
+
+def gone(writer: Writer, how: str) -> None:
+    """Issue 1 is deleted, or taken out of the table; the consumer is still to hear of it."""
+    if how == "deleted":
+        writer.delete(1)
+        return
+    (document,) = (one for one in writer.table.items.values() if one.get("num") == 1 and "created" in one)
+    writer.table.delete(document[keys.PK], document[keys.SK])
+    writer.vanish(document)
+
+
+def interrupted(table: MemoryTable, meant: Callable[[Attempted], bool]) -> Table:
+    """The table, as one sees it who dies at these calls."""
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if meant(attempted):
+            raise Overloaded("The table is busy; try again.")
+        return perform()
+
+    return table.seen_through(around)
+
+
+def mend_first(table: Table) -> None:
+    mend(table, Catalogs(), keys.issue(TENANT, PROJECT, 1), 0, Fences())
+
+
+@pytest.mark.parametrize("dies", [False, True])
+@pytest.mark.parametrize("how", ["deleted", "taken out"])
+def test_what_is_repaired_of_an_issue_that_is_gone_is_not_told(writer: Writer, how: str, dies: bool) -> None:
+    """Its removal was told before, also where the repair is made again because the first one has died."""
+    writer.edit(1)
+    assert writer.consume() is None
+    gone(writer, how)
+    writer.consume(interrupted(writer.table, puts("xvalue")))
+    told = page(writer.table, page(writer.table, limit=1).position)
+    assert (ids(told), told.reset) == ((["1.2"], False) if how == "deleted" else ([], True))
+    if dies:
+        with pytest.raises(Overloaded):
+            mend_first(interrupted(writer.table, puts_journal_item))
+    mend_first(writer.table)
+    found = page(writer.table, told.position)
+    assert found.position.number > told.position.number
+    assert (ids(found), found.reset) == ([], False)
+
+
+def test_a_delete_that_comes_again_under_newer_definitions_is_not_told(writer: Writer) -> None:
+    writer.edit(1)
+    writer.delete(1)
+    again = writer.waiting
+    assert writer.consume() is None
+    told = page(writer.table)
+    attributes.create_attribute(
+        writer.table, Catalogs(), ADMIN, PROJECT, {"name": "Effort", "id": "effort", "type": "text"}
+    )
+    assert consume(writer.table, Catalogs(), again, _unexpected, Fences()) is None
+    found = page(writer.table, told.position)
+    assert found.position.number > told.position.number
+    assert (ids(found), found.reset) == ([], False)
+
+
+def test_that_an_issue_was_taken_out_is_told_though_its_item_came_to_nothing(writer: Writer) -> None:
+    writer.edit(1)
+    assert writer.consume() is None
+    end = page(writer.table).position
+    gone(writer, "taken out")
+    assert writer.consume(interrupted(writer.table, puts_journal_item)) is not None
+    assert writer.consume() is None
+    found = page(writer.table, end)
+    assert (ids(found), found.reset) == ([], True)

@@ -245,9 +245,9 @@ def _pending(work: Work) -> Pending:
         had = (read.applied[family],) if family in read.applied else ()
         moves[family] = FamilyChange((*had, *one.left), one.to, thorough)
     num, telling = keys.parse_issue(work.key).num, _telling(work)
-    # Of a removal the version itself would tell that somebody has taken the issue out of the table.
-    nothing = intent.version + intent.removed
-    before = telling.before if telling.to == intent.version else nothing
+    # Where both are the version itself, a removal tells that somebody has taken the issue out of the table: if it was there.
+    tells = telling.to == intent.version and (telling.before != telling.to or bool(read.applied))
+    before = telling.before if tells else intent.version + intent.removed
     change = IssueChange(num, *intent.order, intent.revision, moves, before)
     # It is not written again when it is finished.
     ledger = replace(intent, left=work.planned.done.left, telling=telling)
