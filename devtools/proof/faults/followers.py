@@ -21,6 +21,7 @@ from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.history import changes_behind
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
+from gridview.schema.trash import is_trashed
 
 _STATE = "open"
 _ROWS = {"filter": dumps({"field": "state", "op": "eq", "value": _STATE}).decode(), "sort": "start"}
@@ -97,6 +98,13 @@ class Follower:
         had = self._world.history.get(keys.issue(*self._world.home, num), {})
         if event["kind"] != "delete" and version not in had:
             raise Difference(f"of issue {num} version {version} is told, which it never had")
+        if event["kind"] == "delete" and not self._was_deleted(num, version):
+            raise Difference(f"of issue {num} is told that version {version} deleted it, which nobody made")
+
+    def _was_deleted(self, num: int, version: int) -> bool:
+        """Whether somebody made this version by deleting the issue. Who takes a document out of the table makes none."""
+        images = self._world.images[keys.issue(*self._world.home, num)]
+        return any(one is not None and is_trashed(one) and one.get("version") == version for one in images)
 
     def _move(self, rows: dict[int, str], event: Mapping[str, Any]) -> None:
         num, move, key, before = (event[name] for name in ("num", "move", "key", "from"))

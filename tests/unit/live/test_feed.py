@@ -111,6 +111,12 @@ class Writer:
         """What the consumer has not taken in yet."""
         return [*self._waiting]
 
+    def put_back(self, document: Item) -> None:
+        """Somebody puts an issue back that was taken out of the table, as its next version."""
+        back = {**document, "version": document["version"] + 1}
+        self._sequence += 1
+        self._waiting.append(record(self._sequence, None, back))
+
     def consume(self, through: Table | None = None) -> str | None:
         """One batch of all that waits; it goes on waiting if it fails."""
         failed = consume(through or self.table, Catalogs(), self._waiting, _unexpected, Fences())
@@ -401,6 +407,45 @@ def test_an_issue_that_somebody_took_out_of_the_table_is_a_reset(writer: Writer)
     )
     gone = record(99, document, None)
     assert consume(writer.table, Catalogs(), [gone], _unexpected, Fences()) is None
+    found = page(writer.table, end)
+    assert (found.events, found.reset) == ((), True)
+    assert page(writer.table, found.position).reset is False
+
+
+def put_back_by_hand(writer: Writer) -> tuple[FeedPosition, Item]:
+    """Issue 1 is put back by hand as version 2. Returns the position before that, and what was remembered of the removal."""
+    writer.edit(1)
+    assert writer.consume() is None
+    document = next(
+        item for item in writer.table.items.values() if item.get("num") == 1 and "updated_by" in item
+    )
+    writer.vanish(document)
+    assert writer.consume() is None
+    removal = writer.table.items[keys.history(TENANT, PROJECT, 1), keys.history_item(2)]
+    end = page(writer.table, page(writer.table).position).position
+    writer.put_back(document)
+    assert writer.consume() is None
+    return end, removal
+
+
+def test_a_late_copy_of_a_removal_by_hand_is_not_the_version_that_was_put_back(writer: Writer) -> None:
+    end, removal = put_back_by_hand(writer)
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        found = perform()
+        if attempted.operation == "batch_get" and not attempted.consistent:
+            return found._replace(items={(removal[keys.PK], removal[keys.SK]): removal})
+        return found
+
+    found = page(writer.table.seen_through(around), end)
+    assert ([(one.version, one.kind) for one in found.events], found.reset) == ([(2, "restore")], False)
+
+
+def test_a_late_write_of_a_removal_by_hand_makes_the_version_that_was_put_back_a_reset(
+    writer: Writer,
+) -> None:
+    end, removal = put_back_by_hand(writer)
+    writer.table.put(removal)  # of a consumer that is dead
     found = page(writer.table, end)
     assert (found.events, found.reset) == ((), True)
     assert page(writer.table, found.position).reset is False

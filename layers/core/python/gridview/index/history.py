@@ -1,7 +1,8 @@
 """What is remembered of changes: written from the stream's records, read back by issue and version.
 
 It is written for every record of an issue before the batch is folded, so whoever hears of a version finds what it changed. Each
-item is put without a condition: a redelivery puts the same one of a change, and lists it again at the same place.
+item is put without a condition: a redelivery puts the same one of a change, and lists it again at the same place. A removal by hand
+stands where the next version will: a late write of it may hide that (`Change.by_hand`).
 """
 
 from collections import defaultdict

@@ -9,7 +9,7 @@ nothing else. A reader stops at the first number without an item: whoever has ta
              position (57, 1)         readers wait here
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -147,9 +147,14 @@ def _changes(
 ) -> dict[tuple[int, int], Change]:
     """What these versions changed. They were remembered before they were told, so what a late copy lacks is read once more."""
     project = catalog.tenant, catalog.project
-    found = read_history(table, *project, wanted) if wanted else {}
+    found = _of_versions(read_history(table, *project, wanted)) if wanted else {}
     missing = [one for one in wanted if one not in found]
-    return found | read_history(table, *project, missing, consistent=True) if missing else found
+    return found | _of_versions(read_history(table, *project, missing, consistent=True)) if missing else found
+
+
+def _of_versions(found: Mapping[tuple[int, int], Change]) -> dict[tuple[int, int], Change]:
+    """Without removals by hand: a late copy, or a late write of a dead consumer, shows one where the issue was put back since."""
+    return {key: change for key, change in found.items() if not change.by_hand}
 
 
 def require_journal(catalog: Catalog) -> None:

@@ -64,6 +64,11 @@ class Change:
     was: str = ""
     created: str = ""
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether somebody took the document out of the table. It stands under the number of the next version, but is none."""
+        return self.kind == "delete" and not self.by
+
 
 def floor_of(setting: HistorySetting) -> str:
     """The instant before which a project remembers nothing any more, whether or not the table has removed it yet."""
