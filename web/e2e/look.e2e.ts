@@ -153,6 +153,24 @@ describe('summaries', () => {
   });
 });
 
+describe('the status line', () => {
+  test('shows pending changes until the index has them, though nobody does anything', async ({ visit }) => {
+    const visited = await visit();
+    const { page } = visited;
+    let pending = 4;
+    await page.route('**/grid', async (route) => {
+      const response = await route.fetch();
+      const { index, ...body } = (await response.json()) as { readonly index: object };
+      await route.fulfill({ response, json: { ...body, index: { ...index, pending } } });
+    });
+    await ProjectPage.open(visited, 'demo');
+    const notice = page.getByText('4 changes to come');
+    await notice.waitFor();
+    pending = 0;
+    await notice.waitFor({ state: 'hidden', timeout: 30_000 });
+  });
+});
+
 describe('the address', () => {
   test('takes the back button through every view', async ({ visit, api }) => {
     const demo = await ProjectPage.open(await visit(), 'demo');

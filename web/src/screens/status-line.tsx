@@ -12,7 +12,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
   const error = model.counting.error.value;
   const explanation = model.explanation.value;
   const cells = model.range ? cellCount(model.range) : 0;
-  const index = model.index.value;
+  const index = model.index.age.value;
   const progress = model.editor.progress.value;
   const refused = [...model.editor.marks.value.values()].filter(({ kind }) => kind === 'refused').length;
   const jobs = model.jobs.open.value;
