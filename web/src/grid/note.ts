@@ -1,7 +1,9 @@
 /** Says below a cell why its value was refused, as long as the cell has the focus. */
+import { keepBeside } from '../place';
 
 export class Note {
   private readonly element = document.createElement('div');
+  private release: () => void = () => undefined;
 
   constructor() {
     this.element.className = 'note';
@@ -18,17 +20,17 @@ export class Note {
     }
     this.element.textContent = text;
     this.element.showPopover();
-    const box = cell.getBoundingClientRect();
-    const { style } = this.element;
-    style.left = `${Math.max(4, Math.min(box.left, window.innerWidth - this.element.offsetWidth - 4))}px`;
-    style.top = `${box.bottom + 4}px`;
+    this.release();
+    this.release = keepBeside(this.element, cell);
   }
 
   hide(): void {
+    this.release();
     this.element.hidePopover();
   }
 
   destroy(): void {
+    this.release();
     this.element.remove();
   }
 }

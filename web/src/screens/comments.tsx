@@ -1,8 +1,9 @@
 /** The comments on an issue, in its panel: who said what, and a field to say something, with mentions of colleagues. */
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { IssueComment } from '../api/types';
 import { permits } from '../auth/session';
 import { formatDatetime } from '../cells/format';
+import { keepBeside } from '../place';
 import { Comments } from '../project/comments';
 import { begun, completed, mentionedIn, pieces, type Mentionable } from '../project/mentions';
 import type { ProjectModel } from '../project/model';
@@ -135,6 +136,8 @@ function NewComment({ model, comments }: { readonly model: ProjectModel; readonl
 }
 
 const MAX_LENGTH = 10_000;
+/** Pixels of the list of people to mention. */
+const TALLEST = 240;
 
 interface CommentFormProps {
   readonly people: People;
@@ -157,6 +160,12 @@ function CommentForm({ people, label, submit, busy, begin, known, onSubmit, onCa
   const input = useRef<HTMLTextAreaElement>(null);
   const list = useRef<HTMLUListElement>(null);
   const asked = useRef(0);
+  const isOffering = offered.length > 0;
+  useLayoutEffect(() => {
+    if (!list.current || !input.current) return;
+    list.current.showPopover();
+    return keepBeside(list.current, input.current, { tallest: TALLEST });
+  }, [isOffering]);
   const hint = useId();
 
   const look = async (element: HTMLTextAreaElement) => {
@@ -221,8 +230,8 @@ function CommentForm({ people, label, submit, busy, begin, known, onSubmit, onCa
           list.current?.querySelector('button')?.focus();
         }}
       />
-      {offered.length > 0 && (
-        <ul ref={list} class="choices mention-choices" onKeyDown={walk}>
+      {isOffering && (
+        <ul ref={list} popover="manual" class="choices mention-choices" onKeyDown={walk}>
           {offered.map((user) => (
             <li key={user.id}>
               <button type="button" aria-label={words.comments.mention(user.name)} onClick={() => choose(user)}>

@@ -1,4 +1,5 @@
 /** The list below an editor: what may be chosen, narrowed by what is typed. It stands in the top layer, above all else. */
+import { keepBeside } from '../../place';
 
 export interface ListItem {
   readonly value: string;
@@ -6,10 +7,15 @@ export interface ListItem {
   readonly chosen: boolean;
 }
 
+/** Pixels. */
+const LEAST_WIDTH = 180;
+const TALLEST = 320;
+
 export class ChoiceList {
   readonly element = document.createElement('ul');
   private items: readonly ListItem[] = [];
   private active = 0;
+  private release: () => void = () => undefined;
 
   constructor(
     private readonly input: HTMLInputElement,
@@ -33,21 +39,17 @@ export class ChoiceList {
     input.setAttribute('aria-controls', this.element.id);
   }
 
-  /** Show below the cell, or above it where there is more room. */
+  /** Show beside the cell. */
   open(): void {
     document.body.append(this.element);
     this.element.showPopover();
-    const cell = (this.input.closest('.ag-cell') ?? this.input).getBoundingClientRect();
-    const below = window.innerHeight - cell.bottom;
-    const { style } = this.element;
-    style.minWidth = `${Math.max(cell.width, 180)}px`;
-    style.left = `${Math.max(4, Math.min(cell.left, window.innerWidth - Math.max(cell.width, 180) - 4))}px`;
-    style.maxHeight = `${Math.min(320, Math.max(below, cell.top) - 8)}px`;
-    if (below > 200 || below > cell.top) style.top = `${cell.bottom + 2}px`;
-    else style.bottom = `${window.innerHeight - cell.top + 2}px`;
+    const anchor = this.input.closest('.ag-cell') ?? this.input;
+    this.element.style.minWidth = `${Math.max(anchor.clientWidth, LEAST_WIDTH)}px`;
+    this.release = keepBeside(this.element, anchor, { tallest: TALLEST });
   }
 
   close(): void {
+    this.release();
     this.element.remove();
   }
 

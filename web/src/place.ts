@@ -1,0 +1,61 @@
+/** Keeps what opens in front of the page beside its anchor and inside the window, whatever moves or grows. */
+
+/** Pixels between a panel and its anchor, and between a panel and the edges of the window. */
+const GAP = 4;
+const MARGIN = 8;
+/** A panel is never lower than this, if its content is not: it rather covers its anchor. */
+const LEAST_HEIGHT = 120;
+
+interface Extent {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Place {
+  readonly left: number;
+  readonly top: number;
+  readonly maxHeight: number;
+}
+
+/** The place of a panel: below its anchor, or above it where it fits only there or has more room. */
+export function placeOf(anchor: Pick<DOMRect, 'left' | 'top' | 'bottom'>, panel: Extent, window: Extent): Place {
+  const within = (value: number, size: number, extent: number) => Math.max(MARGIN, Math.min(value, extent - size - MARGIN));
+  const below = window.height - anchor.bottom - GAP - MARGIN;
+  const above = anchor.top - GAP - MARGIN;
+  const isBelow = panel.height <= below || below >= above;
+  const room = isBelow ? below : above;
+  const maxHeight = Math.min(Math.max(room, LEAST_HEIGHT), window.height - 2 * MARGIN);
+  const height = Math.min(panel.height, maxHeight);
+  return {
+    left: within(anchor.left, panel.width, window.width),
+    top: within(isBelow ? anchor.bottom + GAP : anchor.top - GAP - height, height, window.height),
+    maxHeight,
+  };
+}
+
+/** Place an open panel, and again with each change of its size, of the window, and of what is scrolled. Returns how to stop. */
+export function keepBeside(panel: HTMLElement, anchor: Element, { tallest = Infinity } = {}): () => void {
+  const place = () => {
+    if (!anchor.isConnected) return;
+    // The height of all that it holds, which may be more than it shows.
+    const height = Math.min(panel.scrollHeight + panel.offsetHeight - panel.clientHeight, tallest);
+    const extent = { width: document.documentElement.clientWidth, height: window.innerHeight };
+    const { left, top, maxHeight } = placeOf(anchor.getBoundingClientRect(), { width: panel.offsetWidth, height }, extent);
+    panel.style.left = `${left}px`;
+    panel.style.top = `${top}px`;
+    panel.style.maxHeight = `${Math.min(maxHeight, tallest)}px`;
+  };
+  const scrolled = ({ target }: Event) => {
+    if (target instanceof Node && target.contains(anchor)) place();
+  };
+  const resizing = new ResizeObserver(place);
+  resizing.observe(panel);
+  window.addEventListener('resize', place);
+  window.addEventListener('scroll', scrolled, { capture: true, passive: true });
+  place();
+  return () => {
+    resizing.disconnect();
+    window.removeEventListener('resize', place);
+    window.removeEventListener('scroll', scrolled, { capture: true });
+  };
+}
