@@ -32,12 +32,23 @@ export interface GridViewProps {
 
 export function GridView({ model, actions, onHelp, onReady }: GridViewProps) {
   const host = useRef<HTMLDivElement>(null);
+  const grid = useRef<Grid | null>(null);
   const [menu, setMenu] = useState<OpenMenu | null>(null);
   const [summary, setSummary] = useState<OpenMenu | null>(null);
   useEffect(() => {
     const element = host.current;
-    return element ? connect(element, { model, actions, onHelp, onReady, openMenu: setMenu, openFooter: setSummary }) : undefined;
+    const ready = (mounted: Grid) => {
+      grid.current = mounted;
+      onReady(mounted);
+    };
+    return element ? connect(element, { model, actions, onHelp, onReady: ready, openMenu: setMenu, openFooter: setSummary }) : undefined;
   }, [model]);
+  const isOpen = menu !== null || summary !== null;
+  useEffect(() => {
+    // What had the focus before the menu may have been drawn anew.
+    const focus = model.selection.peek()?.anchor;
+    if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
+  }, [isOpen]);
   return (
     <>
       <div class="grid ag-theme-gridview" ref={host} />

@@ -33,7 +33,7 @@ export function BulkDrawer({ model, scope, field: asked }: BulkDrawerProps) {
     if (field && (await model.changeMany({ targets, set: patchOf([{ field: field.id, after: value }], model.fields) }))) close();
   };
   return (
-    <Drawer title={words.jobs.changeMany(count)} onClose={close}>
+    <Drawer title={words.jobs.changeMany(count)} isForm onClose={close}>
       <p>{isWhole ? words.jobs.ofAll : scope === 'all' ? words.jobs.ofFilter : words.jobs.ofRows((range?.top ?? 0) + 1, (range?.bottom ?? 0) + 1)}</p>
       <div class="form">
         <label>

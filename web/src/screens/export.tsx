@@ -1,5 +1,5 @@
 /** Export of what the grid shows, with progress: the page writes a small file itself, a job of the API a large one. */
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { ApiError } from '../api/problem';
 import { Export } from '../project/exporting';
 import { isOpen } from '../project/jobs';
@@ -14,6 +14,7 @@ import { Download } from './download';
 const SMALL = 10_000;
 
 export function ExportWindow({ model }: { readonly model: ProjectModel }) {
+  const form = useId();
   const [raw, setRaw] = useState(false);
   const [running, setRunning] = useState<Export | null>(null);
   const [job, setJob] = useState<string | null>(null);
@@ -48,13 +49,20 @@ export function ExportWindow({ model }: { readonly model: ProjectModel }) {
     >
       <p>{words.export.what(matched, model.columns.value.length)}</p>
       {isLarge && <p class="soft">{words.export.byJob}</p>}
-      <div class="form">
+      <form
+        id={form}
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!busy && !isCounting) void start();
+        }}
+      >
         <label class="check">
           <input type="checkbox" checked={raw} disabled={busy} onChange={(event) => setRaw(event.currentTarget.checked)} />
           {words.export.raw}
         </label>
         <p class="soft">{words.export.rawWhy}</p>
-      </div>
+      </form>
       {running && <Written running={running} matched={matched ?? 0} />}
       {begun && (
         <div>
@@ -78,7 +86,7 @@ export function ExportWindow({ model }: { readonly model: ProjectModel }) {
             {words.export.cancel}
           </button>
         ) : (
-          <button class={`button ${begun?.state === 'done' ? '' : 'primary'}`} type="button" disabled={isCounting} onClick={() => void start()}>
+          <button class={`button ${begun?.state === 'done' ? '' : 'primary'}`} type="submit" form={form} disabled={isCounting}>
             {words.export.start}
           </button>
         )}

@@ -85,8 +85,12 @@ export function ProjectScreen({ api, session, user, projects, id }: ProjectScree
 function GridPlace(props: GridViewProps) {
   const [loaded] = useResource(() => gridView, []);
   if (loaded.kind === 'ready') return <loaded.value.GridView {...props} />;
-  if (loaded.kind === 'failed') return <Refusal error={loaded.error} onRetry={() => location.reload()} />;
-  return null;
+  if (loaded.kind === 'loading') return null;
+  return (
+    <div class="over-grid">
+      <Refusal error={loaded.error} onRetry={() => location.reload()} />
+    </div>
+  );
 }
 
 function RailButton() {
@@ -163,12 +167,13 @@ function OpenProject({ api, views, feed, onRedefined, onDeleted }: OpenProjectPr
     model.desk.dropped.value = file;
     model.desk.window.value = 'import';
   });
-  const asks = help || actions.question.value !== null || hasConflict(model);
+  const isAsking = help || actions.question.value !== null || hasConflict(model) || views.asked.value !== null;
+  const isOpen = isAsking || model.desk.window.value !== null;
   useEffect(() => {
     // What had the focus before may be gone, as an editor is.
     const focus = model.selection.peek()?.anchor;
-    if (!asks && focus && document.activeElement === document.body) grid.current?.focus(focus);
-  }, [asks, drawer === null]);
+    if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
+  }, [isOpen, drawer === null]);
   const add = async () => {
     await actions.create();
     const name = model.columns.peek().findIndex(({ field }) => field === 'name');

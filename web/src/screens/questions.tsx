@@ -16,7 +16,7 @@ export function Confirmation({ actions }: { readonly actions: Actions }) {
         <button type="button" class="button" onClick={() => answer(false)}>
           {words.actions.cancel}
         </button>
-        <button type="button" class={`button ${danger ? 'danger' : 'primary'}`} onClick={() => answer(true)}>
+        <button type="button" class={`button primary${danger ? ' danger' : ''}`} onClick={() => answer(true)}>
           {confirm}
         </button>
       </div>
@@ -38,7 +38,7 @@ export function Conflict({ model }: { readonly model: ProjectModel }) {
   const choose = (take: 'yours' | 'theirs') => void model.editor.resolve(Number(num), id, take);
   const shown = (value: typeof yours) => (value === null ? words.cell.empty : formatValue(field?.type ?? 'text', value));
   return (
-    <Dialog title={words.conflict.title} onClose={() => choose('theirs')}>
+    <Dialog title={words.conflict.title} unasked onClose={() => choose('theirs')}>
       <p>{words.conflict.detail(field?.name ?? id, by)}</p>
       <dl class="conflict">
         <dt>{words.conflict.yours}</dt>

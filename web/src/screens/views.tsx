@@ -211,10 +211,10 @@ function DeleteWindow({ views, view, onClose }: WindowProps & { readonly view: S
       <p>{words.views.deleteWhy(view.name, view.visibility !== 'private')}</p>
       {refusal !== null && <Refusal error={refusal} />}
       <div class="dialog-buttons">
-        <button class="button" type="button" onClick={onClose}>
+        <button class="button" type="button" autofocus onClick={onClose}>
           {words.actions.cancel}
         </button>
-        <button class="button danger" type="button" disabled={views.busy.value} onClick={() => void remove()}>
+        <button class="button primary danger" type="button" disabled={views.busy.value} onClick={() => void remove()}>
           {words.actions.delete}
         </button>
       </div>
@@ -228,7 +228,7 @@ function Name({ value, onChange }: { readonly value: string; readonly onChange: 
   return (
     <label>
       {words.views.name}
-      <input required autofocus pattern=".*\S.*" maxLength={MAX_NAME} value={value} onInput={(event) => onChange(event.currentTarget.value)} />
+      <input required pattern=".*\S.*" maxLength={MAX_NAME} value={value} onInput={(event) => onChange(event.currentTarget.value)} />
     </label>
   );
 }

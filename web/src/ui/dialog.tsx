@@ -1,34 +1,45 @@
 /** A window in front of the page, which cannot be used until it is closed. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { words } from '../words';
+import { enter } from './focus';
 import { Icon } from './icon';
 
 interface DialogProps {
   readonly title: string;
   readonly wide?: boolean;
+  /** It opens by itself, so that keys which are meant for what had the focus must not choose anything in it. */
+  readonly unasked?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-export function Dialog({ title, wide = false, onClose, children }: DialogProps) {
+export function Dialog({ title, wide = false, unasked = false, onClose, children }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  const head = useRef<HTMLHeadingElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  // Before the next key, which is meant for the window.
+  useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
+    if (unasked || !body.current || !enter(body.current)) head.current?.focus();
     // Closing gives the focus back to what had it.
     return () => element?.close();
   }, []);
   return (
     <dialog ref={dialog} class={wide ? 'dialog wide' : 'dialog'} aria-labelledby={id} onClose={onClose}>
       <header class="dialog-head">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} ref={head} tabIndex={-1}>
+          {title}
+        </h2>
         <button class="icon-button" type="button" aria-label={words.shell.close} onClick={() => dialog.current?.close()}>
           <Icon name="close" />
         </button>
       </header>
-      <div class="dialog-body">{children}</div>
+      <div class="dialog-body" ref={body}>
+        {children}
+      </div>
     </dialog>
   );
 }

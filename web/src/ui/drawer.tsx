@@ -2,20 +2,29 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { words } from '../words';
+import { enter, useFocusBack } from './focus';
 import { Icon } from './icon';
 
 interface DrawerProps {
   readonly title: string;
+  /** It is a form, which is entered at its first field. */
+  readonly isForm?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-export function Drawer({ title, onClose, children }: DrawerProps) {
+export function Drawer({ title, isForm = false, onClose, children }: DrawerProps) {
+  const panel = useRef<HTMLElement>(null);
   const head = useRef<HTMLHeadingElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  useFocusBack(panel);
   // Before the grid gets its new width: it would take the focus back then.
-  useLayoutEffect(() => head.current?.focus(), []);
+  useLayoutEffect(() => {
+    if (!isForm || !body.current || !enter(body.current)) head.current?.focus();
+  }, []);
   return (
     <aside
+      ref={panel}
       class="drawer"
       aria-label={title}
       onKeyDown={(event) => {
@@ -30,7 +39,9 @@ export function Drawer({ title, onClose, children }: DrawerProps) {
           <Icon name="close" />
         </button>
       </header>
-      <div class="dialog-body">{children}</div>
+      <div class="dialog-body" ref={body}>
+        {children}
+      </div>
     </aside>
   );
 }

@@ -1,7 +1,9 @@
 /** A menu beside what opened it: entries that do something, and entries of which some are chosen. A click elsewhere or Escape closes it. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useFocusBack } from './focus';
 import { Icon } from './icon';
 import type { Icon as IconName } from './icons';
+import { keepBeside } from '../place';
 
 export interface MenuEntry {
   readonly text: string;
@@ -21,11 +23,14 @@ interface MenuProps {
 }
 
 export function Menu({ anchor, label, groups, onClose }: MenuProps) {
+  const panel = useRef<HTMLDivElement>(null);
+  const giveBack = useFocusBack(panel, anchor);
   const act = (entry: MenuEntry) => {
+    // What the entry opens gives it back in its turn.
+    giveBack();
     onClose();
     entry.act();
   };
-  const panel = useRef<HTMLDivElement>(null);
   const closing = useRef(onClose);
   closing.current = onClose;
   useLayoutEffect(() => {
@@ -36,15 +41,15 @@ export function Menu({ anchor, label, groups, onClose }: MenuProps) {
     };
     element.addEventListener('toggle', onToggle);
     element.showPopover();
-    place(element, anchor);
-    element.querySelector('button')?.focus();
+    const release = keepBeside(element, anchor);
+    element.querySelector<HTMLElement>('button:enabled')?.focus();
     return () => {
+      release();
       element.removeEventListener('toggle', onToggle);
-      if (element.contains(document.activeElement)) anchor.focus();
     };
   }, [anchor]);
   return (
-    <div ref={panel} class="menu" popover="auto" role="menu" aria-label={label} onKeyDown={walk}>
+    <div ref={panel} class="menu" popover="auto" role="menu" aria-label={label} onKeyDown={(event) => walk(event, onClose)}>
       {groups
         .filter((entries) => entries.length)
         .map((entries, place) => (
@@ -69,25 +74,16 @@ export function Menu({ anchor, label, groups, onClose }: MenuProps) {
   );
 }
 
-const GAP = 4;
-
-/** Below the anchor, or above it where there is more room, and always on the screen. */
-function place(element: HTMLElement, anchor: HTMLElement): void {
-  const box = anchor.getBoundingClientRect();
-  const below = window.innerHeight - box.bottom;
-  const { style } = element;
-  style.left = `${Math.max(GAP, Math.min(box.left, window.innerWidth - element.offsetWidth - GAP))}px`;
-  style.maxHeight = `${Math.max(below, box.top) - 2 * GAP}px`;
-  if (below >= element.offsetHeight + GAP || below >= box.top) style.top = `${box.bottom + GAP}px`;
-  else style.bottom = `${window.innerHeight - box.top + GAP}px`;
-}
-
-/** Arrow keys go through the entries. */
-function walk(event: KeyboardEvent): void {
-  if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+/** Arrow keys, Home and End go through the entries; Tab leaves the menu. */
+function walk(event: KeyboardEvent, close: () => void): void {
   const menu = event.currentTarget as HTMLElement;
-  const entries = [...menu.querySelectorAll<HTMLElement>('button:not(:disabled)')];
+  const entries = [...menu.querySelectorAll<HTMLElement>('button:enabled')];
   const at = entries.findIndex((entry) => entry === document.activeElement);
-  entries[(at + (event.key === 'ArrowDown' ? 1 : entries.length - 1)) % entries.length]?.focus();
+  const { length } = entries;
+  const places: Readonly<Record<string, number>> = { ArrowDown: (at + 1) % length, ArrowUp: (at + length - 1) % length, Home: 0, End: length - 1 };
+  const place = places[event.key];
+  if (place !== undefined) entries[place]?.focus();
+  else if (event.key === 'Tab') close();
+  else return;
   event.preventDefault();
 }

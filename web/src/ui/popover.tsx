@@ -1,8 +1,10 @@
 /** A button with a panel that belongs to it. The browser closes the panel on Escape and on a click elsewhere, and gives the focus back. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { enterFirst } from './focus';
 import type { Icon as IconName } from './icons';
 import { Icon } from './icon';
+import { keepBeside } from '../place';
 
 interface PopoverProps {
   readonly label: string;
@@ -15,9 +17,6 @@ interface PopoverProps {
   readonly children: (close: () => void) => ComponentChildren;
 }
 
-const GAP = 4;
-const MARGIN = 8;
-
 export function Popover({ label, icon, count = 0, asked = false, onClose, children }: PopoverProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
@@ -26,9 +25,12 @@ export function Popover({ label, icon, count = 0, asked = false, onClose, childr
   useEffect(() => {
     if (asked && !open) panel.current?.showPopover();
   }, [asked]);
-  useEffect(() => {
-    if (open && button.current && panel.current) place(panel.current, button.current);
-  });
+  useLayoutEffect(() => {
+    if (!open || !button.current || !panel.current) return;
+    const release = keepBeside(panel.current, button.current);
+    enterFirst(panel.current);
+    return release;
+  }, [open]);
   const text = count ? `${label} ${count}` : label;
   return (
     <>
@@ -54,14 +56,4 @@ export function Popover({ label, icon, count = 0, asked = false, onClose, childr
       </div>
     </>
   );
-}
-
-/** Below the button, and within the window. */
-function place(panel: HTMLElement, button: HTMLElement): void {
-  const anchor = button.getBoundingClientRect();
-  const width = panel.offsetWidth;
-  const left = Math.max(MARGIN, Math.min(anchor.left, window.innerWidth - width - MARGIN));
-  panel.style.left = `${left}px`;
-  panel.style.top = `${anchor.bottom + GAP}px`;
-  panel.style.maxHeight = `${window.innerHeight - anchor.bottom - GAP - MARGIN}px`;
 }

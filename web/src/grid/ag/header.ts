@@ -11,6 +11,8 @@ export interface HeaderParams {
 
 export class ColumnHeader implements IHeaderComp {
   private readonly element = document.createElement('div');
+  /** One for all that the head shows in its life: it may have the focus. */
+  private readonly menu = document.createElement('button');
   private head!: HTMLElement;
   private own!: HeaderParams;
 
@@ -20,6 +22,12 @@ export class ColumnHeader implements IHeaderComp {
       if (event.target instanceof Element && event.target.closest('.head-menu')) return;
       this.own.owner.sort(this.own.column.field.id, event.shiftKey);
     });
+    this.menu.type = 'button';
+    this.menu.className = 'head-menu';
+    this.menu.tabIndex = -1;
+    this.menu.append(icon('menu'));
+    this.menu.addEventListener('click', () => this.own.owner.openMenu(this.own.column.field.id, this.menu));
+    this.element.append(this.menu);
     this.head = params.eGridHeader;
     this.refresh(params);
   }
@@ -35,16 +43,11 @@ export class ColumnHeader implements IHeaderComp {
     name.className = 'head-name';
     name.textContent = field.name;
     name.title = field.name;
-    const menu = document.createElement('button');
-    menu.type = 'button';
-    menu.className = 'head-menu';
-    menu.tabIndex = -1;
-    menu.setAttribute('aria-label', words.header.menu(field.name));
-    menu.append(icon('menu'));
-    menu.addEventListener('click', () => this.own.owner.openMenu(field.id, menu));
+    this.menu.setAttribute('aria-label', words.header.menu(field.name));
     // The library knows of no sort, and takes the attribute away as soon as this returns.
     queueMicrotask(() => this.head.setAttribute('aria-sort', sort ? (sort.direction === 'asc' ? 'ascending' : 'descending') : 'none'));
-    this.element.replaceChildren(icon(field.type), name, ...(sort ? [arrow(sort)] : []), menu);
+    for (const child of [...this.element.children]) if (child !== this.menu) child.remove();
+    this.element.prepend(icon(field.type), name, ...(sort ? [arrow(sort)] : []));
     return true;
   }
 }

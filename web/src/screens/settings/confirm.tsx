@@ -31,7 +31,7 @@ export function Confirm({ label, called = label, question, onConfirm }: ConfirmP
         <button class="button" type="button" ref={first} onClick={() => setAsked(false)}>
           {words.settings.keep}
         </button>
-        <button class="button danger" type="button" aria-label={called} onClick={onConfirm}>
+        <button class="button primary danger" type="button" aria-label={called} onClick={onConfirm}>
           {label}
         </button>
       </div>
