@@ -9,12 +9,12 @@ from urllib.parse import unquote
 
 from devtools.local import gateway, sessions
 from devtools.local.gateway import Request, Response
+from devtools.local.hosts import is_this_machine
 from devtools.local.sessions import Sessions
 from gridview.api.compression import LEAST_BYTES, accepts_gzip
 from gridview.support.errors import Forbidden, MethodNotAllowed, NotFound, RequestError
 from infra import page
 
-_OURSELVES = frozenset({"127.0.0.1", "localhost"})
 _OWN_PAGES = frozenset({None, "same-origin", "none"})
 """Values of `Sec-Fetch-Site` of requests that no other page made."""
 
@@ -39,7 +39,7 @@ class Site:
         """The answer to any request; `api` answers those of the API."""
         host, origin = request.headers.get("host", "").lower(), request.headers.get("origin")
         own = origin in {None, f"http://{host}"}
-        if host.rpartition(":")[0] not in _OURSELVES and host not in _OURSELVES:
+        if not is_this_machine(host):
             return _refused(request, Forbidden("This host is not this machine."))
         if not own and not {origin, "*"} & set(self._origins):
             return _refused(request, Forbidden("Pages of this origin may not ask here (--allowed-origins)."))

@@ -7,16 +7,14 @@ import time
 import uuid
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from devtools.local.gateway import query_parameters
+from devtools.local.hosts import is_page_of_this_machine, is_this_machine
 
 MAX_MESSAGE_BYTES = 128 * 1024
 """API Gateway takes no larger message in either direction."""
 
 STAGE = "live"
-
-_OURSELVES = frozenset({"127.0.0.1", "localhost"})
 
 EventType = Literal["CONNECT", "MESSAGE", "DISCONNECT"]
 _ROUTES: Mapping[EventType, str] = {
@@ -36,14 +34,12 @@ def why_refused(headers: Mapping[str, str], page_port: int, origins: Collection[
 
     `headers` by lower-case names; `origins` are other pages that may call the API.
     """
-    host = headers.get("host", "").lower()
-    if (host.rpartition(":")[0] or host) not in _OURSELVES and host not in _OURSELVES:
+    if not is_this_machine(headers.get("host", "")):
         return "This host is not this machine."
     origin = headers.get("origin")
     if origin is None or {origin, "*"} & set(origins):
         return None
-    split = urlsplit(origin)
-    if split.scheme == "http" and split.hostname in _OURSELVES and split.netloc.endswith(f":{page_port}"):
+    if is_page_of_this_machine(origin, page_port):
         return None
     return "Pages of this origin may not connect (--allowed-origins)."
 

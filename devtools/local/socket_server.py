@@ -29,6 +29,7 @@ from devtools.local import cors, pump
 from devtools.local.containers import Pool
 from devtools.local.delivery import Record
 from devtools.local.folder import Folder
+from devtools.local.hosts import joined
 from devtools.local.socket_gateway import MAX_MESSAGE_BYTES, event, new_connection_id, why_refused
 from gridview.encoding import keys
 from infra.limits import PUSH_RETRIES, TIMEOUTS
@@ -103,7 +104,7 @@ class Gateway:
 
     def admit(self, to: ServerConnection, request: Request) -> Response | None:
         """The refusal of a request to connect; None: it is let through."""
-        headers = {name.lower(): value for name, value in request.headers.raw_items()}
+        headers = joined(request.headers.raw_items())
         refused = why_refused(headers, self._page_port, self._origins)
         if refused is not None:
             return _refusal(HTTPStatus.FORBIDDEN, refused)

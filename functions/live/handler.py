@@ -64,7 +64,7 @@ def create_ticket(request: Request) -> Response:
         "url": socket_url,
         "until": datetime_json(clock.stored(ticket.until)),
     }
-    return ok(told).telling({"Cache-Control": "no-store"})
+    return ok(told)
 
 
 def _resolved(request: Request) -> tuple[Catalog, AskedChanges, FollowedRows | None]:

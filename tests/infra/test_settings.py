@@ -139,6 +139,12 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"allowed_origins": "*"}, "allowed-origins"),
         ({"allowed_origins": "https://app.example.org/"}, "allowed-origins"),
         ({"allowed_origins": "http://app.example.org"}, "allowed-origins"),
+        ({"allowed_origins": "https://app.example.org:"}, "allowed-origins"),
+        ({"allowed_origins": "https://app.example.org:٤٤٣"}, "allowed-origins"),
+        ({"allowed_origins": "https://app.example.org@evil.example"}, "allowed-origins"),
+        ({"allowed_origins": "https://app.example.org."}, "allowed-origins"),
+        ({"allowed_origins": "https://..."}, "allowed-origins"),
+        ({"allowed_origins": "http://localhost:5173@evil.example"}, "allowed-origins"),
     ],
 )
 def test_another_value_is_refused_by_name(context: dict[str, object], named: str) -> None:

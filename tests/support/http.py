@@ -109,6 +109,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _check(answer: Answer, event: Mapping[str, Any]) -> None:
     route = BY_KEY.get(event["routeKey"])
+    assert (answer.headers["cache-control"], answer.headers["x-content-type-options"]) == (
+        "no-store",
+        "nosniff",
+    )
     if answer.status >= 400:
         assert answer.headers["content-type"] == "application/problem+json"
         assert len(answer.text.encode()) <= MAX_PROBLEM_BYTES

@@ -43,6 +43,19 @@ export const words = {
     expired: 'Your session has ended. Sign in to go on where you were.',
     locked: 'Open this page with the address that ./dev up prints: it has the key of this stack.',
     failed: 'Signing in did not work.',
+    incomplete: 'The login page sent no complete answer. Sign in again.',
+    notExchanged: 'The login service did not accept the answer of its login page. Sign in again.',
+    noRole: 'This account has no tenant or no role. Ask your administrator for both.',
+    /** By the error codes of OAuth 2.0 (RFC 6749, 4.1.2.1). */
+    refusals: new Map([
+      ['access_denied', 'The login page refused access. Sign in again, or ask your administrator.'],
+      ['invalid_request', 'The login page did not understand the request. Reload this page and sign in again.'],
+      ['unauthorized_client', 'The login page does not know this page. Ask your administrator to check the app client.'],
+      ['unsupported_response_type', 'The login page does not offer this way of signing in. Ask your administrator to check the app client.'],
+      ['invalid_scope', 'The login page refused a scope. Ask your administrator to check the app client.'],
+      ['server_error', 'The login page failed. Sign in again in a minute.'],
+      ['temporarily_unavailable', 'The login page is overloaded. Sign in again in a minute.'],
+    ]),
   },
   projects: {
     title: 'Projects',

@@ -4,6 +4,7 @@ import { CognitoSession, type Browser } from '../src/auth/cognito';
 import { LocalSession } from '../src/auth/local';
 import { makeChallenge } from '../src/auth/pkce';
 import { initialsOf, permits } from '../src/auth/session';
+import { words } from '../src/words';
 
 const CONFIG = { auth: 'cognito', domain: 'https://login.example', clientId: 'c1', scopes: ['openid'] } as const;
 
@@ -75,6 +76,44 @@ describe('signing in by Cognito', () => {
     await session.start();
     expect(session.state.value.kind).toBe('failed');
     expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['a link without a sign-in', '?error=access_denied&error_description=Call%20%2B1%20555%200100', false],
+    ['a forged state', '?error=access_denied&error_description=Call%20%2B1%20555%200100&state=forged', true],
+    ['an unknown code', '?error=Call%20%2B1%20555%200100&state=s', true],
+    ['a code that every object has', '?error=constructor&error_description=Call%20%2B1%20555%200100&state=s', true],
+    ['no code', '?error_description=Call%20%2B1%20555%200100&state=s', true],
+  ])('shows none of the words of an address: %s', async (_, search, began) => {
+    const { browser, storage } = browserAt('/callback', search);
+    if (began) storage.set('gridview.sign-in', JSON.stringify({ verifier: 'v', state: 's', returnTo: '/' }));
+    const session = new CognitoSession(CONFIG, browser);
+    await session.start();
+    expect(session.state.value).toEqual({ kind: 'failed', reason: words.signIn.incomplete });
+  });
+
+  it.each(['access_denied', 'invalid_request', 'unauthorized_client', 'invalid_scope', 'server_error', 'temporarily_unavailable'])(
+    'says what the code %s means, in its own words',
+    async (code) => {
+      const { browser, storage, fetch } = browserAt('/callback', `?error=${code}&error_description=Call%20%2B1%20555%200100&state=s`);
+      storage.set('gridview.sign-in', JSON.stringify({ verifier: 'v', state: 's', returnTo: '/projects/demo' }));
+      const session = new CognitoSession(CONFIG, browser);
+      await session.start();
+      expect(session.state.value).toMatchObject({ kind: 'failed', reason: words.signIn.refusals.get(code) });
+      expect(JSON.stringify(session.state.value)).not.toContain('Call');
+      expect(fetch).not.toHaveBeenCalled();
+    },
+  );
+
+  it('shows no words of an answer to the code either', async () => {
+    const away = browserAt('/callback', '?code=k&state=s');
+    for (const refused of [Response.json({ error_description: 'Call us' }, { status: 400 }), new Response('Call us')]) {
+      away.storage.set('gridview.sign-in', JSON.stringify({ verifier: 'v', state: 's', returnTo: '/' }));
+      away.fetch.mockResolvedValueOnce(refused);
+      const session = new CognitoSession(CONFIG, away.browser);
+      await session.start();
+      expect(session.state.value).toEqual({ kind: 'failed', reason: words.signIn.notExchanged });
+    }
   });
 
   it('renews the token before it ends, once for all requests that wait', async () => {

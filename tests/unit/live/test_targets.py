@@ -38,7 +38,15 @@ REFUSED = {
     "https://hooks.example.org:22/": "must have no port but 443",
     "https://hooks.example.org:0/": "must have no port but 443",
     "https://hooks.example.org:99999/": "must have no port but 443",
+    "https://hooks.example.org:0443/": "must have a port without leading zeros",
+    "https://hooks.example.org:00443/": "must have a port without leading zeros",
+    "https://hooks.example.org:4٤3/": "must be ASCII",
     "https://hooks.example.org:/": "must name a host",
+    "https://hooks.example.org:443@10.0.0.1/": "must name no user",
+    "https://hooks.example.org%2f@10.0.0.1/": "must name no user",
+    "https://10.0.0.1%2ehooks.example.org/": "must name a host",
+    "https://hooks.example.org,10.0.0.1/": "must name a host",
+    "https://hooks.example.org\n/": "must name a host",
     "https://hooks.example.org:443:443/": "must name a host",
     "https://Hooks.example.org/": "must name a host in lower case",
     "https://hooks.example.org./": "must name a host",
@@ -97,6 +105,12 @@ def test_a_server_of_this_machine_is_taken_where_that_is_allowed() -> None:
         "http://localhost:0/",
         "http://localhost:65536/",
         "http://ann@localhost:8000/",
+        "http://localhost:8000@10.0.0.1/",
+        "http://localhost:08000/",
+        "http://localhost.:8000/",
+        "http://LOCALHOST:8000/",
+        "http://127.1:8000/",
+        "http://localhost,10.0.0.1:8000/",
     ):
         with pytest.raises(ValueError, match="must"):
             target_of(url, localhost=True)

@@ -8,6 +8,7 @@ import { signal } from '@preact/signals';
 import type { CognitoConfig } from './config';
 import { makeChallenge, randomText } from './pkce';
 import { isRole, type Session, type SessionState, type User } from './session';
+import { words } from '../words';
 
 const PENDING = 'gridview.sign-in';
 export const CALLBACK = '/callback';
@@ -60,12 +61,9 @@ export class CognitoSession implements Session {
     const parameters = new URLSearchParams(location.search);
     const pending = this.takePending();
     const code = parameters.get('code');
-    if (!pending || code === null || parameters.get('state') !== pending.state) {
-      this.browser.history.replaceState(null, '', pending?.returnTo ?? '/');
-      this.state.value = { kind: 'failed', reason: parameters.get('error_description') ?? 'The sign-in did not come back whole.' };
-      return;
-    }
-    this.browser.history.replaceState(null, '', pending.returnTo);
+    const isOurs = pending !== null && parameters.get('state') === pending.state;
+    this.browser.history.replaceState(null, '', pending?.returnTo ?? '/');
+    if (!isOurs || code === null) return this.fail(isOurs ? whyRefused(parameters) : words.signIn.incomplete);
     try {
       this.keep(
         await this.exchange({
@@ -75,8 +73,8 @@ export class CognitoSession implements Session {
           code_verifier: pending.verifier,
         }),
       );
-    } catch (error) {
-      this.state.value = { kind: 'failed', reason: String(error) };
+    } catch {
+      this.fail(words.signIn.notExchanged);
     }
   }
 
@@ -140,9 +138,12 @@ export class CognitoSession implements Session {
   private keep(tokens: Tokens): void {
     this.tokens = tokens;
     const user = userIn(tokens.id);
-    this.state.value = user
-      ? { kind: 'signedIn', user }
-      : { kind: 'failed', reason: 'This account has no tenant or no role.' };
+    if (user) this.state.value = { kind: 'signedIn', user };
+    else this.fail(words.signIn.noRole);
+  }
+
+  private fail(reason: string): void {
+    this.state.value = { kind: 'failed', reason };
   }
 
   private async exchange(grant: Record<string, string>, refresh: string | null = null): Promise<Tokens> {
@@ -175,6 +176,11 @@ export class CognitoSession implements Session {
     const query = parameters ? `?${new URLSearchParams(parameters).toString()}` : '';
     return this.config.domain + path + query;
   }
+}
+
+/** Why the login sends someone back without a code, in our own words: anyone can make a link with an `error_description`. */
+function whyRefused(parameters: URLSearchParams): string {
+  return words.signIn.refusals.get(parameters.get('error') ?? '') ?? words.signIn.incomplete;
 }
 
 /** What the token says of its owner. The API checks it; here it is shown only. */

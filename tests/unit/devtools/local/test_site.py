@@ -253,7 +253,19 @@ def test_a_cookie_is_no_bearer_token(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8420", "127.0.0.1.evil.example", "", "localhost.", "[::1]:8420"]
+    "host",
+    [
+        "evil.example",
+        "evil.example:8420",
+        "127.0.0.1.evil.example",
+        "127.0.0.1:8420@evil.example",
+        "localhost@evil.example",
+        "127.0.0.1:8420,evil.example",
+        "127.0.0.1:x",
+        "",
+        "localhost.",
+        "[::1]:8420",
+    ],
 )
 @pytest.mark.parametrize("target", ["/", "/config.json", "/v1/health", "/v1/projects", sessions.PATH])
 def test_another_host_is_refused(browser: Browser, host: str, target: str) -> None:

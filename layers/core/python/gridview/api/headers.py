@@ -1,4 +1,4 @@
-"""The headers of the API that a browser asks about before it sends or shows them to a page of another origin (CORS)."""
+"""The headers of the API: those of every answer, and those that a browser asks about for a page of another origin (CORS)."""
 
 REQUEST_HEADERS = (
     "authorization",
@@ -22,8 +22,12 @@ RESPONSE_HEADERS = (
 )
 """What a page may read besides the few that browsers always show."""
 
-VARY = "Accept-Encoding, Authorization, Origin"
-"""What an answer depends on besides its address, for caches."""
+OF_EVERY_ANSWER = {
+    "Cache-Control": "no-store",
+    "Vary": "Accept-Encoding, Authorization, Origin",
+    "X-Content-Type-Options": "nosniff",
+}
+"""Answers belong to one user: no browser and no proxy keeps them on a disk. JSON with a user's text in it is never taken for HTML."""
 
 PREFLIGHT_SECONDS = 7200
 """How long a browser may remember the answer of a preflight; Chromium takes no more."""

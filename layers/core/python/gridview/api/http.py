@@ -13,7 +13,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEventV2
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from gridview.api.compression import body_of
-from gridview.api.headers import VARY
+from gridview.api.headers import OF_EVERY_ANSWER
 from gridview.api.routes import BY_KEY, BY_PATH, Route
 from gridview.commands.actor import Actor, end_in, from_claims, name_in
 from gridview.commands.changes import CHANGE_ID, change_of
@@ -251,7 +251,7 @@ def _problem_response(
 
 
 def _encoded(response: Response, event: Mapping[str, Any]) -> dict[str, Any]:
-    headers = {"Vary": VARY, **response.headers}
+    headers = {**OF_EVERY_ANSWER, **response.headers}
     if response.body is None:
         return {"statusCode": response.status, "headers": headers}
     content = response.body if isinstance(response.body, bytes) else dumps(response.body)

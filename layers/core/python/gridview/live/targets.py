@@ -130,6 +130,8 @@ def _parsed(url: str) -> Target:
     named = _AUTHORITY.fullmatch(authority)
     if named is None:
         raise ValueError(_NO_HOST)
+    if named[2] and named[2] != str(int(named[2])):
+        raise ValueError("must have a port without leading zeros")
     secure = scheme == "https"
     port = int(named[2]) if named[2] else _HTTPS_PORT if secure else _HTTP_PORT
     return Target(secure, named[1], port, resource or "/")
