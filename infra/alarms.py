@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from aws_cdk import Aws, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -77,10 +78,15 @@ _OPERATIONS = (
 )
 """The DynamoDB operations that the functions use."""
 
-_LIST = "`./dev dlq list --deployed`"
-_REDRIVE = "`./dev dlq redrive --all --deployed`"
-_CHECK = "`./dev fsck --deployed`"
-_REPAIR = "`./dev fsck --deployed --repair`"
+STACK = "$STACK"
+"""The stack's name in the commands of rules. An alarm has the name itself there, since operators copy what it says."""
+
+_DEPLOYED = f"--deployed --stack-name {STACK}"
+_LIST = f"`./dev dlq list {_DEPLOYED}`"
+_REDRIVE = f"`./dev dlq redrive --all {_DEPLOYED}`"
+_CHECK = f"`./dev fsck {_DEPLOYED}`"
+_REPAIR = f"`./dev fsck {_DEPLOYED} --repair`"
+_JOBS = f"`./dev jobs {_DEPLOYED}`"
 
 _NO_TLS = "An engine on this machine speaks plain HTTP, on the loopback interface."
 
@@ -101,8 +107,18 @@ class _Rule:
     do: str
 
 
+class Advice(NamedTuple):
+    """What an alarm means, and what to do. Commands in it name the stack `STACK`."""
+
+    means: str
+    do: str
+
+
 class Alarms(Construct):
-    """A topic and the alarms that publish to it; `groups` holds the alarms by subject, for the dashboard."""
+    """A topic and the alarms that publish to it.
+
+    `groups` holds the alarms by subject, for the dashboard; `advice` what each one says, by its name, for the runbook.
+    """
 
     def __init__(
         self,
@@ -128,6 +144,10 @@ class Alarms(Construct):
             "Lambda throttles": _throttle_rules(functions),
             "DynamoDB": _table_rules(table, settings),
         }
+        self.advice = {
+            name: Advice(rule.means, rule.do) for group in rules.values() for name, rule in group.items()
+        }
+        self._stack_name = settings.stack_name
         self.groups = {
             title: [self._make_alarm(name, rule) for name, rule in group.items()]
             for title, group in rules.items()
@@ -138,7 +158,7 @@ class Alarms(Construct):
             self,
             name,
             alarm_name=f"{Stack.of(self).stack_name}-{name}",
-            alarm_description=f"{rule.means} {rule.do} {RUNBOOK}: {name}.",
+            alarm_description=f"{rule.means} {rule.do} {RUNBOOK}: {name}.".replace(STACK, self._stack_name),
             metric=rule.metric,
             threshold=rule.threshold,
             comparison_operator=rule.wrong,
@@ -200,7 +220,7 @@ def _index_rules(
             # An inactive queue reports nothing, but keeps its messages.
             missing=_AS_BEFORE,
             means="Nothing can be derived from some issues: their rows in sorted grids are missing or stale.",
-            do=f"Run {_LIST}; when the cause is fixed, {_REDRIVE}. A message waits for 14 days.",
+            do=f"Run {_LIST}; remove the cause that it names, then run {_REDRIVE}. A message waits for 14 days.",
         ),
         "FailedBatches": _Rule(
             metric=_metric(
@@ -270,13 +290,13 @@ def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Ru
             metric=_of_function(upkeep, "Errors"),
             threshold=1,
             means="The upkeep function failed. The next invocation continues its jobs, and a check in progress.",
-            do=f"Read its log group. If the check did not begin, run {_CHECK}, or wait for the next night.",
+            do=f"Read its log group, and run {_JOBS} to see what waits. If the check did not begin, run {_CHECK}, or wait for the next night.",
         ),
         "JobRefused": _Rule(
             metric=_metric("gridview", "JobRefusals", own, "Maximum"),
             threshold=REFUSALS,
             means=f"A project's job could not go on {REFUSALS} times in succession: its build or removal stands still.",
-            do="Run `./dev jobs --deployed` to see which. Look for throttles of the table and GSI1, and in upkeep's log group.",
+            do=f"Run {_JOBS} to see which. Look for throttles of the table and GSI1, and in upkeep's log group.",
         ),
         "UpkeepSilent": _Rule(
             metric=_of_function(upkeep, "Invocations"),
@@ -331,7 +351,7 @@ def _webhook_rules(deliver: lambda_.Function, webhooks: JobQueue) -> dict[str, _
             threshold=LAG_SECONDS,
             periods=5,
             means=f"For 5 minutes hints at webhooks have waited for more than {LAG_SECONDS} s: messages are sent late.",
-            do="Look for throttles of the deliver function, and for receivers that hang: its metrics count attempts and failures.",
+            do="Look for throttles of the deliver function, and for receivers that hang: `WebhookFailures` counts failed attempts.",
         ),
     }
 
@@ -357,7 +377,7 @@ def _api_rules(
             metric=ingress.stage.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
             threshold=SERVER_ERRORS,
             means=f"The API answered {SERVER_ERRORS} or more requests with 5xx in 5 minutes.",
-            do="Read the access log for the routes, and the functions' log groups for the errors.",
+            do="Read the access log for the routes, and the functions' log groups for the errors, by `request_id`. For 503 look for throttles of the table and, with `isolate-sessions`, for `AssumeRole` in CloudTrail.",
         ),
         **slow,
     }
@@ -397,7 +417,7 @@ def _table_rules(table: GridTable, settings: Settings) -> dict[str, _Rule]:
                 # Retries absorb short bursts, and the table grows with its load.
                 periods=5,
                 means=f"DynamoDB has throttled {kind.lower()}s of {place} for 5 minutes: too much load on one key range.",
-                do="Lower the rate of imports and jobs; what throttles writes of GSI1 throttles those of the table.",
+                do="Lower the rate of imports and jobs (`--rate`); what throttles writes of GSI1 throttles those of the table.",
             )
     if not settings.emulator:  # MiniStack refuses alarms on expressions
         rules["TableErrors"] = _Rule(

@@ -246,7 +246,7 @@ class GridviewStack(Stack):
         )
         ingress.add_routes(identity=identity, query=query, command=command, live=live)
 
-        alarms = Alarms(
+        self.alarms = alarms = Alarms(
             self,
             "Alarms",
             settings=settings,

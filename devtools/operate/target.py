@@ -119,15 +119,20 @@ def register(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--stack-name",
         metavar="NAME",
-        default=DEFAULT_STACK,
-        help=f"name of the deployed stack (default: {DEFAULT_STACK})",
+        help=f"name of the deployed stack, with --deployed (default: {DEFAULT_STACK})",
     )
     group.add_argument("--profile", metavar="NAME", help="AWS profile, for --deployed")
 
 
 def open(parsed: argparse.Namespace) -> Target:  # noqa: A001 - target.open() is what it is called as
-    """The stack that the options name. Failure when there is none or it cannot be reached."""
-    return _deployed(parsed.stack_name, parsed.profile) if parsed.deployed else _local(Folder(parsed.data))
+    """The stack that the options name. Failure when there is none, it cannot be reached, or two are named."""
+    if parsed.deployed:
+        return _deployed(parsed.stack_name or DEFAULT_STACK, parsed.profile)
+    if parsed.stack_name or parsed.profile:
+        raise Failure(
+            "--stack-name and --profile are for a deployed stack. Add --deployed, or leave them out."
+        )
+    return _local(Folder(parsed.data))
 
 
 def _local(folder: Folder) -> Target:

@@ -1,12 +1,12 @@
 """What is watched, from where on it is too much, whom it is told to, and that it is all on one page."""
 
 import json
-import re
 from typing import Any
 
 import pytest
 
-from infra.paths import ROOT, RUNBOOK
+from infra.paths import RUNBOOK
+from tests.support.dev_commands import commands_in, why_wrong
 from tests.support.templates import only, resources
 
 KIND = "AWS::CloudWatch::Alarm"
@@ -184,14 +184,32 @@ def test_every_alarm_says_what_it_means_and_what_to_type_and_tells_the_topic(
         description = alarm["AlarmDescription"]
         assert description.endswith(f" {RUNBOOK}: {name}.")
         assert 100 < len(description) <= 1024
-    for name, typed in (
-        ("DeadLetters", "./dev dlq redrive --all --deployed"),
-        ("FailedBatches", "./dev dlq redrive --all --deployed"),
-        ("FailedBatchesWaiting", "./dev dlq redrive --all --deployed"),
-        ("FailedBatchesLost", "./dev fsck --deployed --repair"),
-        ("FsckDifferences", "./dev fsck --deployed --repair"),
-    ):
-        assert f"`{typed}`" in alarms[name]["AlarmDescription"]
+
+
+@pytest.mark.parametrize("of", ["template", "chosen_template"])
+def test_every_command_of_an_alarm_acts_on_the_stack_of_the_alarm(
+    of: str, request: pytest.FixtureRequest
+) -> None:
+    stack = {"template": "Gridview", "chosen_template": "Gridview-staging"}[of]
+    found = {
+        alarm["AlarmName"].removeprefix(f"{stack}-"): [*commands_in(alarm["AlarmDescription"])]
+        for alarm in resources(request.getfixturevalue(of), KIND).values()
+    }
+    for commands in found.values():
+        for command in commands:
+            assert why_wrong(command) is None
+            assert f" --deployed --stack-name {stack}" in command
+    redriven, repaired = (
+        f"./dev {one}"
+        for one in (
+            f"dlq redrive --all --deployed --stack-name {stack}",
+            f"fsck --deployed --stack-name {stack} --repair",
+        )
+    )
+    for name in ("DeadLetters", "FailedBatches", "FailedBatchesWaiting"):
+        assert redriven in found[name]
+    for name in ("FailedBatchesLost", "FsckDifferences"):
+        assert repaired in found[name]
 
 
 def test_the_period_is_one_that_cloudwatch_takes(alarms: dict[str, dict[str, Any]]) -> None:
@@ -262,16 +280,6 @@ def test_the_page_shows_what_to_compare_them_with(template: dict[str, Any]) -> N
         ("AWS/DynamoDB", "ConsumedReadCapacityUnits"),
         ("AWS/DynamoDB", "ConsumedWriteCapacityUnits"),
     }
-
-
-def test_the_page_for_operators_tells_of_every_alarm(alarms: dict[str, dict[str, Any]]) -> None:
-    page = (ROOT / RUNBOOK).read_text("utf-8")
-    told = [
-        name
-        for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
-        for name in re.findall(r"`(\w+)`", row)
-    ]
-    assert sorted(told) == sorted([*alarms, *OF_A_SETTING])
 
 
 def test_a_local_engine_gets_all_that_it_can_take(

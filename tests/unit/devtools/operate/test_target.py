@@ -64,6 +64,21 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> CloudFormation:
     return made
 
 
+@pytest.mark.parametrize("option", [("--stack-name", "Gridview-staging"), ("--profile", "ops")])
+def test_a_deployed_stack_that_is_named_without_deployed_is_refused(
+    tmp_path: Path, option: tuple[str, str]
+) -> None:
+    """Else the command would act on the local stack, under the name of another."""
+    with pytest.raises(Failure, match="Add --deployed"):
+        target.open(parsed("--data", str(tmp_path), *option))
+
+
+def test_the_deployed_stack_is_the_one_of_prod_unless_it_is_named(deployed: CloudFormation) -> None:
+    assert target.open(parsed("--deployed")).label == "Gridview"
+    with pytest.raises(Failure, match="Gridview-dev"):
+        target.open(parsed("--deployed", "--stack-name", "Gridview-dev"))
+
+
 def test_without_a_local_stack_that_runs_there_is_nothing_to_open(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="not running"):
         target.open(parsed("--data", str(tmp_path)))

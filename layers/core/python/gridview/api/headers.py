@@ -27,7 +27,7 @@ OF_EVERY_ANSWER = {
     "Vary": "Accept-Encoding, Authorization, Origin",
     "X-Content-Type-Options": "nosniff",
 }
-"""Answers belong to one user: no browser and no proxy keeps them on a disk. JSON with a user's text in it is never taken for HTML."""
+"""An answer belongs to one user, so no browser or proxy keeps it. No browser takes a user's text in it for HTML."""
 
 PREFLIGHT_SECONDS = 7200
 """How long a browser may remember the answer of a preflight; Chromium takes no more."""

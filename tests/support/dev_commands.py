@@ -1,0 +1,110 @@
+"""The `./dev` commands that a text shows, held to the real parsers."""
+
+import argparse
+import contextlib
+import importlib
+import io
+import re
+import shlex
+from collections.abc import Iterator
+
+from devtools.cli import COMMANDS
+from devtools.deployed import arguments
+from devtools.failure import Failure
+
+_BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_INLINE = re.compile(r"`(\./dev [^`]+)`")
+_SHOWN = re.compile(r"^\s*(?:- run: )?(\./dev .*)$", re.MULTILINE)
+_NESTED = re.compile(r"\$\((\./dev [^)]+)\)")
+_NOT_WHOLE = re.compile("arguments are required|expected one argument|expected at least one argument")
+_DEPLOYING = {"synth", "deploy", "destroy"}
+"""Commands whose settings the CDK app reads."""
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """All commands in a text."""
+    yield from typed_in(text)
+    yield from named_in(text)
+
+
+def typed_in(text: str) -> Iterator[str]:
+    """The commands of a text's blocks of code, to be typed as they are: whole lines, and `$(./dev ...)` within others."""
+    for block in _BLOCK.findall(text):
+        whole = block.replace("\\\n", " ")
+        yield from _NESTED.findall(whole)
+        for line in _SHOWN.findall(whole):
+            yield line.partition(" #")[0].partition(" > ")[0].strip()
+
+
+def named_in(text: str) -> Iterator[str]:
+    """The commands within a text's sentences. Some only name a command or an option of it."""
+    outside = _BLOCK.sub("", text)
+    yield from (command.replace("\n", " ") for command in _INLINE.findall(outside))
+
+
+def why_wrong(command: str, *, only_named: bool = False) -> str | None:
+    """Why `./dev` does not take a command, None if it does. `[...]` is optional and `...` ends what is shown.
+
+    `only_named`: what a sentence names need not be whole, but it has to exist.
+    """
+    _, name, *rest = shlex.split(re.sub(r"[\[\]]|\.\.\.", " ", command))
+    if name in {"--help", "python"}:
+        return None
+    if name not in COMMANDS:
+        return f"there is no {name}"
+    if name in _DEPLOYING:
+        try:
+            arguments.settings([one.replace("$STAGE", "dev") for one in rest])
+        except Failure as failure:
+            return str(failure)
+    parser = _parser(name)
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+            parsed, unknown = parser.parse_known_args([name, *rest])
+    except SystemExit:
+        if not only_named or not _NOT_WHOLE.search(said.getvalue()):
+            return said.getvalue()
+        parsed, unknown = argparse.Namespace(), []
+    if getattr(parsed, "takes_more", False):
+        return None
+    # argparse also takes options that are cut short; pages spell them.
+    known = _options(parser, name)
+    strange = [one for one in rest if one.startswith("--") and one.partition("=")[0] not in known]
+    return f"unknown: {unknown or strange}" if unknown or strange else None
+
+
+def lacks_its_stack(command: str) -> bool:
+    """Whether a command that can work on a deployed stack does not say on which one."""
+    _, name, *rest = shlex.split(command)
+    if name not in COMMANDS:
+        return False
+    return "--deployed" in _options(_parser(name), name) and not {"--deployed", "--stack-name"} <= {*rest}
+
+
+def _parser(name: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="./dev")
+    importlib.import_module(COMMANDS[name][0]).register(
+        parser.add_subparsers(metavar="COMMAND", required=True)
+    )
+    return parser
+
+
+def _options(parser: argparse.ArgumentParser, name: str) -> set[str]:
+    """The options of a subcommand, and of its own subcommands."""
+    return {option for one in _with_its_own(_choices(parser)[name]) for option in one._option_string_actions}
+
+
+def _choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    return {
+        name: one
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for name, one in action.choices.items()
+    }
+
+
+def _with_its_own(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for one in _choices(parser).values():
+        yield from _with_its_own(one)
