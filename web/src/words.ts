@@ -445,7 +445,7 @@ export const words = {
     what: (rows: number | null, columns: number) =>
       `${rows === null ? 'All rows' : counted(rows, 'row', 'rows')} of the present filter and order, with ${counted(columns, 'column', 'columns')}.`,
     raw: 'Raw values',
-    rawWhy: 'Otherwise an apostrophe stands before text that a spreadsheet would take for a formula. Choose raw values to import the file again.',
+    rawWhy: 'Otherwise an apostrophe precedes text that a spreadsheet would run as a formula. Choose raw values to import the file again.',
     state: (phase: 'running' | 'done' | 'cancelled' | 'failed', rows: number) =>
       `${{ running: 'Reading', done: 'Done', cancelled: 'Cancelled', failed: 'It ended early' }[phase]}: ${counted(rows, 'row', 'rows')}.`,
     start: 'Export',

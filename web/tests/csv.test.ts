@@ -1,11 +1,19 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { LosslessNumber } from 'lossless-json';
+import { guarded } from '../src/cells/guard';
 import { ColumnValues, listOf, valueOfCell } from '../src/csv/infer';
 import { issueOf, look } from '../src/csv/plan';
 import { CsvReader, delimiterOf, rowsOf } from '../src/csv/read';
 import { cellText, csvLine } from '../src/csv/write';
 import type { FieldType } from '../src/api/types';
 import { fieldsOf, type Field } from '../src/fields/fields';
+
+/** What the API is held to as well. */
+const GOLDEN = JSON.parse(readFileSync(new URL('../../tests/unit/maintenance/golden/csv_lines.json', import.meta.url), 'utf-8')) as {
+  readonly guarded: readonly (readonly string[])[];
+  readonly lines: readonly { readonly cells: readonly string[]; readonly raw: string; readonly guarded: string }[];
+};
 
 const read = (text: string, delimiter = ',') => {
   const reader = new CsvReader(delimiter);
@@ -44,11 +52,19 @@ describe('reading', () => {
 
 describe('writing', () => {
   it('keeps spreadsheets from running what people typed', () => {
-    for (const start of ['=', '+', '-', '@', '\t', '\r']) {
-      expect(read(csvLine([`${start}cmd|x`], { raw: false }))[0]?.[0]).toBe(`'${start}cmd|x`);
-      expect(read(csvLine([`${start}cmd|x`, 'end'], { raw: true }))[0]?.[0]).toBe(`${start}cmd|x`);
+    for (const [text = '', safe] of GOLDEN.guarded) {
+      expect(guarded(text)).toBe(safe);
+      expect(read(csvLine([text, 'end'], { raw: false }))).toEqual([[safe, 'end']]);
+      expect(read(csvLine([text, 'end'], { raw: true }))).toEqual([[text, 'end']]);
     }
-    expect(csvLine(['-12.5', '+3', '1E-130'], { raw: false })).toBe('-12.5,+3,1E-130\r\n');
+  });
+
+  it('writes the lines that the API writes', () => {
+    for (const { cells, raw, guarded: safe } of GOLDEN.lines) {
+      expect(csvLine(cells, { raw: true })).toBe(raw);
+      expect(csvLine(cells, { raw: false })).toBe(safe);
+      expect(read(raw)).toEqual(cells.join('') === '' && cells.length === 1 ? [] : [cells]);
+    }
   });
 
   it('gives cells that are read back as they were', () => {

@@ -54,6 +54,12 @@ describe('the clipboard', () => {
     expect(fromTsv('')).toEqual([]);
   });
 
+  it('gives spreadsheets no formula, and the page and editors the very text', () => {
+    const formulas = [['=1+1', 'a\n=2+5', '-5']];
+    expect(toHtml(formulas)).toBe("<table><tr><td>'=1+1</td><td>a<br>'=2+5</td><td>-5</td></tr></table>");
+    expect(fromTsv(toTsv(formulas))).toEqual(formulas);
+  });
+
   it('escapes what HTML would take for its own', () => {
     expect(toHtml([['<b> & c']])).toBe('<table><tr><td>&lt;b&gt; &amp; c</td></tr></table>');
   });

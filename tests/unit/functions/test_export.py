@@ -173,7 +173,21 @@ def _same(cell: Any, value: Any) -> bool:
     return bool(cell == value)
 
 
-FORMULAS = ["=1+1", "+1", "-1", "@sum", "\tx", "\rx", '=HYPERLINK("http://x")']
+FORMULAS = {
+    "=1+1": "'=1+1",
+    "+1+1": "'+1+1",
+    "-a": "'-a",
+    "@sum": "'@sum",
+    "＝1": "'＝1",
+    "\tx": "'\tx",
+    "\rx": "'\rx",
+    '=HYPERLINK("http://x")': "'=HYPERLINK(\"http://x\")",
+    "x;=cmd|' /C calc'!A0": "x;'=cmd|' /C calc'!A0",
+    "a\n=2+5": "a\n'=2+5",
+    "a\t＠x": "a\t'＠x",
+    "a\n- item": "a\n- item",
+    "-5": "-5",
+}
 
 
 def test_what_a_spreadsheet_takes_for_a_formula_is_a_text_unless_raw(
@@ -182,23 +196,23 @@ def test_what_a_spreadsheet_takes_for_a_formula_is_a_text_unless_raw(
     for body in (
         {"id": "note", "name": "=Note", "type": "text"},
         {"id": "cost", "name": "Cost", "type": "number"},
-        {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["=a", "b;c", "d\\"]},
+        {"id": "tags", "name": "Tags", "type": "multi_enum", "options": ["=a", "b;=c", "d\\"]},
         {"id": "who", "name": "Who", "type": "user"},
     ):
         api.made(f"{project}/attributes", body)
     for text in FORMULAS:
-        fields = {"note": text, "cost": -5, "tags": ["=a", "b;c", "d\\"], "who": text}
+        fields = {"note": text, "cost": -5, "tags": ["=a", "b;=c", "d\\"], "who": text}
         api.made(f"{project}/issues", {"name": text, "fields": fields})
     account.derive()
     query = {"columns": ["name", "note", "cost", "tags", "who"]}
     guarded, raw = (lines(exported(account, api, project, query=query, raw=one)) for one in (False, True))
-    for text, safe, same in zip(FORMULAS, guarded, raw, strict=True):
-        assert (safe["name"], safe["'=Note"], safe["Who"]) == (f"'{text}",) * 3
+    for (text, told), safe, same in zip(FORMULAS.items(), guarded, raw, strict=True):
+        assert (safe["name"], safe["'=Note"], safe["Who"]) == (told,) * 3
         assert (safe["Cost"], same["Cost"]) == ("-5", "-5"), "a number is none"
-        assert (safe["Tags"], same["Tags"]) == ("'=a;b\\;c;d\\\\", "=a;b\\;c;d\\\\")
+        assert (safe["Tags"], same["Tags"]) == ("'=a;b\\;'=c;d\\\\", "=a;b\\;=c;d\\\\")
         assert (same["name"], same["=Note"], same["Who"]) == (text,) * 3
     told = exported(account, api, project, "ndjson", query=query)
-    assert [json.loads(line)["name"] for line in told.splitlines()] == FORMULAS, "NDJSON is for programs"
+    assert [json.loads(line)["name"] for line in told.splitlines()] == [*FORMULAS], "NDJSON is for programs"
 
 
 def test_columns_of_one_name_are_told_apart(api: Client, account: Cloud, project: str) -> None:

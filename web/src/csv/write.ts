@@ -1,10 +1,6 @@
 /** Values as cells of CSV. Pure. */
+import { guarded, quoted } from '../cells/guard';
 import type { CellValue } from '../fields/values';
-
-/** Spreadsheets take a cell that begins so for a formula, and run it. */
-const FORMULA = /^[=+\-@\t\r]/;
-/** A number needs no guarding, also below zero. */
-const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
 export const LIST_SEPARATOR = ';';
 
@@ -17,13 +13,7 @@ export function cellText(value: CellValue): string {
 
 /** A line of CSV. `raw` leaves cells that look like formulas as they are. */
 export function csvLine(cells: readonly string[], { raw }: { readonly raw: boolean }): string {
-  return `${cells.map((cell) => quoted(raw || NUMBER.test(cell) ? cell : neutral(cell))).join(',')}\r\n`;
-}
-
-function neutral(cell: string): string {
-  return FORMULA.test(cell) ? `'${cell}` : cell;
-}
-
-function quoted(cell: string): string {
-  return /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  const told = raw ? cells : cells.map(guarded);
+  // An empty line would be no row.
+  return told.length === 1 && told[0] === '' ? '""\r\n' : `${told.map(quoted).join(',')}\r\n`;
 }

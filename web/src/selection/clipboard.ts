@@ -1,4 +1,5 @@
 /** Cells as spreadsheets exchange them: tab-separated text, and a table of HTML. Pure. */
+import { guarded } from '../cells/guard';
 
 export type Block = readonly (readonly string[])[];
 
@@ -7,8 +8,9 @@ export function toTsv(block: Block): string {
   return block.map((row) => row.map(quoted).join('\t')).join('\r\n');
 }
 
+/** What spreadsheets prefer to take. It is guarded as exports are; the text is exact, for the page's own paste and for editors. */
 export function toHtml(block: Block): string {
-  const rows = block.map((row) => `<tr>${row.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`);
+  const rows = block.map((row) => `<tr>${row.map((cell) => `<td>${escaped(guarded(cell))}</td>`).join('')}</tr>`);
   return `<table>${rows.join('')}</table>`;
 }
 

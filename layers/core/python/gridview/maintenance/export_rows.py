@@ -1,26 +1,23 @@
 """Issues as lines of a file: NDJSON as the API tells rows, or CSV as the importers read it. Pure.
 
 In CSV instants are in UTC, numbers have all their digits, and options are joined by semicolons, with a backslash before one that
-is part of a value. Before a text that a spreadsheet would take for a formula stands an apostrophe, unless `raw`.
+is part of a value. What a spreadsheet would run is guarded, unless `raw` (`csv_lines`).
 """
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import number_json
+from gridview.maintenance import csv_lines
 from gridview.maintenance.export_request import ExportFormat
 from gridview.schema import documents
-from gridview.schema.catalog import NUM, Catalog, Field, FieldType
+from gridview.schema.catalog import NUM, Catalog, Field
 from gridview.schema.documents import Document
 from gridview.schema.formats import value_json
 
-_FORMULA = re.compile(r"[=+\-@\t\r]")
-"""What a cell begins with that a spreadsheet takes for a formula."""
 _IN_A_LIST = re.compile(r"[\\;]")
 
 
@@ -46,7 +43,7 @@ class Lines:
             return b""
         ids = [key if field is None else field.id for key, field in self._fields]
         names = [key if field is None or field.builtin else field.name for key, field in self._fields]
-        return self._line(name if self._raw else neutral(name) for name in _apart(names, ids))
+        return self._line(_apart(names, ids))
 
     def row(self, document: Document) -> bytes:
         """An issue. UnknownOption: the definitions are older than the issue."""
@@ -60,18 +57,10 @@ class Lines:
         stored = None if field is None else field.value_in(document)
         if field is None or stored is None:
             return ""
-        told = _text(value_json(field, stored))
-        return told if field.type is FieldType.NUMBER or self._raw else neutral(told)
+        return _text(value_json(field, stored))
 
-    def _line(self, cells: Iterable[str]) -> bytes:
-        written = io.StringIO()
-        csv.writer(written, lineterminator="\r\n").writerow(cells)
-        return written.getvalue().encode()
-
-
-def neutral(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if _FORMULA.match(text) else text
+    def _line(self, cells: Sequence[str]) -> bytes:
+        return csv_lines.line(cells, raw=self._raw).encode()
 
 
 def _text(value: Any) -> str:
