@@ -290,7 +290,8 @@ def _upkeep_rules(upkeep: lambda_.Function, settings: Settings) -> dict[str, _Ru
             metric=_of_function(upkeep, "Errors"),
             threshold=1,
             means="The upkeep function failed. The next invocation continues its jobs, and a check in progress.",
-            do=f"Read its log group, and run {_JOBS} to see what waits. If the check did not begin, run {_CHECK}, or wait for the next night.",
+            do=f"Read its log group, and run {_JOBS} to see what waits. If the check did not begin, run {_CHECK},"
+            " or wait for the next night.",
         ),
         "JobRefused": _Rule(
             metric=_metric("gridview", "JobRefusals", own, "Maximum"),
@@ -377,7 +378,8 @@ def _api_rules(
             metric=ingress.stage.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
             threshold=SERVER_ERRORS,
             means=f"The API answered {SERVER_ERRORS} or more requests with 5xx in 5 minutes.",
-            do="Read the access log for the routes, and the functions' log groups for the errors, by `request_id`. For 503 look for throttles of the table and, with `isolate-sessions`, for `AssumeRole` in CloudTrail.",
+            do="Read the access log for the routes, and the functions' log groups for the errors, by `request_id`. "
+            "For 503 look for throttles of the table and, with `isolate-sessions`, for `AssumeRole` in CloudTrail.",
         ),
         **slow,
     }

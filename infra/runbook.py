@@ -16,7 +16,7 @@ _END = "<!-- end of alarms -->\n"
 
 
 def advice() -> Mapping[str, Advice]:
-    """The advice of every alarm that a deployment can have, by the alarm's name. It takes seconds: the whole stack is constructed."""
+    """The advice of every alarm that a deployment can have, by the alarm's name. Takes seconds: constructs the stack."""
     context = json.loads((ROOT / "cdk.json").read_text("utf-8"))["context"]
     with tempfile.TemporaryDirectory(prefix="gridview-runbook-") as folder:
         app = App(outdir=folder, context={**context, "aws:cdk:bundling-stacks": []})

@@ -38,6 +38,7 @@ from gridview.commands.attempts import Attempt, once
 from gridview.commands.batch import parse_batch, run_batch, versions_written
 from gridview.commands.idempotency import Commit, at_once, created_once
 from gridview.commands.write_rate import Admission, WriteRate
+from gridview.dynamodb.expressions import Write
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import CONSISTENCY_TOKEN, DELETED, Recent, writes_in
 from gridview.encoding.seals import Seals
@@ -52,6 +53,7 @@ from gridview.schema.generations import IndexNotReady
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs
 from gridview.schema.user_jobs import JobKind
+from gridview.schema.views import View
 from gridview.support import aws, clock
 from gridview.support.errors import Overloaded
 
@@ -254,7 +256,9 @@ def update_view(request: Request) -> Response:
         change = saved_views.parse_patch(catalog, body)
         ready, tell = partial(saved_views.ready, catalog), partial(saved_views.view_json, catalog)
         return views.update_view(
-            table, catalog, request.actor, num, change, expected, ready, tell, epoch=epoch
+            *(table, catalog, request.actor, num, change, expected, ready, tell),
+            beside=_notices_beside(catalog),
+            epoch=epoch,
         )
 
     return written(200, _using(request, changed))
@@ -270,10 +274,15 @@ def delete_view(request: Request) -> Response:
 
     def deleted(catalog: Catalog, epoch: EpochCheck) -> None:
         tell = partial(saved_views.view_json, catalog)
-        views.delete_view(table, catalog, request.actor, num, expected, tell, epoch=epoch)
+        beside = _notices_beside(catalog)
+        views.delete_view(table, catalog, request.actor, num, expected, tell, beside=beside, epoch=epoch)
 
     _using(request, deleted)
     return Response(204)
+
+
+def _notices_beside(catalog: Catalog) -> Callable[[View, View | None], list[Write]]:
+    return partial(webhook_store.notices_of_view, table, catalog.tenant, catalog.project)
 
 
 def _view(request: Request) -> int:

@@ -1,13 +1,16 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Api } from '../src/api/client';
-import type { Webhook } from '../src/api/types';
-import { eventsOf, Webhooks } from '../src/project/webhooks';
+import type { SavedView, Webhook } from '../src/api/types';
+import { changesOf, eventsOf, isOutdated, Webhooks } from '../src/project/webhooks';
 
 function webhook(id: string, more: Partial<Webhook> = {}): Webhook {
   return {
     id,
     url: `https://${id}.example.org/`,
     view: null,
+    frozen: null,
+    columns: null,
+    gone: [],
     events: [...eventsOf(null)],
     enabled: true,
     notice: null,
@@ -44,6 +47,29 @@ function webhooksOf(stored: Webhook[], answer: (asked: Asked) => { status: numbe
   return { asked, webhooks: new Webhooks(new Api({ sign: () => Promise.resolve(), expired: vi.fn() }, fetch), 'p') };
 }
 
+const FROZEN = { name: 'Open', at: '2023-05-01T12:00:00Z', by: 'ada', query: { sort: [], filter: { field: 'state', op: 'eq', value: 'open' } } } as const;
+
+describe('a webhook of a view', () => {
+  const followed = webhook('w1', { view: 'v3', frozen: FROZEN as unknown as Webhook['frozen'], columns: ['name'], events: ['enter'] });
+  const { url, view, columns, events, enabled } = followed;
+  const draft = { url, view, columns, events, enabled };
+
+  it('names its view only when another one is chosen: to name it again takes over what editors made of it', () => {
+    expect(changesOf(followed, draft)).toEqual({});
+    expect(changesOf(followed, { ...draft, url: 'https://w2.example.org/' })).toEqual({ url: 'https://w2.example.org/' });
+    expect(changesOf(followed, { ...draft, columns: null })).toEqual({ columns: null });
+    expect(changesOf(followed, { ...draft, view: null, columns: null, events: ['create'] })).toEqual({ view: null, columns: null, events: ['create'] });
+  });
+
+  it('is outdated when the view has another order or filter than the one that was chosen', () => {
+    const shown = (query: unknown) => ({ id: 'v3', name: 'Open', query }) as unknown as SavedView;
+    expect(isOutdated(followed, shown({ ...FROZEN.query }))).toBe(false);
+    expect(isOutdated(followed, shown({ ...FROZEN.query, filter: null }))).toBe(true);
+    expect(isOutdated(followed, undefined)).toBe(false);
+    expect(isOutdated(webhook('w2'), shown(FROZEN.query))).toBe(false);
+  });
+});
+
 describe('webhooks', () => {
   it('are defined under the key of the form, and their secret is told until it is taken', async () => {
     const stored: Webhook[] = [];
@@ -51,7 +77,7 @@ describe('webhooks', () => {
       stored.push(webhook('w1'));
       return { status: 201, body: { ...webhook('w1'), secret: 'whsec_1' } };
     });
-    const draft = { url: 'https://w1.example.org/', view: 'v3', events: eventsOf('v3'), enabled: false };
+    const draft = { url: 'https://w1.example.org/', view: 'v3', columns: ['name'], events: eventsOf('v3'), enabled: false };
     expect(await webhooks.create(draft, 'key')).toBe(true);
     expect(asked[0]).toEqual({ method: 'POST', path: PATH, body: draft, match: null, key: 'key' });
     expect(webhooks.secret.value).toEqual({ webhook: 'w1', url: 'https://w1.example.org/', secret: 'whsec_1' });
@@ -60,8 +86,8 @@ describe('webhooks', () => {
 
   it('of all issues name no view', async () => {
     const { webhooks, asked } = webhooksOf([], () => ({ status: 409, body: { title: 'Not journalled' } }));
-    expect(await webhooks.create({ url: 'https://w.example.org/', view: null, events: ['create'], enabled: true }, 'key')).toBe(false);
-    expect(asked[0]?.body).toEqual({ url: 'https://w.example.org/', events: ['create'], enabled: true });
+    expect(await webhooks.create({ url: 'https://w.example.org/', view: null, columns: null, events: ['create'], enabled: true }, 'key')).toBe(false);
+    expect(asked[0]?.body).toEqual({ url: 'https://w.example.org/', view: null, columns: null, events: ['create'], enabled: true });
     expect(webhooks.refusal.value).toMatchObject({ status: 409 });
     expect(webhooks.secret.value).toBeNull();
   });

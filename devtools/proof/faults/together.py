@@ -129,7 +129,7 @@ class Together(Drawn):
     def define_webhook(self) -> None:
         """Somebody wants to hear of what comes."""
         one = self.together.choice(self.subscribers)
-        if len(one.webhooks) < 5:
+        if len(one.webhooks) < 7:
             one.define()
 
     @override

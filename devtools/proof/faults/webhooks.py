@@ -32,6 +32,8 @@ _VIEW = {
     "query": {"filter": {"field": "state", "op": "eq", "value": _STATE}, "sort": [{"field": "start"}]},
 }
 _SOME = "delete", "restore", "update"
+_COLUMNS = "name", "state"
+"""Not `start`, by which the view is sorted."""
 _ROUNDS = 80
 """Looks at all outboxes, after which there is no end to be hoped for."""
 
@@ -42,6 +44,8 @@ class Webhook(NamedTuple):
     id: str
     events: tuple[str, ...]
     of_view: bool
+    columns: tuple[str, ...] | None
+    """The fields that it is sent; None: all. Of a view without the field that it sorts by, keys are not sent either."""
     after: Mapping[int, int]
     """The last version of each issue when it was defined: what comes behind these has to arrive."""
 
@@ -94,27 +98,31 @@ class Subscribers:
         self._receivers = receivers
         self._random = random
         self.webhooks: list[Webhook] = []
-        self._view = ""
 
     def begin(self) -> None:
-        """Before anything happens: a webhook of all changes, one of some and one of a view."""
-        self._view = self._ask("/views", _VIEW)["id"]
+        """Before anything happens: webhooks of all changes, of some, of some fields, of a view that is changed and deleted."""
+        view = self._ask("POST", "/views", _VIEW)["id"]
         self.define()
         self.define(events=_SOME)
-        self.define(view=self._view)
+        self.define(columns=_COLUMNS)
+        self.define(view=view)
+        self.define(view=view, columns=_COLUMNS)
+        self._ask("PATCH", f"/views/{view}", {"query": {}})
+        self._ask("DELETE", f"/views/{view}")
 
     def define(self, **parts: Any) -> None:
         """An administrator defines a webhook; the project's changes arrive there from now on."""
-        made = self._ask("/webhooks", {"url": "https://hooks.example.org/gridview", **parts})
+        made = self._ask("POST", "/webhooks", {"url": "https://hooks.example.org/gridview", **parts})
         world = self._world
         after = {num: lives_of(world, num)[-1].version for num in numbers_of(world)}
-        self.webhooks.append(Webhook(made["id"], tuple(made["events"]), "view" in parts, after))
+        columns = tuple(parts["columns"]) if "columns" in parts else None
+        self.webhooks.append(Webhook(made["id"], tuple(made["events"]), "view" in parts, columns, after))
 
-    def _ask(self, path: str, body: Any) -> Any:
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
         world = self._world
         functions = world.functions(world.table, Catalogs())
-        answer: Answer = functions.request(world.admin, "POST", f"{world.path}{path}", body)
-        if answer.status != 201:
+        answer: Answer = functions.request(world.admin, method, f"{world.path}{path}", body)
+        if answer.status >= 300:
             raise AssertionError(answer)
         return answer.body
 
@@ -152,14 +160,15 @@ class Subscribers:
         """What a version is to a webhook; empty: nothing."""
         if not webhook.of_view:
             kind = kind_of(before, after)
-            return kind if kind != "update" or self._difference(before, after) else ""
+            return kind if kind != "update" or self._difference(webhook, before, after) else ""
         match self._is_row(before), self._is_row(after):
             case False, True:
                 return "enter"
             case True, False:
                 return "leave"
             case True, True:
-                return "change"
+                silent = webhook.columns is not None and not self._difference(webhook, before, after)
+                return "" if silent else "change"
         return ""
 
     def _is_row(self, life: Life) -> bool:
@@ -177,16 +186,20 @@ class Subscribers:
         if (body["type"], data["kind"]) != (self._event(webhook, before, after), kind_of(before, after)):
             raise Difference(f"{message} tells {body}, and the version made of {before} {after}")
         told = {name: (one["old"], one["new"]) for name, one in data["fields"].items()}
-        if data["kind"] == "update" and told != self._difference(before, after):
-            raise Difference(f"{message} tells {told}, and it was {self._difference(before, after)}")
+        was = self._difference(webhook, before, after)
+        if data["kind"] == "update" and told != was:
+            raise Difference(f"{message} tells {told}, and it was {was}")
+        if webhook.columns is not None and not (told.keys() <= {*webhook.columns} and not data.get("key")):
+            raise Difference(f"{message} tells {body}, and the webhook has {webhook.columns} alone")
 
-    def _difference(self, before: Life, after: Life) -> dict[str, tuple[Any, Any]]:
-        """What a version changed, as events tell it."""
+    def _difference(self, webhook: Webhook, before: Life, after: Life) -> dict[str, tuple[Any, Any]]:
+        """What a version changed, as events tell it to a webhook."""
         old, new = self._told(before), self._told(after)
         return {
             name: (old.get(name), new.get(name))
             for name in {*old, *new}
             if _as_set(old.get(name)) != _as_set(new.get(name))
+            and (webhook.columns is None or name in webhook.columns)
         }
 
     def _told(self, life: Life) -> dict[str, Any]:

@@ -783,33 +783,272 @@ def test_only_the_moves_that_were_asked_for_are_sent(
     assert courier.api.patch(hook, {"events": ["enter"]}).body["events"] == ["enter"]
 
 
-def test_a_view_that_is_changed_is_told_by_a_reset(
+CLOSED = {"filter": {"field": "state", "op": "eq", "value": "closed"}, "sort": [{"field": "name"}]}
+
+
+def test_what_an_editor_makes_of_a_view_sends_nothing_else(
     courier: Courier, path: str, shared: str, receiver: Receiver
 ) -> None:
-    defined(courier, path, view=shared)
+    """An editor widens the view to closed issues. Only an administrator sends these out."""
+    hook = defined(courier, path, view=shared)["path"]
     courier.issue(path)
     courier.deliver()
-    courier.api.patch(f"{path}/views/{shared}", {"query": {"filter": None, "sort": [{"field": "name"}]}})
+    ed = courier.account.api(role="editor", user="ed")
+    assert ed.patch(f"{path}/views/{shared}", {"query": CLOSED, "columns": None}).status == 200
     courier.skip(2)
     courier.issue(path, state="closed")
+    opened = courier.issue(path)["num"]
     courier.deliver()
-    assert [one["type"] for one in receiver.told] == ["enter", "reset", "enter"]
+    assert [one["type"] for one in receiver.told] == ["enter", "enter"]
+    assert receiver.told[-1]["data"]["num"] == opened
+    told = courier.api.get(hook).body
+    assert (told["frozen"]["name"], told["frozen"]["by"], told["frozen"]["at"]) == (
+        "Open",
+        "ann",
+        told["created"],
+    )
+    assert told["frozen"]["query"]["filter"] == {"field": "state", "op": "eq", "value": "open"}
+    assert (told["enabled"], told["notice"]) == (True, None)
+
+
+def test_an_administrator_who_names_the_view_again_freezes_it_as_it_is(
+    courier: Courier, path: str, shared: str, receiver: Receiver
+) -> None:
+    hook = defined(courier, path, view=shared)["path"]
+    courier.api.patch(f"{path}/views/{shared}", {"query": CLOSED})
+    assert courier.api.patch(hook, {"url": f"{URL}/2", "events": ["enter"]}).status == 200
+    assert courier.api.get(hook).body["frozen"]["query"]["filter"]["value"] == "open", (
+        "another change is no choice"
+    )
+    told = courier.api.acting(user="bob").patch(hook, {"view": shared}).body
+    assert (told["frozen"]["by"], told["frozen"]["query"]["filter"]["value"]) == ("bob", "closed")
+    courier.issue(path)
+    closed = courier.issue(path, state="closed")["num"]
+    courier.deliver()
+    assert [one["type"] for one in receiver.told] == ["reset", "enter"]
+    assert receiver.told[-1]["data"]["num"] == closed
 
 
 @pytest.mark.parametrize("private", [True, False])
-def test_a_webhook_whose_view_is_gone_is_disabled(
+def test_a_webhook_whose_view_is_gone_goes_on_with_a_notice_until_an_administrator_decides(
     courier: Courier, path: str, shared: str, receiver: Receiver, private: bool
 ) -> None:
     hook = defined(courier, path, view=shared)["path"]
+    other = defined(courier, path)["path"]
     view = f"{path}/views/{shared}"
     done = courier.api.patch(view, {"visibility": "private"}) if private else courier.api.delete(view)
     assert done.status < 300
+    told = courier.api.get(hook).body
+    assert (told["enabled"], told["version"], told["view"]) == (True, 2, shared)
+    fate = "is private now" if private else "was deleted"
+    assert told["notice"]["reason"].startswith(f'The view "Open" {fate}.')
+    assert courier.api.get(other).body["notice"] is None
+    courier.issue(path, state="closed")
+    courier.issue(path)
+    courier.deliver()
+    assert sorted(one["type"] for one in receiver.told) == ["create", "create", "enter"]
+    assert courier.api.get(hook).body["notice"] == told["notice"]
+    confirmed = courier.api.patch(hook, {"notice": None}).body
+    assert (confirmed["notice"], confirmed["enabled"], confirmed["version"]) == (None, True, 3)
+    courier.skip(2)
+    courier.issue(path)
+    courier.deliver()
+    assert [one["type"] for one in receiver.told][-1] in {"create", "enter"}
+    assert len(receiver.told) == 5
+
+
+def test_other_rows_and_none_clear_the_notice(
+    courier: Courier, path: str, shared: str, receiver: Receiver
+) -> None:
+    body = {"name": "Closed", "visibility": "shared", "query": CLOSED}
+    closed = courier.api.made(f"{path}/views", body)["id"]
+    hooks = [defined(courier, path, view=shared, events=["enter"])["path"] for _ in range(2)]
+    courier.api.delete(f"{path}/views/{shared}")
+    assert courier.api.patch(hooks[0], {"view": shared}).errors == {
+        "view": "must be a view that everybody sees"
+    }
+    one = courier.api.patch(hooks[0], {"view": closed}).body
+    assert (one["view"], one["events"], one["notice"]) == (closed, ["enter"], None)
+    other = courier.api.patch(hooks[1], {"view": None}).body
+    assert (other["view"], other["frozen"], other["notice"]) == (None, None, None)
+    assert other["events"] == ["create", "update", "delete", "restore"]
+    courier.issue(path)
+    courier.deliver()
+    assert sorted(one["type"] for one in receiver.told) == ["create", "reset", "reset"]
+
+
+def test_a_deleted_field_of_the_frozen_filter_lets_nothing_more_pass(
+    courier: Courier, path: str, receiver: Receiver
+) -> None:
+    """Without its condition the filter would let every open issue pass."""
+    courier.api.made(f"{path}/attributes", {"id": "secret", "name": "Secret", "type": "bool"})
+    both = [{"field": "state", "op": "eq", "value": "open"}, {"field": "secret", "op": "eq", "value": False}]
+    body = {"name": "Open", "visibility": "shared", "query": {"filter": {"and": both}}}
+    view = courier.api.made(f"{path}/views", body)["id"]
+    hook = defined(courier, path, view=view)["path"]
+    courier.api.delete(f"{path}/attributes/secret")
     courier.issue(path)
     courier.deliver()
     told = courier.api.get(hook).body
-    assert told["enabled"] is False
-    assert told["notice"]["reason"].endswith("The view is gone, or only one user sees it.")
-    assert receiver.heard == []
+    assert (receiver.told, told["enabled"]) == ([], False)
+    assert told["notice"]["reason"].endswith("A field of the filter has been deleted.")
+    assert told["gone"] == [{"part": "filter", "field": "secret"}]
+    for answer in (
+        courier.api.patch(hook, {"view": view}),
+        courier.api.post(f"{path}/webhooks", {"url": URL, "view": view}),
+    ):
+        assert answer.errors["view"].startswith("has a filter by a deleted field")
+
+
+def test_what_failed_for_former_rows_is_neither_tried_nor_replayed_for_others(
+    courier: Courier, path: str, shared: str, receiver: Receiver
+) -> None:
+    hook = defined(courier, path, view=shared)["path"]
+    receiver.otherwise = answers(500)
+    courier.issue(path)
+    courier.deliver()
+    (failed,) = courier.log(hook)
+    courier.api.patch(f"{path}/views/{shared}", {"query": CLOSED})
+    courier.api.patch(hook, {"view": shared})
+    receiver.heard.clear()
+    receiver.otherwise = answers()
+    replayed = courier.api.post(f"{hook}/deliveries/{failed['id']}/replay")
+    assert replayed.kind == (409, "conflict")
+    courier.wait(HOUR)
+    assert [one["type"] for one in receiver.told] == ["reset"]
+    (given_up,) = (one for one in courier.log(hook) if one["event"] == "enter")
+    assert (given_up["status"], given_up["problem"]) == (
+        "failed",
+        "Nothing was sent: an administrator has chosen other rows since.",
+    )
+
+
+# Columns
+
+
+@pytest.fixture
+def priced(courier: Courier, path: str) -> str:
+    """The path of a project with the fields `cost` and `place`."""
+    for name, kind in (("cost", "number"), ("place", "text")):
+        courier.api.made(f"{path}/attributes", {"id": name, "name": name, "type": kind})
+    return path
+
+
+def sent_fields(receiver: Receiver) -> list[tuple[str, dict[str, Any]]]:
+    return [(one["type"], one["data"]["fields"]) for one in receiver.told]
+
+
+def test_only_the_columns_of_a_webhook_are_sent_and_nothing_of_changes_of_others(
+    courier: Courier, priced: str, receiver: Receiver
+) -> None:
+    hook = defined(courier, priced, columns=["place", "name"])
+    assert hook["columns"] == ["place", "name"]
+    issue = (
+        f"{priced}/issues/{courier.issue(priced, name='Paint', fields={'cost': 5, 'place': 'north'})['num']}"
+    )
+    for patch in ({"fields": {"cost": 6}}, {"fields": {"cost": 7, "place": "south"}}, {"state": "closed"}):
+        courier.api.patch(issue, patch)
+    courier.api.delete(issue)
+    courier.account.follow()
+    courier.wait(2)
+    created, changed, deleted = sorted(receiver.told, key=lambda one: one["data"]["version"])
+    assert created["data"]["fields"] == {
+        "name": {"old": None, "new": "Paint"},
+        "place": {"old": None, "new": "north"},
+    }
+    assert changed["data"]["fields"] == {"place": {"old": "north", "new": "south"}}
+    assert (deleted["type"], set(deleted["data"]["fields"])) == ("delete", {"name", "place"})
+    assert not any("cost" in message.body.decode() for message in receiver.heard)
+
+
+def test_a_replay_sends_the_columns_of_now(courier: Courier, priced: str, receiver: Receiver) -> None:
+    hook = defined(courier, priced)["path"]
+    courier.issue(priced, fields={"cost": 5, "place": "north"})
+    courier.deliver()
+    assert "cost" in receiver.told[0]["data"]["fields"]
+    assert courier.api.patch(hook, {"columns": ["place"]}).body["columns"] == ["place"]
+    (told,) = courier.log(hook)
+    assert "5" not in {str(value) for value in told.values()}
+    assert courier.api.post(f"{hook}/deliveries/{told['id']}/replay").status == 202
+    courier.deliver()
+    assert receiver.told[1]["data"]["fields"] == {"place": {"old": None, "new": "north"}}
+    assert courier.api.patch(hook, {"columns": None}).body["columns"] is None
+
+
+def test_a_webhook_of_a_view_sends_its_columns_unless_it_names_its_own(
+    courier: Courier, priced: str, receiver: Receiver
+) -> None:
+    columns = [{"field": "num", "width": 80}, {"field": "place", "width": 80}]
+    view = courier.api.made(
+        f"{priced}/views",
+        {
+            "name": "Places",
+            "visibility": "shared",
+            "query": {"sort": [{"field": "cost"}]},
+            "columns": columns,
+        },
+    )["id"]
+    assert courier.api.patch(f"{priced}/attributes/cost", {"indexed": True}).status == 200
+    courier.account.derive()
+    own = defined(courier, priced, view=view)
+    assert own["columns"] == ["num", "place"]
+    every = defined(courier, priced, view=view, columns=None)
+    assert every["columns"] is None
+    courier.api.patch(f"{priced}/views/{view}", {"columns": None})
+    assert courier.api.get(own["path"]).body["columns"] == ["num", "place"]
+    issue = courier.issue(priced, fields={"cost": 5, "place": "north"})["num"]
+    courier.deliver()
+    courier.api.patch(f"{priced}/issues/{issue}", {"fields": {"cost": 9}})
+    courier.account.follow()
+    courier.wait(2)
+    limited = [one for one in receiver.told if one["webhook"] == own["id"]]
+    assert [(one["type"], one["data"]["fields"]) for one in limited] == [
+        ("enter", {"place": {"old": None, "new": "north"}})
+    ]
+    assert (limited[0]["data"]["key"], limited[0]["data"]["from"]) == (None, None), (
+        "keys hold what rows are sorted by"
+    )
+    whole = [one for one in receiver.told if one["webhook"] == every["id"]]
+    assert [one["type"] for one in whole] == ["enter", "change"]
+    assert all(one["data"]["key"] for one in whole)
+
+
+def test_a_column_that_is_deleted_is_not_sent_and_one_of_its_id_is_another(
+    courier: Courier, priced: str, receiver: Receiver
+) -> None:
+    hook = defined(courier, priced, columns=["cost"])["path"]
+    courier.api.patch(f"{priced}/attributes/cost", {"name": "Price"})
+    assert courier.api.get(hook).body["columns"] == ["cost"], "a new name is the same field"
+    courier.api.delete(f"{priced}/attributes/cost")
+    told = courier.api.get(hook).body
+    assert (told["columns"], told["gone"]) == ([], [{"part": "columns", "field": "cost"}])
+    courier.issue(priced, fields={"place": "north"})
+    courier.deliver()
+    assert sent_fields(receiver) == [("create", {})], "without columns nothing is sent, not everything"
+    restored = courier.api.post(f"{priced}/deleted-attributes/cost/restore")
+    assert restored.status == 200
+    assert courier.api.get(hook).body["columns"] == ["cost"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "wrong"),
+    [
+        (["cost", "nosuch"], "columns.1"),
+        (["cost", "cost"], "columns.1"),
+        ("cost", "columns"),
+        ([1], "columns.0"),
+    ],
+)
+def test_columns_that_are_no_fields_are_refused(
+    courier: Courier, priced: str, columns: Any, wrong: str
+) -> None:
+    hook = defined(courier, priced)["path"]
+    for answer in (
+        courier.api.post(f"{priced}/webhooks", {"url": URL, "columns": columns}),
+        courier.api.patch(hook, {"columns": columns}),
+    ):
+        assert answer.kind == (400, "invalid-request")
+        assert wrong in answer.errors
 
 
 def test_a_view_that_not_everybody_sees_has_no_webhook(courier: Courier, path: str, shared: str) -> None:

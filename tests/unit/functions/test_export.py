@@ -181,7 +181,7 @@ FORMULAS = {
     "＝1": "'＝1",
     "\tx": "'\tx",
     "\rx": "'\rx",
-    '=HYPERLINK("http://x")': "'=HYPERLINK(\"http://x\")",
+    '=HYPERLINK("http://x")': '\'=HYPERLINK("http://x")',
     "x;=cmd|' /C calc'!A0": "x;'=cmd|' /C calc'!A0",
     "a\n=2+5": "a\n'=2+5",
     "a\t＠x": "a\t'＠x",

@@ -89,10 +89,23 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "create_view": [{"name": "Mine", "visibility": "shared", **LOOK}],
     "update_view": [{"name": "Mine", "visibility": "shared", **LOOK}, {"columns": None, "color": None}],
     "create_webhook": [
-        {"url": "https://hooks.example.org/gridview", "events": ["update"], "enabled": True},
-        {"url": "https://hooks.example.org/gridview", "events": ["leave"], "view": "v1"},
+        {
+            "url": "https://hooks.example.org/gridview",
+            "events": ["update"],
+            "columns": ["level"],
+            "enabled": True,
+        },
+        {
+            "url": "https://hooks.example.org/gridview",
+            "events": ["leave"],
+            "view": "v1",
+            "columns": ["level"],
+        },
     ],
-    "update_webhook": [{"url": "https://hooks.example.org", "events": ["create"], "enabled": False}],
+    "update_webhook": [
+        {"url": "https://hooks.example.org", "events": ["create"], "enabled": False},
+        {"view": None, "columns": ["level"], "notice": None},
+    ],
     "update_matching": [
         {"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}, "set": ISSUE},
         {"filter": None, "rows": None, "set": {"fields": None}},

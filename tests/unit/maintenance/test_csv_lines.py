@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from gridview.maintenance.csv_lines import guarded, line
 
-GOLDEN: dict[str, Any] = json.loads(
-    (Path(__file__).parent / "golden" / "csv_lines.json").read_text("utf-8")
-)
+GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "golden" / "csv_lines.json").read_text("utf-8"))
 TEXTS = st.text(alphabet="=+-@＝＋－＠;\t\r\n \"',()|!a1\u00a0\u3000\ufeff", max_size=12)
 
 

@@ -32,4 +32,5 @@ export type BackgroundJob = Schemas['BackgroundJob'];
 export type RefusedIssue = Schemas['RefusedIssue'];
 export type Webhook = Schemas['WebhookAnswer'];
 export type WebhookCreate = Schemas['WebhookCreate'];
+export type WebhookPatch = Schemas['WebhookPatch'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];

@@ -63,7 +63,10 @@ export class CognitoSession implements Session {
     const code = parameters.get('code');
     const isOurs = pending !== null && parameters.get('state') === pending.state;
     this.browser.history.replaceState(null, '', pending?.returnTo ?? '/');
-    if (!isOurs || code === null) return this.fail(isOurs ? whyRefused(parameters) : words.signIn.incomplete);
+    if (!isOurs || code === null) {
+      this.fail(isOurs ? whyRefused(parameters) : words.signIn.incomplete);
+      return;
+    }
     try {
       this.keep(
         await this.exchange({

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError, isAbort } from '../api/problem';
-import type { Webhook, WebhookCreate, WebhookDelivery } from '../api/types';
+import type { SavedView, Webhook, WebhookCreate, WebhookDelivery, WebhookPatch } from '../api/types';
 import { Paged } from './paged';
 
 export type WebhookEvent = Webhook['events'][number];
@@ -17,10 +17,32 @@ export function eventsOf(view: string | null): readonly WebhookEvent[] {
 
 export interface WebhookDraft {
   readonly url: string;
-  /** The saved view whose rows are followed; null: all issues. It is chosen once. */
+  /** The saved view whose rows are followed, as it is when it is chosen; null: all issues. */
   readonly view: string | null;
+  /** The only fields whose values are sent; null: all. */
+  readonly columns: readonly string[] | null;
   readonly events: readonly WebhookEvent[];
   readonly enabled: boolean;
+}
+
+/** The parts of a webhook that a draft changes. A view that is named is chosen again, so the same one is left out. */
+export function changesOf(webhook: Webhook, { url, view, columns, events }: WebhookDraft): WebhookPatch {
+  const chosen = view !== webhook.view;
+  return {
+    ...(url !== webhook.url && { url }),
+    ...(chosen && { view }),
+    ...((chosen || !isSame(columns, webhook.columns)) && { columns: columns && [...columns] }),
+    ...((chosen || !isSame(events, webhook.events)) && { events: [...events] }),
+  };
+}
+
+/** Whether a view has changed since an administrator chose it: messages follow it as it was then. */
+export function isOutdated({ frozen }: Webhook, view: SavedView | undefined): boolean {
+  return frozen !== null && view !== undefined && !isSame(frozen.query, view.query);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** A secret that was just made. */
@@ -56,8 +78,8 @@ export class Webhooks {
   }
 
   /** Define one. `key` is the same when it is tried again, and so is the secret then. Answers whether the API took it. */
-  async create({ url, view, events, enabled }: WebhookDraft, key: string): Promise<boolean> {
-    const body: WebhookCreate = { url, events: [...events], enabled, ...(view !== null && { view }) };
+  async create({ url, view, columns, events, enabled }: WebhookDraft, key: string): Promise<boolean> {
+    const body: WebhookCreate = { url, view, columns: columns && [...columns], events: [...events], enabled };
     return this.changing(async () => {
       const { body: made } = await this.api.call('POST', '/v1/projects/{project}/webhooks', {
         path: { project: this.project },
@@ -68,8 +90,7 @@ export class Webhooks {
     });
   }
 
-  async change(webhook: Webhook, { url, events, enabled }: Partial<WebhookDraft>): Promise<boolean> {
-    const body = { ...(url !== undefined && { url }), ...(events && { events: [...events] }), ...(enabled !== undefined && { enabled }) };
+  async change(webhook: Webhook, body: WebhookPatch): Promise<boolean> {
     return this.changing(() =>
       this.api.call('PATCH', '/v1/projects/{project}/webhooks/{webhook}', { path: this.pathOf(webhook), body, headers: seen(webhook) }),
     );

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Webhook, WebhookDelivery } from '../api/types';
 import { formatDatetime } from '../cells/format';
 import type { ProjectModel } from '../project/model';
-import { eventsOf, Webhooks, type ToldSecret, type WebhookDraft, type WebhookEvent } from '../project/webhooks';
+import { changesOf, eventsOf, isOutdated, Webhooks, type ToldSecret, type WebhookDraft, type WebhookEvent } from '../project/webhooks';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
@@ -71,16 +71,31 @@ interface WebhookProps {
 }
 
 function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
-  const { url, view, events, enabled, notice, rotating_until: rotating } = webhook;
+  const { url, view, frozen, columns, events, enabled, notice, rotating_until: rotating } = webhook;
   const busy = webhooks.busy.value;
-  const viewName = view === null ? words.webhooks.all : (model.views.list.value.find(({ id }) => id === view)?.name ?? view);
+  const rows = frozen === null ? words.webhooks.all : words.webhooks.frozen(frozen.name, formatDatetime(frozen.at), frozen.by);
+  const outdated = isOutdated(webhook, model.views.list.value.find(({ id }) => id === view));
   return (
     <li aria-label={url}>
       <strong>{url}</strong>
       <p class="soft">
-        {[enabled ? words.webhooks.on : words.webhooks.off, viewName, events.map((event) => words.webhooks.events[event]).join(', ')].join(' · ')}
+        {[enabled ? words.webhooks.on : words.webhooks.off, rows, events.map((event) => words.webhooks.events[event]).join(', ')].join(' · ')}
       </p>
-      {notice && <p class="bad">{words.webhooks.notice(formatDatetime(notice.at), notice.reason)}</p>}
+      {columns !== null && <p class="soft">{words.webhooks.sent(columns.map((id) => model.field(id)?.name ?? id))}</p>}
+      {notice && <p class="bad">{words.webhooks.notice(formatDatetime(notice.at), notice.reason, enabled)}</p>}
+      {notice && enabled && (
+        <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { notice: null })}>
+          {words.webhooks.confirm}
+        </button>
+      )}
+      {outdated && (
+        <>
+          <p class="bad">{words.webhooks.outdated}</p>
+          <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { view, columns: columns && [...columns] })}>
+            {words.webhooks.choose}
+          </button>
+        </>
+      )}
       {rotating !== null && <p class="soft">{words.webhooks.rotating(formatDatetime(rotating))}</p>}
       <div class="row">
         <button class="button" type="button" disabled={busy} onClick={() => void webhooks.change(webhook, { enabled: !enabled })}>
@@ -93,10 +108,11 @@ function WebhookItem({ model, webhooks, webhook }: WebhookProps) {
         <WebhookForm
           key={webhook.version}
           model={model}
-          initial={{ url, view, events, enabled }}
+          initial={{ url, view, columns, events, enabled }}
+          chosen={frozen?.name ?? null}
           isNew={false}
           busy={busy}
-          onSave={({ url: to, events: told }) => void webhooks.change(webhook, { url: to, events: told })}
+          onSave={(draft) => void webhooks.change(webhook, changesOf(webhook, draft))}
         />
       </Fold>
       <Fold label={words.webhooks.deliveries}>
@@ -116,7 +132,7 @@ function Fold({ label, children }: { readonly label: string; readonly children: 
   );
 }
 
-const NEW: WebhookDraft = { url: '', view: null, events: eventsOf(null), enabled: true };
+const NEW: WebhookDraft = { url: '', view: null, columns: null, events: eventsOf(null), enabled: true };
 
 function NewWebhook({ model, webhooks }: { readonly model: ProjectModel; readonly webhooks: Webhooks }) {
   const [round, setRound] = useState(0);
@@ -141,17 +157,24 @@ function NewWebhook({ model, webhooks }: { readonly model: ProjectModel; readonl
 interface WebhookFormProps {
   readonly model: ProjectModel;
   readonly initial: WebhookDraft;
+  /** The name of its view when that was chosen: the view may be deleted, or private. */
+  readonly chosen?: string | null;
   readonly isNew: boolean;
   readonly busy: boolean;
   readonly onSave: (draft: WebhookDraft) => void;
 }
 
-function WebhookForm({ model, initial, isNew, busy, onSave }: WebhookFormProps) {
+function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: WebhookFormProps) {
   const [draft, setDraft] = useState(initial);
   const put = (change: Partial<WebhookDraft>) => setDraft({ ...draft, ...change });
   const toggle = (event: WebhookEvent) =>
     put({ events: eventsOf(draft.view).filter((one) => (one === event ? !draft.events.includes(one) : draft.events.includes(one))) });
+  const toggleColumn = (field: string) => {
+    const columns = draft.columns ?? [];
+    put({ columns: columns.includes(field) ? columns.filter((one) => one !== field) : [...columns, field] });
+  };
   const views = model.views.list.value.filter(({ visibility }) => visibility !== 'private');
+  const gone = initial.view !== null && !views.some(({ id }) => id === initial.view);
   return (
     <form
       class="form"
@@ -164,25 +187,44 @@ function WebhookForm({ model, initial, isNew, busy, onSave }: WebhookFormProps) 
         {words.webhooks.url}
         <input type="url" required placeholder="https://" value={draft.url} onInput={(event) => put({ url: event.currentTarget.value })} />
       </label>
-      {isNew && (
+      <label>
+        {words.webhooks.view}
+        <select
+          value={draft.view ?? ''}
+          onChange={(event) => {
+            const view = event.currentTarget.value || null;
+            const shown = views.find(({ id }) => id === view)?.columns ?? null;
+            put({ view, events: eventsOf(view), columns: shown?.map(({ field }) => field) ?? null });
+          }}
+        >
+          <option value="">{words.webhooks.all}</option>
+          {gone && <option value={initial.view}>{chosen}</option>}
+          {views.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      {draft.view !== null && <p class="soft">{words.webhooks.freezes}</p>}
+      <fieldset class="radios">
+        <legend>{words.webhooks.columns}</legend>
         <label>
-          {words.webhooks.view}
-          <select
-            value={draft.view ?? ''}
-            onChange={(event) => {
-              const view = event.currentTarget.value || null;
-              put({ view, events: eventsOf(view) });
-            }}
-          >
-            <option value="">{words.webhooks.all}</option>
-            {views.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
+          <input
+            type="checkbox"
+            checked={draft.columns === null}
+            onChange={(event) => put({ columns: event.currentTarget.checked ? null : model.fields.map(({ id }) => id) })}
+          />
+          {words.webhooks.allFields}
         </label>
-      )}
+        {draft.columns !== null &&
+          model.fields.map(({ id, name }) => (
+            <label key={id}>
+              <input type="checkbox" checked={draft.columns?.includes(id)} onChange={() => toggleColumn(id)} />
+              {name}
+            </label>
+          ))}
+      </fieldset>
       <fieldset class="radios">
         <legend>{words.webhooks.told}</legend>
         {eventsOf(draft.view).map((event) => (

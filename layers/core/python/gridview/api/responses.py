@@ -229,75 +229,6 @@ class IndexList(AnswerModel):
     next: None
 
 
-class WebhookNotice(AnswerModel):
-    """Why a webhook was disabled by itself."""
-
-    at: AwareDatetime
-    reason: str
-
-
-class WebhookAnswer(_Written):
-    """A webhook: where changes are sent, and which of them."""
-
-    id: str = ModelField(pattern=f"^{ids.WEBHOOK.pattern}$")
-    url: str
-    view: str | None = ModelField(description="The saved view whose rows it follows; null: all issues.")
-    events: list[Literal["create", "update", "delete", "restore", "enter", "leave", "change"]]
-    enabled: bool
-    notice: WebhookNotice | None = ModelField(
-        description="Why it was disabled by itself; null if it was not. To enable it takes the notice away."
-    )
-    rotating_until: AwareDatetime | None = ModelField(
-        description="Until when a secret that was replaced signs too; null if none does."
-    )
-
-
-class WebhookWithSecret(WebhookAnswer):
-    """A webhook with its new secret, which is never told again."""
-
-    secret: str = ModelField(pattern="^whsec_[A-Za-z0-9+/]+=*$")
-
-
-class WebhookList(AnswerModel):
-    """The webhooks in creation order, all of them."""
-
-    items: list[WebhookAnswer]
-    next: None
-
-
-class ChangedIssue(AnswerModel):
-    """An issue and the version that the change made."""
-
-    num: Ordinal
-    version: Ordinal
-
-
-class WebhookDelivery(AnswerModel):
-    """The delivery of a change to a webhook: how often it was tried, and what came of it."""
-
-    id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
-    message: str = ModelField(description="The header `webhook-id` of its message.")
-    event: Literal["create", "update", "delete", "restore", "enter", "leave", "change", "reset"]
-    issue: ChangedIssue | None = ModelField(description="The issue that changed; null for a reset.")
-    at: AwareDatetime = ModelField(description="When the change was made.")
-    status: Literal["pending", "delivered", "failed"] = ModelField(
-        description="`pending`: it will be tried again; `failed`: it was given up."
-    )
-    attempts: int = ModelField(ge=0, description="Since it was first tried, or replayed.")
-    last_attempt: AwareDatetime | None
-    next_attempt: AwareDatetime | None
-    code: int | None = ModelField(description="The status that the receiver answered; null if it gave none.")
-    answer: str = ModelField(description="The beginning of its answer.")
-    problem: str | None = ModelField(description="Why the last attempt failed; null if it did not.")
-
-
-class DeliveryPage(AnswerModel):
-    """A page of the deliveries of a webhook, the last change first."""
-
-    items: list[WebhookDelivery]
-    next: str | None
-
-
 class Issue(_Written):
     """An issue with all its values."""
 
@@ -630,6 +561,94 @@ class SavedViewPage(AnswerModel):
 
     items: list[SavedView]
     next: str | None = ModelField(description="The cursor of the next page; null at the end.")
+
+
+class WebhookNotice(AnswerModel):
+    """What an administrator has to decide of a webhook."""
+
+    at: AwareDatetime
+    reason: str
+
+
+class ChosenView(AnswerModel):
+    """A saved view as it was when an administrator chose it for a webhook."""
+
+    name: str
+    at: AwareDatetime
+    by: str
+    query: SavedQuery
+
+
+class WebhookAnswer(_Written):
+    """A webhook: where changes are sent, and which of them."""
+
+    id: str = ModelField(pattern=f"^{ids.WEBHOOK.pattern}$")
+    url: str
+    view: str | None = ModelField(description="The saved view whose rows it follows; null: all issues.")
+    frozen: ChosenView | None = ModelField(
+        description="What the view was when an administrator chose it. The webhook follows these rows; null without a view."
+    )
+    columns: list[str] | None = ModelField(
+        description="The only fields whose values are sent; null: all. A deleted field is not sent."
+    )
+    gone: list[GonePart] = ModelField(
+        description="The first 100 deleted fields and options of the filter, the order and the columns."
+    )
+    events: list[Literal["create", "update", "delete", "restore", "enter", "leave", "change"]]
+    enabled: bool
+    notice: WebhookNotice | None = ModelField(
+        description="Why it was disabled by itself, or that its view is deleted or private while it goes on. "
+        "Choosing rows, enabling it or `notice: null` clears it."
+    )
+    rotating_until: AwareDatetime | None = ModelField(
+        description="Until when a secret that was replaced signs too; null if none does."
+    )
+
+
+class WebhookWithSecret(WebhookAnswer):
+    """A webhook with its new secret, which is never told again."""
+
+    secret: str = ModelField(pattern="^whsec_[A-Za-z0-9+/]+=*$")
+
+
+class WebhookList(AnswerModel):
+    """The webhooks in creation order, all of them."""
+
+    items: list[WebhookAnswer]
+    next: None
+
+
+class ChangedIssue(AnswerModel):
+    """An issue and the version that the change made."""
+
+    num: Ordinal
+    version: Ordinal
+
+
+class WebhookDelivery(AnswerModel):
+    """The delivery of a change to a webhook: how often it was tried, and what came of it."""
+
+    id: str = ModelField(pattern=f"^{ids.DELIVERY.pattern}$")
+    message: str = ModelField(description="The header `webhook-id` of its message.")
+    event: Literal["create", "update", "delete", "restore", "enter", "leave", "change", "reset"]
+    issue: ChangedIssue | None = ModelField(description="The issue that changed; null for a reset.")
+    at: AwareDatetime = ModelField(description="When the change was made.")
+    status: Literal["pending", "delivered", "failed"] = ModelField(
+        description="`pending`: it will be tried again; `failed`: it was given up."
+    )
+    attempts: int = ModelField(ge=0, description="Since it was first tried, or replayed.")
+    last_attempt: AwareDatetime | None
+    next_attempt: AwareDatetime | None
+    code: int | None = ModelField(description="The status that the receiver answered; null if it gave none.")
+    answer: str = ModelField(description="The beginning of its answer.")
+    problem: str | None = ModelField(description="Why the last attempt failed; null if it did not.")
+
+
+class DeliveryPage(AnswerModel):
+    """A page of the deliveries of a webhook, the last change first."""
+
+    items: list[WebhookDelivery]
+    next: str | None
 
 
 class IssueComment(_Written):

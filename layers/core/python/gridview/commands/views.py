@@ -3,7 +3,7 @@
 What a view shows is checked and told by `query.saved_views`; whoever calls hands that in.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -49,6 +49,16 @@ Ready = Callable[[View], tuple[View, dict[str, Any]]]
 
 TellView = Callable[[View], dict[str, Any]]
 """Tells a view as the API returns it."""
+
+Beside = Callable[[View, View | None], Iterable[Write]]
+"""Makes the writes that belong into the transaction in which a view becomes another one, or is deleted (None)."""
+
+
+def nothing_beside(_: View, after: View | None) -> Iterable[Write]:
+    """No further write."""
+    del after
+    return ()
+
 
 WRITES: Mapping[Visibility, Role] = {
     "private": Role.VIEWER,
@@ -112,9 +122,12 @@ def update_view(
     ready: Ready,
     tell: TellView,
     *,
+    beside: Beside = nothing_beside,
     epoch: EpochCheck = CONFIRMED,
 ) -> dict[str, Any]:
-    """Change a view: one transaction. NotFound, VersionMismatch, Forbidden; Unprocessable as for a new one.
+    """Change a view: one transaction, with what belongs `beside` it.
+
+    NotFound, VersionMismatch, Forbidden; Unprocessable as for a new one.
 
     Where everybody sees it, it takes the role for what it was and for what it becomes. What changes nothing is not written.
     """
@@ -128,7 +141,7 @@ def update_view(
         if after == view:
             return tell(view)
         after, told = ready(after.next_version(actor.user, clock.now()))
-        table.transact(_replacing(table, catalog, actor, view, after))
+        table.transact([*_replacing(table, catalog, actor, view, after), *beside(view, after)])
         return told
 
     return retry_lost_races(changed)
@@ -142,15 +155,16 @@ def delete_view(
     expected: Expected,
     tell: TellView,
     *,
+    beside: Beside = nothing_beside,
     epoch: EpochCheck = CONFIRMED,
 ) -> None:
-    """Delete a view: one transaction. NotFound, VersionMismatch, Forbidden."""
+    """Delete a view: one transaction, with what belongs `beside` it. NotFound, VersionMismatch, Forbidden."""
 
     def deleted() -> None:
         view = epoch.beside(table, lambda: get_view(table, catalog, actor, num))
         actor.require(WRITES[view.visibility])
         check(expected, view.version, lambda: tell(view))
-        table.transact(_replacing(table, catalog, actor, view, None))
+        table.transact([*_replacing(table, catalog, actor, view, None), *beside(view, None)])
 
     retry_lost_races(deleted)
 

@@ -23,9 +23,8 @@ from gridview.encoding.values import datetime_json
 from gridview.index.feed_positions import FeedPosition
 from gridview.index.history import read_changes as read_history
 from gridview.index.journal_log import Log
-from gridview.live.change_requests import rows_of
 from gridview.live.feed import FeedPage, end_of, read_changes
-from gridview.live.followed_rows import FollowedRows, RowMove
+from gridview.live.followed_rows import RowMove
 from gridview.live.messages import body_of, tells_nothing
 from gridview.live.outbox import GONE, RESET, Delivery, Outbox, RowKeys, new_outbox
 from gridview.live.outbox_store import OutboxLost, OutboxStore
@@ -34,14 +33,12 @@ from gridview.live.row_moves import Unjudged, Verdict, moves_of
 from gridview.live.sending import Sender
 from gridview.live.signatures import signed_headers
 from gridview.live.webhook import Notice, Webhook
-from gridview.query.saved_views import view_json
-from gridview.schema.catalog import Catalog, UnknownOption
+from gridview.schema.catalog import Catalog
 from gridview.schema.generations import IndexNotReady
 from gridview.schema.history import Change
 from gridview.schema.jobs import Hint
 from gridview.schema.leases import RETRY
 from gridview.schema.store import Catalogs, ProjectClosed
-from gridview.schema.views import View
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
 from gridview.support.errors import (
@@ -73,6 +70,7 @@ _MISSING = 2.0
 """Seconds until a number is looked for again at which the feed waits."""
 
 _FORGOTTEN = "Nothing was sent: what the message tells is not remembered any more."
+_OTHER_ROWS = "Nothing was sent: an administrator has chosen other rows since."
 
 
 class Delivered(NamedTuple):
@@ -207,7 +205,7 @@ class _Turn:
             catalog = self._means.catalogs.current(self._means.table, webhook.tenant, webhook.project)
             retries = self._store.due_retries(self._room)
             if retries:
-                if not self._tried(webhook, catalog, self._with_changes(catalog, retries)):
+                if not self._tried(webhook, catalog, self._with_changes(webhook, catalog, retries)):
                     return None
                 continue
             wait = self._deliver_next(webhook, catalog)
@@ -252,11 +250,11 @@ class _Turn:
     def _judged(self, webhook: Webhook, page: FeedPage) -> tuple[FeedPage, Sequence[Verdict] | None]:
         """What each change of a page does to the rows of the webhook's view; None: it follows all issues.
 
-        The page ends where that is not known yet. NotFound, IndexNotReady, Unprocessable and other refusals of the view.
+        The page ends where that is not known yet. IndexNotReady, Unprocessable and Conflict of the frozen view.
         """
         if webhook.view is None:
             return page, None
-        rows = self._rows(webhook, page.catalog)
+        rows = webhook.view.rows(page.catalog)
         if self._outbox.rows not in ("", rows.fingerprint):
             self._outbox = replace(self._outbox, missed=True)
         self._outbox = replace(self._outbox, rows=rows.fingerprint)
@@ -269,16 +267,6 @@ class _Turn:
             page, events=page.events[:count], behind=page.behind[:count], position=end, overdue=()
         )
         return replace(known, ended=True, held=True), verdicts[:count]
-
-    def _rows(self, webhook: Webhook, catalog: Catalog) -> FollowedRows:
-        place = keys.views(webhook.tenant, webhook.project)
-        item = self._means.table.get(place, keys.shared_view(webhook.view or 0), consistent=True)
-        if item is None:
-            raise Conflict("The view is gone, or only one user sees it.")
-        try:
-            return rows_of(catalog, view_json(catalog, View.from_item(item))["query"])
-        except UnknownOption:
-            raise Overloaded("The definitions are just being changed.") from None
 
     def _page_delivered(self, webhook: Webhook, page: FeedPage, verdicts: Sequence[Verdict] | None) -> bool:
         """Deliver what a page tells, as far as there is time, and go behind it. False if the webhook is disabled."""
@@ -318,13 +306,15 @@ class _Turn:
             move = verdict if isinstance(verdict, RowMove) else None
             # A webhook of a view has no event of an issue among its own: what does nothing to the rows is passed over.
             event = change.kind if move is None else move.move
-            if event in webhook.events and not tells_nothing(page.catalog, change):
+            if event in webhook.events and not tells_nothing(webhook, page.catalog, change, move):
                 one = Delivery(behind.number, behind.place, event, change.at, change.num, change.version)
                 row = None if move is None else RowKeys(move.key, move.before)
-                yield _Told(replace(one, row=row), change, behind)
+                yield _Told(replace(one, row=row, choice=webhook.choice), change, behind)
 
-    def _with_changes(self, catalog: Catalog, deliveries: Sequence[Delivery]) -> list[_Told]:
-        """Deliveries with what they tell: a read unit for each 4 KB. What is forgotten is given up here."""
+    def _with_changes(
+        self, webhook: Webhook, catalog: Catalog, deliveries: Sequence[Delivery]
+    ) -> list[_Told]:
+        """Deliveries with what they tell: a read unit for each 4 KB. What is forgotten, or of former rows, is given up here."""
         wanted = [
             (one.num, one.version) for one in deliveries if one.num is not None and one.version is not None
         ]
@@ -334,10 +324,11 @@ class _Turn:
         for one in deliveries:
             if one.num is None or one.version is None:
                 told.append(_Told(one, None))
-            elif (one.num, one.version) in found:
+            elif one.choice == webhook.choice and (one.num, one.version) in found:
                 told.append(_Told(one, found[one.num, one.version]))
             else:
-                self._store.record(one, one.given_up(_FORGOTTEN))
+                why = _FORGOTTEN if one.choice == webhook.choice else _OTHER_ROWS
+                self._store.record(one, one.given_up(why))
                 self.given_up += 1
         return told
 

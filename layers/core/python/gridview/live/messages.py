@@ -2,13 +2,14 @@
 
     {"type": "update", "timestamp": "2026-11-21T08:00:00Z", "project": "demo", "webhook": "w3k9q2m7x1c0z", "data": {...}}
 
-`data` is the event as the feed of changes tells it (`event_json`).
+`data` is the event as the feed of changes tells it (`event_json`), of the webhook's columns only.
 """
 
 from typing import Any, Final
 
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.values import datetime_json
+from gridview.live.followed_rows import RowMove
 from gridview.live.outbox import Delivery
 from gridview.live.webhook import Webhook
 from gridview.schema.catalog import Catalog
@@ -20,9 +21,10 @@ MOST_BYTES_SENT: Final = 256 * 1024
 
 def body_of(webhook: Webhook, catalog: Catalog, delivery: Delivery, change: Change | None) -> bytes:
     """The body of a delivery's message; `change` is what it tells, None for a reset. Definitions are those of `catalog`."""
-    data: dict[str, Any] = {} if change is None else event_json(catalog, change)
+    data: dict[str, Any] = {} if change is None else event_json(catalog, change, webhook.columns)
     if delivery.row is not None:
-        data |= {"move": delivery.event, "key": delivery.row.key, "from": delivery.row.before}
+        key, before = delivery.row if webhook.sends_keys else (None, None)
+        data |= {"move": delivery.event, "key": key, "from": before}
     body = {
         "type": delivery.event,
         "timestamp": datetime_json(delivery.at),
@@ -36,6 +38,8 @@ def body_of(webhook: Webhook, catalog: Catalog, delivery: Delivery, change: Chan
     return dumps({**body, "data": {**data, "fields": {}, "left_out": sorted(data["fields"])}})
 
 
-def tells_nothing(catalog: Catalog, change: Change) -> bool:
-    """Whether nothing is told of a change: it has touched no field that the project has by now."""
-    return change.kind == "update" and not event_json(catalog, change)["fields"]
+def tells_nothing(webhook: Webhook, catalog: Catalog, change: Change, move: RowMove | None) -> bool:
+    """Whether a webhook's receiver would learn nothing of a change: it touched no field that is sent, and moved no row visibly."""
+    if change.kind != "update" or event_json(catalog, change, webhook.columns)["fields"]:
+        return False
+    return move is None or (move.move == "change" and (move.key == move.before or not webhook.sends_keys))

@@ -155,8 +155,8 @@ class RowKeys(NamedTuple):
 class Delivery:
     """The delivery of a change, or of a reset (which is of no issue), to a webhook.
 
-    Its place in the feed is behind the version that it tells. Instants are stored ones; empty: never. `at` is when the change was
-    made, `first` when it was first tried, or replayed; the next attempt is `due`.
+    Its place in the feed is behind the version that it tells. `choice` is the choice of rows of the webhook by which it was judged.
+    Instants are stored ones; empty: never. `at` is when the change was made, `first` when it was first tried, or replayed; the next attempt is `due`.
     """
 
     number: int
@@ -166,6 +166,7 @@ class Delivery:
     num: int | None = None
     version: int | None = None
     row: RowKeys | None = None
+    choice: int = 0
     status: Status = "pending"
     attempts: int = 0
     first: str = ""
@@ -221,6 +222,7 @@ class Delivery:
             "num": self.num,
             "version": self.version,
             "row": None if self.row is None else [*self.row],
+            "choice": self.choice,
             "status": self.status,
             "attempts": self.attempts,
             "first": self.first,
@@ -251,6 +253,7 @@ class Delivery:
             item["num"],
             item["version"],
             None if item["row"] is None else RowKeys(*item["row"]),
+            item["choice"],
             item["status"],
             item["attempts"],
             item["first"],

@@ -4,11 +4,14 @@ Its secrets are sealed wherever they are stored. The API answers a secret once: 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Self
 
 from gridview.encoding import keys
 from gridview.encoding.values import datetime_json
+from gridview.live.frozen_views import FrozenView
+from gridview.query.saved_views import MAX_GONE, field_at
+from gridview.schema.catalog import Catalog
 
 EVENTS: Final = ("create", "update", "delete", "restore")
 """The kinds of events of a project."""
@@ -34,7 +37,7 @@ class SealedSecret(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """Why and when (a stored instant) a webhook was disabled by itself."""
+    """What an administrator has to know or decide of a webhook, and since when (a stored instant)."""
 
     at: str
     reason: str
@@ -47,9 +50,11 @@ def binding_of(tenant: str, project: str, webhook: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A webhook of a project. `secrets`: the present one first. `notice`: it was disabled by itself.
+    """A webhook of a project. `secrets`: the present one first. `notice`: it was disabled by itself, or its view is gone.
 
-    `view`: the number of the saved view whose rows it follows; then `events` are what becomes of these.
+    `view`: the saved view whose rows it follows, as it was when it was chosen; then `events` are what becomes of these. `columns`:
+    the internal ids of the only fields whose values it is sent, and `named` their ids in the API when they were chosen; None: all.
+    `choice` counts how often its rows were chosen: what was sent of former ones is not sent again.
 
     Every write that people can tell raises `version`.
     """
@@ -67,7 +72,15 @@ class Webhook:
     enabled: bool = True
     notice: Notice | None = None
     version: int = 1
-    view: int | None = None
+    view: FrozenView | None = None
+    columns: tuple[str, ...] | None = None
+    named: Mapping[str, str] = field(default_factory=dict)
+    choice: int = 0
+
+    @property
+    def sends_keys(self) -> bool:
+        """Whether it may be sent the keys of rows, which hold the values that these are sorted by."""
+        return self.columns is None or self.view is None or self.view.order <= {*self.columns}
 
     @property
     def binding(self) -> bytes:
@@ -88,6 +101,10 @@ class Webhook:
         """The same, as it is stored after a change by a user."""
         return replace(self, version=self.version + 1, updated=now, updated_by=by)
 
+    def noticed(self, notice: Notice) -> Self:
+        """The same, as it is stored with a notice. It goes on."""
+        return replace(self, notice=notice, version=self.version + 1, updated=notice.at)
+
     def disabled(self, notice: Notice) -> Self:
         """The same, as it is stored when it was disabled by itself."""
         return replace(self, enabled=False, notice=notice, version=self.version + 1, updated=notice.at)
@@ -102,7 +119,10 @@ class Webhook:
             "enabled": self.enabled,
             "secrets": [list(one) for one in self.secrets],
             "notice": None if self.notice is None else list(self.notice),
-            "view": self.view,
+            "view": None if self.view is None else self.view._asdict(),
+            "columns": None if self.columns is None else list(self.columns),
+            "named": dict(self.named),
+            "choice": self.choice,
             "version": self.version,
             "created": self.created,
             "created_by": self.created_by,
@@ -128,16 +148,32 @@ class Webhook:
             created_by=item["created_by"],
             updated=item["updated"],
             updated_by=item["updated_by"],
-            view=item.get("view"),
+            view=None if item["view"] is None else FrozenView(**item["view"]),
+            columns=None if item["columns"] is None else tuple(item["columns"]),
+            named=item["named"],
+            choice=item["choice"],
         )
 
-    def to_json(self, now: str) -> dict[str, Any]:
+    def to_json(self, catalog: Catalog, now: str) -> dict[str, Any]:
         """As the API answers it, without a secret. `rotating_until`: as long there is more than one signature."""
+        view = self.view
+        query, gone = (None, []) if view is None else view.query(catalog)
+        columns = None if self.columns is None else [(key, field_at(catalog, key)) for key in self.columns]
+        gone += [
+            {"part": "columns", "field": self.named.get(key, key)}
+            for key, found in columns or ()
+            if found is None
+        ]
         former = [one.until for one in self.secrets if one.until is not None and one.until > now]
         return {
             "id": self.id,
             "url": self.url,
-            "view": None if self.view is None else f"v{self.view}",
+            "view": None if view is None else view.id,
+            "frozen": None
+            if view is None
+            else {"name": view.name, "at": datetime_json(view.at), "by": view.by, "query": query},
+            "columns": None if columns is None else [found.id for _, found in columns if found is not None],
+            "gone": gone[:MAX_GONE],
             "events": list(self.events),
             "enabled": self.enabled,
             "notice": None

@@ -12,6 +12,7 @@ from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.live.outbox import Delivery
 from gridview.live.webhook import Webhook
+from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.errors import NotFound
@@ -20,15 +21,19 @@ from gridview.support.validation import as_integers, parse
 
 def list_webhooks(table: Table, catalogs: Catalogs, actor: Actor, project: str) -> dict[str, Any]:
     """The project's webhooks in creation order, strongly consistent: a read unit for each 4 KB. NotFound."""
-    found = catalogs.existing(table, actor.tenant, project, lambda _: stored(table, actor.tenant, project))
+    found = stored(table, actor.tenant, project)
+    catalog = catalogs.current(
+        table, actor.tenant, project
+    )  # after them: it knows every field that they name
     now = clock.now()
     in_order = sorted(found, key=lambda one: (one.created, one.id))
-    return {"items": [one.to_json(now) for one in in_order], "next": None}
+    return {"items": [one.to_json(catalog, now) for one in in_order], "next": None}
 
 
 def get_webhook(table: Table, catalogs: Catalogs, actor: Actor, project: str, webhook: str) -> dict[str, Any]:
     """A webhook as the API answers it, strongly consistent: a read unit. NotFound."""
-    return existing(table, catalogs, actor, project, webhook).to_json(clock.now())
+    found, catalog = existing(table, catalogs, actor, project, webhook)
+    return found.to_json(catalog, clock.now())
 
 
 def list_deliveries(
@@ -61,17 +66,15 @@ def list_deliveries(
     }
 
 
-def existing(table: Table, catalogs: Catalogs, actor: Actor, project: str, webhook: str) -> Webhook:
-    """A webhook, strongly consistent, and beside it the project's epoch: 2 read units. NotFound."""
-    found = catalogs.existing(
-        table,
-        actor.tenant,
-        project,
-        lambda _: table.get(keys.webhooks(actor.tenant, project), webhook, consistent=True),
-    )
+def existing(
+    table: Table, catalogs: Catalogs, actor: Actor, project: str, webhook: str
+) -> tuple[Webhook, Catalog]:
+    """A webhook and the definitions after it, strongly consistent: 2 read units. NotFound."""
+    found = table.get(keys.webhooks(actor.tenant, project), webhook, consistent=True)
+    catalog = catalogs.current(table, actor.tenant, project)
     if found is None:
         raise NotFound("Webhook not found.")
-    return Webhook.from_item(found)
+    return Webhook.from_item(found), catalog
 
 
 def stored(table: Table, tenant: str, project: str) -> list[Webhook]:

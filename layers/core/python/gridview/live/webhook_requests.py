@@ -8,13 +8,17 @@ from pydantic import ValidationInfo, WithJsonSchema, field_validator
 
 from gridview.live.targets import MAX_URL, URL_PATTERN, target_of
 from gridview.live.webhook import EVENTS, MOVES
+from gridview.query.grid_request import MAX_COLUMNS
+from gridview.query.predicates import NUMBER
 from gridview.schema import ids
+from gridview.schema.catalog import NUM, Catalog
 from gridview.support.errors import FieldError, InvalidRequest
 from gridview.support.validation import RequestModel, omissible
 
 LOCALHOST = "localhost"
 """What the context of a validation is called that says whether servers of this machine are taken."""
 
+_FieldId = Annotated[str, WithJsonSchema(ids.FIELD_ID_SCHEMA)]
 _Kind = Literal["create", "update", "delete", "restore", "enter", "leave", "change"]
 _Events = Annotated[list[_Kind], ModelField(min_length=1, max_length=len(EVENTS))]
 _URL = WithJsonSchema(
@@ -38,6 +42,21 @@ def _checked_events(events: list[_Kind]) -> list[_Kind]:
     return sorted(events, key=(*EVENTS, *MOVES).index)
 
 
+def keys_of_columns(catalog: Catalog, columns: Sequence[str]) -> tuple[str, ...]:
+    """The internal ids of fields. InvalidRequest names those that are no fields of the project, or are named twice."""
+    found = [NUMBER if one == NUM else catalog.get(one) for one in columns]
+    wrong = [
+        FieldError(
+            f"columns.{at}", "is not a field of the project" if found[at] is None else "is named twice"
+        )
+        for at, one in enumerate(columns)
+        if found[at] is None or one in columns[:at]
+    ]
+    if wrong:
+        raise InvalidRequest("The request is not valid.", wrong)
+    return tuple(one.key for one in found if one is not None)
+
+
 def check_events(events: Sequence[str], *, of_view: bool) -> None:
     """InvalidRequest if these are no events of a project, or of a view."""
     known = MOVES if of_view else EVENTS
@@ -46,13 +65,20 @@ def check_events(events: Sequence[str], *, of_view: bool) -> None:
         raise InvalidRequest("The request is not valid.", [FieldError("events", told)])
 
 
+_View = Annotated[str, ModelField(pattern=f"^{ids.VIEW.pattern}$")] | None
+_SentColumns = Annotated[list[_FieldId], ModelField(max_length=MAX_COLUMNS)] | None
+
+
 class WebhookCreate(RequestModel):
     """POST /v1/projects/{project}/webhooks. Without `events` it gets all of them."""
 
     url: Annotated[str, _URL]
-    view: Annotated[str, ModelField(pattern=f"^{ids.VIEW.pattern}$")] | None = ModelField(
+    view: _View = ModelField(
         default=None,
-        description="A saved view that everybody sees: its rows are followed, and `events` are `enter`, `leave` and `change`.",
+        description="A shared view: its rows are followed, by its filter of now, and `events` are `enter`, `leave` and `change`.",
+    )
+    columns: _SentColumns = omissible(
+        description="The only fields whose values are sent; null: all. Left out: the columns of the view, or all."
     )
     events: _Events = omissible()
     enabled: bool = True
@@ -65,8 +91,14 @@ class WebhookPatch(RequestModel):
     """PATCH /v1/projects/{project}/webhooks/{webhook}. Omitted properties stay unchanged."""
 
     url: Annotated[str, _URL] = omissible()
+    view: _View = omissible(
+        description="A shared view, by its filter of now, also if it is the same view; null: all issues. "
+        "`events` are all then unless given, and `columns` those of the view."
+    )
+    columns: _SentColumns = omissible(description="The only fields whose values are sent; null: all.")
     events: _Events = omissible()
     enabled: bool = omissible()
+    notice: None = omissible(description="null confirms the webhook as it is, and clears the notice.")
 
     _url = field_validator("url")(_checked_url)
     _named_once = field_validator("events")(_checked_events)

@@ -11,7 +11,7 @@ from typing import Any
 from gridview.commands.actor import Actor
 from gridview.commands.idempotency import Commit, at_once
 from gridview.commands.preconditions import Expected, check
-from gridview.dynamodb.expressions import ABSENT, delete, put, version_is
+from gridview.dynamodb.expressions import ABSENT, Write, delete, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.json_codec import loads
@@ -19,15 +19,24 @@ from gridview.encoding.seals import Seals
 from gridview.index.history import read_changes as read_history
 from gridview.index.journal_log import Log
 from gridview.live.feed import end_of, require_journal
+from gridview.live.frozen_views import columns_of, frozen
 from gridview.live.outbox import new_outbox
 from gridview.live.outbox_store import OutboxStore
 from gridview.live.signatures import new_secret
-from gridview.live.webhook import EVENTS, MOVES, ROTATION, SealedSecret, Webhook, binding_of
+from gridview.live.webhook import EVENTS, MOVES, ROTATION, Notice, SealedSecret, Webhook, binding_of
 from gridview.live.webhook_reads import existing, stored
-from gridview.live.webhook_requests import LOCALHOST, WebhookCreate, WebhookPatch, check_events
+from gridview.live.webhook_requests import (
+    LOCALHOST,
+    WebhookCreate,
+    WebhookPatch,
+    check_events,
+    keys_of_columns,
+)
 from gridview.schema import ids
+from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Hint
 from gridview.schema.store import Catalogs, retry_lost_races
+from gridview.schema.views import View
 from gridview.support import clock
 from gridview.support.errors import Conflict, FieldError, InvalidRequest, NotFound, Unprocessable
 from gridview.support.validation import parse
@@ -52,20 +61,11 @@ def create_webhook(
     NotJournalled if the project's changes cannot be followed; Unprocessable beyond 20. `localhost`: see `target_of`.
     """
     request = parse(WebhookCreate, body, {LOCALHOST: localhost})
-    view = None if request.view is None else ids.view_number(request.view)
-    known = EVENTS if view is None else MOVES
-    events = tuple(request.events) if "events" in request.model_fields_set else known
-    check_events(events, of_view=view is not None)
 
     def change() -> dict[str, Any]:
+        view = None if request.view is None else _shared_view(table, actor, project, request.view)
         catalog = catalogs.current(table, actor.tenant, project)
         require_journal(catalog)
-        if view is not None and not table.get(
-            keys.views(actor.tenant, project), keys.shared_view(view), consistent=True
-        ):
-            raise InvalidRequest(
-                "The request is not valid.", [FieldError("view", "must be a view that everybody sees")]
-            )
         if len(stored(table, actor.tenant, project)) >= MAX_WEBHOOKS:
             raise Unprocessable(f"A project can have at most {MAX_WEBHOOKS} webhooks. Delete one first.")
         now = clock.now()
@@ -75,17 +75,18 @@ def create_webhook(
             ids.new_webhook_id(),
             request.url,
             secrets=(),
-            events=events,
-            view=view,
             enabled=request.enabled,
             created=now,
             created_by=actor.user,
             updated=now,
             updated_by=actor.user,
         )
+        chosen = _with_events(
+            _with_columns(_with_view(empty, catalog, view, now, actor), catalog, request), request
+        )
         sealed = seals.seal(new_secret().encode(), empty.binding)
-        made = replace(empty, secrets=(SealedSecret(sealed),))
-        answered = {**made.to_json(now), "secret": sealed}
+        made = replace(chosen, secrets=(SealedSecret(sealed),))
+        answered = {**made.to_json(catalog, now), "secret": sealed}
         outbox = new_outbox(end_of(catalog, Log(table, actor.tenant, project)))
         commit(table, [put(made.to_item(), ABSENT), put(outbox.to_item(_outbox_of(made)), ABSENT)], answered)
         return answered
@@ -106,37 +107,103 @@ def update_webhook(
 ) -> dict[str, Any]:
     """Change a webhook: 2 write units. What changes nothing is not written. NotFound, VersionMismatch.
 
-    To enable it takes away the notice that it was disabled by itself. From then on it is sent what changes, after a reset that says
-    that something may have been missed: its outbox is put anew. NotJournalled.
+    `view` chooses its rows again, even those of the same view, as they are now. A choice, `enabled` and `notice` clear the notice.
+    A webhook that is enabled, or that follows other rows, is sent what changes from then on, after a reset that says that something
+    may have been missed: its outbox is put again. NotJournalled.
     """
     request = parse(WebhookPatch, body, {LOCALHOST: localhost})
     given = request.model_fields_set
 
     def change() -> dict[str, Any]:
-        before = existing(table, catalogs, actor, project, webhook)
-        check(expected, before.version, lambda: before.to_json(clock.now()))
+        wanted = request.view if "view" in given else None
+        view = None if wanted is None else _shared_view(table, actor, project, wanted)
+        before, catalog = existing(table, catalogs, actor, project, webhook)
+        check(expected, before.version, lambda: before.to_json(catalog, clock.now()))
+        now = clock.now()
         after = before
         if "url" in given:
             after = replace(after, url=request.url)
-        if "events" in given:
-            check_events(request.events, of_view=before.view is not None)
-            after = replace(after, events=tuple(request.events))
+        if "view" in given:
+            after = _with_view(after, catalog, view, now, actor)
+        after = _with_events(_with_columns(after, catalog, request), request)
         if "enabled" in given:
             after = replace(after, enabled=request.enabled)
-            if request.enabled:
-                after = replace(after, notice=None)
-        now = clock.now()
+        if after.choice > before.choice or "notice" in given or request.enabled:
+            after = replace(after, notice=None)
         if after != before:
             after = after.written(actor.user, now)
             writes = [put(after.to_item(), version_is(before.version))]
-            if after.enabled and not before.enabled:
-                catalog = catalogs.current(table, actor.tenant, project)
+            if after.enabled and (not before.enabled or after.choice > before.choice):
                 outbox = new_outbox(end_of(catalog, Log(table, actor.tenant, project)), missed=True)
                 writes.append(put(outbox.to_item(_outbox_of(after))))
             table.transact(writes)
-        return after.to_json(now)
+        return after.to_json(catalog, now)
 
     return retry_lost_races(change)
+
+
+def _shared_view(table: Table, actor: Actor, project: str, view: str) -> View:
+    """A view that everybody sees, strongly consistent: a read unit for each 4 KB. InvalidRequest if there is none."""
+    place = keys.views(actor.tenant, project), keys.shared_view(ids.view_number(view))
+    item = table.get(*place, consistent=True)
+    if item is None:
+        raise InvalidRequest(
+            "The request is not valid.", [FieldError("view", "must be a view that everybody sees")]
+        )
+    return View.from_item(item)
+
+
+def _with_view(webhook: Webhook, catalog: Catalog, view: View | None, now: str, actor: Actor) -> Webhook:
+    """The webhook with a view's rows and columns as they are; None: with all issues and fields. InvalidRequest."""
+    if view is None and webhook.view is None:
+        return webhook
+    if view is None:
+        return replace(webhook, view=None, columns=None, named={}, choice=webhook.choice + 1)
+    return replace(
+        webhook,
+        view=frozen(catalog, view, now, actor.user),
+        columns=columns_of(view),
+        named=view.look["named"],
+        choice=webhook.choice + 1,
+    )
+
+
+def _with_columns(webhook: Webhook, catalog: Catalog, request: WebhookCreate | WebhookPatch) -> Webhook:
+    """The webhook with the columns of a request, if it has some. InvalidRequest."""
+    if "columns" not in request.model_fields_set:
+        return webhook
+    if request.columns is None:
+        return replace(webhook, columns=None, named={})
+    columns = keys_of_columns(catalog, request.columns)
+    return replace(webhook, columns=columns, named=dict(zip(columns, request.columns, strict=True)))
+
+
+def _with_events(webhook: Webhook, request: WebhookCreate | WebhookPatch) -> Webhook:
+    """The webhook with the events of a request, or with all that it can have if its own are of other rows. InvalidRequest."""
+    known = EVENTS if webhook.view is None else MOVES
+    if "events" in request.model_fields_set:
+        check_events(request.events, of_view=webhook.view is not None)
+        return replace(webhook, events=tuple(request.events))
+    return webhook if {*webhook.events} <= {*known} else replace(webhook, events=known)
+
+
+def notices_of_view(table: Table, tenant: str, project: str, view: View, after: View | None) -> list[Write]:
+    """The writes that tell the webhooks of a view that it is deleted, or private: 2 write units each. They go on as they are.
+
+    None if everybody still sees it. Else a read unit for each 4 KB of the project's webhooks.
+    """
+    if view.owner or (after is not None and not after.owner):
+        return []
+    fate = "was deleted" if after is None else "is private now"
+    reason = (
+        f'The view "{view.name}" {fate}. The webhook keeps its filter. Confirm it, or choose another view.'
+    )
+    notice = Notice(clock.now(), reason)
+    return [
+        put(one.noticed(notice).to_item(), version_is(one.version))
+        for one in stored(table, tenant, project)
+        if one.view is not None and one.view.num == view.num and (one.enabled or one.notice is None)
+    ]
 
 
 def rotate_webhook(
@@ -152,11 +219,11 @@ def rotate_webhook(
     """Replace the secret of a webhook, answered with the new one, sealed: one transaction. The former one signs for a day too."""
 
     def change() -> dict[str, Any]:
-        before = existing(table, catalogs, actor, project, webhook)
+        before, catalog = existing(table, catalogs, actor, project, webhook)
         now = clock.now()
         sealed = seals.seal(new_secret().encode(), before.binding)
         after = before.rotated(sealed, now, clock.after(ROTATION)).written(actor.user, now)
-        answered = {**after.to_json(now), "secret": sealed}
+        answered = {**after.to_json(catalog, now), "secret": sealed}
         commit(table, [put(after.to_item(), version_is(before.version))], answered)
         return answered
 
@@ -169,8 +236,8 @@ def delete_webhook(
     """Delete a webhook: one transaction. Nothing is sent any more. NotFound, VersionMismatch. Its deliveries expire."""
 
     def change() -> None:
-        before = existing(table, catalogs, actor, project, webhook)
-        check(expected, before.version, lambda: before.to_json(clock.now()))
+        before, catalog = existing(table, catalogs, actor, project, webhook)
+        check(expected, before.version, lambda: before.to_json(catalog, clock.now()))
         item = before.to_item()
         table.transact(
             [
@@ -195,17 +262,19 @@ def replay_delivery(
 ) -> dict[str, Any]:
     """Have a delivery sent again, at once: a transaction of two items, and 3 write units. The message keeps its id.
 
-    NotFound; Conflict if the webhook is disabled, or what the message tells is not remembered any more.
+    NotFound; Conflict if the webhook is disabled, follows other rows by now, or what the message tells is not remembered any more.
     """
 
     def change() -> dict[str, Any]:
-        found = existing(table, catalogs, actor, project, webhook)
+        found, _ = existing(table, catalogs, actor, project, webhook)
         if not found.enabled:
             raise Conflict("The webhook is disabled. Enable it first.")
         store = OutboxStore(table, actor.tenant, project, webhook)
         before = store.delivery(delivery)
         if before is None:
             raise NotFound("Delivery not found.")
+        if before.choice != found.choice and before.num is not None:
+            raise Conflict("The webhook has followed other rows since. Read the issue instead.")
         if before.num is not None and before.version is not None:
             told = before.num, before.version
             if told not in read_history(table, actor.tenant, project, [told], consistent=True):

@@ -204,7 +204,7 @@ def ready(catalog: Catalog, view: View) -> tuple[View, dict[str, Any]]:
     before = view.look.get("named", {})
     named = {}
     for key in _keys(view.look):
-        field = _living(catalog, key)
+        field = field_at(catalog, key)
         named[key] = before.get(key, key) if field is None else field.id
     whole = replace(view, look={**view.look, "named": named})
     told = view_json(catalog, whole)
@@ -253,6 +253,12 @@ def view_json(catalog: Catalog, view: View) -> dict[str, Any]:
         "created_by": view.created_by,
         "updated_by": view.updated_by,
     }
+
+
+def query_json(catalog: Catalog, look: Look) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The order and the filter of a look as the API returns them, and what is gone of them."""
+    telling = _ToldView(catalog, look["named"])
+    return telling.query(look), telling.gone
 
 
 def remedies(catalog: Catalog, sort: Iterable[Mapping[str, Any]]) -> list[Any]:
@@ -323,7 +329,7 @@ class _ToldView:
         return [one for one in found if one[0] is not None]
 
     def _field(self, part: str, key: str) -> Field | None:
-        field = _living(self._catalog, key)
+        field = field_at(self._catalog, key)
         if field is None:
             self._note({"part": part, "field": self._named.get(key, key)})
         return field
@@ -380,8 +386,8 @@ class _ToldView:
         return _GONE
 
 
-def _living(catalog: Catalog, key: str) -> Field | None:
-    """The field with this internal id; None if it was deleted."""
+def field_at(catalog: Catalog, key: str) -> Field | None:
+    """The field with this internal id; None if it was deleted. UnknownOption if the catalog is older than the id."""
     if key == NUM:
         return NUMBER
     if catalog.deleted(key):

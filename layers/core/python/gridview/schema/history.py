@@ -10,7 +10,7 @@ The stream consumer puts it (`index.history`). It is made from the stream's reco
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
@@ -137,9 +137,16 @@ def _edits(item: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> Itera
         yield key, Values(from_wire(old), from_wire(new))
 
 
-def event_json(catalog: Catalog, change: Change) -> dict[str, Any]:
-    """A change as the API tells of it. Fields and options that the catalog does not know any more are left out."""
-    shown = ((field, change.fields[field.key]) for field in _fields(catalog) if field.key in change.fields)
+def event_json(catalog: Catalog, change: Change, columns: Collection[str] | None = None) -> dict[str, Any]:
+    """A change as the API tells of it. Fields and options that the catalog does not know any more are left out.
+
+    `columns`: the internal ids of the only fields that are shown; None: all.
+    """
+    shown = (
+        (field, change.fields[field.key])
+        for field in _fields(catalog)
+        if field.key in change.fields and (columns is None or field.key in columns)
+    )
     return {
         "id": f"{change.num}.{change.version}",
         "num": change.num,
