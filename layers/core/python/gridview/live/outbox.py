@@ -156,7 +156,8 @@ class Delivery:
     """The delivery of a change, or of a reset (which is of no issue), to a webhook.
 
     Its place in the feed is behind the version that it tells. `choice` is the choice of rows of the webhook by which it was judged.
-    Instants are stored ones; empty: never. `at` is when the change was made, `first` when it was first tried, or replayed; the next attempt is `due`.
+    Instants are stored ones; empty: never. `at` is when the change was made, `first` when it was first tried, or replayed; the
+    next attempt is `due`.
     """
 
     number: int
