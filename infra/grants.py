@@ -72,6 +72,7 @@ _JOURNALS: Final = f"{keys.JOURNAL_PREFIX}*"
 _REMEMBERED: Final = tuple(
     f"{prefix}*" for prefix in (keys.HISTORY_PREFIX, keys.ACTIVITY_PREFIX, keys.CHANGE_PREFIX)
 )
+_CHANGES: Final = f"{keys.CHANGE_PREFIX}*"
 _VIEWS: Final = f"{keys.VIEW_PREFIX}*"
 _WEBHOOKS: Final = f"{keys.WEBHOOK_PREFIX}*"
 _OUTBOXES: Final = f"{keys.OUTBOX_PREFIX}*"
@@ -97,6 +98,7 @@ def _commands(
     users: str,
     rates: str,
     journals: str,
+    changes: str,
     of_people: tuple[str, ...],
     jobs: str,
     parts: str,
@@ -105,7 +107,9 @@ def _commands(
     """The writes of the command function, by the patterns of its keys. `of_people`: what they save and say."""
     return (
         _within(
-            ("PutItem",), (projects, issues, requests, users, journals, *of_people, jobs, parts, outboxes)
+            ("PutItem",),
+            # Of changes, that one was just written.
+            (projects, issues, requests, users, journals, changes, *of_people, jobs, parts, outboxes),
         ),
         _within(("UpdateItem",), (projects, issues, rates, jobs, outboxes)),
         _within(("DeleteItem",), (issues, *of_people, outboxes)),
@@ -125,7 +129,7 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "command": (
         *_READS,
         *_commands(
-            *(_PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES, _JOURNALS),
+            *(_PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES, _JOURNALS, _CHANGES),
             (_VIEWS, _COMMENTS, _ACTIVITY, _WEBHOOKS),
             *(_JOBS, _JOB_PARTS, _OUTBOXES),
         ),
@@ -256,7 +260,8 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
         _within(("Query",), (_FORMER_REQUESTS,)),
         _within(("Query",), (_OWN_PROJECTS, _OWN_ORDERS, _OWN_DIRECTORIES), on_index=True),
         *_commands(
-            *(_OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS, _OWN_RATE, _OWN_JOURNALS),
+            *(_OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS),
+            *(_OWN_RATE, _OWN_JOURNALS, _OWN_MEMBERS),
             (_OWN_VIEWS, _OWN_COMMENTS, _OWN_ACTIVITY, _OWN_WEBHOOKS),
             *(_OWN_JOBS, _OWN_JOB_PARTS, _OWN_OUTBOXES),
         ),

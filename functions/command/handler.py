@@ -33,11 +33,12 @@ from gridview.commands import (
     reads,
     trash,
     users,
+    written_changes,
 )
 from gridview.commands.attempts import Attempt, once
 from gridview.commands.batch import parse_batch, run_batch, versions_written
 from gridview.commands.idempotency import Commit, at_once, created_once
-from gridview.commands.write_rate import Admission, WriteRate
+from gridview.commands.write_rate import ADMITTED, Admission, WriteRate
 from gridview.dynamodb.expressions import Write
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import CONSISTENCY_TOKEN, DELETED, Recent, writes_in
@@ -348,6 +349,7 @@ def create_issue(request: Request) -> Response:
 
     def create(commit: Commit | None = None) -> dict[str, Any]:
         def created(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+            _note(request, request.change)
             document = issues.create_issue(
                 table, catalog, actor, body, change=request.change, commit=commit, epoch=epoch
             )
@@ -367,9 +369,10 @@ def update_issue(request: Request) -> Response:
     """Change an issue."""
     num, body, expected = int(request.path["num"]), request.body(), request.expected()
     admission = _admission(request)
-    document, merged = _using(
-        request,
-        lambda catalog, epoch: issues.update_issue(
+
+    def update(catalog: Catalog, epoch: EpochCheck) -> issues.Updated:
+        _note(request, request.change, admission)
+        return issues.update_issue(
             table,
             catalog,
             request.actor,
@@ -379,8 +382,9 @@ def update_issue(request: Request) -> Response:
             change=request.change,
             epoch=epoch,
             admission=admission,
-        ),
-    )
+        )
+
+    document, merged = _using(request, update)
     token = _token(request, {num: document["version"]})
     told = {} if merged is None else {"merged": merged}
     return written(200, _issue_json(request, document) | told).telling(token)
@@ -392,6 +396,7 @@ def delete_issue(request: Request) -> Response:
     num, expected = int(request.path["num"]), request.expected()
 
     def delete(catalog: Catalog, epoch: EpochCheck = CONFIRMED) -> None:
+        _note(request, request.change)
         issues.delete_issue(table, catalog, request.actor, num, expected, change=request.change, epoch=epoch)
 
     if expected is None:
@@ -409,6 +414,7 @@ def restore_issue(request: Request) -> Response:
 
     def restore(commit: Commit | None = None) -> dict[str, Any]:
         def restored(catalog: Catalog, epoch: EpochCheck) -> dict[str, Any]:
+            _note(request, request.change)
             document = trash.restore_issue(
                 table, catalog, actor, num, change=request.change, commit=commit, epoch=epoch
             )
@@ -442,6 +448,7 @@ def batch(request: Request) -> Response:
 
     def run(catalog: Catalog, attempt: Attempt | None) -> Response:
         change = attempt.change if attempt else request.change
+        _note(request, change)
         found = run_batch(table, catalog, actor, asked, change, attempt)
         token = _token(request, versions_written(asked, found["results"]))
         return Response(200, found, token).under(change)
@@ -576,6 +583,7 @@ def undo(request: Request) -> Response:
                 request, jobs.start(table, request.actor, catalog.project, JobKind.UNDO, stored, change)
             ).under(change)
         rule = Undo(catalog, request.actor.user, change)
+        _note(request, change, always=True)
         results = undoing.take_back(table, rule, order, extent.versions)
         token = _token(request, undoing.versions_written(results))
         return Response(200, undoing.answer_of(results, change), token).under(change)
@@ -711,6 +719,14 @@ def _once(
             table, use, lambda commit: admitted(commit=commit), lambda resource: response(resource).kept
         )
     )
+
+
+def _note(request: Request, change: UUID, admission: Admission = ADMITTED, *, always: bool = False) -> None:
+    """Before the first write under a change: note it where its id does not tell, so that it can be taken back at once."""
+    if always or not written_changes.is_stated(change):
+        admission.require(table)
+        actor = request.actor
+        written_changes.note(table, actor.tenant, request.path["project"], change, actor.user)
 
 
 def _token(request: Request, versions: Mapping[int, int]) -> dict[str, str]:

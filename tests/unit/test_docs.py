@@ -169,6 +169,11 @@ ENTITIES = {
         keys.change_item(1, 3),
         "",
     ),
+    "note of a change": (
+        keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
+        keys.change_note("ann"),
+        "",
+    ),
     "part of a change": (
         keys.change("0807", "35e9", UUID("5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3").bytes),
         keys.change_group(1, "5f0c7a9be1d2c3a4"),

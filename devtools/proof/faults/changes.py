@@ -73,6 +73,8 @@ class TakingBack:
     """The versions of the change that were told when it was asked for first, by issue."""
     tokens: Mapping[int, int] = field(default_factory=dict)
     """The issues, with versions, whose tokens were sent the last time: those of all that the change had been answered by then."""
+    written: bool = False
+    """Whether anything of the change had been written, and answered, when it was asked for the last time."""
     run: Run | None = None
     job: str | None = None
     over: bool = False
@@ -187,6 +189,7 @@ class Undoers:
         if one.key is not None:
             headers["idempotency-key"] = one.key
         body = {"change": str(one.of.id), "by": one.of.user}
+        one.written = bool(one.of.tokens) and self._has_written(one.of)
         if one.known is None:
             one.known = self._told(one.of)
 
@@ -202,6 +205,10 @@ class Undoers:
         world.totals["undos asked for"] += 1
         one.run = world.start("undo", work, ended, f"{str(one.of.id)[:8]} by {str(one.own.id)[:8]}")
         return one.run
+
+    def _has_written(self, change: Written) -> bool:
+        world = self._world
+        return any(made_by(lives_of(world, num), [change.maker]) for num in numbers_of(world))
 
     def _told(self, change: Written) -> dict[int, list[int]]:
         """The versions of a change that the history tells of now."""
@@ -220,10 +227,15 @@ class Undoers:
         elif answer.status == HTTPStatus.OK:
             self._world.totals["undos answered"] += 1
             one.over = True
-            one.own.hear(answer, self._world.clock.seconds)
+            if answer.body["change"] not in (None, str(one.own.id)):
+                raise Difference(f"an undo by {one.own.id} says that it is {answer.body['change']}")
+            if answer.body["change"] is not None:
+                one.own.hear(answer, self._world.clock.seconds)
             self._closed.append(one.own)
             undone = {told["num"]: told["version"] for told in answer.body["undone"]}
             self._judge(one, undone, {told["num"] for told in answer.body["refused"]})
+        elif answer.status == HTTPStatus.NOT_FOUND and one.written:
+            raise Difference(f"an undo of {one.of.id}, which was written, finds nothing: {answer.body}")
         elif answer.status < HTTPStatus.INTERNAL_SERVER_ERROR and answer.body["type"] not in _WAIT:
             raise Difference(f"an undo is answered {answer.status} {answer.body}")
 

@@ -1,6 +1,6 @@
 """Undo from outside: what comes back, what stays because others changed it, who may, and what is refused."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
@@ -9,6 +9,7 @@ import pytest
 
 from gridview.commands import jobs
 from gridview.commands import undo as undoing
+from gridview.commands.changes import change_of
 from gridview.encoding import keys
 from gridview.index.change_members import members_of
 from gridview.index.history import read_changes
@@ -600,3 +601,154 @@ def test_a_change_item_tells_when(account: Cloud, api: Client, path: str) -> Non
     (found,) = members_of(account.table, "0807", "plain", UUID(CHANGE).bytes)
     (told,) = read_changes(account.table, "0807", "plain", [(1, 2)]).values()
     assert (found.at, found.num, found.version) == (told.at, 1, 2)
+
+
+# Right after the write
+
+
+@pytest.fixture
+def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As deployed: what may still come of a change is waited for."""
+    monkeypatch.setattr(undoing, "SETTLED", 3.0)
+
+
+def not_yet(answer: Answer) -> None:
+    """The history cannot know of the change yet, and the answer says when to ask again."""
+    assert answer.kind == (409, "not-told"), answer.text
+    assert 1 <= int(answer.headers["retry-after"]) <= 4
+
+
+@pytest.mark.usefixtures("unsettled")
+@pytest.mark.parametrize("named", [None, CHANGE], ids=["of an id that states its time", "of any other id"])
+def test_an_undo_right_after_the_write_is_too_early_and_not_lost(
+    account: Cloud, api: Client, path: str, named: str | None
+) -> None:
+    """By every call that writes issues."""
+    header = {"x-change-id": named} if named else {}
+    writes: list[Callable[[], Answer]] = [
+        lambda: api.post(f"{path}/issues", {"name": "New"}, headers=header),
+        lambda: api.patch(f"{path}/issues/1", {"name": "Pier 2"}, headers=header),
+        lambda: api.delete(f"{path}/issues/1", headers=header),
+        lambda: api.post(f"{path}/trash/1/restore", headers=header),
+        lambda: api.post(
+            f"{path}/issues/batch", {"operations": [{"update": {"num": 2, "name": "D"}}]}, headers=header
+        ),
+        lambda: api.post(f"{path}/issues", {"name": "Once"}, headers={**header, "idempotency-key": "k"}),
+    ]
+    for write in writes:
+        account.table.delete(keys.change("0807", "plain", UUID(CHANGE).bytes), keys.change_note("ann"))
+        written = write()
+        assert written.status < 300, written.text
+        not_yet(undo(account, api, path, written.headers["x-change-id"], follow=False))
+
+
+def test_a_redo_right_after_the_undo_waits_for_it_however_late_the_history_is(
+    account: Cloud, api: Client, path: str
+) -> None:
+    """An undo leaves a note: nobody has to guess by how late the history was last known to be."""
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    undo_id = undo(account, api, path, change).body["change"]
+    not_yet(undo(account, api, path, undo_id, follow=False))
+    assert undone(undo(account, api, path, undo_id)) == {1: 4}
+    assert values(api, path, 1)["name"] == "Pier 2"
+
+
+@pytest.mark.usefixtures("large")
+def test_an_undo_right_after_a_job_waits_for_it(account: Cloud, api: Client, path: str) -> None:
+    job = undo(account, api, path, both(account, api, path)).body
+    open_still = undo(account, api, path, job["change"], follow=False)
+    assert open_still.kind == (409, "conflict"), open_still.text
+    assert "still open" in open_still.text
+    account.upkeep()
+    not_yet(undo(account, api, path, job["change"], follow=False))
+
+
+@pytest.mark.usefixtures("unsettled")
+def test_an_id_under_which_nothing_was_written_is_unknown_at_once(
+    account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusal = undo(account, api, path, str(uuid4()))
+    assert refusal.kind == (404, "not-found")
+    recent = new_id()
+    not_yet(undo(account, api, path, recent))
+    now = clock.seconds() + 6
+    monkeypatch.setattr(clock, "seconds", lambda: now)
+    told_changes.on_time(account.table)
+    assert undo(account, api, path, recent).kind == (404, "not-found")
+    far = UUID(int=int((now + 3_600) * 1000) << 80 | 7 << 76 | 1 << 63)
+    assert undo(account, api, path, str(far)).kind == (404, "not-found"), "no write can have left no note"
+
+
+def new_id() -> str:
+    """An id that states this instant, as pages make them."""
+    return str(change_of(None))
+
+
+def test_the_same_redo_sent_twice_is_one_change(account: Cloud, api: Client, path: str) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    undo_id = undo(account, api, path, change).body["change"]
+    redo_id = str(uuid4())
+    first = undo(account, api, path, undo_id, x_change_id=redo_id)
+    assert (undone(first), first.body["change"]) == ({1: 4}, redo_id)
+    again = api.post(f"{path}/undo", {"change": undo_id}, headers={"x-change-id": redo_id})
+    assert (undone(again), again.body["change"]) == ({1: 4}, redo_id), "it is the same redo"
+    other = undo(account, api, path, undo_id)
+    assert (undone(other), other.body["change"]) == ({1: 4}, None), "nothing is left for another one"
+    assert undone(undo(account, api, path, redo_id)) == {1: 5}
+
+
+def test_an_undo_that_wrote_nothing_has_no_change(account: Cloud, api: Client, path: str) -> None:
+    change = edit(api, path, 1, {"name": "Pier 2"})
+    edit(api.acting(user="bob"), path, 1, {"name": "theirs"})
+    answer = undo(account, api, path, change)
+    assert (answer.body["undone"], answer.body["change"]) == ([], None)
+    assert refused(answer)[1]["type"] == "edit-conflict"
+
+
+def test_the_callers_own_change_comes_first_also_before_it_is_known(
+    account: Cloud, api: Client, path: str
+) -> None:
+    """Another editor's under the same id is neither taken for it nor a reason to refuse it."""
+    ben, cem = api.acting(role="editor", user="ben"), api.acting(role="editor", user="cem")
+    edit(ben, path, 1, {"name": "ben's"}, CHANGE)
+    account.follow()
+    edit(cem, path, 2, {"name": "cem's"}, CHANGE)
+    not_yet(undo(account, cem, path, CHANGE, follow=False))
+    edit(api, path, 2, {"state": "closed"}, CHANGE)
+    not_yet(undo(account, api, path, CHANGE, follow=False))
+    assert undone(undo(account, cem, path, CHANGE)) == {2: 4}
+    assert values(api, path, 1)["name"] == "ben's"
+
+
+@pytest.mark.usefixtures("large")
+def test_the_callers_own_change_is_found_behind_a_large_one(account: Cloud, api: Client, path: str) -> None:
+    ben, cem = api.acting(role="editor", user="ben"), api.acting(role="editor", user="cem")
+    for num in (1, 2):
+        edit(ben, path, num, {"name": "ben's"}, CHANGE)
+    third = api.post(f"{path}/issues", {"name": "New"}).body["num"]
+    edit(cem, path, third, {"name": "cem's"}, CHANGE)
+    assert undone(undo(account, cem, path, CHANGE)) == {third: 3}
+    assert undo(account, api, path, CHANGE).kind == (409, "conflict"), "ben's alone fills a request"
+
+
+def test_an_administrator_names_whose_change_where_several_wrote(
+    account: Cloud, api: Client, path: str
+) -> None:
+    ben, cem = api.acting(role="editor", user="ben"), api.acting(role="editor", user="cem")
+    edit(ben, path, 1, {"name": "ben's"}, CHANGE)
+    account.follow()
+    edit(cem, path, 2, {"name": "cem's"}, CHANGE)
+    answer = undo(account, api, path, CHANGE, follow=False)
+    assert answer.kind == (409, "conflict"), "cem's is not known to the history yet, and counts"
+    assert "`ben`, `cem`" in answer.body["detail"]
+    assert [one["field"] for one in answer.body["errors"]] == ["by"]
+    for name, after in (("ben", {1: 3}), ("cem", {2: 3})):
+        account.follow()
+        assert undone(api.post(f"{path}/undo", {"change": CHANGE, "by": name})) == after
+
+
+def test_a_note_of_a_change_goes_by_itself(account: Cloud, api: Client, path: str) -> None:
+    edit(api, path, 1, {"name": "Pier 2"}, CHANGE)
+    note = account.table.get(keys.change("0807", "plain", UUID(CHANGE).bytes), keys.change_note("ann"))
+    assert note is not None
+    assert 0 < note[keys.TTL_ATTRIBUTE] - clock.seconds() <= 3_601

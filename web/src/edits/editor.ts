@@ -166,7 +166,7 @@ export class Editor {
   private async restore(change: Change, id: string): Promise<Outcome> {
     try {
       const { change: own, versions, refused } = await takeBack(this.api, this.project, id);
-      this.claim(own);
+      if (own !== null) this.claim(own);
       const made = change.made.flatMap((issue) => {
         // A delete and a restore are a version each.
         const version = versions === null ? issue.version + 2 : versions.get(issue.num);

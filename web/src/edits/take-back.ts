@@ -5,8 +5,8 @@ import type { ProblemDocument } from '../api/problem';
 import type { BackgroundJob, UndoAnswer } from '../api/types';
 
 export interface TakenBack {
-  /** The change that the undo is: its undo is a redo. */
-  readonly change: string;
+  /** The change that the undo is: its undo is a redo. Null where it wrote nothing. */
+  readonly change: string | null;
   /** The versions of the issues of which anything was taken back; null where a job did it, which does not tell them. */
   readonly versions: ReadonlyMap<number, number> | null;
   /** Why issues stay as they are, all or in part. */

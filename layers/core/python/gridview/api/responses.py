@@ -723,8 +723,8 @@ class UndoAnswer(AnswerModel):
     """What came of an undo. An issue of which a part stays is in both lists."""
 
     undone: list[UndoneIssue]
-    change: str = ModelField(
-        description="The change that the writes of the undo are part of: its undo is a redo."
+    change: str | None = ModelField(
+        description="The change that the writes of the undo are part of: its undo is a redo. Null if it wrote nothing."
     )
     refused: list[RefusedIssue] = ModelField(
         description="Of a problem with `conflicts`, others have changed these fields since."

@@ -84,6 +84,12 @@ def of_change(
     table: Table, tenant: str, project: str, kind: JobKind, user: str, change: UUID
 ) -> dict[str, Any] | None:
     """The job of a user's change among the last ones of the project, as the API tells it; None if there is none. One Query."""
+    found = all_of_change(table, tenant, project, change)
+    return next((job_json(one) for one in found if (one.kind, one.user) == (kind, user)), None)
+
+
+def all_of_change(table: Table, tenant: str, project: str, change: UUID) -> list[UserJob]:
+    """The jobs that write under a change among the last ones of the project, the last first. One strongly consistent Query."""
     page = table.query(
         keys.jobs(tenant, project),
         bound=Bound("<", keys.LINE),
@@ -91,11 +97,7 @@ def of_change(
         limit=_LAST_JOBS,
         consistent=True,
     )
-    found = (UserJob.from_item(item) for item in page.items)
-    return next(
-        (job_json(one) for one in found if (one.kind, one.user, one.change) == (kind, user, change.bytes)),
-        None,
-    )
+    return [one for one in map(UserJob.from_item, page.items) if one.change == change.bytes]
 
 
 def require_over(table: Table, tenant: str, project: str, change: UUID, user: str) -> None:
@@ -106,7 +108,12 @@ def require_over(table: Table, tenant: str, project: str, change: UUID, user: st
         return
     found = table.batch_get([(partition, job) for job in line.open], consistent=True).items
     if any(one["change"] == change.bytes and one["user"] == user for one in found.values()):
-        raise Conflict("A job of this change is still open. Cancel it, or wait for its end.")
+        raise still_open()
+
+
+def still_open() -> Conflict:
+    """The error of an undo of what a job still writes."""
+    return Conflict("A job of this change is still open. Cancel it, or wait for its end.")
 
 
 def waiting(table: Table, tenant: str, project: str) -> Hint | None:

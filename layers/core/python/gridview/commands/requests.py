@@ -167,7 +167,8 @@ class UndoRequest(RequestModel):
     ]
     by: Annotated[str, ModelField(min_length=1, max_length=USER_LIMIT)] | None = ModelField(
         default=None,
-        description="Whose change it is; the caller's own by default. That of somebody else takes an administrator.",
+        description="The user who made the change; by default the caller, or else the only user who wrote under the id. "
+        "Only an administrator may name another user.",
     )
 
 

@@ -6,18 +6,20 @@ own change; so an undo can be undone. Large changes are taken back by a job (`ma
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 from uuid import UUID
 
+from gridview.commands import jobs
 from gridview.commands.actor import Actor, Role
 from gridview.commands.changes import CHANGE_ID
 from gridview.commands.issues import delete_issue
 from gridview.commands.requests import UndoRequest
 from gridview.commands.trash import require_place
 from gridview.commands.undo_decision import Affected, Undo, UndoStep, UndoVerdict, decide
+from gridview.commands.written_changes import WrittenChange
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import version_is
 from gridview.dynamodb.table import Table
@@ -65,6 +67,8 @@ _KNOWN = 50
 """Versions of an issue by others, the last ones, that are looked up. Of those before it is not known what they changed."""
 _AT_ONCE = 16
 _ATTEMPTS = 8
+_NAMED = 20
+"""Users whom an error names."""
 _PROBLEM_BYTES = 600_000
 """Of all problems in an answer, each of which has an equal share."""
 
@@ -102,12 +106,16 @@ class Extent:
 
 
 class TakenBack(NamedTuple):
-    """What came of an issue: its version now, if anything was taken back or nothing was left to; and why not all of it was."""
+    """What came of an issue: its version now, if anything was taken back or nothing was left to; and why not all of it was.
+
+    `wrote`: the undo has made a version of it, now or in an earlier attempt.
+    """
 
     num: int
     version: int | None
     refused: RequestError | None
     deleted: bool = False
+    wrote: bool = False
 
 
 def parse_undo(body: Any) -> UndoRequest:
@@ -128,42 +136,125 @@ def find(
     """The change that a request means, as far as one request takes it back, and whose it is. A read unit for each 30 versions.
 
     `recent`: writes of the change that the caller knows of; otherwise it must have settled (`require_settled`), half a read unit or
-    one. NotFound, Forbidden, Conflict, HistoryOff, HistoryExpired, NotTold.
+    one. Without `by` the caller's own change comes first. Where the history has none, notes and jobs say whether it is to come: a
+    read unit and a Query more. NotFound, Forbidden, Conflict, HistoryOff, HistoryExpired, NotTold.
     """
     require_history(catalog)
-    change = UUID(asked.change)
     require_told(table, catalog, recent)
-    by_user: dict[str, dict[int, list[ChangeMember]]] = defaultdict(lambda: defaultdict(list))
-    more = False
-    found = members_of(table, catalog.tenant, catalog.project, change.bytes, by=asked.by)
-    for member in found:
-        by_user[member.by][member.num].append(member)
-        if len(by_user[member.by]) > MAX_AT_ONCE:
-            more = True
-            break
-    if not by_user:
-        if not recent:
-            require_settled(table, catalog, "")
-        raise NotFound("Nothing that is remembered was written under this change.")
-    order = UndoOrder(change, _whose(actor, asked.by, list(by_user)))
-    members = by_user[order.by]
-    extent = extent_of((one for versions in members.values() for one in versions), more=more)
+    if asked.by not in (None, actor.user):
+        _require_admin(actor)
+    search = _Search(table, catalog, UUID(asked.change))
+    by = asked.by or actor.user
+    extent = search.of(by)
+    if extent is None and asked.by is None:
+        search.require_nothing_to_come(by)
+        by, extent = search.of_others(actor)
+    if extent is None:
+        search.require_nothing_to_come(by)
+        search.require_on_time()
+        raise NotFound(
+            "The history has no write under this change. Check `change`, and `by` if someone else made it."
+        )
     require_remembered(catalog, extent)
     if issues_in(recent).isdisjoint(extent.versions):
         require_settled(table, catalog, extent.last)
-    return order, extent
+    return UndoOrder(search.change, by), extent
 
 
-def _whose(actor: Actor, asked: str | None, found: Sequence[str]) -> str:
-    """Of the users who wrote under an id, the one whose change is meant: the caller first."""
-    by = asked if asked is not None else actor.user if actor.user in found else None
-    if by == actor.user:
-        return by
+def _require_admin(actor: Actor) -> None:
     if actor.role < Role.ADMIN:
-        raise Forbidden("Only an administrator can take back the change of somebody else.")
-    if by is None and len(found) > 1:
-        raise Conflict("Several people have written under this id. Say in `by` whose change is meant.")
-    return by if by is not None else found[0]
+        raise Forbidden("Someone else made this change. Ask an administrator to take it back.")
+
+
+class _Search:
+    """Looks for a change in the history, and if it is not there, for what says that it is to come."""
+
+    def __init__(self, table: Table, catalog: Catalog, change: UUID) -> None:
+        self.change = change
+        self._table = table
+        self._catalog = catalog
+        self._written: WrittenChange | None = None
+
+    def of(self, user: str) -> Extent | None:
+        """What a user wrote, as far as one request takes it back; None: the history has nothing."""
+        return _at_once(self._members(user))
+
+    def of_others(self, actor: Actor) -> tuple[str, Extent | None]:
+        """Who wrote the change, and what, if the caller wrote nothing. Forbidden; Conflict where several users wrote.
+
+        For an administrator, all versions of the change are read.
+        """
+        users = set(self.written.users)
+        if actor.role < Role.ADMIN:
+            if users or next(self._members(None), None) is not None:
+                _require_admin(actor)
+            return actor.user, None
+        users |= {member.by for member in self._members(None)}
+        if len(users) > 1:
+            raise _several(sorted(users))
+        by = next(iter(users), actor.user)
+        return by, self.of(by) if users else None
+
+    def require_nothing_to_come(self, user: str) -> None:
+        """NotTold if the history may lack what a user wrote, by the change's id, a note or a job; Conflict while the job is open."""
+        written = self.written
+        if user in written.working:
+            raise jobs.still_open()
+        if user in written.noted:
+            self._require_told_since(written.noted[user], freshness.UNNOTICED)
+        elif written.stated is not None:
+            self._require_told_since(written.stated)
+
+    def require_on_time(self) -> None:
+        """NotTold if the history is so late that it may lack anything."""
+        self._refuse_for(self._lag - SETTLED)
+
+    @cached_property
+    def written(self) -> WrittenChange:
+        """What is known of the change beside the history."""
+        return WrittenChange.read(self._table, self._catalog.tenant, self._catalog.project, self.change)
+
+    @cached_property
+    def _lag(self) -> float:
+        return lag_of(self._table, self._catalog)
+
+    def _require_told_since(self, instant: float, margin: float = 0.0) -> None:
+        """NotTold unless the history holds what was written at an instant. `margin`: seconds for which its lag may be unknown."""
+        self._refuse_for(self._lag + SETTLED + margin - (clock.seconds() - instant))
+
+    def _refuse_for(self, missing: float) -> None:
+        if missing > 0:
+            wait = min(missing, self._lag + SETTLED)
+            raise NotTold(
+                "The history does not hold this change yet. Try again, or send the consistency tokens of its writes.",
+                headers={"Retry-After": str(max(math.ceil(wait), 1))},
+            )
+
+    def _members(self, by: str | None) -> Iterator[ChangeMember]:
+        place = self._catalog.tenant, self._catalog.project
+        return members_of(self._table, *place, self.change.bytes, by=by)
+
+
+def _at_once(members: Iterable[ChangeMember]) -> Extent | None:
+    """These versions, as far as one request takes them back; None if there are none."""
+    taken: list[ChangeMember] = []
+    issues: set[int] = set()
+    for member in members:
+        if member.num not in issues and len(issues) == MAX_AT_ONCE:
+            return extent_of(taken, more=True)
+        issues.add(member.num)
+        taken.append(member)
+    return extent_of(taken) if taken else None
+
+
+def _several(users: Sequence[str]) -> Conflict:
+    """The error of a change under whose id several users wrote."""
+    named = ", ".join(f"`{one}`" for one in users[:_NAMED])
+    more = f" and {len(users) - _NAMED} more" if len(users) > _NAMED else ""
+    return Conflict(
+        f"Several users wrote under this id: {named}{more}. Name one in `by`.",
+        [FieldError("by", "must name one of the users who wrote the change")],
+    )
 
 
 def extent_of(members: Iterable[ChangeMember], *, more: bool = False) -> Extent:
@@ -218,12 +309,7 @@ def require_settled(table: Table, catalog: Catalog, last: str) -> None:
 
     `last`: the stored instant of the last version that is known; empty if none is.
     """
-    lag = freshness.read(table, catalog, BlockCache(0.0)).seconds
-    if lag is None:
-        raise NotTold(
-            "Nobody can tell yet how late the history is. Send the consistency tokens of the change, or try later.",
-            headers={"Retry-After": "60"},
-        )
+    lag = lag_of(table, catalog)
     missing = lag + SETTLED - (clock.seconds() - clock.instant(last)) if last else lag - SETTLED
     if missing > 0:
         raise NotTold(
@@ -231,6 +317,17 @@ def require_settled(table: Table, catalog: Catalog, last: str) -> None:
             "Send the consistency tokens of its writes, or try again.",
             headers={"Retry-After": str(math.ceil(missing))},
         )
+
+
+def lag_of(table: Table, catalog: Catalog) -> float:
+    """How many seconds the history is late: half a read unit, or one. NotTold if that is unknown."""
+    lag = freshness.read(table, catalog, BlockCache(0.0)).seconds
+    if lag is None:
+        raise NotTold(
+            "It is not known yet how late the history is. Send the consistency tokens of the change, or try later.",
+            headers={"Retry-After": "60"},
+        )
+    return lag
 
 
 # Taking it back
@@ -256,13 +353,21 @@ def take_back(
     return [one for one in results if one is not None]
 
 
+def has_written(results: Iterable[TakenBack]) -> bool:
+    """Whether there is anything that an undo of this undo could take back."""
+    return any(one.wrote for one in results)
+
+
 def answer_of(results: Sequence[TakenBack], change: UUID) -> dict[str, Any]:
-    """The answer of an undo: the issues of which anything was taken back, and those of which something was not."""
+    """The answer of an undo: the issues of which anything was taken back, and those of which something was not.
+
+    `change`: what its writes are part of; null in the answer if there are none.
+    """
     refused = [one for one in results if one.refused is not None]
     room = min(MAX_PROBLEM_BYTES, _PROBLEM_BYTES // max(len(refused), 1))
     return {
         "undone": [{"num": one.num, "version": one.version} for one in results if one.version is not None],
-        "change": str(change),
+        "change": str(change) if has_written(results) else None,
         "refused": [
             {"num": one.num, "problem": problem(one.refused, room)} for one in refused if one.refused
         ],
@@ -350,7 +455,7 @@ class _Group:
             verdict = decide(undo, affected, clock.now(), clock.seconds())
             before = affected.found
             if verdict.step is None or before is None:
-                return _told_back(affected, verdict)
+                return self._told_back(affected, verdict)
             if self._only_look:
                 return None
             try:
@@ -360,11 +465,20 @@ class _Group:
             except Overloaded:
                 raise
             except RequestError as error:
-                return _told_back(affected, verdict._replace(refused=error))
+                return self._told_back(affected, verdict._replace(refused=error))
             else:
                 kind = _kind_of(before, found)
                 affected = replace(affected, found=found, own={**affected.own, found["version"]: kind})
-        return TakenBack(num, None, Conflict("Other requests keep changing the issue."))
+        busy = Conflict("Other requests keep changing the issue.")
+        return TakenBack(num, None, busy, wrote=bool(affected.own))
+
+    def _told_back(self, affected: Affected, verdict: UndoVerdict) -> TakenBack:
+        """What came of an issue for which nothing more can be done."""
+        found = affected.found
+        wrote = bool(affected.own) or any(map(self._undo.wrote, affected.others.values()))
+        if found is None or not (verdict.taken or verdict.refused is None):
+            return TakenBack(affected.num, None, verdict.refused, wrote=wrote)
+        return TakenBack(affected.num, found["version"], verdict.refused, living(found) is None, wrote)
 
     def _is_untold(self, affected: Affected) -> bool:
         """Whether the document's version is part of the change, and the history does not hold it yet."""
@@ -404,14 +518,6 @@ class _Group:
         documents = read_documents(self._table, self._undo.catalog, [num])
         found, others = documents.get(num), self._read_others(documents).get(num, {})
         return replace(affected, found=found, others=others, own={**self._own(found), **affected.own})
-
-
-def _told_back(affected: Affected, verdict: UndoVerdict) -> TakenBack:
-    """What came of an issue for which nothing more can be done."""
-    found = affected.found
-    if found is None or not (verdict.taken or verdict.refused is None):
-        return TakenBack(affected.num, None, verdict.refused)
-    return TakenBack(affected.num, found["version"], verdict.refused, living(found) is None)
 
 
 def _kind_of(before: Document, after: Document) -> Kind:

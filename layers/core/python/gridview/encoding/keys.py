@@ -224,6 +224,20 @@ def change_range(first: int, last: int) -> tuple[str, str]:
     return issue_number(max(change_span(first), 1)), f"{issue_number(end)}{_GROUP}{_GROUP}"
 
 
+CHANGE_NOTE = "written."
+"""Begins the sort keys of the notes that a user has just written under a change: behind all that is listed of it."""
+
+
+def change_note(user_id: str) -> str:
+    """Sort key of the note that a user has just written under a change: `written.ann`."""
+    return f"{CHANGE_NOTE}{user_id}"
+
+
+def parse_change_note(sort_key: str) -> str:
+    """The user of a note that a change was just written."""
+    return sort_key.removeprefix(CHANGE_NOTE)
+
+
 def parse_change_span(sort_key: str) -> int:
     """The thousand of a version, or of several, that are part of a change."""
     return change_span(int(sort_key[: len(issue_number(1))]))

@@ -22,8 +22,8 @@ _SECONDS_BETWEEN = 1.0
 _KEPT = 1_000
 """Projects for which a container remembers when it wrote its last note."""
 
-_OVERDUE = 1.5 * heartbeat.SECONDS
-"""Seconds after a heartbeat in which the next one should have been taken in."""
+UNNOTICED = 1.5 * heartbeat.SECONDS
+"""Seconds after a heartbeat in which the next one should have been taken in: for so long an index that stopped does not look late."""
 
 _NOTES = dict[str, float]
 """Partition key of a note -> when the newest of what it is about was made, in seconds since 1970."""
@@ -123,7 +123,7 @@ class Lag(NamedTuple):
         newest = self.beat
         if self.note is not None and self.note.taken_in > self.beat.made:
             newest = self.note
-        return max(newest.behind, self.at - self.beat.made - _OVERDUE)
+        return max(newest.behind, self.at - self.beat.made - UNNOTICED)
 
     @property
     def milliseconds(self) -> int | None:
