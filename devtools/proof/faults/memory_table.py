@@ -163,6 +163,12 @@ class MemoryTable(Table):
         """Another table with the same items, and an index that has heard of all of them that this one has heard of."""
         return MemoryTable(self._store.copy(), meter)
 
+    def restore(self, copy: "MemoryTable") -> None:
+        """Hold what a copy holds, as after a restore to an earlier moment. No stream tells of it."""
+        self._store.clear()
+        earlier = copy._store.copy()
+        self._store.partitions, self._store.index = earlier.partitions, earlier.index
+
     @property
     def items(self) -> dict[Key, Item]:
         """All that is stored."""

@@ -4,14 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from devtools.proof.faults.adversary import record
 from devtools.proof.faults.memory_table import MemoryTable
-from devtools.proof.faults.watched import Attempted
+from devtools.proof.faults.watched import Attempted, Watched
 from gridview.commands import attributes, issues
 from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import Item
-from gridview.dynamodb.table import Table
+from gridview.dynamodb.table import Page, Table
 from gridview.encoding import keys
 from gridview.fsck.repair import mend
 from gridview.index.feed_positions import FeedPosition
@@ -100,6 +101,11 @@ class Writer:
         self._documents[num] = after
         self._sequence += 1
         self._waiting.append(record(self._sequence, before, after))
+
+    def forget(self, *numbers: int) -> None:
+        """These issues are not there any more, and nobody made that a change."""
+        for num in numbers:
+            self._documents.pop(num)
 
     def vanish(self, document: Item) -> None:
         """Somebody takes an issue out of the table."""
@@ -246,9 +252,9 @@ def test_whoever_begins_now_is_told_what_is_committed_from_now_on(writer: Writer
     writer.edit(2)
     assert writer.consume() is None
     end = end_of(catalog_of(writer.table), log)
-    assert end == FeedPosition(taken, 0, NOW)  # who has taken that number may be about to commit
+    assert end[:3] == (taken, 0, NOW)  # who has taken that number may be about to commit
     log.close(taken)
-    assert end_of(catalog_of(writer.table), log) == FeedPosition(4, 0, NOW)
+    assert end_of(catalog_of(writer.table), log)[:3] == (4, 0, NOW)
     writer.edit(2, kind="o1")
     assert writer.consume() is None
     assert ids(page(writer.table, FeedPosition(4, 0, NOW))) == ["2.2"]
@@ -332,8 +338,8 @@ def test_a_position_within_what_was_read_is_as_old_as_that(writer: Writer, time:
     writer.edit(2)
     assert writer.consume() is None
     time.now += DAY
-    assert page(writer.table, limit=1).position == FeedPosition(1, 1, NOW)
-    assert page(writer.table).position == FeedPosition(2, 0, NOW + DAY)
+    assert page(writer.table, limit=1).position[:3] == (1, 1, NOW)
+    assert page(writer.table).position[:3] == (2, 0, NOW + DAY)
 
 
 def test_a_project_without_a_journal_says_what_its_operator_may_do(time: Time) -> None:
@@ -556,3 +562,145 @@ def test_that_an_issue_was_taken_out_is_told_though_its_item_came_to_nothing(wri
     assert writer.consume() is None
     found = page(writer.table, end)
     assert (ids(found), found.reset) == ([], True)
+
+
+# A table that was restored to an earlier moment
+
+
+def goes_on_at_the_end(found: FeedPage, writer: Writer) -> None:
+    """Nothing but a reset, and behind it everything that comes."""
+    assert (found.reset, found.events, found.ended) == (True, (), True)
+    writer.edit(90)
+    assert writer.consume() is None
+    further = page(writer.table, found.position)
+    assert (ids(further), further.reset) == (["90.1"], False)
+
+
+def followed(table: Table) -> list[FeedPosition]:
+    """All positions of a feed: behind each change, behind each item, and that of somebody who begins now."""
+    log, catalog = log_of(table), catalog_of(table)
+    whole = page(table)
+    within = [page(table, limit=count).position for count in range(1, len(whole.events))]
+    return [
+        *whole.behind,
+        *within,
+        whole.position,
+        page(table, whole.position).position,
+        end_of(catalog, log),
+    ]
+
+
+def rewritten(writer: Writer) -> list[FeedPosition]:
+    """Two items; the positions that are lost by a restore to the first of them."""
+    writer.edit(1)
+    assert writer.consume() is None
+    copy, known = writer.table.copy(), followed(writer.table)
+    writer.edit(2, start="2023-05-01")
+    writer.edit(3, start="2023-05-02")
+    assert writer.consume() is None
+    lost = [one for one in followed(writer.table) if one.reached > 1]
+    assert {one[:2] for one in lost} == {(2, 1), (2, 2), (3, 0)}
+    assert not any(page(writer.table, one).reset for one in (*known, *lost))
+    writer.table.restore(copy)
+    writer.forget(2, 3)
+    assert not any(page(writer.table, one).reset for one in known), "what is there still is gone on from"
+    return lost
+
+
+def test_a_position_ahead_of_the_journal_is_a_reset(writer: Writer) -> None:
+    ahead = [page(writer.table, position) for position in rewritten(writer)]
+    assert {one.position for one in ahead} == {end_of(catalog_of(writer.table), log_of(writer.table))}
+    for found in ahead:
+        assert (found.reset, found.events, found.ended) == (True, (), True)
+    goes_on_at_the_end(ahead[0], writer)
+
+
+@pytest.mark.parametrize("more", [1, 2, 5])
+def test_a_position_of_another_past_is_a_reset_when_its_number_was_given_out_again(
+    writer: Writer, more: int
+) -> None:
+    """At the same instant even: an item is known by what it holds."""
+    lost = rewritten(writer)
+    for num in range(2, 2 + more):
+        writer.edit(num, kind="o1")
+        assert writer.consume() is None
+    found = [page(writer.table, position) for position in lost]
+    # Right behind the last item there is nothing to compare with: what comes next shows it, or the next look after a break.
+    waiting = [one.position for one in found if not one.reset]
+    assert {one[:2] for one in waiting} == ({(3, 0)} if more == 1 else set())
+    assert all(one.events == () for one in found)
+    writer.edit(80)
+    assert writer.consume() is None
+    found = [page(writer.table, position) for position in lost]
+    assert {(one.reset, one.events) for one in found} == {(True, ())}
+    goes_on_at_the_end(found[0], writer)
+
+
+def test_a_position_of_another_past_is_a_reset_also_where_nothing_comes(writer: Writer, time: Time) -> None:
+    lost = rewritten(writer)
+    writer.edit(2, kind="o1")
+    assert writer.consume() is None
+    time.now += 6
+    assert all(page(writer.table, position).reset for position in lost)
+
+
+def test_a_position_that_names_no_item_goes_by_its_time(writer: Writer, time: Time) -> None:
+    """As the cursors of answers, which are of a whole minute."""
+    rewritten(writer)
+    time.now += 600
+    for num in (2, 3):
+        writer.edit(num)
+        assert writer.consume() is None
+    assert page(writer.table, FeedPosition(3, 0, NOW)).reset
+    assert not page(writer.table, FeedPosition(3, 0, time.now - 60)).reset
+
+
+class Late(Watched):
+    """A table of which calls that are not strongly consistent read an older copy."""
+
+    def __init__(self, table: MemoryTable) -> None:
+        super().__init__(table, lambda _, perform: perform())
+        self._copy = table.copy()
+
+    @override
+    def metered(self) -> "Late":
+        return self
+
+    @override
+    def get(self, pk: str, sk: str, *, consistent: bool = False) -> Item | None:
+        return (self.beneath if consistent else self._copy).get(pk, sk, consistent=consistent)
+
+    @override
+    def query(self, *given: Any, consistent: bool = False, **named: Any) -> Page:
+        return (self.beneath if consistent else self._copy).query(*given, consistent=consistent, **named)
+
+    def lose(self, number: int) -> None:
+        """The copy does not have an item of the journal."""
+        self._copy.delete(log_of(self).partition, keys.journal_item(number))
+
+
+def test_a_late_copy_makes_no_position_one_of_another_past(writer: Writer) -> None:
+    """Whoever has read further than a copy knows is not ahead of the journal: the head itself is asked."""
+    writer.edit(1)
+    assert writer.consume() is None
+    late = Late(writer.table)
+    writer.edit(2)
+    assert writer.consume() is None
+    position = page(writer.table).position
+    found = page(late, position)
+    assert (found.reset, found.events, found.position[:2]) == (False, (), (3, 0))
+    writer.edit(3)
+    assert writer.consume() is None
+    late = Late(writer.table)
+    late.lose(2)
+    found = page(late, position)
+    assert (found.reset, ids(found)) == (False, ["3.1"])
+
+
+def test_an_item_that_has_expired_is_no_other_past(writer: Writer) -> None:
+    for num in (1, 2):
+        writer.edit(num)
+        assert writer.consume() is None
+    position = page(writer.table, limit=1).position
+    writer.table.delete(log_of(writer.table).partition, keys.journal_item(1))
+    assert (position[:2], ids(page(writer.table, FeedPosition(2, 0, NOW, "gone")))) == ((1, 1), ["2.1"])

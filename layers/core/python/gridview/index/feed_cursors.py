@@ -58,8 +58,8 @@ class FeedCursor(NamedTuple):
 
     @classmethod
     def _unsealed(cls, sealed: Any) -> "FeedCursor":
-        epoch, rows, number, place, since, *ahead = sealed
-        position = FeedPosition(number, place, since)
+        epoch, rows, number, place, since, item, *ahead = sealed
+        position = FeedPosition(number, place, since, item)
         for one in from_texts(ahead):
             return cls(position, epoch, rows, one.versions, one.until)
         return cls(position, epoch, rows)
@@ -74,10 +74,9 @@ class FeedCursor(NamedTuple):
             cursor = cls._unsealed(cursors.open(text, _bound_to(tenant, project)))
         except InvalidRequest:
             raise ValueError("no cursor of these changes") from None
-        number, place, since = cursor.position
-        up_to = number if place > 0 else number - 1
+        position = cursor.position
         return (
-            RecentWrites(project, int(since) + FEED_DAYS * 86_400, {}, up_to),
+            RecentWrites(project, int(position.since) + FEED_DAYS * 86_400, {}, position.reached),
             RecentWrites(project, cursor.until, cursor.ahead, 0),
         )
 

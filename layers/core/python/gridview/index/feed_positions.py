@@ -1,10 +1,21 @@
-"""Places in the feed of a project, and what the items of its journal tell from one on. Pure."""
+"""Places in the feed of a project, and what the items of its journal tell from one on. Pure.
+
+A table that is restored to an earlier moment gives out numbers again. So a position also names the item that it comes after:
+
+    number     57       58       59                   57       58'      59'    60'
+    before   1.2      4.1      (59, 0, after 58)     after    4.2      7.1    8.1    58' is not the item that the position names
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from gridview.index.journal import IssueChange, JournalItem
+
+SAME_SECONDS = 60.0
+"""To so many seconds `since` is rounded down where the item is not known, so that cursors of the same place are the same."""
+
+_CLOCKS_DIFFER = 5.0
 
 _LONGEST = 1_000
 """Versions of one issue that an item can tell. So many more are told only of an issue whose ledger was lost."""
@@ -13,12 +24,23 @@ _LONGEST = 1_000
 class FeedPosition(NamedTuple):
     """A place in a feed: the journal number of the next item, and how many of the versions that it tells come before.
 
-    Nothing behind it was made before the instant `since` (seconds since 1970).
+    Nothing behind it was made before the instant `since` (seconds since 1970). `item`: the id of the item that it comes after, or
+    is within; empty: not known, but that item was put no later than a minute after `since`.
     """
 
     number: int
     place: int
     since: float
+    item: str = ""
+
+    @property
+    def reached(self) -> int:
+        """The number of the item that it comes after, or is within; 0: it is at the beginning."""
+        return self.number if self.place else self.number - 1
+
+    def is_after(self, item: JournalItem) -> bool:
+        """Whether the item of the number that it has reached is the one that it has come to."""
+        return item.id == self.item if self.item else item.made <= self.since + SAME_SECONDS + _CLOCKS_DIFFER
 
 
 class ToldVersion(NamedTuple):
@@ -42,7 +64,7 @@ def tellings_from(items: Sequence[JournalItem], position: FeedPosition) -> Itera
 
 
 def _told_by(item: JournalItem) -> Iterator[ToldVersion]:
-    place = 0
+    place, item_id = 0, item.id
     for change in item.changes:
         before = change.before
         if before is not None and before > change.version:
@@ -52,10 +74,10 @@ def _told_by(item: JournalItem) -> Iterator[ToldVersion]:
             versions = range(before + 1, change.version + 1)
         for version in versions:
             place += 1
-            yield ToldVersion(change.num, version, FeedPosition(item.number, place, item.made))
+            yield ToldVersion(change.num, version, FeedPosition(item.number, place, item.made, item_id))
         if change.removed and versions != [None]:
             place += 1
-            behind = FeedPosition(item.number, place, item.made)
+            behind = FeedPosition(item.number, place, item.made, item_id)
             yield ToldVersion(change.num, change.version, behind, after=True)
 
 

@@ -23,7 +23,7 @@ _KEPT = 1_000
 """Projects for which a container remembers when it wrote its last note."""
 
 UNNOTICED = 1.5 * heartbeat.SECONDS
-"""Seconds after a heartbeat in which the next one should have been taken in: for so long an index that stopped does not look late."""
+"""Seconds after a heartbeat in which the next one should have been taken in. An index that stops looks late only after them."""
 
 _NOTES = dict[str, float]
 """Partition key of a note -> when the newest of what it is about was made, in seconds since 1970."""

@@ -12,6 +12,7 @@ the number counts. `Head` says up to which number all is known, folded and marke
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, NamedTuple, Self
 
 import orjson
@@ -79,6 +80,12 @@ class JournalItem:
     changes: tuple[IssueChange, ...] = ()
 
     @property
+    def id(self) -> str:
+        """What tells it from an item of the same number in another past of the table (`feed_positions`): of all that it holds."""
+        told = [round(self.made * 1_000), [change.before for change in self.changes]]
+        return blake2b(_plain(self.changes) + orjson.dumps(told), digest_size=6).hexdigest()
+
+    @property
     def needs_mark(self) -> bool:
         """Whether it has sort entries, so that a mark says when they are there."""
         return any(has_entries(family) for change in self.changes for family in change.moves)
@@ -108,17 +115,25 @@ class JournalItem:
 
 
 class Listing(NamedTuple):
-    """A part of a journal: items in order, the numbers that have a mark, and whether the journal may go on behind them."""
+    """A part of a journal: items in order, the numbers that have a mark, and whether the journal may go on behind them.
+
+    `head`: as the same call found it behind the last item, where it was asked for.
+    """
 
     records: tuple[JournalItem, ...] = ()
     marked: frozenset[int] = frozenset()
     more: bool = False
+    head: "Head | None" = None
 
 
 def _encoded(changes: Iterable[IssueChange]) -> bytes:
     """Compressed JSON. Strings of one family are much alike, so it takes a quarter of the room, and of the write units."""
+    return zlib.compress(_plain(changes))
+
+
+def _plain(changes: Iterable[IssueChange]) -> bytes:
     told = [[*change[:4], {family: [*move] for family, move in change.moves.items()}] for change in changes]
-    return zlib.compress(orjson.dumps(told))
+    return orjson.dumps(told)
 
 
 def _decoded(stored: bytes) -> Iterator[IssueChange]:

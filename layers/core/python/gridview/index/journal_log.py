@@ -14,7 +14,7 @@ from gridview.index.journal import EXPIRES_DAYS, PATIENCE, Head, IssueChange, Jo
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 
-_LAST = keys.journal_mark(10**12 - 1)
+_LAST = keys.journal_mark(keys.MAX_JOURNAL_NUMBER)
 """The last sort key that an item or a mark can have."""
 
 
@@ -89,9 +89,9 @@ class Log:
 
     # Reading
 
-    def standing(self, number: int) -> JournalItem | None:
-        """The item of a number; None if there is none: a read unit for each 4 KB."""
-        item = self.table.get(self.partition, keys.journal_item(number), consistent=True)
+    def standing(self, number: int, *, consistent: bool = True) -> JournalItem | None:
+        """The item of a number; None if there is none: a read unit for each 4 KB, half of it if not strongly consistent."""
+        item = self.table.get(self.partition, keys.journal_item(number), consistent=consistent)
         return None if item is None else JournalItem.from_item(item)
 
     def marked(self, numbers: Iterable[int]) -> frozenset[int]:
@@ -100,19 +100,24 @@ class Log:
         found = self.table.batch_get(list(wanted), consistent=True, paths=()).items
         return frozenset(wanted[key] for key in found)
 
-    def behind(self, number: int, *, consistent: bool = True, rows: int | None = None) -> Listing:
-        """The first MB of items and marks behind a number, or so many of them.
+    def behind(
+        self, number: int, *, consistent: bool = True, rows: int | None = None, with_head: bool = False
+    ) -> Listing:
+        """The first MB of items and marks behind a number, or so many of them; `with_head`: then the head.
 
         A read unit for each 4 KB, half of it if not strongly consistent.
         """
-        bound = Bound("between", keys.journal_item(number + 1), _LAST)
+        bound = Bound("between", keys.journal_item(number + 1), keys.FOLD if with_head else _LAST)
         page = self.table.query(self.partition, bound=bound, limit=rows, consistent=consistent)
-        records = [item for item in page.items if not keys.is_journal_mark(item[keys.SK])]
-        marks = [item[keys.SK] for item in page.items if keys.is_journal_mark(item[keys.SK])]
+        items = {item[keys.SK]: item for item in page.items}
+        head = items.pop(keys.FOLD, None)
+        marks = [sort_key for sort_key in items if keys.is_journal_mark(sort_key)]
+        records = [item for sort_key, item in items.items() if not keys.is_journal_mark(sort_key)]
         return Listing(
             tuple(map(JournalItem.from_item, records)),
             frozenset(map(keys.parse_journal_number, marks)),
             page.last is not None,
+            None if head is None else Head.from_item(head),
         )
 
     def all_behind(self, number: int, *, consistent: bool = True) -> list[JournalItem]:

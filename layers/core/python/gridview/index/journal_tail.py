@@ -145,6 +145,8 @@ def recent_moves(
         )
     else:
         listed = log.behind(tail.last, consistent=consistent)
+    if head is not None and head.last < tail.last:  # the table was restored to an earlier moment
+        return recent_moves(log, cache, JournalTail.behind(head, now), consistent=consistent)
     found = list(listed.records)
     if listed.more:
         head = head or log.head()

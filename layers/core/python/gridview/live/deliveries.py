@@ -227,6 +227,8 @@ class _Turn:
         except FeedExpired:
             self._outbox = replace(self._outbox, position=end_of(catalog, log), missed=True)
             return 0.0
+        if page.position.number < self._outbox.position.number:  # the table was restored to an earlier moment
+            self._store.forget_from(page.position.number, self._left)
         for number in page.overdue:
             log.close(number)
         try:
@@ -295,7 +297,7 @@ class _Turn:
     def _told_by(
         self, webhook: Webhook, page: FeedPage, verdicts: Sequence[Verdict] | None
     ) -> Iterator[_Told]:
-        number, at, _ = self._outbox.position
+        number, at, *_ = self._outbox.position
         if page.reset or self._outbox.missed:
             yield _Told(Delivery(number, at, RESET, clock.now()), None)
         for place, (change, behind) in enumerate(zip(page.events, page.behind, strict=True)):

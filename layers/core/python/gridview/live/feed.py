@@ -17,7 +17,7 @@ from gridview.dynamodb.table import Table
 from gridview.index.feed_positions import FeedPosition, tellings_from
 from gridview.index.gaps import first_missing, overdue
 from gridview.index.history import read_changes as read_history
-from gridview.index.journal import JournalItem
+from gridview.index.journal import Head, JournalItem
 from gridview.index.journal_log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.history import FEED_DAYS, Change
@@ -27,6 +27,9 @@ from gridview.support.errors import FeedExpired, NotJournalled
 
 _SECONDS = FEED_DAYS * 86_400
 
+_RETURNS = 5.0
+"""Seconds between two looks of one who follows without a break. No table is restored in them and written to again."""
+
 _FIRST_ROWS = 8
 """Items and marks that the first call reads. Each further one reads twice as many: an item may tell one change or hundreds."""
 
@@ -35,7 +38,7 @@ _FIRST_ROWS = 8
 class FeedPage:
     """The changes behind a position, and the position behind them; `behind`: the position behind each.
 
-    `reset`: before these changes is one that nobody can tell; whoever follows has to read everything anew. `catalog`: definitions
+    `reset`: before these changes is one that nobody can tell; followers read everything again. `catalog`: definitions
     that are no older than the changes, to express them by. `ended`: there is nothing more to read now. `overdue`: numbers at
     which the feed waits and which have been missing for some seconds; whoever may write empties them (`Log.close`). `held`: it
     waits at a number, and has more behind that.
@@ -54,13 +57,15 @@ class FeedPage:
 def end_of(catalog: Catalog, log: Log) -> FeedPosition:
     """The present end of a feed: all that was committed before is in front of it.
 
-    1 read unit for the head, and half a unit for each 4 KB that is not folded. NotJournalled. Overloaded: the project is just
-    being removed.
+    1 read unit for the head, and half a unit for each 4 KB of what is not folded and of the item before it. NotJournalled.
+    Overloaded: the project is just being removed.
     """
     require_journal(catalog)
     now = clock.seconds()
     folded = log.head().folded
-    return FeedPosition(first_missing(folded, log.all_behind(folded, consistent=False)), 0, now)
+    found = {item.number: item for item in log.all_behind(max(folded - 1, 0), consistent=False)}
+    number = first_missing(folded, found.values())
+    return FeedPosition(number, 0, now, found[number - 1].id if number - 1 in found else "")
 
 
 def read_changes(
@@ -74,8 +79,10 @@ def read_changes(
 ) -> FeedPage:
     """Up to `limit` changes behind a position. `consistent`: all that was committed by now, for twice the units of its items.
 
+    A position that is none of this journal is a reset, and goes on at the end: the table was restored to an earlier moment.
+
     Where nothing is new: half a read unit. Else half a unit for each 4 KB of journal items (1 if `consistent`), half a unit for
-    each change, and 1 unit for the definitions' epoch.
+    4 KB of the one before them, half a unit for each change, and 1 unit for the definitions' epoch.
 
     NotJournalled; FeedExpired for a position of more than 7 days ago; NotFound and DefinitionsMissing
     as for `Catalogs.current`.
@@ -84,7 +91,10 @@ def read_changes(
     now = clock.seconds()
     if position.since < now - _SECONDS:
         raise FeedExpired("What happened after this cursor is not remembered any more.")
-    items, beyond = _items(Log(table, catalog.tenant, catalog.project), position, limit, consistent)
+    log = Log(table, catalog.tenant, catalog.project)
+    items, beyond, head = _items(log, position, limit, consistent)
+    if _is_of_another_past(log, position, items, head):
+        return FeedPage((), end_of(catalog, log), reset=True, catalog=catalog, behind=(), ended=True)
     tellings = list(islice(tellings_from(items, position), limit))
     changes = _changes(
         table, catalog, [(one.num, one.version) for one in tellings if one.version is not None]
@@ -112,7 +122,7 @@ def read_changes(
     if not waits:
         reached = tellings[taken - 1].behind
     elif items:
-        reached = FeedPosition(items[-1].number + 1, 0, now)
+        reached = FeedPosition(items[-1].number + 1, 0, now, items[-1].id)
     return FeedPage(
         tuple(events),
         reached,
@@ -125,20 +135,44 @@ def read_changes(
     )
 
 
+def _is_of_another_past(
+    log: Log, position: FeedPosition, items: Sequence[JournalItem], head: Head | None
+) -> bool:
+    """Whether a position is none of this journal, because the table was restored to an earlier moment: what it has reached is not
+    there, or was put again. `items` follow it. A head that comes with them may be late, so the head is asked itself: a read unit.
+    Where there are items, or the last look was some seconds ago: half a unit for each 4 KB of the one before them.
+    """
+    reached = position.reached
+    if head is not None and head.last < reached:
+        return log.head().last < reached
+    if not reached or not (items or clock.seconds() - position.since > _RETURNS):
+        return False
+    # A late copy may lack the item, and in the end the table removes it.
+    found = (
+        items[0]
+        if items and position.place
+        else log.standing(reached, consistent=False) or log.standing(reached)
+    )
+    return found is not None and not position.is_after(found)
+
+
 def _items(
     log: Log, position: FeedPosition, limit: int, consistent: bool
-) -> tuple[list[JournalItem], list[JournalItem]]:
-    """The items of a page that follow each other without a gap, and not many more; and some of those behind the gap."""
+) -> tuple[list[JournalItem], list[JournalItem], Head | None]:
+    """The items of a page that follow each other without a gap, and not many more; and some of those behind the gap.
+
+    And the head, if all that follows the position was read.
+    """
     items: list[JournalItem] = []
     number, rows = position.number, _FIRST_ROWS
     while True:
-        listed = log.behind(number - 1, consistent=consistent, rows=rows)
+        listed = log.behind(number - 1, consistent=consistent, rows=rows, with_head=True)
         found = {item.number: item for item in listed.records}
         while number in found:
             items.append(found.pop(number))
             number += 1
         if found or not listed.more or any(islice(tellings_from(items, position), limit - 1, None)):
-            return items, list(found.values())
+            return items, list(found.values()), listed.head
         rows *= 2
 
 

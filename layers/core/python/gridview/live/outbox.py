@@ -93,9 +93,9 @@ class Outbox:
     @property
     def progress(self) -> dict[str, Any]:
         """The attributes that whoever works on it changes."""
-        number, place, since = self.position
+        number, place, since, item = self.position
         return {
-            "position": [number, place, round(since * 1_000)],
+            "position": [number, place, round(since * 1_000), item],
             "rests": self.rests,
             "failures": self.failures,
             "failing": self.failing,
@@ -118,9 +118,9 @@ class Outbox:
     @classmethod
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode the stored item."""
-        number, place, since = item["position"]
+        number, place, since, after = item["position"]
         return cls(
-            FeedPosition(number, place, since / 1_000),
+            FeedPosition(number, place, since / 1_000, after),
             item.get(keys.SORT, ""),
             item["holder"],
             item.get("called", False),

@@ -1,6 +1,6 @@
 """Reads and writes the outbox of one webhook."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -8,6 +8,7 @@ from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, delete, put, revision_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.index.partitions import remove_partition
 from gridview.live.outbox import Delivery, Outbox, lane_of, sort_key_of
 from gridview.schema.jobs import Hint
 from gridview.schema.leases import LEASE
@@ -192,6 +193,14 @@ class OutboxStore:
         return {
             sk: Delivery.from_item(item) for (_, sk), item in found.items() if item[keys.TTL_ATTRIBUTE] > now
         }
+
+    def forget_from(self, number: int, left: Callable[[], float]) -> None:
+        """Delete the deliveries of a number and all after it, which the journal gives out again. What would retry them goes later.
+
+        A strongly consistent read of them, and a write unit for each KB, until the seconds in `left` are over.
+        """
+        bound = Bound("between", keys.delivery(number, 0), keys.delivery(keys.MAX_JOURNAL_NUMBER, 0))
+        remove_partition(self.table, self.partition, left, bound)
 
     def replay(self, before: Delivery, after: Delivery) -> list[Write]:
         """The writes by which a delivery is due at once. They fail if it is just being tried."""

@@ -17,6 +17,7 @@ from gridview.encoding.consistency import ConsistencyTokens
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.index.feed_cursors import FeedCursor
+from gridview.index.feed_positions import SAME_SECONDS
 from gridview.live import changes as live_changes
 from gridview.live.asked_rows import asked_rows
 from gridview.live.socket_messages import MAX_ITEMS_BYTES, changes_frame, error_frame
@@ -36,8 +37,8 @@ _PATIENCE: Final = 6.0
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 0.5
 
-_SAME_SECONDS: Final = 600.0
-"""To so many seconds a cursor tells its time: it is good for days."""
+_LONGEST_SAME: Final = 600.0
+"""To so many seconds a cursor that names an item tells its time: it is good for days."""
 
 _QUIETLY: Final = 10
 """Journal numbers that may go by a subscription which they do not concern before that is noted."""
@@ -139,8 +140,10 @@ class Pushes:
 
     def _sealed(self, cursor: FeedCursor, catalog: Catalog) -> str:
         """The cursor as a client gets it. Those of one place are the same for minutes, so that they are read for once."""
-        since = cursor.position.since // _SAME_SECONDS * _SAME_SECONDS
-        return cursor._replace(position=cursor.position._replace(since=since)).sealed(self.cursors, catalog)
+        position = cursor.position
+        same = _LONGEST_SAME if position.item else SAME_SECONDS
+        rounded = position._replace(since=position.since // same * same)
+        return cursor._replace(position=rounded).sealed(self.cursors, catalog)
 
     def _page(
         self, catalog: Catalog, socket: Socket, subscription: Subscription, *, consistent: bool

@@ -10,7 +10,7 @@ from gridview.encoding.consistency import Recent, issues_in, number_in, refused
 from gridview.encoding.cursors import Cursors
 from gridview.index.block_cache import BlockCache
 from gridview.index.feed_cursors import AHEAD_SECONDS, FeedCursor
-from gridview.index.feed_positions import FeedPosition
+from gridview.index.feed_positions import SAME_SECONDS, FeedPosition
 from gridview.index.freshness import Lag
 from gridview.index.moves import Unheard
 from gridview.index.shown_versions import Shown
@@ -28,9 +28,6 @@ from gridview.schema.epoch import EpochCheck
 from gridview.support import clock
 
 Result = TypeVar("Result")
-
-_SAME_CURSOR = 60.0
-"""Seconds within which answers that count the same answer the same cursor: so a client sees that they do."""
 
 
 def carried_out(
@@ -84,8 +81,8 @@ def carried_out(
 
 def _cursor(counted: Counted, catalog: Catalog, begun: float) -> FeedCursor:
     """Where whoever has an answer goes on: behind what it counts."""
-    since = begun - begun % _SAME_CURSOR
-    until = int(since + _SAME_CURSOR) + AHEAD_SECONDS
+    since = begun - begun % SAME_SECONDS  # so a client sees which answers count the same
+    until = int(since + SAME_SECONDS) + AHEAD_SECONDS
     return FeedCursor(FeedPosition(counted.number, 0, since), catalog.epoch, ahead=counted.ahead, until=until)
 
 

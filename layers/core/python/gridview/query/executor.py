@@ -387,12 +387,13 @@ class Executor:
     def _journal(self, log: Log) -> Logged:
         """What the journal tells. Where that is less than what the answer is to hold, it is read once more, strongly consistent.
 
-        Overloaded: it is less even so.
+        Overloaded: it is less even so, and the number was given out. A number that was not is of another past, before the table was
+        restored to an earlier moment: there is nothing of it to be held.
         """
         logged = recent_moves(log, self._cache, self._tail, consistent=self._outrun > 0)
         if logged.last < self._number:
             logged = recent_moves(log, self._cache, tail_of(log, self._cache), consistent=True)
-        if logged.last < self._number:
+        if logged.last < self._number <= log.head().last:
             raise Overloaded("The journal does not tell all yet that the answer is to hold; try again.")
         return logged
 

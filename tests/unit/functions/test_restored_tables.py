@@ -1,0 +1,240 @@
+"""A table that was restored to an earlier moment, from outside: whoever has read further is told to read everything again.
+
+The journal gives numbers out again then. Followers by polls, rows, sockets and webhooks, and cursors in the place of consistency
+tokens, may all know of a later number than there is, or of another item under the same number.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gridview.commands.journals import begin_journal
+from gridview.encoding import keys
+from gridview.encoding.json_codec import dumps
+from gridview.index import journal_tail
+from tests.support.cloud import Cloud
+from tests.support.deliveries import URL, Courier
+from tests.support.http import Answer, Client
+from tests.support.receivers import Receiver, answers
+from tests.support.sockets import Commits, SocketClient, connected
+
+OPEN = {"filter": dumps({"field": "state", "op": "eq", "value": "open"}).decode()}
+RESET = {"kind": "reset"}
+
+AGAIN = pytest.mark.parametrize("again", [0, 1, 3, 5])
+"""How many changes come after the restore, before followers look: two were lost by it."""
+
+
+@pytest.fixture
+def path(account: Cloud, project: str) -> str:
+    begin_journal(account.table, "0807", "plain")
+    account.forget()
+    return project
+
+
+class Past:
+    """A project with an issue; two more come, and are lost by a restore."""
+
+    def __init__(self, account: Cloud, api: Client, path: str) -> None:
+        self.account, self.api, self.path = account, api, path
+        self.issue("first")
+        self._copy = account.table.copy()
+
+    def issue(self, name: str) -> int:
+        """A new issue, which the consumer takes in by itself."""
+        num: int = self.api.made(f"{self.path}/issues", {"name": name})["num"]
+        self.account.follow()
+        return num
+
+    def go_on(self) -> None:
+        for name in ("lost", "lost too"):
+            self.issue(name)
+
+    def restore(self, again: int, kept: Mapping[Any, Any] | None = None) -> None:
+        """Back to the one issue; then so many others come. `kept`: items that are as they were."""
+        self.account.table.restore(self._copy)
+        for item in (kept or {}).values():
+            self.account.table.put(item)
+        self.account.stream.clear()
+        self.account.forget()
+        for count in range(again):
+            self.issue(f"other {count}")
+
+
+@pytest.fixture
+def past(account: Cloud, api: Client, path: str) -> Past:
+    return Past(account, api, path)
+
+
+def changes(api: Client, path: str, since: str, **more: str) -> Answer:
+    answer = api.get(f"{path}/changes", query={"since": since, **more})
+    assert answer.status == 200, answer.text
+    return answer
+
+
+@AGAIN
+@pytest.mark.parametrize("rows", [{}, OPEN], ids=["all", "rows"])
+def test_a_poll_of_a_lost_cursor_is_a_reset(
+    api: Client, path: str, past: Past, again: int, rows: dict[str, str]
+) -> None:
+    begun = api.get(f"{path}/changes", query=rows).body["next"]
+    past.go_on()
+    told = changes(api, path, begun, **rows)
+    assert [event["num"] for event in told.body["items"]] == [2, 3]
+    lost = [
+        told.body["next"],
+        changes(api, path, told.body["next"], **rows).body["next"],
+        api.get(f"{path}/changes").body["next"],
+    ]
+    past.restore(again)
+    answers = [changes(api, path, cursor, **rows).body for cursor in lost]
+    assert [answer["items"] for answer in answers] == [[RESET]] * 3
+    num = past.issue("next")
+    for answer in answers:
+        assert [one["num"] for one in changes(api, path, answer["next"], **rows).body["items"]] == [num]
+    assert [event["kind"] for event in changes(api, path, begun, **rows).body["items"]][:1] == ["create"], (
+        "what is there still is gone on from"
+    )
+
+
+def test_a_grid_follows_from_before_the_restore_by_a_reset(api: Client, path: str, past: Past) -> None:
+    past.go_on()
+    lost = api.post(f"{path}/grid", {"count": True}).body["changes"]
+    past.restore(0)
+    assert changes(api, path, lost).body["items"] == [RESET]
+
+
+@pytest.mark.parametrize("again", [0, 4])
+def test_a_lost_cursor_in_the_place_of_a_token_asks_for_nothing(
+    api: Client, path: str, past: Past, again: int
+) -> None:
+    begun = api.get(f"{path}/changes").body["next"]
+    past.go_on()
+    lost = changes(api, path, begun).body["next"]
+    past.restore(again)
+    for call, body in (("grid", {"count": True}), ("groups", {"by": [{"field": "state"}]})):
+        answer = api.post(f"{path}/{call}", body, headers={"x-consistency-token": lost})
+        assert answer.status == 200, answer.text
+    job = api.post(f"{path}/issues/delete-matching", {"filter": None}, headers={"x-consistency-token": lost})
+    assert job.status in (202, 400), job.text
+
+
+def test_a_number_that_was_given_out_is_still_waited_for(
+    account: Cloud, api: Client, path: str, past: Past
+) -> None:
+    """Its item is not there yet: the answer cannot hold it, and says so."""
+    past.go_on()
+    lost = api.get(f"{path}/changes").body["next"]
+    place = keys.journal("0807", "plain")
+    for number in (2, 3):
+        for key in (keys.journal_item(number), keys.journal_mark(number)):
+            account.table.delete(place, key)
+    account.forget()
+    answer = api.post(f"{path}/grid", {}, headers={"x-consistency-token": lost})
+    assert answer.kind == (503, "overloaded")
+
+
+def test_a_container_that_has_read_further_reads_the_journal_again(
+    account: Cloud, api: Client, path: str, past: Past, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    past.go_on()
+    assert api.post(f"{path}/grid", {"count": True}).body["total"] == 3
+    caches = {name: module.cache for name, module in account.modules.items() if hasattr(module, "cache")}
+    past.restore(0)
+    for name, cache in caches.items():
+        kept = cache.journal(keys.journal("0807", "plain"))
+        if kept is not None:
+            account.modules[name].cache.keep_journal(keys.journal("0807", "plain"), kept, 0)
+    monkeypatch.setattr(journal_tail, "_HEAD_SECONDS", 0.0)
+    monkeypatch.setattr(journal_tail, "_IDLE_SECONDS", 0.0)
+    assert api.post(f"{path}/grid", {"count": True}).body["total"] == 1
+    past.issue("other")
+    answer = api.post(f"{path}/grid", {"count": True}).body
+    assert (answer["total"], [row["name"] for row in answer["rows"]]) == (2, ["first", "other"])
+
+
+@AGAIN
+def test_a_socket_at_a_lost_cursor_is_told_a_reset(
+    account: Cloud, api: Client, path: str, past: Past, again: int
+) -> None:
+    commits = Commits(account)
+    client = connected(account, api, path)
+    client.subscribe("all")
+    client.subscribe("rows", filter={"field": "state", "op": "eq", "value": "open"})
+    past.go_on()
+    commits.push()
+    assert client.ids("all") == client.ids("rows") == ["2.1", "3.1"]
+    # A client that comes back, and one whose connection was kept, with its subscriptions.
+    open_still = {
+        key: item for key, item in account.table.items.items() if key[0].startswith(keys.SOCKETS_PREFIX)
+    }
+    past.restore(again, kept=open_still)
+    back = SocketClient(account)
+    back.cursors, back.events = dict(client.cursors), {"all": [], "rows": []}
+    back = _reconnected(account, api, path, back)
+    for name, more in (("all", {}), ("rows", {"filter": {"field": "state", "op": "eq", "value": "open"}})):
+        back.subscribe(name, **more)
+    num = past.issue("next")
+    commits.push()
+    for one in (client, back):
+        for name in ("all", "rows"):
+            assert one.ids(name)[-2:] in (["reset", f"{num}.1"], ["3.1", "reset"]), one.events
+            assert "reset" in one.ids(name)
+            assert one.missed == 0
+    after = past.issue("after")
+    commits.push()
+    for one in (client, back):
+        assert one.ids("all")[-1] == one.ids("rows")[-1] == f"{after}.1"
+
+
+def _reconnected(account: Cloud, api: Client, path: str, away: SocketClient) -> SocketClient:
+    """A new connection of a client that was away."""
+    client = connected(account, api, path)
+    client.cursors, client.events = away.cursors, away.events
+    return client
+
+
+@AGAIN
+@pytest.mark.parametrize("followed", ["all", "view"])
+def test_a_webhook_ahead_of_the_journal_is_sent_a_reset_and_then_all_that_comes(
+    account: Cloud,
+    api: Client,
+    path: str,
+    monkeypatch: pytest.MonkeyPatch,
+    again: int,
+    followed: str,
+) -> None:
+    receiver = Receiver()
+    courier = Courier(account, api, receiver, monkeypatch)
+    more: dict[str, Any] = {}
+    if followed == "view":
+        query = {"filter": {"field": "state", "op": "eq", "value": "open"}}
+        more["view"] = api.made(f"{path}/views", {"name": "Open", "visibility": "shared", "query": query})[
+            "id"
+        ]
+    hook = api.made(f"{path}/webhooks", {"url": URL, **more})
+    past = Past(account, api, path)
+    courier.deliver()
+    past.go_on()
+    courier.wait(5)
+    assert len(receiver.told) == 3
+    outbox = keys.outbox("0807", "plain", hook["id"])
+    kept = {key: item for key, item in account.table.items.items() if key[0] == outbox}
+    account.outboxes.clear()
+    past.restore(again, kept=kept)
+    courier.wait(400)
+    receiver.behaves.append(answers(500))
+    nums = [past.issue(name) for name in ("next", "after")]
+    courier.wait(400)
+    told = [(one["type"], one.get("data", {}).get("num")) for one in receiver.told[3:]]
+    event = "create" if followed == "all" else "enter"
+    assert told[0][0] == "reset", "what follows a reset is sent after it"
+    assert sum(kind == "reset" for kind, _ in told) == 1
+    assert {num for kind, num in told if kind == event} == {*nums}
+    assert len(told) == 1 + len(nums) + 1, (
+        "the message that failed is sent once more, though its number was used before"
+    )
+    log = api.get(f"{path}/webhooks/{hook['id']}/deliveries").body["items"]
+    assert {one["status"] for one in log} == {"delivered"}
+    assert {one["issue"]["num"] for one in log if one["issue"]} >= {*nums}
