@@ -121,7 +121,7 @@ class Issues {
       undone.push({ num, version: issue.version + 2 });
     }
     if (this.byJob) return Response.json({ id: 'j1', kind: 'undo', state: 'waiting', change: 'c2' }, { status: 202 });
-    return Response.json({ undone, change: 'c2', refused });
+    return Response.json({ undone, change: undone.length ? 'c2' : null, refused });
   }
 
   private patch(num: number, { fields, name, base }: Patched) {
@@ -301,6 +301,18 @@ describe('issues', () => {
     await editor.undo();
     expect(names(issues)).toEqual(['1 n1', '3 n3', '2 n2']);
   }, 10_000);
+
+  it('that have all left the trash do not come back: the undo wrote nothing, and there is no change of it', async () => {
+    const issues = new Issues(2);
+    issues.purged.add(2);
+    const { editor } = issues.editor();
+    await editor.apply({ deleted: await readKept(issues.api, 'p', [2]) });
+    const outcome = await editor.undo();
+    expect(outcome?.taken.made).toEqual([]);
+    expect(outcome?.problems.map(({ detail }) => detail)).toEqual(['It is gone.']);
+    expect(editor.owns(null)).toBe(false);
+    expect(editor.owns('c2')).toBe(false);
+  });
 
   it('of which some have left the trash come back without those, and why is told', async () => {
     const issues = new Issues(3);

@@ -384,10 +384,10 @@ def test_a_push_that_comes_before_the_copy_of_the_table_does_is_made_again(
     behind = Log.behind
     late = {"is": True}
 
-    def of_a_late_copy(self: Log, number: int, *, consistent: bool = True, rows: int | None = None) -> Any:
+    def of_a_late_copy(self: Log, number: int, *, consistent: bool = True, **more: Any) -> Any:
         if late["is"] and not consistent:
             return type(behind(self, number))()
-        return behind(self, number, consistent=consistent, rows=rows)
+        return behind(self, number, consistent=consistent, **more)
 
     monkeypatch.setattr(Log, "behind", of_a_late_copy)
     still.extend([lambda: None, lambda: late.update({"is": False})])

@@ -196,7 +196,7 @@ class _Search:
         return by, self.of(by) if users else None
 
     def require_nothing_to_come(self, user: str) -> None:
-        """NotTold if the history may lack what a user wrote, by the change's id, a note or a job; Conflict while the job is open."""
+        """NotTold if the history may lack what a user wrote, by the change's id, a note or a job. Conflict while a job is open."""
         written = self.written
         if user in written.working:
             raise jobs.still_open()
