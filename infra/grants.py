@@ -80,9 +80,12 @@ _COMMENTS: Final = f"{keys.COMMENT_PREFIX}*"
 _ACTIVITY: Final = f"{keys.ACTIVITY_PREFIX}*"
 _JOBS: Final = f"{keys.JOBS_PREFIX}*"
 _JOB_PARTS: Final = f"{keys.JOB_PARTS_PREFIX}*"
+_JOB_LINES: Final = f"{keys.JOB_LINE_PREFIX}*"
+_TENANTS: Final = f"{keys.TENANT_PREFIX}*"
 
 _SOCKETS: Final = f"{keys.SOCKETS_PREFIX}*"
 _TICKETS: Final = f"{keys.TICKET_PREFIX}*"
+_POLLS: Final = f"{keys.POLLS_PREFIX}*"
 
 _TRASH: Final = f"{keys.TRASH_PREFIX}*"
 _HISTORIES: Final = f"{keys.HISTORY_PREFIX}*"
@@ -92,6 +95,7 @@ DOCUMENT: Final = "fields"
 
 
 def _commands(
+    tenants: str,
     projects: str,
     issues: str,
     requests: str,
@@ -102,16 +106,18 @@ def _commands(
     of_people: tuple[str, ...],
     jobs: str,
     parts: str,
+    lines: str,
     outboxes: str,
 ) -> tuple[Grant, ...]:
     """The writes of the command function, by the patterns of its keys. `of_people`: what they save and say."""
     return (
         _within(
             ("PutItem",),
-            # Of changes, that one was just written.
-            (projects, issues, requests, users, journals, changes, *of_people, jobs, parts, outboxes),
+            # A tenant's projects are counted. Of changes, that one was just written.
+            (tenants, projects, issues, requests, users, journals, changes, *of_people, jobs, parts, lines, outboxes),
         ),
-        _within(("UpdateItem",), (projects, issues, rates, jobs, outboxes)),
+        # DynamoDB may judge an update of a transaction by the keys of all its writes.
+        _within(("UpdateItem",), (tenants, projects, issues, rates, jobs, outboxes)),
         _within(("DeleteItem",), (issues, *of_people, outboxes)),
     )
 
@@ -124,18 +130,23 @@ def _sockets(sockets: str, tickets: str, journals: str) -> tuple[Grant, ...]:
     )
 
 
+def _polls(journals: str, polls: str) -> tuple[Grant, ...]:
+    """The writes of the live function, by the patterns of its keys."""
+    return (_within(("PutItem",), (journals,)), _within(("UpdateItem", "DeleteItem"), (polls,)))
+
+
 GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "query": _READS,
     "command": (
         *_READS,
         *_commands(
-            *(_PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES, _JOURNALS, _CHANGES),
+            *(_TENANTS, _PROJECTS, _ISSUES, _REQUESTS, _USERS, _RATES, _JOURNALS, _CHANGES),
             (_VIEWS, _COMMENTS, _ACTIVITY, _WEBHOOKS),
-            *(_JOBS, _JOB_PARTS, _OUTBOXES),
+            *(_JOBS, _JOB_PARTS, _JOB_LINES, _OUTBOXES),
         ),
     ),
-    # A number of a journal at which followers wait is emptied.
-    "live": (_READS_OF_TABLE, _within(("PutItem",), (_JOURNALS,))),
+    # A number of a journal at which followers wait is emptied; requests that wait are listed.
+    "live": (_READS_OF_TABLE, *_polls(_JOURNALS, _POLLS)),
     "socket": (_READS_OF_TABLE, *_sockets(_SOCKETS, _TICKETS, _JOURNALS)),
     # It disables webhooks whose receivers fail, and empties numbers as `live` does.
     "deliver": (
@@ -160,7 +171,7 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
             ("PutItem", "DeleteItem"),
             (_PROJECTS, _ISSUES, _BLOCKS, _JOURNALS, _JOBS, _JOB_PARTS, keys.CHECK),
         ),
-        _within(("PutItem",), (keys.BEAT,)),
+        _within(("PutItem",), (_JOB_LINES, keys.BEAT)),
         _within(("DeleteItem",), (_VIEWS, _WEBHOOKS, _OUTBOXES, _COMMENTS, _TRASH, *_REMEMBERED)),
         # Values of deleted attributes are taken out of documents in place. The writes of tenants are counted, if they are limited.
         _within(("UpdateItem",), (_ISSUES, _JOURNALS, _RATES)),
@@ -195,12 +206,14 @@ _OWN_COMMENTS: Final = keys.comments(TENANT, "*")
 _OWN_ACTIVITY: Final = keys.activity(TENANT, "*")
 _OWN_JOBS: Final = keys.jobs(TENANT, "*")
 _OWN_JOB_PARTS: Final = keys.job_parts(TENANT, "*", "*")
+_OWN_JOB_LINE: Final = keys.job_line(TENANT)
 _OWN_BLOCKS: Final = f"{keys.BLOCK_PREFIX}{TENANT}.*"
 _OWN_ORDERS: Final = keys.order(TENANT, "*", "*")
 _OWN_DIRECTORIES: Final = keys.directory(TENANT, "*", "*")
 _OWN_TRASH: Final = keys.trash(TENANT, "*")
 _OWN_SOCKETS: Final = keys.sockets(TENANT)
 _OWN_TICKETS: Final = keys.tickets(TENANT)
+_OWN_POLLS: Final = keys.polls(TENANT)
 _FORMER_REQUESTS: Final = keys.former_request("?" * 64)
 """Records without a tenant in their keys, by the length of a digest; each present one is longer. Nobody writes them any more."""
 
@@ -249,6 +262,8 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
                 _OWN_OUTBOXES,
                 _OWN_COMMENTS,
                 _OWN_JOBS,
+                _OWN_JOB_LINE,
+                keys.tenant(TENANT),
                 # What an undo takes back, or such a message told, and whether it has been told.
                 _OWN_HISTORIES,
                 _OWN_MEMBERS,
@@ -260,18 +275,18 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
         _within(("Query",), (_FORMER_REQUESTS,)),
         _within(("Query",), (_OWN_PROJECTS, _OWN_ORDERS, _OWN_DIRECTORIES), on_index=True),
         *_commands(
-            *(_OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS),
+            *(keys.tenant(TENANT), _OWN_PROJECTS, _OWN_ISSUES, _OWN_REQUESTS, _OWN_USERS),
             *(_OWN_RATE, _OWN_JOURNALS, _OWN_MEMBERS),
             (_OWN_VIEWS, _OWN_COMMENTS, _OWN_ACTIVITY, _OWN_WEBHOOKS),
-            *(_OWN_JOBS, _OWN_JOB_PARTS, _OWN_OUTBOXES),
+            *(_OWN_JOBS, _OWN_JOB_PARTS, _OWN_JOB_LINE, _OWN_OUTBOXES),
         ),
     ),
     "live": (
         _within(
             ("GetItem", "BatchGetItem", "Query"),
-            (_OWN_PROJECTS, _OWN_JOURNALS, _OWN_HISTORIES, _OWN_ISSUES, _OWN_VIEWS),
+            (_OWN_PROJECTS, _OWN_JOURNALS, _OWN_HISTORIES, _OWN_ISSUES, _OWN_VIEWS, _OWN_POLLS),
         ),
-        _within(("PutItem",), (_OWN_JOURNALS,)),
+        *_polls(_OWN_JOURNALS, _OWN_POLLS),
     ),
     "socket": (
         _within(

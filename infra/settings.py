@@ -29,6 +29,18 @@ _SNAP_START_MINOR = 12
 FUNCTIONS: Final = ("query", "command", "live", "socket", "deliver", "maintain", "upkeep")
 _RESERVED = re.compile(rf"({'|'.join(FUNCTIONS)})=[1-9]\d{{0,4}}")
 
+UNRESERVED: Final = 100
+"""Of an account's concurrency, what Lambda refuses to reserve."""
+
+NEW_ACCOUNT: Final = 10
+"""The concurrency of a new account, which can reserve none."""
+
+_MAY_RESERVE = 200
+"""The account's concurrency from which on shares of it are reserved by default."""
+
+_SHARES: Final = {"live": 30, "socket": 10}
+"""Percent of what an account may reserve, by function. The rest stays for all others, and for other stacks."""
+
 _HIGHEST_RATE = 1_000
 """A tenant's writes are counted under one key, which takes 1,000 write units a second."""
 
@@ -114,9 +126,23 @@ class Settings:
     web_acl_arn: str = field(
         default="", metadata=_told("AWS WAF before CloudFront: a web ACL for CLOUDFRONT, of us-east-1")
     )
+    account_concurrency: int = field(
+        default=0,
+        metadata=_told(
+            "Lambda's concurrency that other stacks have not reserved; from 200 on 30% and 10% are for `live` and `socket` "
+            "(`./dev deploy` asks AWS)"
+        ),
+    )
     reserved_concurrency: tuple[str, ...] = field(
         default=(),
         metadata=_told("invocations set aside for a function, and its most: `query=100,maintain=20`"),
+    )
+    polls_per_tenant: int = field(
+        default=0,
+        metadata=_told("long polls that a tenant may have open; by default a third of what `live` may run"),
+    )
+    projects_per_tenant: int = field(
+        default=1_000, metadata=_told("projects that a tenant may have; `0`: no limit")
     )
     parallelization: int = field(
         default=2, metadata=_told("batches of one stream shard in progress at once, 1 to 10")
@@ -173,9 +199,32 @@ class Settings:
                 raise SettingError(f"{name}: {valid}")
 
     def reserved(self, function: str) -> int | None:
-        """The concurrency set aside for a function; None: it shares what the account has."""
-        given = dict(entry.split("=") for entry in self.reserved_concurrency)
-        return int(given[function]) if function in given else None
+        """The concurrency set aside for a function; None: it shares what the account has.
+
+        By default `live` and `socket` get shares of the account's, so that requests that wait can't use up what
+        others need.
+        """
+        given = self._given_concurrency
+        reserves = self.stage != "dev" and self.account_concurrency >= _MAY_RESERVE
+        if function in given or function not in _SHARES or not reserves:
+            return given.get(function)
+        spare = self.account_concurrency - UNRESERVED - sum(given.values())
+        return max(spare * _SHARES[function] // 100, 0) or None
+
+    @property
+    def _given_concurrency(self) -> dict[str, int]:
+        entries = (entry.split("=") for entry in self.reserved_concurrency)
+        return {function: int(most) for function, most in entries}
+
+    @property
+    def open_polls(self) -> int:
+        """The long polls that each tenant may have open: two tenants together can't use up what `live` may run."""
+        if self.polls_per_tenant:
+            return self.polls_per_tenant
+        reserved = self.reserved("live")
+        if reserved is not None:
+            return max(reserved // 3, 1)
+        return max((self.account_concurrency or NEW_ACCOUNT) // 5, 1)
 
     @property
     def guarded(self) -> bool:
@@ -299,6 +348,14 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
     "reserved-concurrency": (
         lambda our: all(_RESERVED.fullmatch(entry) for entry in our.reserved_concurrency),
         f"{', '.join(f'{name}=N' for name in FUNCTIONS)}",
+    ),
+    "account-concurrency": (
+        lambda our: (
+            not our.account_concurrency
+            or not our.reserved_concurrency
+            or sum(our._given_concurrency.values()) + UNRESERVED <= our.account_concurrency
+        ),
+        f"what reserved-concurrency sets aside, and {UNRESERVED} that stay unreserved, or more",
     ),
     "writes-per-second": (
         lambda our: our.writes_per_second <= _HIGHEST_RATE,

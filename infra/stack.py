@@ -67,6 +67,7 @@ class GridviewStack(Stack):
         limit = settings.writes_per_second
         rate = {"WRITES_PER_SECOND": str(limit)} if limit else {}
         journals = {"JOURNALS": "true"} if settings.journals else {}
+        projects = {"PROJECTS_PER_TENANT": str(settings.projects_per_tenant)}
         written = {"FORMS": str(settings.forms)}
         hooks = {"WEBHOOK_QUEUE_URL": webhooks.queue.queue_url}
         files = {"EXPORT_BUCKET": exports.bucket.bucket_name}
@@ -98,6 +99,7 @@ class GridviewStack(Stack):
                 **hooks,
                 **settling,
                 **rate,
+                **projects,
                 **journals,
                 **written,
             },
@@ -116,6 +118,7 @@ class GridviewStack(Stack):
                 "TABLE_NAME": table.name,
                 "CURSOR_SECRET_ARN": cursor_secret.arn,
                 "SOCKET_URL": sockets.url,
+                "POLLS_PER_TENANT": str(settings.open_polls),
             },
             # It waits most of the time, and waiting is paid for by memory.
             memory_mib=512,
@@ -186,6 +189,7 @@ class GridviewStack(Stack):
             environment={
                 "TABLE_NAME": table.name,
                 "JOB_QUEUE_URL": jobs.queue.queue_url,
+                "USER_POOL_ID": identity.pool.user_pool_id,
                 **settling,
                 **rate,
                 **poison,
@@ -223,6 +227,8 @@ class GridviewStack(Stack):
         webhooks.grant_send(maintain.role)
         webhooks.grant_send(command.role)
         exports.grant_write(upkeep.role)
+        # The rights of the users whose jobs it works on.
+        identity.pool.grant(upkeep.role, "cognito-idp:AdminGetUser")
         exports.grant_links(query.session or query.role, of_a_tenant=query.session is not None)
 
         stream = StreamMapping(

@@ -53,6 +53,33 @@ class Account:
         found = self._described(stack_name) or {}
         return {one["OutputKey"]: str(one["OutputValue"]) for one in found.get("Outputs", ())}
 
+    def concurrency(self, stack_name: str) -> int:
+        """The concurrent executions that Lambda gives this account and no other stack has reserved; 0: they can't be
+        looked up.
+        """
+        try:
+            functions = self._client("lambda")
+            limits = functions.get_account_settings()["AccountLimit"]
+            reserved = (
+                functions.get_function_concurrency(FunctionName=name).get("ReservedConcurrentExecutions", 0)
+                for name in self._functions(stack_name)
+            )
+            return int(limits["UnreservedConcurrentExecutions"]) + sum(map(int, reserved))
+        except (BotoCoreError, ClientError):
+            return 0
+
+    def _functions(self, stack_name: str) -> list[str]:
+        """The names of the stack's functions; none if it has still to be created."""
+        if self.is_new(stack_name):
+            return []
+        pages = self._client("cloudformation").get_paginator("list_stack_resources")
+        return [
+            one["PhysicalResourceId"]
+            for page in pages.paginate(StackName=stack_name)
+            for one in page["StackResourceSummaries"]
+            if one["ResourceType"] == "AWS::Lambda::Function"
+        ]
+
     def keys_in(self, bucket: str) -> list[str]:
         """The keys of all objects in a bucket."""
         pages = self._client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket)

@@ -63,6 +63,7 @@ def deploy(args: argparse.Namespace) -> int:
     chosen, account = arguments.settings(more), Account(arguments.profile(more))
     if chosen.page:
         page_build.build(print)
+    more = [*more, *_concurrency(chosen, account)]
     if not account.is_new(chosen.stack_name):
         more = [*more, *_not_yet(chosen, account.outputs(chosen.stack_name))]
     status = _deploy_stack(chosen, account, more)
@@ -71,6 +72,14 @@ def deploy(args: argparse.Namespace) -> int:
         page.upload(account, page_build.DIST, bucket=outputs["PageBucket"], config=outputs["PageConfig"])
         print(f"The page is at {outputs['PageUrl']}")
     return status
+
+
+def _concurrency(chosen: Settings, account: Account) -> list[str]:
+    """The setting of Lambda's concurrency, unless it is chosen or can't be looked up."""
+    if chosen.account_concurrency or chosen.emulator:
+        return []
+    found = account.concurrency(chosen.stack_name)
+    return ["-c", f"account-concurrency={found}"] if found else []
 
 
 def _not_yet(chosen: Settings, outputs: Mapping[str, str]) -> list[str]:

@@ -70,19 +70,48 @@ class Container:
             raise _EnvironmentLostError("The function's process ended.") from error
 
 
-class Pool:
-    """The execution environments of one function, at most `size` at a time. For use by many threads."""
+class BusyError(Exception):
+    """As many events are in the function, and wait for it, as may."""
 
-    def __init__(self, function: str, *, env: Mapping[str, str], size: int, timeout: float) -> None:
-        """The first event starts the first process."""
+
+class Pool:
+    """The execution environments of one function, at most `size` at a time. For use by many threads.
+
+    AWS has thousands of environments and refuses what is beyond a function's concurrency. This machine has few, so
+    events wait for one: `waiting` of them, and more are refused. So no function's events can take up all threads of
+    the server.
+    """
+
+    def __init__(
+        self,
+        function: str,
+        *,
+        env: Mapping[str, str],
+        size: int,
+        timeout: float,
+        waiting: int | None = None,
+    ) -> None:
+        """The first event starts the first process. `waiting` None: any number of events may wait."""
         self._function = function
         self._env = env
         self._timeout = timeout
+        self._admitted = threading.Semaphore(sys.maxsize if waiting is None else size + waiting)
         self._free = threading.Semaphore(size)
         self._idle: list[Container] = []
 
     def invoke(self, event: Mapping[str, Any]) -> Any:
-        """The handler's result for an event. Waits for a free environment. FunctionError when the handler fails."""
+        """The handler's result for an event. Waits for a free environment.
+
+        FunctionError when the handler fails; BusyError when too many events wait already.
+        """
+        if not self._admitted.acquire(blocking=False):
+            raise BusyError
+        try:
+            return self._invoke(event)
+        finally:
+            self._admitted.release()
+
+    def _invoke(self, event: Mapping[str, Any]) -> Any:
         with self._free:
             try:
                 container = self._idle.pop()  # the last used: the others may go cold

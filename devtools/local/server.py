@@ -15,22 +15,28 @@ import waitress  # type: ignore[import-untyped]
 
 from devtools.failure import FunctionError
 from devtools.local import cors, gateway, tokens
-from devtools.local.containers import Pool
+from devtools.local.containers import BusyError, Pool
 from devtools.local.gateway import Request, Response
 from devtools.local.page_build import DIST
 from devtools.local.sessions import Sessions
 from devtools.local.site import Site
 from gridview.api.routes import REFUSES, ROUTES
-from gridview.support.errors import INTERNAL, PROBLEMS, NotFound, TooLarge
+from gridview.support.errors import INTERNAL, PROBLEMS, NotFound, Overloaded, TooLarge
 from infra.limits import TIMEOUTS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _ENVIRONMENTS = 4
-_WAITING = 12
-"""Environments of the function in which requests wait for changes."""
-_THREADS = 32
+_WAITING_ENVIRONMENTS = 12
+"""Environments of the function in which requests wait for changes: one tenant may wait in 8
+(`stack.POLLS_PER_TENANT`), so a third stays for others.
+"""
+_QUEUE = 64
+"""Events that wait for an environment of a function."""
+_WAITING_QUEUE = 8
+"""The same where an event waits for as long as 20 seconds: its client does better to try again."""
+_FILE_THREADS = 16
 _MAX_READ_BYTES = 64 * 1024 * 1024
 """The largest body that is read and refused with a problem. The web server itself refuses a larger one."""
 
@@ -82,6 +88,9 @@ def _answer(request: Request, invoke: Invoke, key: bytes) -> Response:
         return gateway.problem(PROBLEMS[TooLarge], "A request may have 6 MB.", request.id)
     try:
         return gateway.response(invoke(matched.function, event))
+    except BusyError:
+        busy = Overloaded("The function is busy; try again.", headers={"Retry-After": "1"})
+        return gateway.refusal(busy, request.id)
     except (FunctionError, gateway.BadResponseError):
         _log.exception("The function failed.", extra={"request_id": request.id})
         return gateway.problem(INTERNAL, "The request failed; it is not known how far it came.", request.id)
@@ -129,15 +138,25 @@ def _socket_origins() -> list[str]:
     return [f"{address.scheme}://{address.netloc}"]
 
 
-def web_server(app: "WSGIApplication", listener: socket.socket) -> Any:
+def web_server(app: "WSGIApplication", listener: socket.socket, threads: int) -> Any:
     """A web server that serves the application on a socket when it is `run`."""
     return waitress.create_server(
         app,
         sockets=[listener],
-        threads=_THREADS,
+        threads=threads,
         ident=None,
         max_request_body_size=_MAX_READ_BYTES,
     )
+
+
+def environments(function: str) -> int:
+    """How many environments a function has."""
+    return _WAITING_ENVIRONMENTS if function == "live" else _ENVIRONMENTS
+
+
+def queue(function: str) -> int:
+    """How many events may wait for an environment of a function."""
+    return _WAITING_QUEUE if function == "live" else _QUEUE
 
 
 def main() -> None:
@@ -147,14 +166,16 @@ def main() -> None:
     parser.add_argument("--listen", type=int, required=True, help="file descriptor of the bound socket")
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    functions = sorted({route.function for route in ROUTES} | {REFUSES})
     pools: dict[str, Pool] = {
         function: Pool(
             function,
             env=os.environ | {"POWERTOOLS_SERVICE_NAME": function},
-            size=_WAITING if function == "live" else _ENVIRONMENTS,
+            size=environments(function),
             timeout=TIMEOUTS[function],
+            waiting=queue(function),
         )
-        for function in sorted({route.function for route in ROUTES} | {REFUSES})
+        for function in functions
     }
     listener = socket.socket(fileno=arguments.listen)
     origins = os.environ.get(cors.ORIGINS, "").split()
@@ -164,7 +185,9 @@ def main() -> None:
         origins,
         Site(DIST, Sessions(arguments.data, listener.getsockname()[1]), origins, _socket_origins()),
     )
-    web_server(app, listener).run()
+    # Each function's events have threads of their own, and the page's files have some.
+    threads = sum(environments(one) + queue(one) for one in functions) + _FILE_THREADS
+    web_server(app, listener, threads).run()
 
 
 if __name__ == "__main__":

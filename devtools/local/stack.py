@@ -23,6 +23,9 @@ from devtools.local.socket_gateway import STAGE
 from gridview.support import forms
 from infra.limits import SETTLE_SECONDS
 
+POLLS_PER_TENANT = 8
+"""Of the environments in which requests wait for changes (`server`), what one tenant may take."""
+
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.5
 _STOP_SECONDS = 3.0
@@ -142,6 +145,7 @@ def _environment(
             "TABLE_NAME": table.TABLE,
             **sqs.hint_queue_urls(letters),
             "AWS_ENDPOINT_URL_SQS": sqs.endpoint(letters),
+            "POLLS_PER_TENANT": str(POLLS_PER_TENANT),
             "SOCKET_URL": f"ws://{LOOPBACK}:{sockets.getsockname()[1]}/{STAGE}",
             "EXPORT_BUCKET": s3.BUCKET,
             "AWS_ENDPOINT_URL_S3": s3.endpoint(files),

@@ -157,16 +157,16 @@ def work_under_way(table: Table) -> Iterator[Work]:
 
 
 def open_jobs(table: Table) -> Iterator[str]:
-    """A line for each open job that somebody has started, project by project in the order of their turns."""
+    """A line for each open user job, tenant by tenant in the order of their turns."""
     for item in table.query_all(keys.LINE, index=True, paths=()):
-        tenant, project = keys.parse_jobs(item[keys.PK])
+        tenant = keys.parse_job_line(item[keys.PK])
         line = table.get(item[keys.PK], keys.LINE, consistent=True)
-        for job_id in () if line is None else JobLine.from_item(line).open:
-            stored = table.get(item[keys.PK], job_id, consistent=True)
+        for one in () if line is None else JobLine.from_item(line).open:
+            stored = table.get(keys.jobs(tenant, one.project), one.id, consistent=True)
             if stored is not None:
                 job = UserJob.from_item(stored)
                 of = "" if job.of is None else f" {job.done + job.refused:,} of {job.of:,} issues,"
-                yield f"{tenant}/{project}: {job.kind} {job.id} by {job.user}:{of} {job.state}"
+                yield f"{tenant}/{one.project}: {job.kind} {job.id} by {job.user}:{of} {job.state}"
 
 
 def _work_on(table: Table, partition: str) -> Work | None:

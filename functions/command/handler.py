@@ -13,6 +13,7 @@ from gridview.api import snapshots, tokens
 from gridview.api.config import (
     CursorSource,
     journals,
+    projects_per_tenant,
     required,
     session_role,
     stack_metrics,
@@ -75,6 +76,7 @@ def _uncounted() -> None:
 
 
 rate = WriteRate(writes_per_second(), _uncounted)
+most_projects = projects_per_tenant()
 journalled = journals()
 use_forms()
 to_localhost = webhooks_to_localhost()
@@ -101,7 +103,7 @@ def create_project(request: Request) -> Response:
     actor, body = request.actor, request.body()
     return _created(
         request,
-        partial(projects.create_project, table, actor, body, journalled=journalled),
+        partial(projects.create_project, table, actor, body, journalled=journalled, most=most_projects),
         lambda project: f"/v1/projects/{project['id']}",
     )
 
@@ -136,7 +138,7 @@ def restore_project(request: Request) -> Response:
     """Bring a deleted project back."""
     actor, project = request.actor, request.path["project"]
     request.require_no_body()
-    restore = partial(deleted_projects.restore_project, table, catalogs, actor, project)
+    restore = partial(deleted_projects.restore_project, table, catalogs, actor, project, most=most_projects)
     return _once(request, restore, lambda restored: written(200, restored))
 
 
@@ -601,7 +603,7 @@ def undo(request: Request) -> Response:
             )
         )
     if answer.status == 202:
-        _wake(request.actor.tenant, request.path["project"])
+        _wake(request.actor.tenant)
     return answer
 
 
@@ -665,14 +667,14 @@ def _begun(request: Request, kind: JobKind, parsed: Callable[[Catalog, Any, Rece
             raise reads.with_progress(table, actor, project, error) from error
 
     answer = _once(request, start, partial(_accepted, request))
-    _wake(actor.tenant, project)
+    _wake(actor.tenant)
     return answer
 
 
-def _wake(tenant: str, project: str) -> None:
+def _wake(tenant: str) -> None:
     """Have a worker come at once. If that fails, the next minute brings one."""
     try:
-        hint = jobs.waiting(table, tenant, project)
+        hint = jobs.waiting(table, tenant)
         if hint is not None:
             job_queue.send(hint)
     except (Overloaded, *aws.FAILURES):

@@ -1,11 +1,12 @@
 """Live changes: a request waits here for what others change, or gets a ticket for a socket.
 
-Apart from what answers queries, so that no query waits behind it.
+A function of its own, so that no query waits for it. How many requests wait is limited for each user and tenant
+(`open_polls`).
 """
 
 from aws_lambda_powertools import Logger
 
-from gridview.api.config import CursorSource, required, session_role, stack_metrics
+from gridview.api.config import CursorSource, polls_per_tenant, required, session_role, stack_metrics
 from gridview.api.http import Endpoint, Request, Response, ok
 from gridview.api.http import handler as http_handler
 from gridview.commands import reads
@@ -18,6 +19,7 @@ from gridview.live.asked_rows import rows_of_view
 from gridview.live.change_requests import AskedChanges, resolve_changes
 from gridview.live.feed import require_journal
 from gridview.live.followed_rows import FollowedRows
+from gridview.live.open_polls import OpenPolls
 from gridview.live.tickets import TICKETS, Ticket
 from gridview.schema.catalog import Catalog
 from gridview.schema.epoch import EpochCheck
@@ -34,21 +36,28 @@ table = Table(required("TABLE_NAME"), session_role=session_role())
 catalogs = Catalogs()
 cursor_source = CursorSource()
 socket_url = required("SOCKET_URL")
+open_polls = OpenPolls(polls_per_tenant())
 
 
 def changes(request: Request) -> Response:
-    """The changes behind a cursor, with the token of what they tell."""
+    """The changes after a cursor, with the token of what they contain. An answer that is empty too early asks for a
+    pause.
+    """
     catalog, asked, rows = _resolved(request)
     cursors = cursor_source.cursors("changes")
     if asked.since is None:
         cursor = live_changes.beginning(table, catalog)
         return ok({"items": [], "next": cursor.sealed(cursors, catalog)})
     cursor = FeedCursor.opened(asked.since, cursors, catalog)
-    until, deadline = clock.seconds() + asked.wait, request.deadline - _MARGIN
-    told = live_changes.follow(table, catalogs, catalog, cursor, rows=rows, until=until, deadline=deadline)
+    deadline = request.deadline - _MARGIN
+    with open_polls.polling(table, request.actor, asked.wait) as poll:
+        told = live_changes.follow(
+            table, catalogs, catalog, cursor, rows=rows, until=poll.until, deadline=deadline
+        )
+        pause = 0 if told.items else poll.pause
     answer = ok({"items": told.items, "next": told.cursor.sealed(cursors, catalog)})
     if not told.versions:
-        return answer
+        return answer.telling({"Retry-After": str(pause)}) if pause else answer
     token = cursor_source.tokens().token(catalog.tenant, catalog.project, told.versions, clock.seconds())
     return answer.telling({CONSISTENCY_TOKEN: token})
 

@@ -1,5 +1,6 @@
 """Upkeep: the background work. Schedules and a queue invoke it."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -37,6 +38,8 @@ dead_letters = DeadLetters(required("DEAD_LETTER_QUEUE_URL"))
 job_queue = JobQueue(required("JOB_QUEUE_URL"))
 settling = float(required("SETTLE_SECONDS"))
 export_bucket = required("EXPORT_BUCKET")
+user_pool = os.environ.get("USER_POOL_ID", "")
+"""Empty on a local stack, whose tokens anyone can make: there is nobody to look up."""
 
 _JOBS_SHARE = 0.5
 """Of a tenant's writes, if they are limited: once half of a window's are made, by people or jobs, the rest is for people alone."""
@@ -118,6 +121,7 @@ def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | Non
     from gridview.maintenance.export import Exports
     from gridview.maintenance.export_files import ExportFiles
     from gridview.maintenance.job_line import LineWorker, Works
+    from gridview.maintenance.job_rights import role_source
     from gridview.maintenance.undo_job import UndoChanges
 
     changes = BulkChanges(table, catalogs, rate)
@@ -127,7 +131,7 @@ def _take_turn_of_line(hint: Hint, remaining: Callable[[], float]) -> Turn | Non
         JobKind.UNDO: UndoChanges(table, catalogs, rate),
         JobKind.EXPORT: Exports(table, catalogs, ExportFiles(export_bucket)),
     }
-    return LineWorker(table, works).take_turn(hint, remaining)
+    return LineWorker(table, works, role_source(user_pool)).take_turn(hint, remaining)
 
 
 def _tell_difference(finding: Finding) -> None:

@@ -160,6 +160,43 @@ def test_what_is_not_to_be_protected_is_deployed_once(npx: Npx, account: Any, mo
     assert _typed(npx) == [["deploy", *more]]
 
 
+def test_a_deployment_says_how_much_concurrency_there_is_unless_that_is_chosen(
+    npx: Npx, account: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _create(account, "Gridview-dev")
+    monkeypatch.setattr(Account, "concurrency", lambda *_: 640)
+    assert cli.main(["deploy", "-c", "stage=dev"]) == 0
+    assert cli.main(["deploy", "-c", "stage=dev", "-c", "account-concurrency=10"]) == 0
+    assert _typed(npx) == [
+        ["deploy", "-c", "stage=dev", "-c", "account-concurrency=640"],
+        ["deploy", "-c", "stage=dev", "-c", "account-concurrency=10"],
+    ]
+
+
+class Functions:
+    """Lambda's answers about an account in which this stack has reserved 360 of 1,000, and others 40."""
+
+    def get_account_settings(self) -> dict[str, Any]:
+        return {"AccountLimit": {"ConcurrentExecutions": 1_000, "UnreservedConcurrentExecutions": 600}}
+
+    def get_function_concurrency(self, FunctionName: str) -> dict[str, int]:  # noqa: N803
+        reserved = {"live": 270, "socket": 90}
+        return {"ReservedConcurrentExecutions": reserved[FunctionName]} if FunctionName in reserved else {}
+
+
+def test_what_the_stack_itself_has_reserved_is_there_for_it(
+    account: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, client = Account(None), Account._client
+    monkeypatch.setattr(
+        Account, "_client", lambda self, name: Functions() if name == "lambda" else client(self, name)
+    )
+    monkeypatch.setattr(Account, "_functions", lambda *_: ["query", "live", "socket"])
+    assert found.concurrency("Gridview") == 960
+    monkeypatch.setattr(Account, "_functions", lambda *_: [])
+    assert found.concurrency("Gridview") == 600
+
+
 def test_a_deployment_of_a_stack_that_is_there_keeps_its_protection(npx: Npx, account: Any) -> None:
     _create(account, "Gridview")
     assert cli.main(["deploy"]) == 0

@@ -52,17 +52,19 @@ EXPECTED = {
             "change-*",
             "comment-*",
             "issue-*",
+            "jobline-*",
             "jobparts-*",
             "jobs-*",
             "journal-*",
             "outbox-*",
             "project-*",
             "request-*",
+            "tenant-*",
             "user-*",
             "view-*",
             "webhook-*",
         ),
-        ("dynamodb:UpdateItem", "table", "issue-*", "jobs-*", "outbox-*", "project-*", "rate-*"),
+        ("dynamodb:UpdateItem", "table", "issue-*", "jobs-*", "outbox-*", "project-*", "rate-*", "tenant-*"),
         (
             "dynamodb:DeleteItem",
             "table",
@@ -77,6 +79,8 @@ EXPECTED = {
     | (READING - {("dynamodb:Query", "table/index/GSI1")})
     | {
         ("dynamodb:PutItem", "table", "journal-*"),
+        ("dynamodb:UpdateItem", "table", "polls-*"),
+        ("dynamodb:DeleteItem", "table", "polls-*"),
         ("secretsmanager:GetSecretValue", "secret"),
     },
     "Socket": LOGGING
@@ -141,7 +145,8 @@ EXPECTED = {
             )
             for write in ("PutItem", "DeleteItem")
         ),
-        ("dynamodb:PutItem", "table", "beat"),
+        ("dynamodb:PutItem", "table", "beat", "jobline-*"),
+        ("cognito-idp:AdminGetUser", "users"),
         (
             "dynamodb:DeleteItem",
             "table",
@@ -194,6 +199,8 @@ NOTE = keys.lag("0807", "35e9")
 HISTORY = keys.history("0807", "35e9", 1)
 JOURNAL = keys.journal("0807", "35e9")
 JOBS = keys.jobs("0807", "35e9")
+POLLS = keys.polls("0807")
+LINE = keys.job_line("0807")
 WEBHOOKS = keys.webhooks("0807", "35e9")
 OUTBOX = keys.outbox("0807", "35e9", "w3k9q2m7x1c0z")
 TENANT = keys.tenant("0807")
@@ -204,13 +211,18 @@ EVERY_PARTITION = (ISSUE, PROJECT, BLOCK, REQUEST, NOTE, JOBS, TENANT, keys.CHEC
 
 DENIED = [
     *(("Query", ask(operation, [pk])) for operation in WRITES for pk in EVERY_PARTITION),
-    *(("Command", ask(operation, [pk])) for operation in WRITES for pk in (BLOCK, NOTE, TENANT, keys.CHECK)),
+    *(("Command", ask(operation, [pk])) for operation in WRITES for pk in (BLOCK, NOTE, POLLS, keys.CHECK)),
+    ("Command", ask("DeleteItem", [TENANT])),
     *(
         ("Maintain", ask("PutItem", [pk], DERIVED))
         for pk in (PROJECT, REQUEST, TENANT, keys.CHECK, "issue", "blocks-0807.35e9.a1.1")
     ),
     *(("Live", ask(operation, [pk])) for operation in WRITES for pk in EVERY_PARTITION),
     ("Live", ask("PutItem", [JOURNAL, ISSUE])),
+    ("Live", ask("PutItem", [POLLS])),
+    ("Live", ask("UpdateItem", [POLLS, ISSUE])),
+    ("Live", ask("UpdateItem")),
+    ("Live", ask("DeleteItem")),
     *(
         ("Socket", ask(operation, [pk]))
         for operation in WRITES
@@ -275,6 +287,8 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
         ("Command", ask("PutItem", [ISSUE], ("fields",))),
         ("Command", ask("PutItem", [ISSUE, PROJECT, REQUEST])),
         ("Live", ask("PutItem", [JOURNAL])),
+        ("Live", ask("UpdateItem", [POLLS])),
+        ("Live", ask("DeleteItem", [POLLS])),
         ("Socket", ask("PutItem", [keys.tickets("0807"), keys.sockets("0807")])),
         ("Socket", ask("PutItem", [keys.socket_owner("c")])),
         ("Socket", ask("Query", [keys.SOCKET], resource=INDEX)),
@@ -282,7 +296,9 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
         ("Deliver", ask("PutItem", [OUTBOX])),
         ("Deliver", ask("PutItem", [WEBHOOKS])),
         ("Deliver", ask("Query", [keys.OUTBOX], resource=INDEX)),
-        ("Command", ask("PutItem", [JOBS, keys.job_parts("0807", "35e9", "0")])),
+        ("Command", ask("PutItem", [JOBS, keys.job_parts("0807", "35e9", "0"), LINE])),
+        ("Command", ask("PutItem", [TENANT, PROJECT])),
+        ("Upkeep", ask("PutItem", [LINE])),
         ("Upkeep", ask("PutItem", [ISSUE], ("fields",))),
         ("Maintain", ask("PutItem", [ISSUE], DERIVED)),
         ("Maintain", ask("DeleteItem", [BLOCK])),
@@ -366,6 +382,7 @@ ISOLATED = {
                     f"comment-{OF_TENANT}.*",
                     f"history-{OF_TENANT}.*",
                     READ[1],
+                    f"jobline-{OF_TENANT}",
                     f"jobs-{OF_TENANT}.*",
                     f"journal-{OF_TENANT}.*",
                     f"lag-{OF_TENANT}.*",
@@ -373,6 +390,7 @@ ISOLATED = {
                     f"outbox-{OF_TENANT}.*.*",
                     READ[2],
                     f"request-{OF_TENANT}.*",
+                    f"tenant-{OF_TENANT}",
                     f"user-{OF_TENANT}.*",
                     f"view-{OF_TENANT}.*",
                     f"webhook-{OF_TENANT}.*",
@@ -394,12 +412,14 @@ ISOLATED = {
                 f"change-{OF_TENANT}.*",
                 f"comment-{OF_TENANT}.*",
                 READ[1],
+                f"jobline-{OF_TENANT}",
                 f"jobparts-{OF_TENANT}.*.*",
                 f"jobs-{OF_TENANT}.*",
                 f"journal-{OF_TENANT}.*",
                 f"outbox-{OF_TENANT}.*.*",
                 READ[2],
                 f"request-{OF_TENANT}.*",
+                f"tenant-{OF_TENANT}",
                 f"user-{OF_TENANT}.*",
                 f"view-{OF_TENANT}.*",
                 f"webhook-{OF_TENANT}.*",
@@ -408,6 +428,7 @@ ISOLATED = {
                 "dynamodb:UpdateItem",
                 "table",
                 *(READ[1], f"jobs-{OF_TENANT}.*", f"outbox-{OF_TENANT}.*.*", READ[2], f"rate-{OF_TENANT}"),
+                f"tenant-{OF_TENANT}",
             ),
             (
                 "dynamodb:DeleteItem",
@@ -431,12 +452,15 @@ ISOLATED = {
                     f"history-{OF_TENANT}.*",
                     READ[1],
                     f"journal-{OF_TENANT}.*",
+                    f"polls-{OF_TENANT}",
                     READ[2],
                     f"view-{OF_TENANT}.*",
                 )
                 for read in ("GetItem", "BatchGetItem", "Query")
             ),
             ("dynamodb:PutItem", "table", f"journal-{OF_TENANT}.*"),
+            ("dynamodb:UpdateItem", "table", f"polls-{OF_TENANT}"),
+            ("dynamodb:DeleteItem", "table", f"polls-{OF_TENANT}"),
         },
     ),
     "Socket": (
@@ -558,6 +582,8 @@ KEYS: dict[str, tuple[Any, ...]] = {
     "views": ("35e9",),
     "comments": ("35e9",),
     "jobs": ("35e9",),
+    "job_line": (),
+    "polls": (),
     "job_parts": ("35e9", "0"),
     "issue": ("35e9", 1),
     "block": ("35e9", "a1.1", "0"),
@@ -701,6 +727,7 @@ def _short(template: dict[str, Any], arn: Any) -> str:
                 }
                 return next((queues[one] for one in queues if logical_id.startswith(one)), "dead letters")
             names = {
+                ("AWS::Cognito::UserPool", "Arn"): "users",
                 ("AWS::DynamoDB::GlobalTable", "Arn"): "table",
                 ("AWS::DynamoDB::GlobalTable", "StreamArn"): "stream",
                 ("AWS::SecretsManager::Secret", "Id"): "secret",

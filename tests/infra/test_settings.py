@@ -3,7 +3,7 @@ import pytest
 from infra.context import settings_from
 from infra.limits import TIMEOUTS
 from infra.paths import ROOT
-from infra.settings import FUNCTIONS, SettingError, Settings, told
+from infra.settings import FUNCTIONS, UNRESERVED, SettingError, Settings, told
 
 EUROPEAN = "arn:aws:acm:eu-west-1:123456789012:certificate/0f1e"
 
@@ -38,7 +38,10 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         certificate_arn="",
         cdn=False,
         web_acl_arn="",
+        account_concurrency=0,
         reserved_concurrency=(),
+        polls_per_tenant=0,
+        projects_per_tenant=1_000,
         parallelization=2,
         workers=2,
         warm_reads=0,
@@ -68,6 +71,39 @@ def test_concurrency_is_reserved_for_functions_that_there_are() -> None:
     assert set(FUNCTIONS) == set(TIMEOUTS)
     settings = _from_context(reserved_concurrency="query=100,maintain=20")
     assert [settings.reserved(function) for function in FUNCTIONS] == [100, None, None, None, None, 20, None]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "live", "socket", "polls"),
+    [
+        ({}, None, None, 2),
+        ({"account_concurrency": "10"}, None, None, 2),
+        ({"account_concurrency": "199"}, None, None, 39),
+        ({"account_concurrency": "200"}, 30, 10, 10),
+        ({"account_concurrency": "1000"}, 270, 90, 90),
+        ({"account_concurrency": "1000", "stage": "dev"}, None, None, 200),
+        ({"account_concurrency": "1000", "reserved_concurrency": "live=50,query=400"}, 50, 45, 16),
+        ({"account_concurrency": "1000", "reserved_concurrency": "query=900"}, None, None, 200),
+        ({"reserved_concurrency": "live=3"}, 3, None, 1),
+        ({"account_concurrency": "1000", "polls_per_tenant": "7"}, 270, 90, 7),
+    ],
+)
+def test_requests_that_wait_have_a_share_of_what_the_account_may_reserve(
+    chosen: dict[str, object], live: int | None, socket: int | None, polls: int
+) -> None:
+    settings = _from_context(**chosen)
+    assert (settings.reserved("live"), settings.reserved("socket"), settings.open_polls) == (
+        live,
+        socket,
+        polls,
+    )
+
+
+@pytest.mark.parametrize("quota", [*range(0, 1_000, 7), 1_000, 10_000])
+def test_a_hundred_stay_unreserved_whatever_the_quota_is(quota: int) -> None:
+    settings = _from_context(account_concurrency=str(quota))
+    reserved = sum(settings.reserved(one) or 0 for one in FUNCTIONS)
+    assert reserved == 0 or quota - reserved >= UNRESERVED
 
 
 def test_a_list_is_joined_by_commas() -> None:
@@ -131,6 +167,8 @@ def test_snapshots_are_taken_where_the_runtime_can(runtime: str, snaps: bool) ->
         ({"reserved_concurrency": "query"}, "reserved-concurrency"),
         ({"reserved_concurrency": "grid=3"}, "reserved-concurrency"),
         ({"reserved_concurrency": "query=0"}, "reserved-concurrency"),
+        ({"account_concurrency": "150", "reserved_concurrency": "query=51"}, "account-concurrency"),
+        ({"account_concurrency": "many"}, "account-concurrency"),
         ({"parallelization": "11"}, "parallelization"),
         ({"workers": "1"}, "workers"),
         ({"warm_reads": "many"}, "warm-reads"),

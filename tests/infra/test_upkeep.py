@@ -142,12 +142,20 @@ def test_concurrency_is_reserved_by_setting(chosen_template: dict[str, Any]) -> 
     assert reserved == {
         "QueryFunction": 100,
         "CommandFunction": None,
-        "LiveFunction": None,
-        "SocketFunction": None,
+        "LiveFunction": 234,
+        "SocketFunction": 78,
         "DeliverFunction": None,
         "MaintainFunction": 20,
         "UpkeepFunction": None,
     }
+
+
+def test_a_tenant_has_a_third_of_what_requests_that_wait_may_run(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    for one, most in ((template, "2"), (chosen_template, "78")):
+        live = resources(one, "AWS::Lambda::Function")["LiveFunction"]
+        assert live["Environment"]["Variables"]["POLLS_PER_TENANT"] == most
 
 
 @pytest.mark.parametrize("attribute", ["Principal", "Action"])

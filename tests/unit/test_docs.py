@@ -19,6 +19,7 @@ from gridview.commands.requests import MAX_OPERATIONS
 from gridview.encoding import fences, keys, sort_strings
 from gridview.encoding.consistency import MAX_ISSUES
 from gridview.encoding.values import MAX_NUMBER_CHARACTERS
+from gridview.live import poll_limits
 from gridview.maintenance.bulk_request import MAX_ROWS
 from gridview.query.grid_request import MAX_COLUMNS, MAX_OFFSET
 from gridview.query.group_request import MAX_AGGREGATES
@@ -26,9 +27,16 @@ from gridview.query.operators import MAX_VALUES, OPERATORS, Operand
 from gridview.query.predicates import MAX_CONDITIONS
 from gridview.query.summary_request import MAX_FIELDS
 from gridview.schema.catalog import MAX_ATTRIBUTES, MAX_KEYS, MAX_OPTIONS, Field, FieldType
-from gridview.schema.user_jobs import MAX_OPEN
+from gridview.schema.user_jobs import (
+    MOST_EXPORTS_OF_PROJECT,
+    MOST_EXPORTS_OF_USER,
+    MOST_OF_PROJECT,
+    MOST_OF_TENANT,
+    MOST_OF_USER,
+)
 from gridview.support.errors import MAX_ERRORS, MAX_PROBLEM_BYTES
 from gridview.support.validation import RequestModel
+from infra.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
@@ -103,7 +111,11 @@ def test_the_table_of_limits_tells_those_of_the_code() -> None:
         "fields of a summary": f"{MAX_FIELDS}",
         "offset": f"{MAX_OFFSET:,}",
         "rows of a bulk change": f"{MAX_ROWS:,}",
-        "open jobs of a project": f"{MAX_OPEN}",
+        "open jobs of a user": f"{MOST_OF_USER}, of which {MOST_EXPORTS_OF_USER} exports",
+        "open jobs of a project": f"{MOST_OF_PROJECT}, of which {MOST_EXPORTS_OF_PROJECT} exports",
+        "open jobs of a tenant": f"{MOST_OF_TENANT}",
+        "open long polls of a user": f"{poll_limits.MOST_OF_USER}",
+        "projects of a tenant": f"{Settings().projects_per_tenant:,}",
         "characters of a number": f"{MAX_NUMBER_CHARACTERS:,}",
         "a project with its attributes and options": f"{MAX_PROJECT_BYTES // 1_000_000} MB",
     }
@@ -215,7 +227,7 @@ ENTITIES = {
         keys.comment_activity("2026-11-21T08:00:00.000000Z", 1, 12),
         "",
     ),
-    "line of jobs": (keys.jobs("0807", "35e9"), keys.LINE, "2026-11-21T08:00:00.000000Z"),
+    "line of jobs": (keys.job_line("0807"), keys.LINE, "2026-11-21T08:00:00.000000Z"),
     "job": (keys.jobs("0807", "35e9"), JOB, ""),
     "what it is to do": (keys.job_parts("0807", "35e9", JOB), keys.ASKED, ""),
     "numbers of its issues": (keys.job_parts("0807", "35e9", JOB), keys.frozen_numbers(2, 0), ""),
@@ -224,6 +236,7 @@ ENTITIES = {
     "subscription of it": (keys.sockets("0807"), keys.subscription("35e9", CONNECTION, "rows"), ""),
     "when people were told": (keys.sockets("0807"), "35e9", ""),
     "whose a socket is": (keys.socket_owner(CONNECTION), keys.SOCKET, "2026-11-21T08:00:00.000000Z"),
+    "open polls of a user": (keys.polls("0807"), "ann", ""),
     "used ticket": (keys.tickets("0807"), "5d0e1a5244c54f5e9d2b52a1", ""),
     "counted writes": (keys.rate("0807"), "179531990", ""),
 }

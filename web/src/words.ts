@@ -191,6 +191,12 @@ export const words = {
     offlineWhy: 'The server does not answer. Your work here is kept; try again when you are connected.',
     askAdmin: (titles: readonly string[]) => `An admin can make this possible: ${titles.join(', ')}.`,
     changedWhy: 'Nothing was written. Here it stands as it is now.',
+    tooManyJobs: (kinds: readonly string[]) => {
+      const exports = kinds.length > 0 && kinds.every((kind) => kind === 'export');
+      const yours = `You have ${counted(kinds.length, exports ? 'open export' : 'open job', exports ? 'open exports' : 'open jobs')}, as many as you may have.`;
+      const whose = kinds.length ? yours : 'As many jobs are open here as may be.';
+      return `${whose} Wait until one ends, or cancel one under “${words.jobs.title}”.`;
+    },
     building: 'An index is being built for this',
     buildingWhy: (done: number, of: number) => `${numbers.format(done)} of ${counted(of, 'issue', 'issues')} done. The rows appear when it is ready.`,
   },

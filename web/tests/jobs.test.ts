@@ -4,6 +4,7 @@ import type { BackgroundJob, Filter } from '../src/api/types';
 import { isOpen, Jobs, merged } from '../src/project/jobs';
 import { Layout, type Piece } from '../src/rows/layout';
 import { countOf, targetsOf } from '../src/rows/targets';
+import { reasonOf } from '../src/ui/refusal';
 import { words } from '../src/words';
 
 const filterOf = (value: string): Filter => ({ field: 'state', op: 'eq', value });
@@ -171,6 +172,15 @@ describe('the jobs of a project', () => {
     ]);
     expect(jobs.open.value.map(({ kind }) => kind)).toEqual(['export']);
     jobs.close();
+  });
+
+  it('are asked for once where too many are open, and the refusal says how to go on', async () => {
+    const paths = ['/v1/projects/p/jobs/1', '/v1/projects/p/jobs/2', '/v1/projects/p/jobs/3'];
+    const problem = { type: 'too-many-jobs', title: 'Too many jobs', status: 429, jobs: paths.map((path) => ({ kind: 'export', path })) };
+    const { jobs, asked } = apiOf(new Map(), () => ({ status: 429, body: problem }));
+    expect(await jobs.export({ sort: [], filter: null, columns: ['num'], raw: false })).toBe(null);
+    expect(asked).toHaveLength(1);
+    expect(reasonOf(jobs.refusal.value)).toBe('You have 3 open exports, as many as you may have. Wait until one ends, or cancel one under “Background jobs”.');
   });
 
   it('delete where nothing is to be set; a refusal is kept for the window', async () => {

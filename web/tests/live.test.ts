@@ -60,6 +60,19 @@ describe('the feed', () => {
   const refusal = (status: number, kind = 'x') => new ApiError({ type: `https://x/${kind}`, title: kind, status });
   const flush = () => vi.advanceTimersByTimeAsync(0);
 
+  it('pauses as long as an answer asks for, and less if something else is read', async () => {
+    const { feed, asked } = following({ items: [], next: 'b', pause: 12 }, { items: [], next: 'c', pause: 12 });
+    feed.from('a');
+    await vi.advanceTimersByTimeAsync(11_999);
+    expect(asked).toEqual([['a', 20]]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(asked).toEqual([['a', 20], ['b', 20]]);
+    await vi.advanceTimersByTimeAsync(3000);
+    feed.from('sorted');
+    await flush();
+    expect(asked).toEqual([['a', 20], ['b', 20], ['sorted', 20]]);
+  });
+
   it('asks for nothing before it has somewhere to begin, and then goes on with the last cursor', async () => {
     const { feed, asked, heard } = following({ items: [event(1, 2, {})], next: 'b' }, { items: [], next: 'c' }, { items: [{ kind: 'reset' }], next: 'd' });
     await flush();

@@ -177,12 +177,12 @@ def upkeep(world: World, catalogs: Catalogs) -> Run:
 def work_is_left(world: World) -> bool:
     """Whether background work is still to be done."""
     partition = keys.project(world.tenant, world.project)
-    line = world.engine.get(keys.jobs(*world.home), keys.LINE, consistent=True)
+    line = world.engine.get(keys.job_line(world.home[0]), keys.LINE, consistent=True)
     job = world.engine.get(partition, keys.JOB, consistent=True)
     return (
         world.fold_is_due
         or (job is not None and not Job.from_item(job).rests)
-        or (line is not None and bool(JobLine.from_item(line).open))
+        or (line is not None and any(job.project == world.project for job in JobLine.from_item(line).open))
     )
 
 

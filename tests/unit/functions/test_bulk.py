@@ -84,7 +84,7 @@ def test_a_worker_is_told_at_once_and_each_turn_tells_the_next(
 ) -> None:
     begun(api, indexed, "update", CLOSE)
     (hint,) = account.hints
-    assert hint.partition == keys.jobs("0807", "35e9")
+    assert hint.partition == keys.job_line("0807")
     assert account.deliver_hints() == 1
     assert states(api, indexed) == {1: "closed", 2: "closed", 3: "closed"}
 
@@ -330,7 +330,7 @@ def test_what_would_not_fit_in_an_item_is_refused(api: Client, account: Cloud, b
 def test_a_project_has_so_many_open_jobs_and_no_more(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "MAX_OPEN", 2)
+    monkeypatch.setattr(jobs, "MOST_OF_PROJECT", 2)
     for _ in range(2):
         begun(api, bridge, "update", CLOSE)
     refused = begin(api, bridge, "update", CLOSE)

@@ -73,9 +73,7 @@ def test_the_rows_of_a_grid_become_a_file_behind_a_link(api: Client, account: Cl
     answer = begin(viewer, indexed, {"query": query, "format": "csv"})
     job = answer.headers["location"]
     assert (answer.body["kind"], answer.body["state"], answer.body["url"]) == ("export", "waiting", None)
-    assert [hint.partition for hint in account.hints] == [keys.jobs("0807", "35e9")], (
-        "a worker is told at once"
-    )
+    assert [hint.partition for hint in account.hints] == [keys.job_line("0807")], "a worker is told at once"
     account.upkeep()
     done = viewer.get(job).body
     assert (done["state"], done["done"], done["of"], done["refused"]) == ("done", 2, 2, 0)
@@ -350,7 +348,7 @@ def test_the_same_key_begins_one_export(api: Client, account: Cloud, indexed: st
 def test_an_export_takes_one_of_the_places_for_open_jobs(
     api: Client, account: Cloud, bridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "MAX_OPEN", 1)
+    monkeypatch.setattr(jobs, "MOST_OF_PROJECT", 1)
     assert begin(api, bridge, {"format": "csv"}).status == 202
     assert begin(api, bridge, {"format": "csv"}).kind == (429, "too-many-jobs")
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gridview.encoding import keys
 from tests.support.cloud import Cloud
 from tests.support.http import Client
 
@@ -277,3 +278,59 @@ def test_a_cursor_of_another_tenants_list_or_of_a_grid_is_refused(api: Client, b
     for cursor in (theirs, grids):
         assert api.get("/v1/projects", query={"cursor": cursor}).errors.keys() == {"cursor"}
     assert api.get(f"{bridge}/grid", query={"cursor": own}).errors.keys() == {"cursor"}
+
+
+@pytest.fixture
+def two_projects(account: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deployment that allows a tenant two projects."""
+    monkeypatch.setattr(account.modules["command"], "most_projects", 2)
+
+
+@pytest.mark.usefixtures("two_projects")
+def test_a_tenant_has_so_many_projects_and_no_more(api: Client, account: Cloud) -> None:
+    for name in ("a2", "b2"):
+        api.made("/v1/projects", {"name": name, "id": name})
+    before = account.items()
+    refused = api.post("/v1/projects", {"name": "c", "id": "c2"})
+    assert refused.kind == (422, "unprocessable")
+    assert refused.body["detail"] == (
+        "The tenant has 2 projects; this deployment allows 2. Delete one (DELETE /v1/projects/{project}), "
+        "or ask the operator to raise projects-per-tenant."
+    )
+    assert account.items() == before
+    api.acting(tenant="0808").made("/v1/projects", {"name": "theirs"})
+    assert api.delete("/v1/projects/a2", headers={"if-match": '"1"'}).status == 204
+    api.made("/v1/projects", {"name": "c", "id": "c2"})
+    restored = api.post("/v1/deleted-projects/a2/restore")
+    assert restored.kind == (422, "unprocessable")
+    assert api.delete("/v1/projects/c2", headers={"if-match": '"1"'}).status == 204
+    assert api.post("/v1/deleted-projects/a2/restore").status == 200
+    assert api.post("/v1/projects", {"name": "d"}).status == 422
+
+
+@pytest.mark.usefixtures("two_projects", "no_pauses")
+def test_of_two_creates_at_the_limit_one_succeeds(
+    api: Client, account: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.made("/v1/projects", {"name": "first"})
+    table, answers = account.modules["command"].table, []
+    transact = table.transact
+
+    def beaten(writes: object) -> None:
+        monkeypatch.setattr(table, "transact", transact)
+        answers.append(api.post("/v1/projects", {"name": "faster", "id": "faster"}))
+        transact(writes)
+
+    monkeypatch.setattr(table, "transact", beaten)
+    answers.append(api.post("/v1/projects", {"name": "slower", "id": "slower"}))
+    assert [one.status for one in answers] == [201, 422]
+    assert len(api.get("/v1/projects").body["items"]) == 2
+
+
+def test_a_deployment_without_a_limit_counts_projects_all_the_same(api: Client, account: Cloud) -> None:
+    for name in ("a2", "b2", "c2"):
+        api.made("/v1/projects", {"name": name, "id": name})
+    assert api.delete("/v1/projects/a2", headers={"if-match": '"1"'}).status == 204
+    stored = account.table.get(keys.tenant("0807"), keys.TENANT_SELF)
+    assert stored is not None
+    assert stored["projects"] == 2

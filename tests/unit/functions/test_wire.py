@@ -88,7 +88,7 @@ def wire(shared_account: Cloud, tmp_path_factory: pytest.TempPathFactory) -> Ite
         return shared_account.handlers[function](event, Context())
 
     enable_socket()  # it looks up the address that it would otherwise listen on
-    server = web_server(application(invoke, KEY), listener)
+    server = web_server(application(invoke, KEY), listener, threads=8)
     disable_socket(allow_unix_socket=True)
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -120,7 +120,7 @@ def turn(table: Table, hint: Hint, left: Callable[[], float] = lambda: 60.0, rat
 
 
 def due_lines(table: Table) -> list[Hint]:
-    return [hint for hint in due_jobs(table) if keys.is_jobs(hint.partition)]
+    return [hint for hint in due_jobs(table) if keys.is_job_line(hint.partition)]
 
 
 def work(table: Table, **options: Any) -> list[Turn]:

@@ -127,7 +127,7 @@ def work(world: World, table: Table | None = None, left: Callable[[], float] = l
 
 
 def due_lines(table: Table) -> list[Hint]:
-    return [hint for hint in due_jobs(table) if keys.is_jobs(hint.partition)]
+    return [hint for hint in due_jobs(table) if keys.is_job_line(hint.partition)]
 
 
 def told(world: World, job: str) -> Any:

@@ -90,7 +90,7 @@ def work(table: Table, rate: int = 0) -> list[Turn]:
     worker = LineWorker(
         table, {JobKind.UNDO: UndoChanges(table, Catalogs(), WriteRate(rate, lambda: None, 0.5))}
     )
-    hints = [hint for hint in due_jobs(table) if keys.is_jobs(hint.partition)]
+    hints = [hint for hint in due_jobs(table) if keys.is_job_line(hint.partition)]
     return [turn for hint in hints if (turn := worker.take_turn(hint, lambda: 60.0)) is not None]
 
 

@@ -21,6 +21,8 @@ export async function patiently<T>(send: () => Promise<T>, signal?: AbortSignal)
 /** Seconds to wait before a request is sent again; null where that would not help. */
 function waitFor(error: unknown): number | null {
   if (error instanceof OfflineError) return 0;
+  // A job takes minutes: only the user can decide to wait for one, or to cancel it.
+  if (error instanceof ApiError && error.kind === 'too-many-jobs') return null;
   // What was written just now is told in a moment.
   const passes = error instanceof ApiError && (error.status === 429 || error.status === 503 || error.kind === 'not-told');
   return passes ? (error.retryAfter ?? 0) : null;

@@ -31,6 +31,8 @@ export interface ProblemDocument {
   readonly remedies?: readonly Remedy[];
   /** Of an edit: which of its fields stand in its way. */
   readonly conflicts?: readonly FieldConflict[];
+  /** Of one job too many: the user's own open jobs that use up the limit. */
+  readonly jobs?: readonly { readonly kind: 'update' | 'delete' | 'undo' | 'export'; readonly path: string }[];
   readonly [extension: string]: unknown;
 }
 

@@ -11,12 +11,12 @@ export function followChanges(api: Api, project: string, signal: AbortSignal): F
   );
   const feed = new Feed(
     async (since, wait, stopping) => {
-      const { body } = await api.call('GET', '/v1/projects/{project}/changes', {
+      const { body, headers } = await api.call('GET', '/v1/projects/{project}/changes', {
         path: { project },
         query: since === null ? {} : { since, wait },
         signal: stopping,
       });
-      return body;
+      return { ...body, pause: Number(headers.get('Retry-After') ?? 0) };
     },
     { visibility: whenHidden, socket, holds: (token, changes) => api.hold(project, token, changes) },
   );

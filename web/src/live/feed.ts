@@ -9,6 +9,8 @@ import type { Looker, Socket } from './socket';
 export interface FeedPage {
   readonly items: readonly FeedEvent[];
   readonly next: string;
+  /** Seconds to pause before the next request: the API has too many that wait. */
+  readonly pause?: number;
 }
 
 /** Asks for what is behind a cursor, for up to `wait` seconds; without a cursor for the cursor of now. */
@@ -142,7 +144,7 @@ export class Feed {
         continue;
       }
       try {
-        const { items, next } = await this.ask(this.cursor, this.cursor === null ? 0 : WAIT, signal);
+        const { items, next, pause } = await this.ask(this.cursor, this.cursor === null ? 0 : WAIT, signal);
         if (signal.aborted) continue;
         const begins = this.cursor === null;
         const missing = again;
@@ -151,6 +153,8 @@ export class Feed {
         again = true;
         if (begins) this.tell((listener) => listener.began(missing));
         else this.tellOf(items);
+        // What is read anew meanwhile has another cursor, and is followed at once.
+        if (pause) await this.pause(pause, signal);
       } catch (error) {
         if (signal.aborted) continue;
         const refused = error instanceof ApiError ? error : null;
@@ -216,16 +220,18 @@ export class Feed {
     this.sleep = null;
   }
 
-  private pause(seconds: number): Promise<void> {
+  /** Wait, until the signal aborts at most. */
+  private pause(seconds: number, signal: AbortSignal = this.stopping.signal): Promise<void> {
     return new Promise((resolve) => {
+      const signals = [signal, this.stopping.signal];
       const end = () => {
         clearTimeout(timer);
-        this.stopping.signal.removeEventListener('abort', end);
+        for (const one of signals) one.removeEventListener('abort', end);
         resolve();
       };
       const timer = setTimeout(end, 1000 * seconds);
-      this.stopping.signal.addEventListener('abort', end);
-      if (this.isStopped()) end();
+      for (const one of signals) one.addEventListener('abort', end);
+      if (signals.some((one) => one.aborted)) end();
     });
   }
 }

@@ -71,6 +71,7 @@ export function reasonOf(error: unknown): string {
   if (error instanceof OfflineError) return words.refusal.offlineWhy;
   if (!(error instanceof ApiError)) return String(error);
   if (error.status === 412) return words.refusal.changedWhy;
-  const { detail, errors = [] } = error.problem;
+  const { detail, errors = [], jobs } = error.problem;
+  if (error.kind === 'too-many-jobs') return words.refusal.tooManyJobs(jobs?.map(({ kind }) => kind) ?? []);
   return [detail, ...errors.map(({ field, message }) => `${field}: ${message}`)].filter(Boolean).join(' ') || error.problem.title;
 }

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from devtools import paths
 from devtools.failure import FunctionError
 from devtools.local import processes
-from devtools.local.containers import Pool
+from devtools.local.containers import BusyError, Pool
 
 PoolOf = Callable[..., Pool]
 
@@ -57,8 +58,8 @@ def pool_of(tmp_path: Path) -> Iterator[PoolOf]:
     env = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), paths.PYTHONPATH)), "NAME": "x"}
     pools = []
 
-    def make(size: int = 1, timeout: float = 30.0, **changes: str) -> Pool:
-        pools.append(Pool("standin", env=env | changes, size=size, timeout=timeout))
+    def make(size: int = 1, timeout: float = 30.0, waiting: int | None = None, **changes: str) -> Pool:
+        pools.append(Pool("standin", env=env | changes, size=size, timeout=timeout, waiting=waiting))
         return pools[-1]
 
     yield make
@@ -142,3 +143,19 @@ def test_an_environment_ends_when_nobody_talks_to_it_any_more(pool_of: PoolOf) -
     container._connection.close()
     assert container._process.wait(10) == 0
     assert not process.lives()
+
+
+def test_events_beyond_those_that_may_wait_are_refused_at_once_and_later_ones_are_not(
+    pool_of: PoolOf,
+) -> None:
+    pool = pool_of(size=1, waiting=1)
+    begun = [threading.Thread(target=pool.invoke, args=({"do": "sleep", "seconds": 0.5},)) for _ in range(2)]
+    for one in begun:
+        one.start()
+    while pool._admitted._value:
+        time.sleep(0.01)
+    with pytest.raises(BusyError):
+        pool.invoke({})
+    for one in begun:
+        one.join()
+    assert pool.invoke({"n": 1})["echo"] == {"n": 1}

@@ -6,7 +6,7 @@ from devtools.operate.reindex import described, open_jobs, work_under_way
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.encoding import keys
 from gridview.schema.jobs import Job
-from gridview.schema.user_jobs import JobKind, JobLine, JobState, UserJob
+from gridview.schema.user_jobs import JobKind, JobLine, JobState, OpenJob, UserJob
 
 PARTITION = keys.project("0807", "35e9")
 DUE = "2026-11-21T08:00:00.000000Z"
@@ -32,8 +32,8 @@ def test_the_open_jobs_of_people_are_lines_in_the_order_of_their_turns() -> None
     over = replace(job, id="2" * 20, state=JobState.DONE)
     for one in (job, running, over):
         table.put(one.to_item("0807", "35e9"))
-    line = JobLine((running.id, job.id, "expired"), DUE)
-    table.put(line.to_item(keys.jobs("0807", "35e9")))
+    jobs = (OpenJob("35e9", one, "ann", JobKind.UPDATE, DUE) for one in (running.id, job.id, "expired"))
+    table.put(JobLine(tuple(jobs), DUE).to_item("0807"))
     assert list(open_jobs(table)) == [
         f"0807/35e9: update {running.id} by ann: 1,000 of 2,000 issues, running",
         f"0807/35e9: update {job.id} by ann: waiting",

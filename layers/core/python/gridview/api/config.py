@@ -55,9 +55,23 @@ def directory_seconds() -> float:
 
 def writes_per_second() -> int:
     """The rate that each tenant may write at (WRITES_PER_SECOND); 0, the default, is no limit."""
-    text = os.environ.get("WRITES_PER_SECOND", "0")
+    return _whole("WRITES_PER_SECOND", 0)
+
+
+def polls_per_tenant() -> int:
+    """The long polls that a tenant may have open (POLLS_PER_TENANT, default 90), at least 1."""
+    return max(_whole("POLLS_PER_TENANT", 90), 1)
+
+
+def projects_per_tenant() -> int:
+    """The projects that a tenant may have (PROJECTS_PER_TENANT); 0, the default, is no limit."""
+    return _whole("PROJECTS_PER_TENANT", 0)
+
+
+def _whole(name: str, default: int) -> int:
+    text = os.environ.get(name, str(default))
     if not (text.isascii() and text.isdigit()):
-        raise ConfigurationError("The environment variable WRITES_PER_SECOND must be a whole number.")
+        raise ConfigurationError(f"The environment variable {name} must be a whole number.")
     return int(text)
 
 

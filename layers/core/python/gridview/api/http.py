@@ -1,6 +1,5 @@
 """From an API Gateway event to a call of the core and back: token, path and body in, response or problem document out."""
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -23,6 +22,7 @@ from gridview.dynamodb.metering import Meter
 from gridview.dynamodb.sessions import acting_for
 from gridview.encoding.json_codec import dumps, loads
 from gridview.schema import ids
+from gridview.support import clock
 from gridview.support.errors import (
     INTERNAL,
     FieldError,
@@ -202,7 +202,7 @@ def _answer(operations: Mapping[str, Endpoint], event: dict[str, Any], context: 
     route = _route(event.get("routeKey", ""))
     if route.operation not in operations:
         raise NotFound("Route not found.")
-    deadline = time.time() + context.get_remaining_time_in_millis() / 1000
+    deadline = clock.seconds() + context.get_remaining_time_in_millis() / 1000
     request = Request(route, APIGatewayProxyEventV2(event), deadline)
     tenant = None
     if route.role is not None:

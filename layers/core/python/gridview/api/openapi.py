@@ -63,6 +63,7 @@ from gridview.support.errors import (
     RequestError,
     TooLarge,
     TooManyJobs,
+    TooManyPolls,
     TooManyWrites,
     Unauthenticated,
     Unprocessable,
@@ -143,7 +144,7 @@ CALLS: dict[str, CallShape] = {
     "list_deleted_projects": CallShape(
         "Projects", 200, responses.DeletedProjectPage, parameters=ListParameters
     ),
-    "restore_project": CallShape("Projects", 200, responses.Project, may=(Conflict,)),
+    "restore_project": CallShape("Projects", 200, responses.Project, may=(Conflict, Unprocessable)),
     "purge_project": CallShape("Projects", 204, None, may=(Conflict,)),
     "create_attribute": CallShape("Attributes", 201, responses.Attribute, AttributeCreate, may=_DEFINITIONS),
     "get_attribute": CallShape("Attributes", 200, responses.Attribute),
@@ -197,7 +198,7 @@ CALLS: dict[str, CallShape] = {
         200,
         responses.ChangePage,
         parameters=ChangesRequest,
-        may=(FeedExpired, NotJournalled, *_QUERIES),
+        may=(FeedExpired, NotJournalled, TooManyPolls, *_QUERIES),
         tells_token=True,
     ),
     "create_ticket": CallShape("Changes", 200, responses.IssuedTicket, may=(InvalidRequest, NotJournalled)),
@@ -403,6 +404,10 @@ _RETRY_AFTER: Schema = {
     "schema": {"type": "integer", "minimum": 1},
 }
 _AUTHENTICATE: Schema = {"description": "How to authenticate.", "schema": {"type": "string"}}
+_PAUSE: Schema = {
+    "description": "Seconds to pause before the next request. An answer without changes has it when it comes earlier than `wait`.",
+    "schema": {"type": "integer", "minimum": 1},
+}
 _PROBLEM_HEADERS: dict[int, Schema] = {
     401: {"WWW-Authenticate": _AUTHENTICATE},
     429: {"Retry-After": _RETRY_AFTER},
@@ -417,7 +422,7 @@ def _answer(route: Route, call: CallShape) -> Schema:
     if route.writes_issues:
         answer["headers"] |= {CONSISTENCY_TOKEN: _TOKEN}
     if call.tells_token:
-        answer["headers"] = {CONSISTENCY_TOKEN: _TOKEN_OF_CHANGES}
+        answer["headers"] = {CONSISTENCY_TOKEN: _TOKEN_OF_CHANGES, "Retry-After": _PAUSE}
     if call.shows:
         answer["headers"] = {CONSISTENCY_TOKEN: _TOKEN_OF_SHOWN}
     if call.status == 204:

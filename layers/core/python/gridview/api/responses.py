@@ -10,6 +10,7 @@ from pydantic import Field as ModelField
 
 from gridview.schema import ids
 from gridview.schema.catalog import Color, FieldType
+from gridview.schema.user_jobs import JobKind
 from gridview.schema.views import Visibility
 from gridview.support.validation import omissible
 
@@ -92,6 +93,13 @@ class QueryRemedy(AnswerModel):
     role: Literal["admin"] = ModelField(description="Who may make it.")
 
 
+class OpenJobPath(AnswerModel):
+    """An open job, and where it is: a GET shows it, a DELETE cancels it."""
+
+    kind: JobKind
+    path: str
+
+
 class Problem(AnswerModel):
     """Why a request was refused (RFC 9457)."""
 
@@ -109,6 +117,9 @@ class Problem(AnswerModel):
     current: "Current" = omissible(
         description="The resource as it is now, where the request met another version of it. "
         "Left out where the problem would be larger than 64 KB."
+    )
+    jobs: list[OpenJobPath] = omissible(
+        min_length=1, description="Of one job too many: the caller's open jobs that use up the limit."
     )
     remedies: list[QueryRemedy] = omissible(
         description="Of a query: calls that together make it possible; empty where none do."

@@ -22,6 +22,11 @@ class Role(IntEnum):
 _ROLES = {role.name.lower(): role for role in Role}
 
 
+def role_named(name: object) -> Role | None:
+    """The role with a name as tokens and the user directory have it; None for any other value."""
+    return _ROLES.get(str(name))
+
+
 class Actor(NamedTuple):
     """A user of a tenant, with a role in it."""
 
@@ -43,7 +48,7 @@ def from_claims(claims: Mapping[str, Any]) -> Actor:
     tenant, user, role = (
         claims.get("custom:tenant"),
         claims.get("sub"),
-        _ROLES.get(str(claims.get("custom:role"))),
+        role_named(claims.get("custom:role")),
     )
     if (
         claims.get("token_use") != "id"

@@ -13,7 +13,7 @@ from gridview.commands.actor import Actor
 from gridview.commands.answers import fitting, project_json
 from gridview.commands.idempotency import Commit, at_once
 from gridview.commands.preconditions import Expected, check
-from gridview.commands.projects import listed_at
+from gridview.commands.projects import listed_at, one_more
 from gridview.commands.reads import whole_project
 from gridview.commands.requests import ListParameters
 from gridview.dynamodb.expressions import Bound, Item
@@ -57,11 +57,18 @@ def list_deleted_projects(
 
 
 def restore_project(
-    table: Table, catalogs: Catalogs, actor: Actor, project: str, *, commit: Commit = at_once
+    table: Table,
+    catalogs: Catalogs,
+    actor: Actor,
+    project: str,
+    *,
+    most: int = 0,
+    commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Bring a deleted project back with all that belongs to it: one transaction of three items.
+    """Bring a deleted project back with all that belongs to it: one transaction of four items.
 
-    NotFound if it is not deleted, or was for more than seven days.
+    NotFound if it is not deleted, or was for more than seven days; Unprocessable if the tenant has `most` projects
+    (0: no limit).
     """
 
     def change() -> dict[str, Any]:
@@ -70,7 +77,8 @@ def restore_project(
         own = deleted_projects.restored(items, place, actor.user, clock.now())
         counter = table.get(own[keys.PK], keys.COUNTER, consistent=True) or {}
         told = whole_project(table, to_catalog(actor.tenant, project, items), items._replace(project=own))
-        commit(table, deleted_projects.restoration(items, own, counter), told)
+        counted = one_more(table, actor.tenant, most)
+        commit(table, [*deleted_projects.restoration(items, own, counter), counted], told)
         return told
 
     restored = retry_lost_races(change)

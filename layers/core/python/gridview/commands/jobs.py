@@ -1,6 +1,6 @@
 """Starts, shows and cancels user jobs (`schema.user_jobs`). The work itself is done in the background (`maintenance.job_line`)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -19,10 +19,15 @@ from gridview.schema import ids
 from gridview.schema.jobs import Hint
 from gridview.schema.user_jobs import (
     KEPT_DAYS,
-    MAX_OPEN,
+    MOST_EXPORTS_OF_PROJECT,
+    MOST_EXPORTS_OF_USER,
+    MOST_OF_PROJECT,
+    MOST_OF_TENANT,
+    MOST_OF_USER,
     JobKind,
     JobLine,
     JobState,
+    OpenJob,
     UserJob,
     new_job,
     save_line,
@@ -35,6 +40,8 @@ _ATTEMPTS = 8
 _MAX_ASKED_BYTES = 350_000
 """Of what a job is asked to do, in one item: DynamoDB stores at most 400 KB."""
 _LAST_BATCH = 10**10 - 1
+_RETRY_SECONDS = 10
+"""Until a request for a job that was refused may succeed: a turn of work."""
 _LAST_JOBS = 100
 """Jobs among which one that a dead request has started is looked for."""
 
@@ -48,9 +55,11 @@ def start(
     change: UUID,
     commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Start a job, and tell it as the API does: a read unit, and 6 write units and more with what is `asked` (stored form).
+    """Start a job, and return it as the API does: a read unit, and 6 write units and more with what is `asked`
+    (stored form).
 
-    TooLarge for more than 350 KB of that; TooManyJobs if 20 jobs of the project are open.
+    TooLarge for more than 350 KB of that; TooManyJobs if the user, the project or the tenant has as many open as it
+    may have.
     """
     if item_size(asked) > _MAX_ASKED_BYTES:
         raise TooLarge("What a job is asked, its filter and values, takes 350 KB at most.")
@@ -62,22 +71,58 @@ def start(
         created=clock.now(),
         expires=clock.expiry(KEPT_DAYS),
     )
-    partition = keys.jobs(actor.tenant, project)
     for _ in range(_ATTEMPTS):
-        line = _line(table, partition)
+        line = _line(table, actor.tenant)
         open_now = line or JobLine()
-        if len(open_now.open) >= MAX_OPEN:
-            raise TooManyJobs(
-                f"{MAX_OPEN} jobs of the project are open. One that ends makes room for another."
-            )
-        joined = save_line(partition, line, open_now.joined(job.id, clock.now()))
+        joining = OpenJob(project, job.id, actor.user, kind, clock.now())
+        _require_room(open_now.open, joining)
+        joined = save_line(actor.tenant, line, open_now.joined(joining))
         told = job_json(job)
         try:
             commit(table, [*new_job(job, actor.tenant, project, asked), joined], told)
         except TransactionFailed:
             continue
         return told
-    raise Conflict("Other requests are starting jobs of this project. Try again.")
+    raise Conflict("Other requests are starting jobs. Try again.")
+
+
+def _require_room(open_now: Sequence[OpenJob], job: OpenJob) -> None:
+    """TooManyJobs unless one more job may be open."""
+    of_user = [one for one in open_now if one.user == job.user]
+    of_project = [one for one in open_now if one.project == job.project]
+    if job.kind is JobKind.EXPORT:
+        exports = [one for one in of_user if one.kind is JobKind.EXPORT]
+        if len(exports) >= MOST_EXPORTS_OF_USER:
+            raise _too_many_of_user(f"{MOST_EXPORTS_OF_USER} open exports", exports)
+    if len(of_user) >= MOST_OF_USER:
+        raise _too_many_of_user(f"{MOST_OF_USER} open jobs", of_user)
+    if job.kind is JobKind.EXPORT:
+        exports = [one for one in of_project if one.kind is JobKind.EXPORT]
+        if len(exports) >= MOST_EXPORTS_OF_PROJECT:
+            raise _too_many(
+                f"The project has {MOST_EXPORTS_OF_PROJECT} open exports, as many as it may have."
+            )
+    if len(of_project) >= MOST_OF_PROJECT:
+        raise _too_many(f"The project has {MOST_OF_PROJECT} open jobs, as many as it may have.")
+    if len(open_now) >= MOST_OF_TENANT:
+        raise _too_many(f"The tenant has {MOST_OF_TENANT} open jobs, as many as it may have.")
+
+
+def _too_many_of_user(having: str, open_now: Iterable[OpenJob]) -> TooManyJobs:
+    listed = [
+        {"kind": one.kind.value, "path": f"/v1/projects/{one.project}/jobs/{one.id}"} for one in open_now
+    ]
+    paths = [one["path"] for one in listed]
+    members = {"jobs": listed}
+    return _too_many(f"You have {having}, as many as a user may have: {', '.join(paths)}.", members)
+
+
+def _too_many(why: str, members: Mapping[str, object] | None = None) -> TooManyJobs:
+    return TooManyJobs(
+        f"{why} Wait until one ends, or cancel one: DELETE /v1/projects/{{project}}/jobs/{{job}}.",
+        members=members,
+        headers={"Retry-After": str(_RETRY_SECONDS)},
+    )
 
 
 def of_change(
@@ -92,7 +137,7 @@ def all_of_change(table: Table, tenant: str, project: str, change: UUID) -> list
     """The jobs that write under a change among the last ones of the project, the last first. One strongly consistent Query."""
     page = table.query(
         keys.jobs(tenant, project),
-        bound=Bound("<", keys.LINE),
+        bound=Bound("<", keys.JOBS_END),
         forward=False,
         limit=_LAST_JOBS,
         consistent=True,
@@ -101,13 +146,14 @@ def all_of_change(table: Table, tenant: str, project: str, change: UUID) -> list
 
 
 def require_over(table: Table, tenant: str, project: str, change: UUID, user: str) -> None:
-    """Conflict while a job of a user's change is open: a read unit, and another for each open job of the project."""
+    """Conflict while a job of a user's change is open: a read unit, and another for each open job of the user in the
+    project.
+    """
     partition = keys.jobs(tenant, project)
-    line = _line(table, partition)
-    if line is None or not line.open:
-        return
-    found = table.batch_get([(partition, job) for job in line.open], consistent=True).items
-    if any(one["change"] == change.bytes and one["user"] == user for one in found.values()):
+    line = _line(table, tenant) or JobLine()
+    of_user = [(partition, one.id) for one in line.open if (one.project, one.user) == (project, user)]
+    found = table.batch_get(of_user, consistent=True).items
+    if any(one["change"] == change.bytes for one in found.values()):
         raise still_open()
 
 
@@ -116,15 +162,16 @@ def still_open() -> Conflict:
     return Conflict("A job of this change is still open. Cancel it, or wait for its end.")
 
 
-def waiting(table: Table, tenant: str, project: str) -> Hint | None:
-    """A hint at the project's line if it is due: a read unit."""
-    partition = keys.jobs(tenant, project)
-    line = _line(table, partition)
-    return Hint(partition, line.due) if line is not None and line.open and not line.holder else None
+def waiting(table: Table, tenant: str) -> Hint | None:
+    """A hint at the tenant's line if no worker holds it: a read unit."""
+    line = _line(table, tenant)
+    return (
+        Hint(keys.job_line(tenant), line.due) if line is not None and line.open and not line.holder else None
+    )
 
 
-def _line(table: Table, partition: str) -> JobLine | None:
-    item = table.get(partition, keys.LINE, consistent=True)
+def _line(table: Table, tenant: str) -> JobLine | None:
+    item = table.get(keys.job_line(tenant), keys.LINE, consistent=True)
     return None if item is None else JobLine.from_item(item)
 
 
@@ -165,7 +212,7 @@ def list_jobs(
     """A page of the project's jobs, the last first, strongly consistent: one Query."""
     request = parse(ListParameters, {**parameters, **as_integers(parameters, "limit")})
     binding = dumps([actor.tenant, project])
-    before = keys.LINE if request.cursor is None else str(cursors.open(request.cursor, binding))
+    before = keys.JOBS_END if request.cursor is None else str(cursors.open(request.cursor, binding))
     page = table.query(
         keys.jobs(actor.tenant, project),
         bound=Bound("<", before),

@@ -12,7 +12,7 @@ from gridview.commands.preconditions import Expected, check
 from gridview.commands.reads import whole_project
 from gridview.commands.requests import HistoryInput, ProjectCreate, ProjectPatch
 from gridview.dynamodb.errors import TransactionFailed
-from gridview.dynamodb.expressions import ABSENT, put, version_is
+from gridview.dynamodb.expressions import ABSENT, Item, Write, put, version_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.encoding.fences import before
@@ -22,6 +22,8 @@ from gridview.schema.catalog import BUILTINS, FieldType, HistorySetting, gets_en
 from gridview.schema.deleted_projects import deletion
 from gridview.schema.generations import Indexes
 from gridview.schema.items import JOURNAL_MARK, raise_epoch, to_catalog, to_history, to_item
+from gridview.schema.project_count import recounted
+from gridview.schema.project_count import require_room as require_room_for_project
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
 from gridview.support.errors import Conflict
@@ -29,9 +31,16 @@ from gridview.support.validation import parse
 
 
 def create_project(
-    table: Table, actor: Actor, body: Any, *, journalled: bool = False, commit: Commit = at_once
+    table: Table,
+    actor: Actor,
+    body: Any,
+    *,
+    journalled: bool = False,
+    most: int = 0,
+    commit: Commit = at_once,
 ) -> dict[str, Any]:
-    """Create a project: one transaction of three items to five. Conflict if the id is taken.
+    """Create a project: one transaction of four items to six. Conflict if the id is taken; Unprocessable if the
+    tenant has `most` projects (0: no limit).
 
     A deleted project keeps its id while it can be restored, and for a time after it was removed. `journalled`: from the first epoch
     on.
@@ -40,6 +49,7 @@ def create_project(
     states = options.change("states", (), 1, request.states)
 
     def change() -> dict[str, Any]:
+        counted = one_more(table, actor.tenant, most)
         project_id = request.id or ids.new_project_id()
         now = clock.now()
         item = {
@@ -73,14 +83,36 @@ def create_project(
         counter = {keys.PK: item[keys.PK], keys.SK: keys.COUNTER, "last": 0}
         created = {**project_json(project_id, item, issues=0), "attributes": []}
         try:
-            commit(table, [put(item, ABSENT), put(catalog, ABSENT), put(counter, ABSENT), *begun], created)
+            commit(
+                table,
+                [put(item, ABSENT), put(catalog, ABSENT), put(counter, ABSENT), *begun, counted],
+                created,
+            )
         except TransactionFailed as error:
-            if request.id is None or not error.failed:
+            is_only_recounted = set(error.failed) <= {3 + len(begun)}
+            if request.id is None or is_only_recounted:
                 raise
             raise _taken(table, actor, project_id) from error
         return created
 
     return retry_lost_races(change)
+
+
+def one_more(table: Table, tenant: str, most: int) -> Write:
+    """The write that counts one more project of a tenant: a read unit now. Unprocessable if it has `most` (0: no
+    limit).
+    """
+    stored = _tenant(table, tenant)
+    require_room_for_project(stored, most)
+    return recounted(tenant, stored, 1)
+
+
+def _one_less(table: Table, tenant: str) -> Write:
+    return recounted(tenant, _tenant(table, tenant), -1)
+
+
+def _tenant(table: Table, tenant: str) -> Item | None:
+    return table.get(keys.tenant(tenant), keys.TENANT_SELF, consistent=True)
 
 
 def _state_without_entries(tenant: str, project: str) -> dict[str, Any]:
@@ -144,7 +176,7 @@ def update_project(
 
 
 def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str, expected: Expected) -> None:
-    """Delete a project: one transaction of four items. NotFound, VersionMismatch.
+    """Delete a project: one transaction of five items. NotFound, VersionMismatch.
 
     Afterwards it answers 404 and takes no issue, as if it did not exist. It can be restored for seven days (`deleted_projects`), so
     its id stays taken; background work removes all its data after that.
@@ -154,7 +186,7 @@ def delete_project(table: Table, catalogs: Catalogs, actor: Actor, project: str,
         items = read(table, actor.tenant, project)
         catalog = to_catalog(actor.tenant, project, items)
         check(expected, items.project["version"], partial(whole_project, table, catalog, items))
-        table.transact(deletion(items, project, actor.user, clock.now()))
+        table.transact([*deletion(items, project, actor.user, clock.now()), _one_less(table, actor.tenant)])
 
     retry_lost_races(change)
     catalogs.forget(actor.tenant, project)

@@ -42,7 +42,7 @@ CHECK = "fsck"
 FOLD = "fold"
 """Sort key of the head of a project's journal, and index partition of the heads of all journals that wait to be folded."""
 LINE = "line"
-"""Sort key of the line of a project's user jobs, and index partition of all lines in due order."""
+"""Sort key of the line of a tenant's user jobs, and index partition of all lines in due order."""
 LEDGER = "xindex"
 """Sort key of an issue's ledger: what the stream consumer derived from the issue."""
 
@@ -259,8 +259,30 @@ _NUMBERS = "numbers."
 
 
 def jobs(tenant_id: str, project_id: str) -> str:
-    """Partition key of a project's user jobs, whose sort keys are their ids, and of their line: `jobs-0807.35e9`."""
+    """Partition key of a project's user jobs, whose sort keys are their ids: `jobs-0807.35e9`."""
     return f"{JOBS_PREFIX}{tenant_id}.{project_id}"
+
+
+JOBS_END = "g"
+"""After every id of a user job: these are hexadecimal."""
+
+
+JOB_LINE_PREFIX = "jobline-"
+
+
+def job_line(tenant_id: str) -> str:
+    """Partition key of the line of a tenant's user jobs: `jobline-0807`."""
+    return f"{JOB_LINE_PREFIX}{tenant_id}"
+
+
+def is_job_line(partition_key: str) -> bool:
+    """Whether this is the partition key of a line of user jobs, judged by its type."""
+    return partition_key.startswith(JOB_LINE_PREFIX)
+
+
+def parse_job_line(partition_key: str) -> str:
+    """The tenant in the partition key of a line of user jobs."""
+    return partition_key.removeprefix(JOB_LINE_PREFIX)
 
 
 def job_parts(tenant_id: str, project_id: str, job_id: str) -> str:
@@ -504,6 +526,14 @@ def socket_owner(connection: str) -> str:
     return f"{SOCKET_PREFIX}{connection}"
 
 
+POLLS_PREFIX = "polls-"
+
+
+def polls(tenant_id: str) -> str:
+    """Partition key of the open polls of a tenant, whose sort keys are its users: `polls-0807`."""
+    return f"{POLLS_PREFIX}{tenant_id}"
+
+
 TICKET_PREFIX = "ticket-"
 
 
@@ -544,12 +574,6 @@ def parse_outbox(partition_key: str) -> tuple[str, str, str]:
     """The tenant, project and webhook in the partition key of an outbox."""
     tenant_id, project_id, webhook_id = partition_key.removeprefix(OUTBOX_PREFIX).split(".")
     return tenant_id, project_id, webhook_id
-
-
-def parse_jobs(partition_key: str) -> tuple[str, str]:
-    """The tenant and project in the partition key of a project's user jobs."""
-    tenant_id, project_id = partition_key.removeprefix(JOBS_PREFIX).split(".")
-    return tenant_id, project_id
 
 
 def parse_user(partition_key: str) -> str:
@@ -638,11 +662,6 @@ def parse_views(partition_key: str) -> tuple[str, str]:
     """The tenant and project in the partition key of a project's saved views."""
     tenant_id, project_id = partition_key.removeprefix(VIEW_PREFIX).split(".")
     return tenant_id, project_id
-
-
-def is_jobs(partition_key: str) -> bool:
-    """Whether this is the partition key of a project's user jobs, judged by its type alone."""
-    return partition_key.startswith(JOBS_PREFIX)
 
 
 def is_journal_mark(sort_key: str) -> bool:

@@ -1,7 +1,7 @@
 """What a client is told of the changes of a project: the events behind its cursor, at once or as soon as there are some."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gridview.dynamodb.table import Table
@@ -26,6 +26,15 @@ MAX_ANSWER_BYTES = 5_000_000
 
 _PAUSE = 0.5
 """Seconds between two looks at the journal."""
+
+
+Until = Callable[[float], float]
+"""Until when to wait, asked at each look that finds nothing. Takes the present instant; both in seconds since 1970."""
+
+
+def at_once(now: float) -> float:
+    """Do not wait."""
+    return now
 
 
 class ToldChanges(NamedTuple):
@@ -58,13 +67,14 @@ def follow(
     cursor: FeedCursor,
     *,
     rows: FollowedRows | None = None,
-    until: float = 0.0,
+    until: Until = at_once,
     deadline: float = math.inf,
     most_bytes: int | None = None,
     consistent: bool = False,
 ) -> ToldChanges:
-    """The events behind a cursor, of some rows or all; where there are none yet, those that come `until` an instant (seconds since
-    1970). `catalog`: the current one. `deadline`: when there has to be an answer, whether the end was reached or not.
+    """The events behind a cursor, of some rows or all; where there are none yet, those that come `until` an instant.
+
+    `catalog`: the current one. `deadline`: when there has to be an answer, whether the end was reached or not.
     `consistent`: what was committed before the call is told, however late copies of the table are; its items then cost twice.
 
     A read unit for each second of waiting, and what `read_changes` and `moves_of` take. Numbers at which the feed has waited for
@@ -81,7 +91,9 @@ def follow(
         told = _Telling(page, anew or page.reset, position, most_bytes or MAX_ANSWER_BYTES, ahead)
         told.tell(None if rows is None else moves_of(table, page.catalog, rows, page.events))
         position, ahead, now = told.position, told.ahead, clock.seconds()
-        if told.items or now >= deadline or (now >= until and told.at_the_end):
+        is_over = bool(told.items) or now >= deadline
+        end = until(now) if told.at_the_end and not is_over else now
+        if is_over or (told.at_the_end and now >= end):
             return ToldChanges(
                 tuple(told.items),
                 tuple(told.changes),
@@ -90,7 +102,7 @@ def follow(
                 page.held,
             )
         if told.at_the_end and not page.overdue:
-            clock.sleep(min(_PAUSE, until - now))
+            clock.sleep(min(_PAUSE, end - now))
 
 
 class _Telling:

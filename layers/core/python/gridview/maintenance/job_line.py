@@ -1,8 +1,12 @@
-"""Turns of work on the user jobs of a project: the line's lease, and the checkpoints of the job that has its turn.
+"""Turns of work on the user jobs of a tenant: the line's lease, and the checkpoints of the job that has its turn.
 
 What a job does is its kind's business (`JobWork`). A worker that is killed leaves the line to the next one once the lease has run
-out, and the job as its last checkpoint says. A checkpoint fails if somebody else has written the job since, so whoever has lost the
-line by then writes nothing more of it. Only cancelling a job writes it without the line, and the checkpoint takes that over.
+out, and the job as its last checkpoint says. A checkpoint fails if another worker has written the job since, so a
+worker that has lost the line writes nothing more of it. Only cancelling a job writes it without the line, and the
+checkpoint takes that over.
+
+Each turn first looks at the rights of the job's user (`job_rights`). A job whose user lost them fails; what it wrote
+stays.
 """
 
 import uuid
@@ -13,11 +17,12 @@ from dataclasses import replace
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.maintenance.job_rights import RoleOf, require_rights, unknown_roles
 from gridview.schema.jobs import Hint, Turn
 from gridview.schema.leases import LEASE, RETRY, checkpoint
-from gridview.schema.user_jobs import JobKind, JobLine, JobState, UserJob
+from gridview.schema.user_jobs import JobKind, JobLine, JobState, OpenJob, UserJob
 from gridview.support import clock
-from gridview.support.errors import INTERNAL, Overloaded, RequestError, problem, problem_document
+from gridview.support.errors import INTERNAL, Forbidden, Overloaded, RequestError, problem, problem_document
 
 MOST_FAILURES = 5
 """Turns in succession that may end in an error of ours before a job is given up."""
@@ -90,50 +95,50 @@ Works = Mapping[JobKind, JobWork]
 
 
 class LineWorker:
-    """Works on lines."""
+    """Works on lines. `role_of` looks up the roles of users."""
 
-    def __init__(self, table: Table, works: Works) -> None:
+    def __init__(self, table: Table, works: Works, role_of: RoleOf = unknown_roles) -> None:
         self._table = table
         self._works = works
+        self._role_of = role_of
 
     def take_turn(self, hint: Hint, left: Callable[[], float]) -> Turn | None:
-        """Work for a turn on the first job of the line that a hint names; None if it is not due, or the hint is outdated.
+        """Work for a turn on the next job of the line that a hint names; None if it is not due, or the hint is
+        outdated.
 
         If the job fails by our fault, its error is raised; after five of these in succession it is given up.
         """
-        partition = hint.partition
-        stored = self._stored_line(partition)
-        if (
-            stored is None
-            or not stored.open
-            or stored.due != hint.due
-            or stored.due > clock.now()
-            or left() <= 0
-        ):
+        tenant = keys.parse_job_line(hint.partition)
+        stored, now = self._stored_line(tenant), clock.now()
+        if stored is None or stored.due != hint.due or stored.due > now or left() <= 0:
             return None
-        holder = uuid.uuid4().hex
+        # A line whose worker died is due at the end of the lease, and its jobs are due already.
+        entry = stored.next_at(now)
+        if entry is None:
+            return None
         try:
-            line = self._save_line(partition, stored, replace(stored, holder=holder, due=clock.after(LEASE)))
+            line = self._save_line(tenant, stored, stored.held(uuid.uuid4().hex, clock.after(LEASE)))
         except LineLost:
             return None
-        held = self._first(partition, line)
-        if held is None:  # it expired
-            return self._end_turn(partition, line, 0.0, None)
+        held = self._held(tenant, entry)
+        if held is None:  # it expired, or its project was removed
+            return self._end_turn(tenant, line, entry, 0.0, None)
         try:
             wait = self._work(held, left)
         except LineLost:
             return Turn(held.issues)
         except Overloaded:
-            return self._end_turn(partition, line, RETRY, held, refused=True)
+            return self._end_turn(tenant, line, entry, RETRY, held, refused=True)
         except Exception:
             with suppress(Overloaded, LineLost):
                 self._note_failure(held)
-                self._end_turn(partition, line, _BROKEN, held)
+                self._end_turn(tenant, line, entry, _BROKEN, held)
             raise
-        return self._end_turn(partition, line, wait, held)
+        return self._end_turn(tenant, line, entry, wait, held)
 
     def _work(self, held: HeldJob, left: Callable[[], float]) -> float:
         try:
+            self._require_rights(held)
             wait = self._works[held.job.kind](held, left)
             if held.job.failures:
                 held.note(replace(held.job, failures=0))
@@ -155,14 +160,30 @@ class LineWorker:
             job = job.is_over(JobState.FAILED, clock.now(), told)
         held.save(job)
 
-    def _first(self, partition: str, line: JobLine) -> HeldJob | None:
-        item = self._table.get(partition, line.open[0], consistent=True)
+    def _require_rights(self, held: HeldJob) -> None:
+        """Let a job fail whose user lost the right to it. Its kind still counts what it had begun."""
+        if held.job.state.final:
+            return
+        try:
+            require_rights(self._role_of, held.tenant, held.job.user, held.job.kind)
+        except Forbidden as error:
+            held.note(held.job.is_over(JobState.FAILED, clock.now(), problem(error, _PROBLEM_BYTES)))
+
+    def _held(self, tenant: str, entry: OpenJob) -> HeldJob | None:
+        item = self._table.get(keys.jobs(tenant, entry.project), entry.id, consistent=True)
         if item is None:
             return None
-        return HeldJob(self._table, *keys.parse_jobs(partition), UserJob.from_item(item))
+        return HeldJob(self._table, tenant, entry.project, UserJob.from_item(item))
 
     def _end_turn(
-        self, partition: str, line: JobLine, wait: float, held: HeldJob | None, *, refused: bool = False
+        self,
+        tenant: str,
+        line: JobLine,
+        entry: OpenJob,
+        wait: float,
+        held: HeldJob | None,
+        *,
+        refused: bool = False,
     ) -> Turn:
         """Give the line back. Jobs may have joined it meanwhile."""
         over = held is None or held.job.state.final
@@ -170,25 +191,25 @@ class LineWorker:
         for _ in range(_ATTEMPTS):
             due = clock.after(0.0 if over else wait)
             try:
-                after = self._save_line(partition, line, line.after_turn(due, over=over, refused=refused))
+                after = self._save_line(tenant, line, line.after_turn(entry, due, over=over, refused=refused))
             except LineLost:
-                now = self._stored_line(partition)
+                now = self._stored_line(tenant)
                 if now is None or now.holder != line.holder:
                     return Turn(issues)
                 line = now
             else:
-                hints = (Hint(partition, after.due),) if after.open else ()
+                hints = (Hint(keys.job_line(tenant), after.due),) if after.open else ()
                 return Turn(issues, after.refusals, hints)
         return Turn(issues)
 
-    def _stored_line(self, partition: str) -> JobLine | None:
-        item = self._table.get(partition, keys.LINE, consistent=True)
+    def _stored_line(self, tenant: str) -> JobLine | None:
+        item = self._table.get(keys.job_line(tenant), keys.LINE, consistent=True)
         return None if item is None else JobLine.from_item(item)
 
-    def _save_line(self, partition: str, before: JobLine, after: JobLine) -> JobLine:
+    def _save_line(self, tenant: str, before: JobLine, after: JobLine) -> JobLine:
         saved = replace(after, revision=before.revision + 1)
         try:
-            checkpoint(self._table, saved.to_item(partition), before.revision)
+            checkpoint(self._table, saved.to_item(tenant), before.revision)
         except ConditionFailed as error:
             raise LineLost from error
         return saved

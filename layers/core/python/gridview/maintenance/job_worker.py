@@ -162,7 +162,7 @@ class Worker:
             return self._folder(partition).take_turn(hint.due, left)
         if partition == keys.CHECK:
             return None if self._check is None else self._check(hint, left)
-        if keys.is_jobs(partition):
+        if keys.is_job_line(partition):
             return None if self._lines is None else self._lines(hint, left)
         return self._take_turn(hint, left)
 

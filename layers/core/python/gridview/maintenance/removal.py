@@ -38,14 +38,15 @@ def remove_activity(table: Table, tenant: str, project: str, left: Callable[[], 
 
 
 def remove_jobs(table: Table, tenant: str, project: str, left: Callable[[], float]) -> bool:
-    """Delete a project's user jobs, with all that belongs to them, and their line; False if the seconds in `left` ran out.
+    """Delete a project's user jobs, with all that belongs to them; False if the seconds in `left` ran out.
 
-    Another call goes on. Costs a strongly consistent read of all, and a write unit for each KB.
+    Another call goes on. A job that the tenant's line still lists leaves it at its next turn. Costs a strongly
+    consistent read of all, and a write unit for each KB.
     """
     partition = keys.jobs(tenant, project)
     for item in table.query_all(partition, consistent=True, paths=()):
         parts = keys.job_parts(tenant, project, item[keys.SK])
-        # Before it: a job that is gone would not tell of its parts any more. The line has none.
+        # Its parts go first: without the job nothing names them.
         if not remove_partition(table, parts, left):
             return False
         table.delete(partition, item[keys.SK])

@@ -1,22 +1,35 @@
 """Jobs that people start: changes of everything that a filter matches, undos of large changes, and exports.
 
-Each is one item, and a project has one line of them.
+Each is one item, and a tenant has one line of them.
 
-The *line* is what the queue's hints name (`jobs`): it lists the project's open jobs. Whoever holds its lease works on the first one
-for a turn, after which that goes to the end. So the jobs of a project take turns, one at a time, and the lines of projects do too.
-The items of jobs are in the line's partition, and what a job needs besides is in one of its own (`keys.job_parts`). Pure.
+The *line* is what the queue's hints name (`jobs`): it lists the tenant's open jobs. The worker that holds its lease
+works on one job for a turn, after which that goes to the end. So tenants take turns, in a tenant its projects, and in
+a project its users, one at a time. The items of a project's jobs are in one partition, and what a job also needs is
+in one of its own (`keys.job_parts`). Pure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from gridview.dynamodb.expressions import ABSENT, Condition, Write, put, revision_is
 from gridview.encoding import keys
 
-MAX_OPEN = 20
-"""Jobs of a project that are open at once."""
+MOST_OF_USER = 10
+"""Open jobs of a user, in all projects together."""
+
+MOST_EXPORTS_OF_USER = 3
+"""Open exports of a user, in all projects together."""
+
+MOST_OF_PROJECT = 50
+"""Open jobs of a project."""
+
+MOST_EXPORTS_OF_PROJECT = 30
+"""Open exports of a project: every viewer may export, and editors keep room for changes."""
+
+MOST_OF_TENANT = 200
+"""Open jobs of a tenant: its line is one item, and each turn writes it twice."""
 
 KEPT_DAYS = 30.0
 """How long a job can be looked at after it was made, with what it could not do. None is at work for so long."""
@@ -120,37 +133,66 @@ class UserJob:
         return replace(self, state=state, ended=now, problem=problem)
 
 
+class OpenJob(NamedTuple):
+    """An open job in the line. `due` (a stored instant): it gets no turn before."""
+
+    project: str
+    id: str
+    user: str
+    kind: JobKind
+    due: str
+
+
 @dataclass(frozen=True, slots=True)
 class JobLine:
-    """The open jobs of a project in the order of their turns.
+    """The open jobs of a tenant in the order of their turns.
 
-    `due` (a stored instant) is when the first one is to have its turn, or the end of the lease while a `holder` works on it.
-    `refusals` counts the turns in succession that could not go on.
+    Turns go round the projects, then round the users of a project, then round a user's jobs. `due` (a stored instant)
+    is when the next turn may begin, or the end of the lease while a `holder` works on a job. `refusals` counts the
+    turns in succession that could not go on.
     """
 
-    open: tuple[str, ...] = ()
+    open: tuple[OpenJob, ...] = ()
     due: str = ""
     holder: str = ""
     refusals: int = 0
     revision: int = 0
 
-    def joined(self, job_id: str, now: str) -> Self:
-        """With one more job, due at once unless others are waiting."""
-        return replace(self, open=(*self.open, job_id), due=self.due if self.open else now)
+    def joined(self, job: OpenJob) -> Self:
+        """With one more job."""
+        jobs = (*self.open, job)
+        return replace(self, open=jobs, due=self.due if self.holder else _first_due(jobs))
 
-    def after_turn(self, due: str, *, over: bool, refused: bool) -> Self:
-        """After a turn of the first job: it goes to the end, or leaves if it is `over`."""
-        first, others = self.open[:1], self.open[1:]
-        following = others if over else (*others, *first)
-        return replace(self, open=following, due=due, holder="", refusals=self.refusals + 1 if refused else 0)
+    def held(self, holder: str, until: str) -> Self:
+        """While a worker works on one of its jobs."""
+        return replace(self, holder=holder, due=until)
 
-    def to_item(self, partition: str) -> dict[str, Any]:
+    def next_at(self, now: str) -> OpenJob | None:
+        """The job whose turn it is at a stored instant; None if none is due."""
+        return next((job for job in self.open if job.due <= now), None)
+
+    def after_turn(self, worked: OpenJob, due: str, *, over: bool, refused: bool) -> Self:
+        """After a turn of a job: it goes to the end, or leaves if it is `over`. Others of its project and user follow
+        later, too.
+        """
+
+        def is_later(job: OpenJob) -> tuple[bool, bool]:
+            same_project = job.project == worked.project
+            return same_project, same_project and job.user == worked.user
+
+        jobs = sorted((job for job in self.open if job.id != worked.id), key=is_later)
+        if not over:
+            jobs.append(worked._replace(due=due))
+        refusals = self.refusals + 1 if refused else 0
+        return replace(self, open=tuple(jobs), due=_first_due(jobs), holder="", refusals=refusals)
+
+    def to_item(self, tenant: str) -> dict[str, Any]:
         """Encode as the stored item; it is in the index as long as a job is open."""
         return {
-            keys.PK: partition,
+            keys.PK: keys.job_line(tenant),
             keys.SK: keys.LINE,
             **({keys.SORT: self.due} if self.open else {}),
-            "open": list(self.open),
+            "open": [list(job) for job in self.open],
             "holder": self.holder,
             "refusals": self.refusals,
             "revision": self.revision,
@@ -160,7 +202,10 @@ class JobLine:
     def from_item(cls, item: Mapping[str, Any]) -> Self:
         """Decode the stored item."""
         return cls(
-            open=tuple(item["open"]),
+            open=tuple(
+                OpenJob(project, job, user, JobKind(kind), due)
+                for project, job, user, kind, due in item["open"]
+            ),
             due=item.get(keys.SORT, ""),
             holder=item["holder"],
             refusals=item["refusals"],
@@ -168,11 +213,15 @@ class JobLine:
         )
 
 
-def save_line(partition: str, before: JobLine | None, after: JobLine) -> Write:
+def _first_due(jobs: Iterable[OpenJob]) -> str:
+    return min((job.due for job in jobs), default="")
+
+
+def save_line(tenant: str, before: JobLine | None, after: JobLine) -> Write:
     """The write of a changed line, on condition that it is unchanged since it was read (None: that there was none)."""
     unchanged: Condition = ABSENT if before is None else revision_is(before.revision)
     written = replace(after, revision=(before.revision if before else 0) + 1)
-    return put(written.to_item(partition), unchanged)
+    return put(written.to_item(tenant), unchanged)
 
 
 def new_job(job: UserJob, tenant: str, project: str, asked: Mapping[str, Any]) -> list[Write]:

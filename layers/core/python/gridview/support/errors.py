@@ -132,6 +132,10 @@ class TooManyJobs(RequestError):
     """The project has as many open jobs as it may have. One that ends makes room."""
 
 
+class TooManyPolls(RequestError):
+    """The user sends requests that wait faster than earlier ones end. The header `Retry-After` says how long to wait."""
+
+
 class TooManySockets(RequestError):
     """The tenant has as many sockets open as it may have. One that ends makes room."""
 
@@ -174,6 +178,7 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     InProgress: ProblemType(429, "in-progress", "Request in progress"),
     TooManyWrites: ProblemType(429, "too-many-writes", "Too many writes"),
     TooManyJobs: ProblemType(429, "too-many-jobs", "Too many jobs"),
+    TooManyPolls: ProblemType(429, "too-many-polls", "Too many polls"),
     TooManySockets: ProblemType(429, "too-many-sockets", "Too many sockets"),
     TooManyMessages: ProblemType(429, "too-many-messages", "Too many messages"),
     Overloaded: ProblemType(503, "overloaded", "Service busy"),
