@@ -44,8 +44,6 @@ from gridview.dynamodb.expressions import Write
 from gridview.dynamodb.table import Table
 from gridview.encoding.consistency import CONSISTENCY_TOKEN, DELETED, Recent, writes_in
 from gridview.encoding.seals import Seals
-from gridview.live import webhook_store
-from gridview.live.webhook import SECRETS
 from gridview.maintenance import bulk_request
 from gridview.maintenance.job_queue import JobQueue
 from gridview.schema import documents, ids
@@ -285,6 +283,8 @@ def delete_view(request: Request) -> Response:
 
 
 def _notices_beside(catalog: Catalog) -> Callable[[View, View | None], list[Write]]:
+    from gridview.live import webhook_store
+
     return partial(webhook_store.notices_of_view, table, catalog.tenant, catalog.project)
 
 
@@ -472,6 +472,8 @@ def batch(request: Request) -> Response:
 
 def create_webhook(request: Request) -> Response:
     """Create a webhook, and tell its secret."""
+    from gridview.live import webhook_store
+
     actor, project, body, seals = request.actor, request.path["project"], request.body(), _webhook_seals()
     return _with_secret(
         request,
@@ -490,6 +492,8 @@ def create_webhook(request: Request) -> Response:
 @_counted
 def update_webhook(request: Request) -> Response:
     """Change a webhook."""
+    from gridview.live import webhook_store
+
     project, webhook = request.path["project"], request.path["webhook"]
     return written(
         200,
@@ -508,6 +512,8 @@ def update_webhook(request: Request) -> Response:
 
 def rotate_webhook(request: Request) -> Response:
     """Replace the secret of a webhook, and tell the new one."""
+    from gridview.live import webhook_store
+
     project, webhook = request.path["project"], request.path["webhook"]
     rotate = partial(
         webhook_store.rotate_webhook, table, catalogs, request.actor, project, webhook, _webhook_seals()
@@ -518,6 +524,8 @@ def rotate_webhook(request: Request) -> Response:
 @_counted
 def delete_webhook(request: Request) -> Response:
     """Delete a webhook."""
+    from gridview.live import webhook_store
+
     project, webhook = request.path["project"], request.path["webhook"]
     webhook_store.delete_webhook(table, catalogs, request.actor, project, webhook, request.expected())
     return Response(204)
@@ -525,6 +533,8 @@ def delete_webhook(request: Request) -> Response:
 
 def replay_delivery(request: Request) -> Response:
     """Have a delivery sent again."""
+    from gridview.live import webhook_store
+
     project, webhook, delivery = (request.path[name] for name in ("project", "webhook", "delivery"))
     replay = partial(
         webhook_store.replay_delivery,
@@ -543,11 +553,15 @@ def _hint_at_outbox(hint: Hint) -> None:
 
 
 def _webhook_seals() -> Seals:
+    from gridview.live.webhook import SECRETS
+
     return cursor_source.seals(SECRETS)
 
 
 def _with_secret(request: Request, response: Response) -> Response:
     """The response with the secret in the place of the sealed one, which is what is stored of it."""
+    from gridview.live import webhook_store
+
     told = webhook_store.with_secret(response.body, request.actor, request.path["project"], _webhook_seals())
     return replace(response, body=told)
 

@@ -19,7 +19,6 @@ from gridview.index.block_cache import BlockCache
 from gridview.index.journal_log import Log
 from gridview.index.journal_tail import learn
 from gridview.index.shown_versions import Shown, ShownVersion
-from gridview.live import webhook_reads
 from gridview.query import change_lists, counting, grid_request
 from gridview.query.grid import grid_page
 from gridview.query.group_request import resolve as resolve_groups
@@ -139,11 +138,15 @@ def get_view(request: Request) -> Response:
 
 def list_webhooks(request: Request) -> Response:
     """The webhooks of a project."""
+    from gridview.live import webhook_reads
+
     return ok(webhook_reads.list_webhooks(table, catalogs, request.actor, request.path["project"]))
 
 
 def get_webhook(request: Request) -> Response:
     """One webhook."""
+    from gridview.live import webhook_reads
+
     project, webhook = request.path["project"], request.path["webhook"]
     found = webhook_reads.get_webhook(table, catalogs, request.actor, project, webhook)
     return Response(200, found, {"ETag": etag(found["version"])})
@@ -151,6 +154,8 @@ def get_webhook(request: Request) -> Response:
 
 def list_deliveries(request: Request) -> Response:
     """A page of the deliveries of a webhook."""
+    from gridview.live import webhook_reads
+
     return ok(
         webhook_reads.list_deliveries(
             *(table, catalogs, request.actor, request.path["project"], request.path["webhook"]),

@@ -95,12 +95,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
             "columns": ["level"],
             "enabled": True,
         },
-        {
-            "url": "https://hooks.example.org/gridview",
-            "events": ["leave"],
-            "view": "v1",
-            "columns": ["level"],
-        },
+        {"url": "https://hooks.example.org/gridview", "events": ["leave"], "view": "v1"},
     ],
     "update_webhook": [
         {"url": "https://hooks.example.org", "events": ["create"], "enabled": False},
