@@ -114,7 +114,20 @@ def _commands(
         _within(
             ("PutItem",),
             # A tenant's projects are counted. Of changes, that one was just written.
-            (tenants, projects, issues, requests, users, journals, changes, *of_people, jobs, parts, lines, outboxes),
+            (
+                tenants,
+                projects,
+                issues,
+                requests,
+                users,
+                journals,
+                changes,
+                *of_people,
+                jobs,
+                parts,
+                lines,
+                outboxes,
+            ),
         ),
         # DynamoDB may judge an update of a transaction by the keys of all its writes.
         _within(("UpdateItem",), (tenants, projects, issues, rates, jobs, outboxes)),

@@ -218,7 +218,7 @@ class _Project:
 
         def change() -> None:
             job = self._functions.command(event(self._actor, "POST", f"{self._path}/update-matching", body))
-            while (due := waiting(self._table, self._actor.tenant, self._catalog.project)) is not None:
+            while (due := waiting(self._table, self._actor.tenant)) is not None:
                 self._functions.upkeep([{"body": body_of(due)}])
             done = get_job(self._table, self._actor, self._catalog.project, job["id"])
             if (done["state"], done["done"]) != ("done", together):

@@ -257,7 +257,8 @@ def test_a_registration_that_the_sdk_repeats_counts_once(
     scene: Scene, account: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poll = OpenPolls(90)
-    table, repeated = account.table, []
+    table = account.table
+    repeated: list[bool] = []
 
     def twice(*given: Any, **named: Any) -> Any:
         if not repeated:
