@@ -21,9 +21,10 @@ from infra.settings import Settings
 class Front(Construct):
     """The address that programs use (`api_url`); with a page, a distribution of CloudFront that has page and API on one origin.
 
-    Where there is a domain or a distribution, the output DomainTarget is what a DNS record points to. CloudFront keeps no answer of
-    the API: each is of one user. It is also there for AWS WAF, which HTTP APIs do not take, and for connections that begin near the
-    client. Who knows the API's own address can go around it; the API then still asks for tokens.
+    Where there is a domain or a distribution, the output DomainTarget is what a DNS record points to. CloudFront keeps
+    no answer of the API: each is of one user. It is also there for AWS WAF, which HTTP APIs do not take, and for
+    connections that begin near the client. A client that knows the API's own address can go around CloudFront, unless
+    `execute-api=false` disables that address; the API then still asks for tokens.
     """
 
     def __init__(
@@ -39,14 +40,13 @@ class Front(Construct):
         """`connect`: what the page connects to besides its own origin and the login."""
         super().__init__(scope, construct_id)
         target: str | None = None
-        self.api_url = ingress.url
         if settings.page:
             login = identity.add_login(settings)
             files = PageFiles(self, "Page", settings=settings, connect=[login, *connect])
             target = self._distribution(
                 settings,
                 default_behavior=files.fresh,
-                additional_behaviors={"/v1/*": _api(ingress), f"{page.HASHED}*": files.hashed},
+                additional_behaviors={"/v1/*": self._api(settings, ingress), f"{page.HASHED}*": files.hashed},
                 default_root_object=page.INDEX.removeprefix("/"),
             )
             url = f"https://{settings.domain_name or target}"
@@ -61,11 +61,11 @@ class Front(Construct):
             self._output("PageBucket", files.bucket.bucket_name)
             self._output("PageConfig", Stack.of(self).to_json_string(config))
         elif settings.cdn:
-            target = self._distribution(settings, default_behavior=_api(ingress))
+            target = self._distribution(settings, default_behavior=self._api(settings, ingress))
         elif settings.domain_name:
-            target = self._domain(settings, ingress)
-        if settings.domain_name or settings.cdn:
-            self.api_url = f"https://{settings.domain_name or target}"
+            target = self._domain(settings, ingress, settings.certificate_arn)
+        named = settings.domain_name or (target if settings.cdn else None)
+        self.api_url = f"https://{named}" if named else ingress.url
         if target:
             self._output("DomainTarget", target)
 
@@ -75,9 +75,15 @@ class Front(Construct):
     def _certificate(self, settings: Settings) -> certificates.ICertificate:
         return certificates.Certificate.from_certificate_arn(self, "Certificate", settings.certificate_arn)
 
-    def _domain(self, settings: Settings, ingress: Ingress) -> str:
+    def _domain(self, settings: Settings, ingress: Ingress, certificate_arn: str) -> str:
+        """The domain at API Gateway itself; returns what API Gateway calls it, which is an address only under that
+        name.
+        """
+        certificate = certificates.Certificate.from_certificate_arn(
+            self, "DomainCertificate", certificate_arn
+        )
         domain = apigateway.DomainName(
-            self, "Domain", domain_name=settings.domain_name, certificate=self._certificate(settings)
+            self, "Domain", domain_name=settings.domain_name, certificate=certificate
         )
         mapping = apigateway.ApiMapping(
             self, "Mapping", api=ingress.api, domain_name=domain, stage=ingress.stage
@@ -117,16 +123,22 @@ class Front(Construct):
         acknowledge(distribution, accepted)
         return distribution.domain_name
 
-
-def _api(ingress: Ingress) -> cloudfront.BehaviorOptions:
-    """How CloudFront hands requests to the API: all of each, and never an answer that another one got."""
-    return cloudfront.BehaviorOptions(
-        origin=origins.HttpOrigin(Fn.select(2, Fn.split("/", ingress.url))),
-        allowed_methods=cloudfront.AllowedMethods.ALLOW_ALL,
-        cache_policy=cloudfront.CachePolicy.CACHING_DISABLED,
-        # All that the client sent, but the host: API Gateway goes by its own.
-        origin_request_policy=cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
-        viewer_protocol_policy=cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
-        # The functions compress: CloudFront does so only for what it caches.
-        compress=False,
-    )
+    def _api(self, settings: Settings, ingress: Ingress) -> cloudfront.BehaviorOptions:
+        """How CloudFront hands requests to the API: all of each, and never an answer that another one got."""
+        if settings.execute_api:
+            host = Fn.select(2, Fn.split("/", ingress.url))
+            # All that the client sent, but the host: API Gateway goes by its own.
+            passed_on = cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER
+        else:
+            host = self._domain(settings, ingress, settings.regional_certificate_arn)
+            # The host too: API Gateway knows the API by its domain only.
+            passed_on = cloudfront.OriginRequestPolicy.ALL_VIEWER
+        return cloudfront.BehaviorOptions(
+            origin=origins.HttpOrigin(host),
+            allowed_methods=cloudfront.AllowedMethods.ALLOW_ALL,
+            cache_policy=cloudfront.CachePolicy.CACHING_DISABLED,
+            origin_request_policy=passed_on,
+            viewer_protocol_policy=cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
+            # The functions compress: CloudFront does so only for what it caches.
+            compress=False,
+        )

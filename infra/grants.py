@@ -84,6 +84,7 @@ _JOB_LINES: Final = f"{keys.JOB_LINE_PREFIX}*"
 _TENANTS: Final = f"{keys.TENANT_PREFIX}*"
 
 _SOCKETS: Final = f"{keys.SOCKETS_PREFIX}*"
+_SEATS: Final = f"{keys.SEATS_PREFIX}*"
 _TICKETS: Final = f"{keys.TICKET_PREFIX}*"
 _POLLS: Final = f"{keys.POLLS_PREFIX}*"
 
@@ -135,11 +136,11 @@ def _commands(
     )
 
 
-def _sockets(sockets: str, tickets: str, journals: str) -> tuple[Grant, ...]:
+def _sockets(sockets: str, seats: str, tickets: str, journals: str) -> tuple[Grant, ...]:
     """The writes of the socket function, by the patterns of its keys."""
     return (
-        _within(("PutItem",), (sockets, tickets, journals)),
-        _within(("UpdateItem", "DeleteItem"), (sockets,)),
+        _within(("PutItem",), (sockets, seats, tickets, journals)),
+        _within(("UpdateItem", "DeleteItem"), (sockets, seats)),
     )
 
 
@@ -160,7 +161,7 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     ),
     # A number of a journal at which followers wait is emptied; requests that wait are listed.
     "live": (_READS_OF_TABLE, *_polls(_JOURNALS, _POLLS)),
-    "socket": (_READS_OF_TABLE, *_sockets(_SOCKETS, _TICKETS, _JOURNALS)),
+    "socket": (_READS_OF_TABLE, *_sockets(_SOCKETS, _SEATS, _TICKETS, _JOURNALS)),
     # It disables webhooks whose receivers fail, and empties numbers as `live` does.
     "deliver": (
         *_READS,
@@ -194,9 +195,11 @@ GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
 
 SOCKET_OWNERS: Final = (
     _within(("GetItem", "PutItem", "DeleteItem"), (f"{keys.SOCKET_PREFIX}*",)),
-    _within(("Query",), (keys.SOCKET,), on_index=True),
+    _within(("Query",), (keys.SOCKET, keys.OWED), on_index=True),
 )
-"""What the socket function does in nobody's name, also where sessions are isolated: it looks up whose a connection is."""
+"""What the socket function does for no tenant, also where sessions are isolated: it looks up the tenant of a
+connection, which sockets are due to end, and which projects' sockets are owed changes.
+"""
 
 TENANT: Final = f"${{aws:PrincipalTag/{TAG}}}"
 """What IAM reads as the tenant that a session is tagged with. In a session without the tag it matches nothing. A tenant's id has
@@ -225,6 +228,7 @@ _OWN_ORDERS: Final = keys.order(TENANT, "*", "*")
 _OWN_DIRECTORIES: Final = keys.directory(TENANT, "*", "*")
 _OWN_TRASH: Final = keys.trash(TENANT, "*")
 _OWN_SOCKETS: Final = keys.sockets(TENANT)
+_OWN_SEATS: Final = keys.seats(TENANT)
 _OWN_TICKETS: Final = keys.tickets(TENANT)
 _OWN_POLLS: Final = keys.polls(TENANT)
 _FORMER_REQUESTS: Final = keys.former_request("?" * 64)
@@ -304,9 +308,12 @@ SESSION_GRANTS: Final[Mapping[str, tuple[Grant, ...]]] = {
     "socket": (
         _within(
             ("GetItem", "BatchGetItem", "Query"),
-            (_OWN_PROJECTS, _OWN_JOURNALS, _OWN_HISTORIES, _OWN_ISSUES, _OWN_VIEWS, _OWN_SOCKETS),
+            (
+                *(_OWN_PROJECTS, _OWN_JOURNALS, _OWN_HISTORIES, _OWN_ISSUES, _OWN_VIEWS),
+                *(_OWN_SOCKETS, _OWN_SEATS),
+            ),
         ),
-        *_sockets(_OWN_SOCKETS, _OWN_TICKETS, _OWN_JOURNALS),
+        *_sockets(_OWN_SOCKETS, _OWN_SEATS, _OWN_TICKETS, _OWN_JOURNALS),
     ),
 }
 """By function that serves callers, what a session of its session role may do, if sessions are isolated: the same within one tenant.

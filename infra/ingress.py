@@ -67,7 +67,11 @@ class Ingress(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         self.api = apigateway.HttpApi(
-            self, "Api", create_default_stage=False, cors_preflight=_cors(settings.allowed_origins)
+            self,
+            "Api",
+            create_default_stage=False,
+            cors_preflight=_cors(settings.allowed_origins),
+            disable_execute_api_endpoint=None if settings.execute_api else True,
         )
         self.stage = self._add_stage(settings)
         self._throttles: dict[str, Throttle] = {}

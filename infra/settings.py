@@ -120,6 +120,24 @@ class Settings:
         default="",
         metadata=_told("the domain's certificate: of us-east-1; without `page` and `cdn` of this region"),
     )
+    socket_domain_name: str = field(
+        default="",
+        metadata=_told(
+            "the address of sockets: `live.grid.example.org`; its DNS record points to `SocketDomainTarget`"
+        ),
+    )
+    regional_certificate_arn: str = field(
+        default="",
+        metadata=_told(
+            "a certificate of this region for `socket-domain-name`; with `execute-api=false` also for `domain-name`"
+        ),
+    )
+    execute_api: bool = field(
+        default=True,
+        metadata=_told(
+            "`false`: API Gateway's own addresses are disabled; needs `domain-name` and `socket-domain-name`"
+        ),
+    )
     cdn: bool = field(
         default=False, metadata=_told("`ApiUrl` is CloudFront's address, also without a domain")
     )
@@ -336,6 +354,27 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
             else not our.certificate_arn
         ),
         "the ARN of an ACM certificate for domain-name; with page or cdn, of us-east-1",
+    ),
+    "socket-domain-name": (
+        lambda our: (
+            _DOMAIN.fullmatch(our.socket_domain_name) is not None
+            and our.socket_domain_name != our.domain_name
+            if our.socket_domain_name
+            else True
+        ),
+        "a host name of its own, such as live.example.org: API Gateway has no sockets on the domain of an HTTP API",
+    ),
+    "regional-certificate-arn": (
+        lambda our: (
+            _CERTIFICATE.fullmatch(our.regional_certificate_arn) is not None
+            if our.socket_domain_name
+            else not our.regional_certificate_arn
+        ),
+        "the ARN of an ACM certificate of the stack's region for socket-domain-name",
+    ),
+    "execute-api": (
+        lambda our: our.execute_api or bool(our.domain_name and our.socket_domain_name),
+        "false needs domain-name and socket-domain-name",
     ),
     "web-acl-arn": (
         lambda our: (

@@ -2,9 +2,10 @@
 
 from typing import Final
 
-from aws_cdk import ArnFormat, Aws, Duration, Stack
+from aws_cdk import ArnFormat, Aws, CfnOutput, Duration, Stack
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_apigatewayv2_integrations as integrations
+from aws_cdk import aws_certificatemanager as certificates
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
@@ -17,11 +18,16 @@ from infra.settings import Settings
 
 _STAGE: Final = "live"
 
-CONNECT_THROTTLE: Final = Throttle(20, 40)
-"""Of attempts to connect: strangers can make them, and each starts the function."""
+CONNECT_THROTTLE: Final = Throttle(500, 1000)
+"""Of attempts to connect, by everyone together: a lower one would let a stranger's junk tickets keep all users out.
+Each starts the function, which refuses a forged ticket in 2 ms and reads nothing; its reserved concurrency bounds what
+strangers can take.
+"""
 
-MESSAGE_THROTTLE: Final = Throttle(500, 1000)
-"""Of what all clients say together. API Gateway drops what is more."""
+MESSAGE_THROTTLE: Final = Throttle(2000, 4000)
+"""Of what all clients send together. API Gateway drops what is more, whoever sends it, so this is well above what the
+buckets of honest sockets let through; it cannot count by connection.
+"""
 
 ENDS_EACH: Final = Duration.minutes(1)
 
@@ -36,6 +42,7 @@ class SocketApi(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         self._emulator = settings.emulator
+        self._domain_name = settings.socket_domain_name
         self.api = apigateway.WebSocketApi(
             self,
             "Api",
@@ -53,6 +60,10 @@ class SocketApi(Construct):
                 rate_limit=MESSAGE_THROTTLE.requests_per_second, burst_limit=MESSAGE_THROTTLE.burst
             ),
         )
+        if not settings.execute_api:
+            self._resource.disable_execute_api_endpoint = True
+        if self._domain_name:
+            self._add_domain(settings)
         acknowledge(
             self.stage,
             {
@@ -65,19 +76,21 @@ class SocketApi(Construct):
         """Scheme and host, as a content security policy names them. Nobody opens the page of a local engine."""
         if self._emulator:
             return "ws://localhost"
-        return f"wss://{self._host}"
+        return f"wss://{self._domain_name or self._host}"
 
     @property
     def url(self) -> str:
         """Where clients connect."""
-        return f"{self.origin}/{_STAGE}"
+        return f"{self.origin}{self._path}"
 
     @property
     def environment(self) -> dict[str, str]:
         """What a function has to know to send to connections. A local engine says itself where it is."""
         if self._emulator:
             return {}
-        return {"AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI": f"https://{self._host}/{_STAGE}"}
+        return {
+            "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI": f"https://{self._domain_name or self._host}{self._path}"
+        }
 
     def add_routes(self, socket: GridFunction) -> None:
         """Have the function answer, send to connections and close them, and end each minute those that are due."""
@@ -112,6 +125,30 @@ class SocketApi(Construct):
         self._end_due(socket)
 
     @property
+    def _path(self) -> str:
+        """A domain is mapped to the stage; API Gateway's own address names it."""
+        return "" if self._domain_name else f"/{_STAGE}"
+
+    @property
+    def _resource(self) -> apigateway.CfnApi:
+        resource = self.api.node.default_child
+        assert isinstance(resource, apigateway.CfnApi)  # noqa: S101  what a WebSocketApi is made of
+        return resource
+
+    def _add_domain(self, settings: Settings) -> None:
+        certificate = certificates.Certificate.from_certificate_arn(
+            self, "Certificate", settings.regional_certificate_arn
+        )
+        domain = apigateway.DomainName(
+            self, "Domain", domain_name=settings.socket_domain_name, certificate=certificate
+        )
+        mapping = apigateway.ApiMapping(self, "Mapping", api=self.api, domain_name=domain, stage=self.stage)
+        mapping.node.add_dependency(self.stage)
+        CfnOutput(self, "DomainTarget", value=domain.regional_domain_name).override_logical_id(
+            "SocketDomainTarget"
+        )
+
+    @property
     def _host(self) -> str:
         return f"{self.api.api_id}.execute-api.{Aws.REGION}.{Aws.URL_SUFFIX}"
 
@@ -135,9 +172,7 @@ class SocketApi(Construct):
                 iam.PolicyStatement(actions=["execute-api:ManageConnections"], resources=connections)
             ],
         )
-        resource = self.api.node.default_child
-        assert isinstance(resource, apigateway.CfnApi)  # noqa: S101  what a WebSocketApi is made of
-        logical_id = stack.get_logical_id(resource)
+        logical_id = stack.get_logical_id(self._resource)
         place = f"arn:<AWS::Partition>:execute-api:<AWS::Region>:<AWS::AccountId>:<{logical_id}>/{_STAGE}"
         acknowledge(
             sending,

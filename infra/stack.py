@@ -137,8 +137,8 @@ class GridviewStack(Stack):
                 "CURSOR_SECRET_ARN": cursor_secret.arn,
                 **sockets.environment,
             },
-            # It waits for the table and for connections most of the time.
-            memory_mib=512,
+            # A whole processor: it signs and sends to 64 connections at once.
+            memory_mib=1769,
             published=False,
             isolated=settings.isolate_sessions,
         )

@@ -1,9 +1,9 @@
 """Sockets: clients connect, say what they follow and where they look, and are sent what is committed, as it is committed.
 
-It is invoked by the WebSocket API, by the table's stream, and each minute to end the sockets that are due.
+It is invoked by the WebSocket API, by the table's stream, and each minute to end the sockets that are due and to send
+what was not sent in time.
 """
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,11 +13,13 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from gridview.api.config import CursorSource, required, session_role, stack_metrics
 from gridview.dynamodb.table import Table
-from gridview.live.socket_calls import SocketCalls, committed_in
+from gridview.live.socket_calls import SocketCalls
 from gridview.live.socket_messages import error_frame
 from gridview.live.tickets import TICKETS
+from gridview.live.wakes import wakes_in
 from gridview.live.wire import ApiGatewayWire, Gone, Slow, SocketWire
 from gridview.schema.store import Catalogs
+from gridview.support import clock
 from gridview.support.errors import Overloaded, RequestError, problem, problem_type
 
 _MARGIN = 4.0
@@ -44,14 +46,14 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         cursor_source.cursors("changes"),
         cursor_source.tokens(),
         wire,
-        time.time() + context.get_remaining_time_in_millis() / 1000 - _MARGIN,
+        clock.seconds() + context.get_remaining_time_in_millis() / 1000 - _MARGIN,
         _count,
     )
     _count("Requests")
     if "Records" in event:
         return _committed(calls, event["Records"])
     if event.get("task") == "end":
-        return {"ended": calls.end_due()}
+        return {"ended": calls.end_due(), "settled": calls.settle()}
     return _called(calls, event)
 
 
@@ -60,15 +62,9 @@ def _count(name: str) -> None:
 
 
 def _committed(calls: SocketCalls, records: list[dict[str, Any]]) -> dict[str, Any]:
-    """Tell the sockets of each project; of those that could not be told all of it, the first record has failed."""
-    failed = []
-    for owner, (upto, first) in committed_in(records).items():
-        try:
-            complete = calls.committed(owner, upto)
-        except Overloaded:
-            complete = False
-        if not complete:
-            failed.append(first)
+    """Tell the sockets of all projects; of those that wait for a missing number, the first record has failed."""
+    wakes = wakes_in(records)
+    failed = sorted((wakes[owner].first for owner in calls.committed(wakes)), key=int)
     if failed:
         logger.warning("not all was told", extra={"first_failed": failed[0]})
     return {"batchItemFailures": [{"itemIdentifier": first} for first in failed[:1]]}

@@ -15,6 +15,7 @@ DOMAINS = {"AWS::ApiGatewayV2::DomainName", "AWS::ApiGatewayV2::ApiMapping"}
 CACHING_DISABLED = "4135ea2d-6df8-44a3-9df3-4b5a84be39ad"
 CACHING_OPTIMIZED = "658327ea-f89d-4fab-a63d-7e88639e58f6"
 ALL_VIEWER_EXCEPT_HOST_HEADER = "b689b0a8-53d0-40ab-baf2-68738e2966ac"
+ALL_VIEWER = "216adef6-5c7f-47e4-b989-5492eafa07d3"
 """The ids of AWS's own policies."""
 
 
@@ -163,3 +164,89 @@ def test_a_domain_without_cloudfront_is_the_apis_own(tmp_path: Path) -> None:
 def _http_api(template: dict[str, Any]) -> str:
     (api,) = (name for name in resources(template, "AWS::ApiGatewayV2::Api") if name.startswith("Ingress"))
     return api
+
+
+# Without API Gateway's own addresses
+
+OWN_DOMAINS = {
+    "execute_api": False,
+    "domain_name": "grid.example.org",
+    "socket_domain_name": "live.grid.example.org",
+    "regional_certificate_arn": "arn:aws:acm:eu-west-2:123456789012:certificate/0f2e",
+}
+
+
+def _closed(**settings: Any) -> dict[str, Any]:
+    return templates.synthesized(**OWN_DOMAINS, **settings)
+
+
+@pytest.mark.parametrize("page", [True, False])
+def test_the_own_addresses_of_both_apis_are_disabled_where_a_setting_says_so(page: bool) -> None:
+    region = "us-east-1" if page else "eu-west-2"
+    closed = _closed(page=page, certificate_arn=f"arn:aws:acm:{region}:123456789012:certificate/0f1e")
+    apis = resources(closed, "AWS::ApiGatewayV2::Api")
+    assert {api["ProtocolType"]: api.get("DisableExecuteApiEndpoint") for api in apis.values()} == {
+        "HTTP": True,
+        "WEBSOCKET": True,
+    }
+    domains = {one["DomainName"]: one for one in resources(closed, "AWS::ApiGatewayV2::DomainName").values()}
+    assert set(domains) == {"grid.example.org", "live.grid.example.org"}
+    mapped = {one["ApiId"]["Ref"] for one in resources(closed, "AWS::ApiGatewayV2::ApiMapping").values()}
+    assert mapped == set(apis)
+    outputs = closed["Outputs"]
+    assert outputs["ApiUrl"]["Value"] == "https://grid.example.org"
+    assert outputs["SocketUrl"]["Value"] == "wss://live.grid.example.org"
+    functions = resources(closed, "AWS::Lambda::Function")
+    assert (
+        functions["LiveFunction"]["Environment"]["Variables"]["SOCKET_URL"] == "wss://live.grid.example.org"
+    )
+    sends = functions["SocketFunction"]["Environment"]["Variables"][
+        "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"
+    ]
+    assert sends == "https://live.grid.example.org", "the address that is disabled sends nothing either"
+    (socket_domain,) = (
+        name
+        for name, one in resources(closed, "AWS::ApiGatewayV2::DomainName").items()
+        if one["DomainName"] == "live.grid.example.org"
+    )
+    assert outputs["SocketDomainTarget"]["Value"] == {"Fn::GetAtt": [socket_domain, "RegionalDomainName"]}
+    for one in domains.values():
+        (configuration,) = one["DomainNameConfigurations"]
+        assert configuration["CertificateArn"].startswith("arn:aws:acm:eu-west-2:")
+
+
+def test_cloudfront_then_asks_the_api_under_its_domain() -> None:
+    closed = _closed(certificate_arn="arn:aws:acm:us-east-1:123456789012:certificate/0f1e")
+    config = only(closed, DISTRIBUTION)["DistributionConfig"]
+    behavior = _behaviors(config)["/v1/*"]
+    assert behavior["OriginRequestPolicyId"] == ALL_VIEWER
+    (domain,) = (
+        name
+        for name, one in resources(closed, "AWS::ApiGatewayV2::DomainName").items()
+        if one["DomainName"] == "grid.example.org"
+    )
+    assert _origin(config, behavior)["DomainName"] == {"Fn::GetAtt": [domain, "RegionalDomainName"]}
+
+
+def test_the_page_may_connect_to_the_domain_of_sockets() -> None:
+    closed = _closed(certificate_arn="arn:aws:acm:us-east-1:123456789012:certificate/0f1e")
+    policies = [
+        one for one in closed["Resources"].values() if one["Type"] == "AWS::CloudFront::ResponseHeadersPolicy"
+    ]
+    assert "wss://live.grid.example.org" in str(policies)
+
+
+def test_the_own_addresses_answer_by_default(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    for one in (template, chosen_template):
+        apis = resources(one, "AWS::ApiGatewayV2::Api").values()
+        assert not any(api.get("DisableExecuteApiEndpoint") for api in apis)
+
+
+def test_sockets_may_have_a_domain_while_the_own_addresses_answer() -> None:
+    both = templates.synthesized(**{**OWN_DOMAINS, "execute_api": True, "domain_name": ""}, page=False)
+    assert both["Outputs"]["SocketUrl"]["Value"] == "wss://live.grid.example.org"
+    assert not any(
+        api.get("DisableExecuteApiEndpoint") for api in resources(both, "AWS::ApiGatewayV2::Api").values()
+    )

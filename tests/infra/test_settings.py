@@ -36,6 +36,9 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         page=True,
         domain_name="",
         certificate_arn="",
+        socket_domain_name="",
+        regional_certificate_arn="",
+        execute_api=True,
         cdn=False,
         web_acl_arn="",
         account_concurrency=0,
@@ -56,6 +59,41 @@ def test_without_context_a_deployment_is_a_protected_one_for_production() -> Non
         customer_key=False,
         backup=False,
     )
+
+
+REGIONAL = {"socket_domain_name": "live.example.org", "regional_certificate_arn": EUROPEAN}
+
+
+@pytest.mark.parametrize(
+    ("context", "named"),
+    [
+        ({"execute_api": "false"}, "execute-api"),
+        ({"execute_api": "false", **REGIONAL}, "execute-api"),
+        ({"socket_domain_name": "live.example.org"}, "regional-certificate-arn"),
+        ({"regional_certificate_arn": EUROPEAN}, "regional-certificate-arn"),
+        ({**REGIONAL, "socket_domain_name": "https://live"}, "socket-domain-name"),
+        (
+            {
+                **REGIONAL,
+                "page": "false",
+                "domain_name": "live.example.org",
+                "certificate_arn": EUROPEAN,
+            },
+            "socket-domain-name",
+        ),
+    ],
+)
+def test_domains_of_sockets_and_disabled_addresses_need_each_other(
+    context: dict[str, str], named: str
+) -> None:
+    with pytest.raises(SettingError, match=f"^{named}: "):
+        _from_context(**context)
+
+
+def test_own_addresses_are_disabled_where_both_apis_have_a_domain() -> None:
+    named = {"page": "false", "domain_name": "grid.example.org", "certificate_arn": EUROPEAN}
+    assert _from_context(execute_api="false", **named, **REGIONAL).execute_api is False
+    assert _from_context(**REGIONAL).execute_api is True
 
 
 def test_a_stage_has_a_stack_of_its_own_and_dev_is_disposable() -> None:

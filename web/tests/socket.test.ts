@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ApiError } from '../src/api/problem';
 import type { FeedEvent } from '../src/live/events';
 import { Feed, type FeedPage } from '../src/live/feed';
-import { Socket, type Channel, type Looker } from '../src/live/socket';
+import { pauseBefore, Socket, type Channel, type Looker } from '../src/live/socket';
 
 beforeEach(() => void vi.useFakeTimers({ now: new Date('2024-05-01T00:00:00Z') }));
 afterEach(() => void vi.useRealTimers());
@@ -62,6 +62,7 @@ function sockets(tickets: (() => Promise<{ ticket: string; url: string; until: s
       channels.push(new FakeChannel(url));
       return nth(channels, channels.length - 1);
     },
+    () => 1,
   );
   return { socket, channels };
 }
@@ -131,7 +132,7 @@ describe('the socket', () => {
       nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
       nth(channels, 0).tell({ people: [{ user: 'bob', name: 'Bob', num: 1 }] });
       end(nth(channels, 0));
-      expect(await over).toBe(true);
+      expect(await over).toBe('worked');
       expect(nth(channels, 0).closed).toBe(true);
       expect(people.at(-1)).toEqual([]);
     }
@@ -139,16 +140,16 @@ describe('the socket', () => {
 
   it('tells that it could not connect', async () => {
     const refused = sockets([() => Promise.reject(new ApiError({ type: 'x', title: 'x', status: 409 }))]);
-    expect(await follow('a', refused).over).toBe(false);
+    expect(await follow('a', refused).over).toBe('failed');
     const closed = follow();
     await flush();
     nth(closed.channels, 0).drop();
-    expect(await closed.over).toBe(false);
+    expect(await closed.over).toBe('failed');
     const silent = follow();
     await flush();
     nth(silent.channels, 0).accept();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(await silent.over).toBe(false);
+    expect(await silent.over).toBe('failed');
     expect(nth(silent.channels, 0).closed).toBe(true);
   });
 
@@ -194,6 +195,89 @@ describe('the socket', () => {
     expect(looks()).toEqual([null, 3, 3]);
     await vi.advanceTimersByTimeAsync(5000);
     expect(looks()).toHaveLength(3);
+  });
+
+  it('subscribes again after a pause when that came too soon, longer each time, and ends nothing', async () => {
+    const { channels, heard } = follow();
+    await flush();
+    const channel = nth(channels, 0);
+    channel.accept();
+    channel.tell({ id: 's1', error: { status: 429 } });
+    await vi.advanceTimersByTimeAsync(499);
+    expect(channel.subscriptions).toEqual(['a']);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(channel.subscriptions).toEqual(['a', 'a']);
+    channel.tell({ id: 's2', error: { status: 429 } });
+    await vi.advanceTimersByTimeAsync(999);
+    expect(channel.subscriptions).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(channel.subscriptions).toEqual(['a', 'a', 'a']);
+    channel.tell({ id: 's3', since: 'a', items: [reset], next: 'b' });
+    channel.tell({ id: 's3', since: 'b', items: [], next: 'c' });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(heard).toEqual([reset]);
+    expect(channel.subscriptions).toHaveLength(3);
+    expect(channel.closed).toBe(false);
+  });
+
+  it('ends an old subscription again when that came too soon, so that they do not add up', async () => {
+    const { socket, channels } = follow();
+    await flush();
+    const channel = nth(channels, 0);
+    const ended = () => channel.said.filter((one) => one['do'] === 'unsubscribe').map((one) => one['id']);
+    channel.accept();
+    channel.tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    for (const cursor of ['c', 'd', 'e']) socket.goOn(cursor);
+    expect(ended()).toEqual(['s1', 's2', 's3']);
+    for (const id of ['s2', 's3', 's4']) channel.tell({ id, error: { status: 429 } });
+    await vi.advanceTimersByTimeAsync(500);
+    expect(ended()).toEqual(['s1', 's2', 's3', 's2', 's3']);
+    expect(channel.subscriptions).toEqual(['a', 'c', 'd', 'e', 'e']);
+    channel.tell({ id: 's5', since: 'e', items: [], next: 'f' });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(ended()).toHaveLength(5);
+  });
+
+  it('leaves a refused subscription aside where another has taken its place meanwhile', async () => {
+    const { socket, channels } = follow();
+    await flush();
+    const channel = nth(channels, 0);
+    channel.accept();
+    channel.tell({ id: 's1', error: { status: 429 } });
+    socket.goOn('b');
+    await vi.advanceTimersByTimeAsync(500);
+    expect(channel.subscriptions).toEqual(['a', 'b']);
+  });
+
+  it('is renewed again when that came too soon', async () => {
+    const { channels } = follow();
+    await flush();
+    const channel = nth(channels, 0);
+    const renewals = () => channel.said.filter((one) => one['do'] === 'renew').map((one) => one['ticket']);
+    channel.accept();
+    channel.tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    await vi.advanceTimersByTimeAsync(14 * 60_000);
+    channel.tell({ error: { status: 429 } });
+    await vi.advanceTimersByTimeAsync(500);
+    expect(renewals()).toEqual(['t=2', 't=3']);
+    channel.tell({ renewed: '2024-05-01T00:29:00Z' });
+    channel.tell({ error: { status: 429 } });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(renewals()).toEqual(['t=2', 't=3']);
+  });
+
+  it('says that newer sockets of the user took its place', async () => {
+    const { channels, over } = follow();
+    await flush();
+    nth(channels, 0).accept();
+    nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    nth(channels, 0).tell({ bye: 'replaced' });
+    expect(await over).toBe('replaced');
+  });
+
+  it('pauses longer after each refusal, up to some seconds, and never as long as another tab', () => {
+    expect([1, 2, 3, 4, 5, 6].map((attempt) => pauseBefore(attempt, 1))).toEqual([500, 1000, 2000, 4000, 8000, 8000]);
+    expect(pauseBefore(1, 0)).toBe(250);
   });
 
   it('is renewed a minute before its user’s token ends', async () => {
@@ -325,6 +409,37 @@ describe('the feed with a socket', () => {
     expect(asked).toEqual([null, 'a', 'b']);
     expect(heard).toEqual(['began', '', 'reset']);
     expect(channels.length).toBe(1);
+  });
+
+  it('asks again and again once newer tabs took its place, until the user comes back', async () => {
+    const empty = Array.from({ length: 30 }, (_, place): FeedPage => ({ items: [], next: `p${place}` }));
+    let hide: (hidden: boolean) => void = () => undefined;
+    const { socket, channels } = sockets();
+    const asked: (string | null)[] = [];
+    const made = new Feed(
+      async (since, wait) => {
+        asked.push(since);
+        await new Promise((resolve) => setTimeout(resolve, 1000 * wait));
+        return empty.shift() ?? { items: [], next: 'end' };
+      },
+      { visibility: (changed) => ((hide = changed), () => undefined), random: () => 0, socket },
+    );
+    made.listen({ began: () => undefined, told: () => undefined, looked: () => undefined });
+    made.from('a');
+    await flush();
+    nth(channels, 0).accept();
+    nth(channels, 0).tell({ id: 's1', since: 'a', items: [], next: 'b' });
+    nth(channels, 0).tell({ bye: 'replaced' });
+    await vi.advanceTimersByTimeAsync(300_000);
+    expect(channels).toHaveLength(1);
+    expect(asked.slice(0, 3)).toEqual(['b', 'p0', 'p1']);
+    hide(true);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(channels).toHaveLength(1);
+    hide(false);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(channels).toHaveLength(2);
+    made.stop();
   });
 
   it('closes the socket of a page that is hidden for long, and of one that is left', async () => {

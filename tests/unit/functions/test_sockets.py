@@ -12,10 +12,11 @@ import pytest
 from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.index.journal_log import Log
-from gridview.live import changes, socket_store, sockets
+from gridview.live import changes, seats, socket_store, sockets
 from gridview.live.socket_messages import MAX_FRAME_BYTES
 from gridview.live.tickets import TICKET_SECONDS
 from gridview.support import clock
+from infra.limits import PUSH_RETRIES
 from tests.support.cloud import SOCKET_URL, Cloud
 from tests.support.depth import one_of
 from tests.support.http import Client, Context
@@ -415,7 +416,11 @@ def test_a_number_that_a_dead_consumer_has_left_is_waited_for(
     Log(account.table, "0807", "plain").reserve(1)
     create(api, live)
     stream.deliver()
-    assert commits.push() == {"batchItemFailures": []}
+    records = commits.take()
+    invocations = 1
+    while commits.deliver(records)["batchItemFailures"]:
+        invocations += 1  # as the mapping repeats it: nobody waits for longer than a batch takes
+    assert 1 < invocations <= PUSH_RETRIES + 1
     assert client.ids() == ["1.1"]
 
 
@@ -450,13 +455,13 @@ def test_subscriptions_at_one_place_are_read_for_once(
     stream.deliver()
     commits.push()
     looks = []
-    follow = changes.follow
+    read = changes.feed_page
 
     def counted(*given: Any, **named: Any) -> Any:
         looks.append(1)
-        return follow(*given, **named)
+        return read(*given, **named)
 
-    monkeypatch.setattr(changes, "follow", counted)
+    monkeypatch.setattr(changes, "feed_page", counted)
     create(api, live, "two")
     stream.deliver()
     commits.push()
@@ -670,7 +675,7 @@ def test_who_is_not_known_is_closed(account: Cloud, live: str) -> None:
 
 
 def test_a_socket_has_so_many_subscriptions(client: SocketClient) -> None:
-    for number in range(sockets.MAX_SUBSCRIPTIONS):
+    for number in range(seats.MAX_SUBSCRIPTIONS):
         assert "items" in client.subscribe(f"s{number}")[0]
     (refused,) = client.say(do="subscribe", id="more")
     assert refused["error"]["status"] == 422
@@ -699,6 +704,7 @@ def test_a_tenant_has_so_many_sockets(
     connected(account, api, live)
     assert SocketClient(account).connect(ticket(api, live)) == 429
     later(sockets.IDLE_SECONDS + 1)
+    assert end_due(account) == 4, "and the other tenant's"
     connected(account, api, live)  # those that are over count no more
 
 

@@ -62,6 +62,8 @@ export class Feed {
   private byASocket = false;
   /** When a socket is tried, in milliseconds. */
   private connectAt = 0;
+  /** Whether newer sockets of the user took the place of this page's. Pages do not fight for it. */
+  private isReplaced = false;
   private readonly stopping = new AbortController();
   private request = new AbortController();
   /** Resolves when the page is seen again; null while it is. */
@@ -96,7 +98,11 @@ export class Feed {
     const stop = this.options.visibility((hidden) => {
       clearTimeout(hiding);
       if (hidden) hiding = setTimeout(() => this.rest(), 1000 * HIDDEN_FOR);
-      else this.sleep?.wake();
+      else {
+        // The user has come back to this page: it may take the place of another one.
+        if (this.isReplaced) this.connectAt = 0;
+        this.sleep?.wake();
+      }
     });
     this.stopping.signal.addEventListener('abort', () => {
       clearTimeout(hiding);
@@ -178,10 +184,12 @@ export class Feed {
     };
     const people = (lookers: readonly Looker[]) => this.tell((listener) => listener.people?.(lookers));
     this.byASocket = true;
-    const worked = await socket.follow(this.cursor, { told, people, holds: this.options.holds }, signal);
+    const ending = await socket.follow(this.cursor, { told, people, holds: this.options.holds }, signal);
     this.byASocket = false;
-    if (!worked && !signal.aborted) this.connectAt = Date.now() + 1000 * CONNECT_AGAIN;
-    return worked;
+    this.isReplaced = ending === 'replaced';
+    if (this.isReplaced) this.connectAt = Infinity;
+    else if (ending === 'failed' && !signal.aborted) this.connectAt = Date.now() + 1000 * CONNECT_AGAIN;
+    return ending === 'worked';
   }
 
   private async poll(): Promise<void> {

@@ -32,6 +32,7 @@ interface Frame {
   readonly token?: string;
   readonly people?: readonly Looker[];
   readonly bye?: string;
+  readonly renewed?: string;
   readonly error?: { readonly status?: number } | null;
 }
 
@@ -40,12 +41,25 @@ const SECOND = 1000;
 const PATIENCE = 10 * SECOND;
 /** Between two words about where the user looks: the API refuses more than one a second. */
 const LOOK = 1.2 * SECOND;
-/** The status of what was said too soon. */
+/** The status of a message that came too soon: the API takes 20 at once, and 5 a second. */
 const TOO_MANY = 429;
+/** Before a refused message is sent again: twice as long each time, and never for all tabs at once. */
+const SHORTEST_PAUSE = 0.5 * SECOND;
+const LONGEST_PAUSE = 8 * SECOND;
+/** Why a socket ended whose user has opened too many newer ones. */
+const REPLACED = 'replaced';
 /** A socket whose client is silent ends after 8 minutes. */
 const STAY = 240 * SECOND;
 /** So long before its end a socket is renewed. */
 const RENEW_BEFORE = 60 * SECOND;
+
+/** How a conversation ended: it told something at all, it told nothing, or newer sockets of the user took its place. */
+export type Ending = 'worked' | 'failed' | 'replaced';
+
+/** Milliseconds before a message that was refused so many times in a row is sent again. */
+export function pauseBefore(attempt: number, random: number): number {
+  return Math.min(LONGEST_PAUSE, SHORTEST_PAUSE * 2 ** (attempt - 1)) * (0.5 + random / 2);
+}
 
 export class Socket {
   private num: number | null = null;
@@ -59,6 +73,7 @@ export class Socket {
   constructor(
     private readonly buyTicket: () => Promise<IssuedTicket>,
     private readonly open: (url: string) => Channel,
+    private readonly random: () => number = Math.random,
   ) {}
 
   /** Say at which issue the user looks; `null`: at none. */
@@ -74,16 +89,16 @@ export class Socket {
     this.resubscribe?.();
   }
 
-  /** Have told what is behind a cursor, until the socket ends or the signal aborts. Answers whether it told anything at all. */
-  async follow(since: string, followed: Followed, signal: AbortSignal): Promise<boolean> {
+  /** Have told what is behind a cursor, until the socket ends or the signal aborts. Answers how it ended. */
+  async follow(since: string, followed: Followed, signal: AbortSignal): Promise<Ending> {
     let ticket: IssuedTicket;
     this.cursor = since;
     try {
       ticket = await this.buyTicket();
-      if (signal.aborted) return false;
+      if (signal.aborted) return 'failed';
       return await this.converse(this.open(`${ticket.url}?ticket=${encodeURIComponent(ticket.ticket)}`), ticket, followed, signal);
     } catch {
-      return false;
+      return 'failed';
     } finally {
       this.speaking = this.resubscribe = null;
       this.looks.stop();
@@ -91,41 +106,70 @@ export class Socket {
     }
   }
 
-  private converse(channel: Channel, ticket: IssuedTicket, followed: Followed, signal: AbortSignal): Promise<boolean> {
+  private converse(channel: Channel, ticket: IssuedTicket, followed: Followed, signal: AbortSignal): Promise<Ending> {
     return new Promise((resolve) => {
       let subscription = 0;
       let worked = false;
+      let isReplaced = false;
+      let refusals = 0;
+      let retrying: ReturnType<typeof setTimeout> | undefined;
+      /** What to do again after the pause, once each. */
+      const owed = new Map<string, () => void>();
       let renewing: ReturnType<typeof setTimeout> | undefined;
       const say = (message: object) => channel.send(formatJson(message));
       const subscribe = () => {
         subscription += 1;
         say({ do: 'subscribe', id: `s${subscription}`, since: this.cursor });
       };
+      const unsubscribe = (id: string) => say({ do: 'unsubscribe', id });
       const subscribeAnew = () => {
-        say({ do: 'unsubscribe', id: `s${subscription}` });
+        unsubscribe(`s${subscription}`);
         subscribe();
+      };
+      /** Do again what the API has refused for now. */
+      const again = (what: string, act: () => void) => {
+        owed.set(what, act);
+        if (retrying !== undefined) return;
+        refusals += 1;
+        retrying = setTimeout(() => {
+          retrying = undefined;
+          const acts = [...owed.values()];
+          owed.clear();
+          for (const one of acts) one();
+        }, pauseBefore(refusals, this.random()));
       };
       const end = () => {
         clearTimeout(waiting);
         clearTimeout(renewing);
+        clearTimeout(retrying);
         clearInterval(staying);
         signal.removeEventListener('abort', end);
         channel.onopen = channel.onmessage = channel.onclose = null;
         channel.close();
-        resolve(worked);
+        resolve(isReplaced ? REPLACED : worked ? 'worked' : 'failed');
       };
       const renewAt = (until: string) => {
         renewing = setTimeout(() => void renew(), Math.max(new Date(until).getTime() - Date.now() - RENEW_BEFORE, SECOND));
       };
+      let isRenewing = false;
       const renew = async () => {
+        clearTimeout(renewing);
         try {
           const next = await this.buyTicket();
           if (signal.aborted) return;
+          isRenewing = true;
           say({ do: 'renew', ticket: next.ticket });
           renewAt(next.until);
         } catch {
           // The socket ends with the token, and whoever follows looks then what has become of the session.
         }
+      };
+      /** A message came too soon. It is known by the subscription that it was about, if there is one. */
+      const refused = (id: string | undefined) => {
+        if (id === undefined) {
+          this.looks.ask();
+          if (isRenewing) again('renew', () => void renew());
+        } else again(id, () => (id === `s${subscription}` ? subscribe() : unsubscribe(id)));
       };
       const waiting = setTimeout(() => {
         if (!worked) end();
@@ -142,10 +186,12 @@ export class Socket {
       channel.onclose = end;
       channel.onmessage = ({ data }: MessageEvent<unknown>) => {
         const frame = frameIn(data);
-        if (frame.bye !== undefined) end();
+        if (frame.bye !== undefined) {
+          isReplaced = frame.bye === REPLACED;
+          end();
+        } else if (frame.renewed !== undefined) isRenewing = false;
         else if (frame.people) followed.people(frame.people);
-        // It came too soon behind the one before. What is refused is not told by itself.
-        else if (frame.id === undefined && frame.error?.status === TOO_MANY) this.looks.ask();
+        else if (frame.error?.status === TOO_MANY) refused(frame.id);
         else if (frame.id !== `s${subscription}`) return;
         else if (frame.error !== undefined) end();
         else if (frame.items && frame.next !== undefined) {
@@ -154,6 +200,7 @@ export class Socket {
             return;
           }
           worked = true;
+          refusals = 0;
           this.cursor = frame.next;
           if (frame.token !== undefined) followed.holds?.(frame.token, frame.items.length);
           followed.told(frame.items, frame.next);

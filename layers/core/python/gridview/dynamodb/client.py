@@ -44,7 +44,7 @@ def connect(role: str = "") -> "DynamoDBClient":
     Where a proxy stands before DynamoDB it is botocore's, which finds the way through.
     """
     credentials = SessionCredentials(role) if role else aws.credentials()
-    config = aws.PATIENT.merge(Config(max_pool_connections=2 * CONCURRENCY))
+    config = aws.PATIENT.merge(Config(max_pool_connections=64))
     client: Any = aws.client("dynamodb", config, credentials)
     signed: Any = SignedClient(client, credentials)
     return signed if is_direct(client.meta.endpoint_url) else client  # type: ignore[no-any-return]

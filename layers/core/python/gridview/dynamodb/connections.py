@@ -18,7 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 from botocore.httpsession import get_cert_path
 
 _LONGEST_LINE = 65_536
-_KEPT = 32
+_KEPT = 64
 """Connections that are kept while nobody uses them: as many as there are threads."""
 
 Dial = Callable[[], socket.socket]

@@ -534,6 +534,31 @@ def polls(tenant_id: str) -> str:
     return f"{POLLS_PREFIX}{tenant_id}"
 
 
+OWED = "owed"
+"""Sort key of the note that a project's sockets are owed changes, and index partition of all such notes, oldest first.
+"""
+
+
+def owed_pushes(tenant_id: str, project_id: str) -> str:
+    """Partition key of the note that a project's sockets are owed changes: `socket-0807.35e9`."""
+    return f"{SOCKET_PREFIX}{tenant_id}.{project_id}"
+
+
+SEATS_PREFIX = "seats-"
+
+
+def seats(tenant_id: str) -> str:
+    """Partition key of a tenant's open sockets by user: `seats-0807`."""
+    return f"{SEATS_PREFIX}{tenant_id}"
+
+
+def seat(user_id: str, connection: str = "") -> str:
+    """Sort key of a user's open socket: `ann/L0SM9cOFvHcCIhw=`; the prefix of all of one user. A user's id has no
+    slash.
+    """
+    return f"{user_id}/{connection}"
+
+
 TICKET_PREFIX = "ticket-"
 
 
@@ -662,6 +687,29 @@ def parse_views(partition_key: str) -> tuple[str, str]:
     """The tenant and project in the partition key of a project's saved views."""
     tenant_id, project_id = partition_key.removeprefix(VIEW_PREFIX).split(".")
     return tenant_id, project_id
+
+
+def parse_seats(partition_key: str) -> str:
+    """The tenant in the partition key of open sockets by user."""
+    return partition_key.removeprefix(SEATS_PREFIX)
+
+
+def parse_seat(sort_key: str) -> tuple[str, str]:
+    """The user and the connection in the sort key of a user's open socket."""
+    user_id, _, connection = sort_key.partition("/")
+    return user_id, connection
+
+
+def parse_owed_pushes(partition_key: str) -> tuple[str, str]:
+    """The tenant and project in the partition key of the note that a project's sockets are owed changes."""
+    tenant_id, project_id = partition_key.removeprefix(SOCKET_PREFIX).split(".")
+    return tenant_id, project_id
+
+
+def parse_view(sort_key: str) -> tuple[str | None, int]:
+    """The only user who sees a saved view (None: everyone in the project) and the view's number, by its sort key."""
+    *_, user, num = sort_key.split("/")
+    return (None if sort_key.startswith("shared/") else user), int(num)
 
 
 def is_journal_mark(sort_key: str) -> bool:

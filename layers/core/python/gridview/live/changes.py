@@ -80,29 +80,52 @@ def follow(
     A read unit for each second of waiting, and what `read_changes` and `moves_of` take. Numbers at which the feed has waited for
     too long are emptied: 1 write unit each. NotJournalled, FeedExpired.
     """
+    while True:
+        page = feed_page(table, catalogs, catalog, cursor.position, consistent=consistent)
+        told = told_in(table, catalog, cursor, page, rows, most_bytes or MAX_ANSWER_BYTES)
+        cursor, now = told.cursor, clock.seconds()
+        is_over = bool(told.items) or now >= deadline
+        end = until(now) if told.ended and not is_over else now
+        if is_over or (told.ended and now >= end):
+            return told
+        if told.ended and not page.overdue:
+            clock.sleep(min(_PAUSE, end - now))
+
+
+def feed_page(
+    table: Table, catalogs: Catalogs, catalog: Catalog, position: FeedPosition, *, consistent: bool = False
+) -> FeedPage:
+    """The changes of a project from a position on: as for `read_changes`. Numbers at which the feed has waited for too
+    long are emptied: 1 write unit each.
+    """
+    page = read_changes(table, catalogs, catalog, position, MAX_EVENTS, consistent=consistent)
     log = Log(table, catalog.tenant, catalog.project)
+    for number in page.overdue:
+        log.close(number)
+    return page
+
+
+def told_in(
+    table: Table,
+    catalog: Catalog,
+    cursor: FeedCursor,
+    page: FeedPage,
+    rows: FollowedRows | None,
+    most_bytes: int,
+) -> ToldChanges:
+    """The events of a page that was read at the position of a cursor: what `moves_of` costs."""
     followed = "" if rows is None else rows.fingerprint
     anew = cursor.epoch != catalog.epoch or cursor.rows not in (None, followed)
-    position, ahead = cursor.position, {} if anew else cursor.still_ahead(clock.seconds())
-    while True:
-        page = read_changes(table, catalogs, catalog, position, MAX_EVENTS, consistent=consistent)
-        for number in page.overdue:
-            log.close(number)
-        told = _Telling(page, anew or page.reset, position, most_bytes or MAX_ANSWER_BYTES, ahead)
-        told.tell(None if rows is None else moves_of(table, page.catalog, rows, page.events))
-        position, ahead, now = told.position, told.ahead, clock.seconds()
-        is_over = bool(told.items) or now >= deadline
-        end = until(now) if told.at_the_end and not is_over else now
-        if is_over or (told.at_the_end and now >= end):
-            return ToldChanges(
-                tuple(told.items),
-                tuple(told.changes),
-                FeedCursor(position, catalog.epoch, followed, ahead, cursor.until),
-                told.at_the_end,
-                page.held,
-            )
-        if told.at_the_end and not page.overdue:
-            clock.sleep(min(_PAUSE, end - now))
+    ahead = {} if anew else cursor.still_ahead(clock.seconds())
+    telling = _Telling(page, anew or page.reset, cursor.position, most_bytes, ahead)
+    telling.tell(None if rows is None else moves_of(table, page.catalog, rows, page.events))
+    return ToldChanges(
+        tuple(telling.items),
+        tuple(telling.changes),
+        FeedCursor(telling.position, catalog.epoch, followed, telling.ahead, cursor.until),
+        telling.at_the_end,
+        page.held,
+    )
 
 
 class _Telling:

@@ -1,33 +1,32 @@
-"""Tells subscriptions what was committed: what stands behind the cursor of each, page after page, up to the end of the feed.
+"""Sends subscriptions what was committed: what comes after the cursor of each, page after page, up to the end of the
+feed.
 
-A message is sent first, and then it is noted that it was. Whoever dies in between sends it again: so each message names the cursor
-that it goes on from (`since`), and a client whose own is another one begins the subscription anew with that. Nothing is lost, and
-nothing counts twice.
+A message is sent first, and then its cursor is stored. After a crash in between it is sent again: so each message names
+the cursor that it goes on from (`since`), and a client whose own is another one begins the subscription again with
+that. Nothing is lost, and nothing counts twice.
 
-Subscriptions that stand at the same cursor and ask for the same rows are read for once.
+Each connection gets its messages one after the other, and no more of them after one that it did not take.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Final, NamedTuple
+from enum import Enum
+from operator import itemgetter
+from typing import Final
 
 from gridview.dynamodb.table import Table
-from gridview.encoding.consistency import ConsistencyTokens
-from gridview.encoding.cursors import Cursors
-from gridview.encoding.json_codec import dumps
 from gridview.index.feed_cursors import FeedCursor
-from gridview.index.feed_positions import SAME_SECONDS
 from gridview.live import changes as live_changes
-from gridview.live.asked_rows import asked_rows
-from gridview.live.socket_messages import MAX_ITEMS_BYTES, changes_frame, error_frame
+from gridview.live.push_pages import Listener, PushPage, PushPages, Sendable
+from gridview.live.push_shares import Share
+from gridview.live.socket_messages import changes_frame, error_frame
 from gridview.live.socket_store import advance, unsubscribe
 from gridview.live.sockets import Socket, Subscription
 from gridview.schema.catalog import Catalog
-from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
-from gridview.support.errors import Overloaded, RequestError
+from gridview.support.errors import RequestError
 
 _PATIENCE: Final = 6.0
 """Seconds without progress after which a number that was committed is waited for no more: one that is missing is emptied after
@@ -37,181 +36,145 @@ _PATIENCE: Final = 6.0
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 0.5
 
-_LONGEST_SAME: Final = 600.0
-"""To so many seconds a cursor that names an item tells its time: it is good for days."""
-
 _QUIETLY: Final = 10
 """Journal numbers that may go by a subscription which they do not concern before that is noted."""
 
 
-class _Page(NamedTuple):
-    """What is behind a cursor: events, their token, the cursor behind them, and its journal number; how many numbers or places that
-    passed; and whether the feed ends there.
-    """
+class _Fate(Enum):
+    """What became of a subscription that does not go on."""
 
-    items: tuple[Mapping[str, Any], ...]
-    token: str | None
-    behind: str
-    number: int
-    passed: int
-    ended: bool
+    OVER = "over"
+    """It ended, or began again meanwhile."""
+    UNREACHED = "unreached"
+    """Its connection is lost."""
+    LEFT = "left"
+    """The time was up before its turn came."""
 
-    def is_all(self, upto: int | None) -> bool:
-        """Whether the feed ends there, behind the number `upto` if there is one."""
-        return self.ended and (upto is None or self.number > upto)
+
+_Sent = tuple[Listener, Sendable, Subscription | _Fate]
+"""A subscription, what it was to be sent, and how it stands then."""
 
 
 @dataclass(frozen=True, slots=True)
 class PushOutcome:
-    """How far some subscriptions were told: whether to the end, and the connections that were lost over it."""
+    """Whether subscriptions were sent everything, and the connections that were lost over it.
+
+    `late`: the time was up before all that was there was sent. Neither: a number is missing, or a copy of the table is
+    late.
+    """
 
     complete: bool
+    late: bool = False
     gone: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Pushes:
-    """Tells subscriptions of one project. `catalogs` gives the definitions; `cursors` and `tokens` seal what is sent."""
+    """Sends subscriptions of one project what they lack. Nothing is begun after the deadline of its `share`."""
 
     table: Table
-    catalogs: Catalogs
-    cursors: Cursors
-    tokens: ConsistencyTokens
+    pages: PushPages
     send: Callable[[str, bytes], bool]
     """Sends a message to a connection; False: the connection is lost."""
-    deadline: float
+    share: Share
 
     def begin(self, socket: Socket, since: str | None) -> str:
         """The cursor to begin a subscription at: one that a client brings, or that of now. InvalidRequest, NotJournalled."""
         catalog = self._catalog(socket)
         if since is not None:
-            FeedCursor.opened(since, self.cursors, catalog)
+            FeedCursor.opened(since, self.pages.cursors, catalog)
             return since
-        return self._sealed(live_changes.beginning(self.table, catalog), catalog)
+        return self.pages.sealed(live_changes.beginning(self.table, catalog), catalog)
 
-    def tell(
-        self,
-        told: Iterable[tuple[Socket, Subscription]],
-        *,
-        upto: int | None = None,
-        answer: bool = False,
-    ) -> PushOutcome:
-        """Tell these subscriptions of one project what stands behind their cursors.
+    def tell(self, told: Iterable[Listener], *, upto: int | None = None, answer: bool = False) -> PushOutcome:
+        """Send these subscriptions of one project what comes after their cursors.
 
         Complete once the feed ends there, and has passed the journal number `upto`. `answer`: a message is sent even
         where there is nothing to tell, and late copies of the table are not asked.
 
-        For each message a request of the management API and a write unit for each KB of its subscription; `follow` for each cursor
-        and request for rows. NotFound: there is no such project.
+        For each message a request of the management API and a write unit for each KB of its subscription;
+        `read_changes` for each position, and `moves_of` for each position and rows. NotFound: there is no such project.
         """
-        waiting, gone, pause = list(told), set[str](), _FIRST_PAUSE
-        until = min(self.deadline, clock.seconds() + _PATIENCE)
+        waiting, gone, pause = _in_turns(told), set[str](), _FIRST_PAUSE
+        has_more, late = True, False
+        deadline = self.share.deadline
+        until = min(deadline, clock.seconds() + _PATIENCE)
         while waiting:
-            catalog = self._catalog(waiting[0][0])
-            pages: dict[tuple[str, str, str], _Page | RequestError] = {}
-            for socket, one in waiting:
-                if _read_as(socket, one) not in pages:
-                    pages[_read_as(socket, one)] = self._page(catalog, socket, one, consistent=answer)
-            deliver = partial(self._deliver, pages, answer=answer)
-            after = list(zip(waiting, in_threads(deliver, waiting), strict=True))
-            gone |= {socket.connection for (socket, _), stands in after if isinstance(stands, _Unreached)}
-            waiting, answer = [], False
-            for (socket, one), stands in after:
-                page = pages[_read_as(socket, one)]
-                if (
-                    isinstance(page, _Page)
-                    and isinstance(stands, Subscription)
-                    and socket.connection not in gone
-                    and not page.is_all(upto)
-                ):
-                    waiting.append((socket, stands))
+            sent = self._round(waiting, answer=answer)
+            gone |= {socket.connection for (socket, _), _, fate in sent if fate is _Fate.UNREACHED}
+            is_cut = any(fate is _Fate.LEFT for *_, fate in sent)
+            late = late or (has_more and is_cut)
+            goes_on = [
+                (socket, page, stands)
+                for (socket, _), page, stands in sent
+                if isinstance(page, PushPage)
+                and isinstance(stands, Subscription)
+                and socket.connection not in gone
+            ]
+            waiting = [(socket, stands) for socket, page, stands in goes_on if not page.is_all(upto)]
+            answer, has_more = False, any(page.more for _, page, _ in goes_on)
             now = clock.seconds()
-            if any(isinstance(page, _Page) and page.passed for page in pages.values()):
-                until, pause = min(self.deadline, now + _PATIENCE), _FIRST_PAUSE
+            if any(isinstance(page, PushPage) and page.passed for _, page, _ in sent):
+                until, pause = min(deadline, now + _PATIENCE), _FIRST_PAUSE
             elif waiting:
-                clock.sleep(pause)
+                clock.sleep(min(pause, max(until - now, 0.0)))
                 pause = min(2 * pause, _LONGEST_PAUSE)
-            if waiting and now >= until:
-                return PushOutcome(complete=False, gone=frozenset(gone))
+            if is_cut or (waiting and clock.seconds() >= until):
+                return PushOutcome(complete=False, late=late or has_more, gone=frozenset(gone))
         return PushOutcome(complete=True, gone=frozenset(gone))
 
     def _catalog(self, socket: Socket) -> Catalog:
-        return self.catalogs.current(self.table, socket.tenant, socket.project)
+        return self.pages.catalogs.current(self.table, socket.tenant, socket.project)
 
-    def _sealed(self, cursor: FeedCursor, catalog: Catalog) -> str:
-        """The cursor as a client gets it. Those of one place are the same for minutes, so that they are read for once."""
-        position = cursor.position
-        same = _LONGEST_SAME if position.item else SAME_SECONDS
-        rounded = position._replace(since=position.since // same * same)
-        return cursor._replace(position=rounded).sealed(self.cursors, catalog)
+    def _round(self, waiting: Sequence[Listener], *, answer: bool) -> list[_Sent]:
+        """Send each of these one page. Reading takes half of the time that is left at most: what was read is also to be
+        sent.
+        """
+        now = clock.seconds()
+        half = now + (self.share.deadline - now) / 2
+        catalog = self._catalog(waiting[0][0])
+        found = self.pages.of(catalog, waiting, half, consistent=answer)
+        of_connection: defaultdict[str, list[tuple[Listener, Sendable]]] = defaultdict(list)
+        for one, page in zip(waiting, found, strict=True):
+            of_connection[one[0].connection].append((one, page))
 
-    def _page(
-        self, catalog: Catalog, socket: Socket, subscription: Subscription, *, consistent: bool
-    ) -> _Page | RequestError:
-        """What is behind the cursor of a subscription, or why that cannot be told."""
-        try:
-            rows = asked_rows(self.table, catalog, socket.actor, subscription.rows)
-            cursor = FeedCursor.opened(subscription.at, self.cursors, catalog)
-            told = live_changes.follow(
-                self.table,
-                self.catalogs,
-                catalog,
-                cursor,
-                rows=rows,
-                deadline=clock.seconds(),
-                most_bytes=MAX_ITEMS_BYTES,
-                consistent=consistent,
-            )
-        except Overloaded:
-            raise  # it passes; what asks for too much or for what is gone does not
-        except RequestError as error:
-            return error
-        token = None
-        if told.versions:
-            token = self.tokens.token(catalog.tenant, catalog.project, told.versions, clock.seconds())
-        number = told.cursor.position.number
-        return _Page(
-            told.items,
-            token,
-            self._sealed(told.cursor, catalog),
-            number,
-            number - cursor.position.number or told.cursor.position.place - cursor.position.place,
-            told.ended and not told.held,
-        )
+        def deliver(connection: str) -> list[_Sent]:
+            sent: list[_Sent] = []
+            for one, page in of_connection[connection]:
+                is_lost = bool(sent) and sent[-1][2] is _Fate.UNREACHED
+                fate = _Fate.UNREACHED if is_lost else self._deliver(one, page, answer=answer)
+                sent.append((one, page, fate))
+            return sent
 
-    def _deliver(
-        self,
-        pages: Mapping[tuple[str, str, str], _Page | RequestError],
-        told: tuple[Socket, Subscription],
-        *,
-        answer: bool,
-    ) -> "Subscription | _Unreached | None":
-        """Tell one subscription its page; the subscription as it stands then, None if it is over."""
+        return [one for sent in in_threads(deliver, of_connection, self.share.at_once) for one in sent]
+
+    def _deliver(self, told: Listener, page: Sendable, *, answer: bool) -> Subscription | _Fate:
+        """Send one subscription its page; the subscription as it stands then."""
         socket, subscription = told
-        page = pages[_read_as(socket, subscription)]
+        if page is None or clock.seconds() >= self.share.deadline:
+            return _Fate.LEFT
         if isinstance(page, RequestError):
             sent = self.send(socket.connection, error_frame(page, subscription.id))
             unsubscribe(self.table, socket, subscription.id)
-            return None if sent else _UNREACHED
+            return _Fate.OVER if sent else _Fate.UNREACHED
         if page.items or answer:
             frame = changes_frame(subscription.id, subscription.told, page.items, page.behind, page.token)
             if not self.send(socket.connection, frame):
-                return _UNREACHED
-            return advance(self.table, subscription, told=page.behind, at=page.behind)
+                return _Fate.UNREACHED
+            return advance(self.table, subscription, told=page.behind, at=page.behind) or _Fate.OVER
         if page.passed >= _QUIETLY:
-            return advance(self.table, subscription, told=subscription.told, at=page.behind)
+            return advance(self.table, subscription, told=subscription.told, at=page.behind) or _Fate.OVER
         # Not noted, but gone on from.
         return replace(subscription, at=page.behind) if page.passed else subscription
 
 
-class _Unreached:
-    """Stands for a subscription whose connection is lost."""
-
-
-_UNREACHED: Final = _Unreached()
-
-
-def _read_as(socket: Socket, subscription: Subscription) -> tuple[str, str, str]:
-    """Subscriptions for which this is the same are told the same. A view may be a user's own."""
-    user = socket.user if "view" in subscription.rows else ""
-    return subscription.at, dumps(subscription.rows).decode(), user
+def _in_turns(told: Iterable[Listener]) -> list[Listener]:
+    """The first of each user, then the second of each, ...: nobody's many subscriptions are all served before another's
+    one.
+    """
+    turns = Counter[str]()
+    placed = []
+    for one in told:
+        turns[one[0].user] += 1
+        placed.append((turns[one[0].user], one))
+    return [one for _, one in sorted(placed, key=itemgetter(0))]

@@ -2,23 +2,26 @@
 end. Whose a socket is is looked up first; all else is done in the name of its tenant.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.sessions import acting_for
 from gridview.dynamodb.table import Table
-from gridview.encoding import keys
 from gridview.encoding.consistency import ConsistencyTokens
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.json_codec import dumps
 from gridview.encoding.seals import Seals
 from gridview.encoding.values import datetime_json
+from gridview.live import seat_store
 from gridview.live import socket_store as store
 from gridview.live.presence import LOOK_SECONDS, is_too_soon, looking, people_json
+from gridview.live.push_pages import PushPages
+from gridview.live.push_shares import AT_ONCE, BATCH_SECONDS, Share, shared_out
 from gridview.live.pushes import Pushes
+from gridview.live.seats import Seat
 from gridview.live.socket_messages import (
     LookAt,
     Message,
@@ -32,14 +35,21 @@ from gridview.live.socket_messages import (
 )
 from gridview.live.sockets import Bye, Owner, Socket, Subscription
 from gridview.live.tickets import Ticket
+from gridview.live.wakes import Wake
 from gridview.live.wire import Gone, Slow, SocketWire
 from gridview.schema.store import Catalogs
 from gridview.support import clock
 from gridview.support.concurrency import in_threads
-from gridview.support.errors import NotFound, RequestError, TooManyMessages
+from gridview.support.errors import NotFound, Overloaded, RequestError, TooManyMessages
 
 _ENDED_AT_ONCE: Final = 200
 """Sockets that are due to end and are looked at together."""
+
+_OWED_AT_ONCE: Final = 200
+"""Projects whose sockets are owed changes and are served together."""
+
+_SUBSCRIBE_SECONDS: Final = 5.0
+"""For which what a new subscription lacks is sent to it at once. The rest follows within a minute."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +71,15 @@ class SocketCalls:
     """Counts something by its name."""
 
     def opened(self, connection: str, ticket: str) -> None:
-        """A client has connected with a ticket. Unauthenticated, TooManySockets."""
+        """A client has connected with a ticket; its user's oldest sockets end if there are too many. Unauthenticated,
+        TooManySockets.
+
+        The ticket's seal and age are checked before anything is read: a forged ticket costs no call of the table.
+        """
         found = Ticket.opened(ticket, self.seals, clock.seconds())
         with acting_for(found.actor.tenant):
-            store.open_socket(self.table, self.owners, found, connection)
+            _, replaced = store.open_socket(self.table, self.owners, found, connection)
+            self._replace(replaced)
 
     def closed(self, connection: str) -> None:
         """A client has gone."""
@@ -85,6 +100,7 @@ class SocketCalls:
             return
         with acting_for(owner.tenant):
             try:
+                store.take_message(self.table, socket)
                 self._take(owner, socket, message_in(body, is_base64=is_base64))
             except RequestError as error:
                 self.count("Refused")
@@ -93,40 +109,83 @@ class SocketCalls:
             except ConditionFailed:
                 self.wire.end(connection)  # it was closed meanwhile
 
-    def committed(self, owner: Owner, upto: int | None) -> bool:
-        """Something of a project was committed: tell it those who subscribe to it. False: not all of it could be told yet.
+    def committed(self, wakes: Mapping[Owner, Wake]) -> list[Owner]:
+        """Something of these projects was committed: tell those who subscribe to it, each tenant and project in its
+        share of a short time. Returns the projects that wait for a number that is missing, whose records are to come
+        again.
 
-        `upto`: the journal number that was committed, if it was one. Where nobody listens: 1 read unit.
+        What was not sent in time, or cannot be read for now, is owed. Where nobody listens: 1 read unit for each
+        project.
         """
-        with acting_for(owner.tenant):
-            sockets, subscriptions = store.listed(self.table, owner)
-            now = clock.seconds()
-            over = {one.connection: why for one in sockets.values() if (why := one.why_ended(now))}
-            self._end(owner, over)
-            told = [(sockets[one.connection], one) for one in subscriptions if one.connection not in over]
-            try:
-                reached = self._pushes.tell(told, upto=upto)
-            except NotFound:
-                self._end(owner, dict.fromkeys(sockets.keys() - over.keys(), "project"))
-                return True
-            self._forget(owner, reached.gone)
-            return reached.complete
+        whole = Share(AT_ONCE, self.deadline, BATCH_SECONDS)
+        outcomes = shared_out(
+            list(wakes), whole, lambda owner, share: self._pushed(owner, wakes[owner], share)
+        )
+        return [owner for owner, is_done in outcomes.items() if not is_done]
+
+    def settle(self) -> int:
+        """Go on with the projects whose sockets are owed changes; returns how many are owed none any more."""
+        notes = dict(store.owed(self.owners, _OWED_AT_ONCE))
+
+        def settled(owner: Owner, share: Share) -> bool:
+            is_done = self._pushed(owner, Wake(), share, owes=False)
+            if is_done:
+                store.settle(self.owners, owner, notes[owner])
+            return is_done
+
+        return sum(shared_out(list(notes), Share(AT_ONCE, self.deadline), settled).values())
 
     def end_due(self) -> int:
         """End the sockets that are due to end; tells how many."""
-        ended = 0
-        for connection, owner in store.ending(self.owners, _ENDED_AT_ONCE):
+
+        def ended(due: tuple[str, Owner]) -> bool:
+            connection, owner = due
             with acting_for(owner.tenant):
                 socket = store.get_socket(self.table, owner, connection)
                 why = "idle" if socket is None else socket.why_ended(clock.seconds())
                 if why is not None:
                     self._end(owner, {connection: why})
-                    ended += 1
-        return ended
+            return why is not None
 
-    @property
-    def _pushes(self) -> Pushes:
-        return Pushes(self.table, self.catalogs, self.cursors, self.tokens, self._send, self.deadline)
+        return sum(in_threads(ended, store.ending(self.owners, _ENDED_AT_ONCE), AT_ONCE))
+
+    def _pushed(self, owner: Owner, wake: Wake, share: Share, *, owes: bool = True) -> bool:
+        """Tell a project's sockets what they lack. False: not all of it could be told, and (unless it `owes`) that is
+        not noted.
+        """
+        try:
+            with acting_for(owner.tenant):
+                sockets, subscriptions = store.listed(self.table, owner)
+                now = clock.seconds()
+                over = {one.connection: why for one in sockets.values() if (why := one.why_ended(now))}
+                self._end(owner, over)
+                told = [
+                    (sockets[one.connection], one)
+                    for one in subscriptions
+                    if one.connection not in over and wake.concerns(sockets[one.connection], one)
+                ]
+                try:
+                    reached = self._pushes(share).tell(told, upto=wake.upto)
+                except NotFound:
+                    self._end(owner, dict.fromkeys(sockets.keys() - over.keys(), "project"))
+                    return True
+                self._forget(owner, reached.gone)
+        except Overloaded:
+            is_late, is_complete = True, False
+        else:
+            is_late, is_complete = reached.late, reached.complete
+        if is_late and owes:
+            self._owe(owner)
+            return True
+        return is_complete
+
+    def _owe(self, owner: Owner) -> None:
+        self.count("Late")
+        store.owe(self.owners, owner)
+
+    def _pushes(self, share: Share) -> Pushes:
+        pages = PushPages(self.table, self.catalogs, self.cursors, self.tokens, share.at_once)
+        return Pushes(self.table, pages, self._send, share)
 
     def _take(self, owner: Owner, socket: Socket, message: Message) -> None:
         now = clock.seconds()
@@ -150,7 +209,7 @@ class SocketCalls:
         self._send(socket.connection, dumps({"renewed": until}))
 
     def _subscribe(self, owner: Owner, socket: Socket, asked: Subscribe) -> None:
-        pushes = self._pushes
+        pushes = self._pushes(Share(1, self.deadline, _SUBSCRIBE_SECONDS).begun())
         subscription = Subscription(
             tenant=socket.tenant,
             project=socket.project,
@@ -161,10 +220,12 @@ class SocketCalls:
             at=pushes.begin(socket, asked.since),
             begun=socket.begun,
         )
-        store.subscribe(self.table, subscription)
+        store.subscribe(self.table, socket, subscription)
         # What is committed from now on finds the subscription; what was before is read here.
         reached = pushes.tell([(socket, subscription)], answer=True)
         self._forget(owner, reached.gone)
+        if reached.late:
+            self._owe(owner)
 
     def _look(self, owner: Owner, socket: Socket, num: int | None) -> None:
         if is_too_soon(socket, clock.seconds()):
@@ -186,13 +247,13 @@ class SocketCalls:
             return
         shown = looking(store.listed(self.table, owner).sockets.values(), clock.seconds())
         frame = dumps({"people": people_json(shown)})
-        sent = in_threads(lambda one: self._send(one.connection, frame), shown)
+        sent = in_threads(lambda one: self._send(one.connection, frame), shown, AT_ONCE)
         lost = [one.connection for one, is_sent in zip(shown, sent, strict=True) if not is_sent]
         self._forget(owner, lost)
 
     def _send(self, connection: str, frame: bytes) -> bool:
-        """Send a message; False: the connection is lost. One that does not take it is told so and closed: its client comes again
-        with its cursors, and misses nothing.
+        """Send a message; False: the connection is lost. One that does not take it is closed at once, without a word
+        that it would not take either: its client comes again with its cursors, and misses nothing.
         """
         try:
             self.wire.post(connection, frame)
@@ -200,47 +261,32 @@ class SocketCalls:
             return False
         except Slow:
             self.count("Slow")
-            with suppress(Gone, Slow):
-                self.wire.post(connection, bye_frame("slow"))
             self.wire.end(connection)
             return False
         self.count("Frames")
         return True
 
+    def _replace(self, seats: Iterable[Seat]) -> None:
+        """End the sockets of these seats, for newer ones of their user."""
+        for seat in seats:
+            self._end(Owner(seat.tenant, seat.project), {seat.connection: "replaced"})
+            seat_store.leave(self.table, seat)  # its socket may have gone before
+
     def _end(self, owner: Owner, ended: Mapping[str, Bye]) -> None:
         """Say to connections why they end, and end them."""
-        for connection, why in ended.items():
+
+        def end(connection: str) -> None:
             with suppress(Gone, Slow):
-                self.wire.post(connection, bye_frame(why))
+                self.wire.post(connection, bye_frame(ended[connection]))
             self.wire.end(connection)
+
+        in_threads(end, ended, AT_ONCE)
         self._forget(owner, ended)
 
     def _forget(self, owner: Owner, connections: Iterable[str]) -> None:
         """Forget sockets, and tell the others if people were among them who looked at rows."""
-        closed = [store.close_socket(self.table, self.owners, owner, one) for one in connections]
+        closed = in_threads(
+            lambda one: store.close_socket(self.table, self.owners, owner, one), connections, AT_ONCE
+        )
         if any(one is not None and one.looked for one in closed):
             self._tell_people(owner)
-
-
-def committed_in(records: Sequence[Mapping[str, Any]]) -> dict[Owner, tuple[int | None, str]]:
-    """The projects that stream records are about, each with the last journal number among them, if there is one, and the sequence
-    number of its first record.
-    """
-    found: dict[Owner, tuple[int | None, str]] = {}
-    for record in records:
-        key = record["dynamodb"]["Keys"]
-        partition, sort_key = key[keys.PK]["S"], key[keys.SK]["S"]
-        number = None
-        if keys.is_journal(partition):
-            if not sort_key.isdecimal():
-                continue  # the head of the journal, or a mark
-            owner, number = Owner(*keys.parse_journal(partition)), int(sort_key)
-        elif keys.is_project(partition) and sort_key == keys.CATALOG:
-            owner = Owner(*keys.parse_project(partition))
-        elif keys.is_views(partition):
-            owner = Owner(*keys.parse_views(partition))
-        else:
-            continue
-        last, first = found.get(owner, (None, record["dynamodb"]["SequenceNumber"]))
-        found[owner] = max((one for one in (last, number) if one is not None), default=None), first
-    return found

@@ -3,25 +3,31 @@
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
-from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, put, revision_is
+from gridview.dynamodb.errors import ConditionFailed
+from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, revision_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.live import seat_store
+from gridview.live.seats import Seat, replaced
 from gridview.live.sockets import (
     MAX_SOCKETS,
-    MAX_SUBSCRIPTIONS,
+    MESSAGE_MILLISECONDS,
+    MESSAGES,
+    MESSAGES_PER_SECOND,
     Owner,
     Socket,
     Subscription,
     expiry,
+    fullest,
     milliseconds,
 )
 from gridview.live.tickets import Ticket
 from gridview.support import clock
-from gridview.support.errors import TooManySockets, Unauthenticated, Unprocessable
+from gridview.support.errors import TooManyMessages, TooManySockets, Unauthenticated, Unprocessable
 
 _NOTED_SECONDS = 60.0
 """What a client says is noted once in so many seconds: what is noted decides when the socket ends."""
@@ -34,14 +40,21 @@ class OpenSockets(NamedTuple):
     subscriptions: tuple[Subscription, ...]
 
 
-def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) -> Socket:
-    """Open a socket by a ticket, which is used up: 4 write units, 3 for its owner, and half a read unit for each 4 KB of what the
-    tenant's sockets are. Unauthenticated: the ticket was used before. TooManySockets.
+def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) -> tuple[Socket, list[Seat]]:
+    """Open a socket by a ticket, which is used up; also the user's oldest sockets that it replaces, which the caller
+    ends.
+
+    3 write units and 3 for its owner, and what `seat_store.count` and `of_user` cost. A used ticket takes 1 write unit.
+    Unauthenticated: the ticket was used before. TooManySockets.
     """
     now = clock.seconds()
     tenant, user, role = ticket.actor
-    if _count(table, tenant, now) >= MAX_SOCKETS:
-        raise TooManySockets(f"A tenant can have {MAX_SOCKETS} sockets open.", headers={"Retry-After": "60"})
+    _use(table, ticket)
+    if seat_store.count(table, tenant, now) >= MAX_SOCKETS:
+        raise TooManySockets(
+            f"Your tenant has {MAX_SOCKETS} sockets open; close one, or wait a minute.",
+            headers={"Retry-After": "60"},
+        )
     socket = Socket(
         tenant=tenant,
         project=ticket.project,
@@ -53,12 +66,12 @@ def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) ->
         begun=now,
         heard=now,
     )
-    try:
-        table.transact([put(_used(ticket), ABSENT), put(socket.to_item(), ABSENT)])
-    except TransactionFailed:
-        raise Unauthenticated("The ticket was used before; POST .../tickets gives another.") from None
+    # The seat comes first: no socket is open that does not count. One without a socket is the oldest before long, and
+    # goes.
+    seats = seat_store.take(table, socket)
+    table.put(socket.to_item())
     _put_owner(owners, socket)
-    return socket
+    return socket, replaced(seats)
 
 
 def renew_socket(table: Table, socket: Socket, ticket: Ticket) -> Socket:
@@ -74,10 +87,7 @@ def renew_socket(table: Table, socket: Socket, ticket: Ticket) -> Socket:
         raise Unauthenticated("The ticket is for another socket.")
     renewed = replace(socket, until=ticket.until, name=ticket.name, role=ticket.actor.role)
     news = {"until": milliseconds(renewed.until), "name": renewed.name, "role": renewed.role.value}
-    try:
-        table.put(_used(ticket), ABSENT)
-    except ConditionFailed:
-        raise Unauthenticated("The ticket was used before; POST .../tickets gives another.") from None
+    _use(table, ticket)
     table.update(keys.sockets(socket.tenant), socket.sort_key, PRESENT, assign=news)
     return renewed
 
@@ -92,6 +102,41 @@ def get_socket(table: Table, owner: Owner, connection: str) -> Socket | None:
     """An open socket: 1 read unit."""
     item = table.get(keys.sockets(owner.tenant), keys.socket(owner.project, connection), consistent=True)
     return None if item is None else Socket.from_item(item)
+
+
+def take_message(table: Table, socket: Socket) -> None:
+    """Take a message out of a socket's bucket: 1 write unit, a second one where two messages come together.
+
+    TooManyMessages: the bucket is empty, which usually takes no write. ConditionFailed: the socket was closed.
+    """
+    now = clock.seconds()
+    if not socket.can_speak(now):
+        raise _too_many_messages()
+    place = keys.sockets(socket.tenant), socket.sort_key
+    if socket.spent <= now:
+        is_full = Condition("spent <= :now", values={":now": milliseconds(now)})
+        try:
+            table.update(*place, is_full, assign={"spent": milliseconds(now) + MESSAGE_MILLISECONDS})
+            return
+        except ConditionFailed as error:
+            if error.item is None:
+                raise
+            if not Socket.from_item(error.item).can_speak(now):
+                raise _too_many_messages() from None
+    has_room = Condition("spent <= :fullest", values={":fullest": fullest(now)})
+    try:
+        table.update(*place, has_room, add={"spent": MESSAGE_MILLISECONDS})
+    except ConditionFailed as error:
+        if error.item is None:
+            raise
+        raise _too_many_messages() from None
+
+
+def _too_many_messages() -> TooManyMessages:
+    return TooManyMessages(
+        f"A socket can send {MESSAGES} messages at once, and {MESSAGES_PER_SECOND} a second. "
+        "Wait a second, then send this one again."
+    )
 
 
 def heard(table: Table, owners: Table, socket: Socket) -> None:
@@ -111,7 +156,8 @@ def look(table: Table, socket: Socket, num: int | None) -> None:
 
 
 def close_socket(table: Table, owners: Table, owner: Owner, connection: str) -> Socket | None:
-    """Forget a socket and what it subscribes to: 1 read unit, a write unit for each subscription, 1 for itself and 2 for its owner.
+    """Forget a socket and what it subscribes to: 1 read unit, a write unit for each subscription, 2 for itself and 2
+    for its owner.
 
     None: it was forgotten before.
     """
@@ -121,9 +167,10 @@ def close_socket(table: Table, owners: Table, owner: Owner, connection: str) -> 
     for item in table.query(partition, bound=begins, consistent=True).items:
         if keys.parse_socket(item[keys.SK])[1] != connection:
             continue
-        table.delete(partition, item[keys.SK])
         if keys.is_socket(item[keys.SK]):
             found = Socket.from_item(item)
+            seat_store.leave(table, Seat.of(found))
+        table.delete(partition, item[keys.SK])
     owners.delete(keys.socket_owner(connection), keys.SOCKET)
     return found
 
@@ -141,21 +188,29 @@ def listed(table: Table, owner: Owner) -> OpenSockets:
     return OpenSockets(sockets, tuple(one for one in subscriptions if one.connection in sockets))
 
 
-def subscribe(table: Table, subscription: Subscription) -> None:
-    """Begin a subscription, or begin it anew: a write unit for each KB, and 1 read unit. Unprocessable: there are too many."""
-    partition = keys.sockets(subscription.tenant)
-    begins = Bound("begins_with", keys.subscription(subscription.project, subscription.connection, ""))
-    there = {item[keys.SK] for item in table.query(partition, bound=begins, consistent=True, paths=()).items}
-    if subscription.sort_key not in there and len(there) >= MAX_SUBSCRIPTIONS:
-        raise Unprocessable(f"A socket can have {MAX_SUBSCRIPTIONS} subscriptions.")
+def subscribe(table: Table, socket: Socket, subscription: Subscription) -> None:
+    """Begin a subscription, or begin it again: a write unit for each KB, 1 for the seat, and twice what `of_user`
+    costs.
+
+    Unprocessable: the socket or its user has too many; then nothing is written. ConditionFailed: the socket was closed.
+    """
+    seat_store.require_room(table, socket, subscription)
+    seat_store.note(table, socket, subscription)
+    try:
+        # Two sockets of a user may have found room for one at the same time.
+        seat_store.require_room(table, socket, subscription)
+    except Unprocessable:
+        unsubscribe(table, socket, subscription.id)
+        raise
     table.put(subscription.to_item())
 
 
 def unsubscribe(table: Table, socket: Socket, subscription: str) -> None:
-    """End a subscription, if there is one: 1 write unit."""
+    """End a subscription, if there is one: 2 write units."""
     table.delete(
         keys.sockets(socket.tenant), keys.subscription(socket.project, socket.connection, subscription)
     )
+    seat_store.forget(table, socket, subscription)
 
 
 def advance(table: Table, subscription: Subscription, *, told: str | None, at: str) -> Subscription | None:
@@ -204,6 +259,32 @@ def ending(owners: Table, most: int) -> Iterator[tuple[str, Owner]]:
             yield connection, owner
 
 
+def owe(owners: Table, owner: Owner) -> None:
+    """Note that a project's sockets are owed changes: 3 write units."""
+    now = clock.seconds()
+    owners.put(
+        {
+            keys.PK: keys.owed_pushes(*owner),
+            keys.SK: keys.OWED,
+            keys.SORT: clock.stored(now),
+            keys.TTL_ATTRIBUTE: expiry(now),
+        }
+    )
+
+
+def owed(owners: Table, most: int) -> list[tuple[Owner, str]]:
+    """Projects whose sockets are owed changes, and since when, oldest first: half a read unit for each 4 KB."""
+    found = owners.query(keys.OWED, index=True, limit=most).items
+    return [(Owner(*keys.parse_owed_pushes(item[keys.PK])), item[keys.SORT]) for item in found]
+
+
+def settle(owners: Table, owner: Owner, since: str) -> None:
+    """Remove the note of this instant: 2 write units. A newer one stays."""
+    as_seen = Condition("#sort = :since", {"#sort": keys.SORT}, {":since": since})
+    with suppress(ConditionFailed):
+        owners.delete(keys.owed_pushes(*owner), keys.OWED, as_seen)
+
+
 def _of_project(table: Table, owner: Owner) -> Iterator[dict[str, Any]]:
     bound = Bound("begins_with", keys.socket(owner.project))
     while True:
@@ -214,19 +295,11 @@ def _of_project(table: Table, owner: Owner) -> Iterator[dict[str, Any]]:
         bound = Bound("between", page.last + "\0", keys.socket(owner.project) + "\uffff")
 
 
-def _count(table: Table, tenant: str, now: float) -> int:
-    paths = (("until",), ("begun",), ("heard",))
-    open_now = (
-        item
-        for item in table.query_all(keys.sockets(tenant), paths=paths)
-        if keys.is_socket(item[keys.SK]) and _stands(item, now)
-    )
-    return sum(1 for _ in open_now)
-
-
-def _stands(item: Mapping[str, Any], now: float) -> bool:
-    told = {"user": "", "name": "", "role": 1, "looked": 0, "num": None}
-    return Socket.from_item({**told, **item}).why_ended(now) is None
+def _use(table: Table, ticket: Ticket) -> None:
+    try:
+        table.put(_used(ticket), ABSENT)
+    except ConditionFailed:
+        raise Unauthenticated("The ticket was used before; POST .../tickets gives another.") from None
 
 
 def _used(ticket: Ticket) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """Open sockets and what they subscribe to, as they stand in the table; and when a socket ends. Pure.
 
-Three items tell of a socket:
+Four items belong to a socket:
 
-    sockets-0807             35e9.L0SM9cOFvHcCIhw=        who it is, and at which row
-    sockets-0807             35e9.L0SM9cOFvHcCIhw=.rows   what it subscribes to, and how far that is told
-    socket-L0SM9cOFvHcCIhw=  socket                       whose it is, and when it ends
+    sockets-0807             35e9.L0SM9cOFvHcCIhw=        its user, the row that they look at, its bucket of messages
+    sockets-0807             35e9.L0SM9cOFvHcCIhw=.rows   a subscription, and its cursor
+    seats-0807               ann/L0SM9cOFvHcCIhw=         what counts for its user's limits (`seats`)
+    socket-L0SM9cOFvHcCIhw=  socket                       its tenant and project, and when it ends
 """
 
 from collections.abc import Mapping
@@ -25,15 +26,21 @@ itself ends an idle connection after ten minutes."""
 MAX_SOCKETS: Final = 500
 """Open sockets of a tenant."""
 
-MAX_SUBSCRIPTIONS: Final = 10
-"""Subscriptions of a socket."""
+MESSAGES: Final = 20
+"""Messages that a socket can send at once: its bucket, which fills again by `MESSAGES_PER_SECOND`."""
+
+MESSAGES_PER_SECOND: Final = 5
+
+MESSAGE_MILLISECONDS: Final = 1_000 // MESSAGES_PER_SECOND
+"""So much later a bucket is full again by each message."""
 
 _KEPT_SECONDS: Final = 3600
 """So long after the end of a socket the table removes what nobody has removed."""
 
-Bye = Literal["expired", "idle", "age", "slow", "project"]
-"""Why a socket ends: its user's token has ended; nobody spoke; it is two hours old; it does not take what is sent; there is no such
-project any more."""
+Bye = Literal["expired", "idle", "age", "replaced", "project"]
+"""Why a socket ends: its user's token has ended; the client was silent; it is two hours old; its user has opened too
+many newer ones; the project does not exist any more.
+"""
 
 
 class Owner(NamedTuple):
@@ -47,8 +54,9 @@ class Owner(NamedTuple):
 class Socket:
     """An open socket. Instants are seconds since 1970.
 
-    `until`: the end of its user's token. `heard`: when the client last spoke, as far as that is noted. `looked`: when it last said
-    at which row it looks (`num`; None: at none); 0: it has not said so.
+    `until`: the end of its user's token. `heard`: when the client last spoke, as far as that is noted. `looked`: when
+    it last said at which row it looks (`num`; None: at none); 0: it has not said so. `spent`: when its bucket of
+    messages is full again.
     """
 
     tenant: str
@@ -62,6 +70,7 @@ class Socket:
     heard: float
     looked: float = 0.0
     num: int | None = None
+    spent: float = 0.0
 
     @property
     def actor(self) -> Actor:
@@ -86,6 +95,10 @@ class Socket:
             return "age"
         return "idle" if now >= self.heard + IDLE_SECONDS else None
 
+    def can_speak(self, now: float) -> bool:
+        """Whether its bucket has room for one more message at an instant."""
+        return milliseconds(self.spent) <= fullest(now)
+
     def to_item(self) -> dict[str, Any]:
         """Encode as the stored item."""
         return {
@@ -99,6 +112,7 @@ class Socket:
             "heard": milliseconds(self.heard),
             "looked": milliseconds(self.looked),
             "num": self.num,
+            "spent": milliseconds(self.spent),
             keys.TTL_ATTRIBUTE: expiry(self.begun),
         }
 
@@ -118,6 +132,7 @@ class Socket:
             heard=item["heard"] / 1_000,
             looked=item["looked"] / 1_000,
             num=item["num"],
+            spent=item["spent"] / 1_000,
         )
 
 
@@ -173,6 +188,11 @@ class Subscription:
             begun=item["begun"] / 1_000,
             revision=item["revision"],
         )
+
+
+def fullest(now: float) -> int:
+    """The latest `spent`, in milliseconds, with which a socket's bucket has room for one more message at an instant."""
+    return milliseconds(now) + (MESSAGES - 1) * MESSAGE_MILLISECONDS
 
 
 def milliseconds(instant: float) -> int:

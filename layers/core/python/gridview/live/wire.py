@@ -1,20 +1,29 @@
 """The wire to the clients: what is sent goes through the management API of the WebSocket API."""
 
+import random
 from functools import cached_property
 from typing import Any, Final, Protocol
 
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from gridview.support import aws
+from gridview.live.push_shares import AT_ONCE
+from gridview.support import aws, clock
+
+SECONDS: Final = 1
+"""After which a message that was not taken is given up. It is not tried again: the client is too slow."""
 
 _CONFIG: Final = Config(
-    connect_timeout=1,
-    read_timeout=3,
-    retries={"mode": "standard", "total_max_attempts": 3},
-    max_pool_connections=16,
+    connect_timeout=SECONDS,
+    read_timeout=SECONDS,
+    retries={"mode": "standard", "total_max_attempts": 1},
+    max_pool_connections=AT_ONCE,
 )
-"""Three attempts: a client that takes none of them is too slow."""
+
+_ATTEMPTS: Final = 3
+_PAUSE: Final = 0.1
+"""Seconds before the second attempt, where API Gateway itself refuses a message for now; twice that before the third.
+"""
 
 
 class Gone(Exception):
@@ -43,15 +52,19 @@ class ApiGatewayWire:
         return aws.client("apigatewaymanagementapi", _CONFIG)
 
     def post(self, connection: str, frame: bytes) -> None:
-        """Send a message: one request of the management API, and up to two more where it is refused. Gone, Slow."""
-        try:
-            self._client.post_to_connection(ConnectionId=connection, Data=frame)
-        except ClientError as error:
-            if _is_gone(error):
-                raise Gone from error
-            raise Slow from error
-        except BotoCoreError as error:
-            raise Slow from error
+        """Send a message: one request of the management API, up to two more where API Gateway is busy. Gone, Slow."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                self._client.post_to_connection(ConnectionId=connection, Data=frame)
+                return
+            except ClientError as error:
+                if _is_gone(error):
+                    raise Gone from error
+                if attempt == _ATTEMPTS:
+                    raise Slow from error
+            except BotoCoreError as error:
+                raise Slow from error
+            clock.sleep(_PAUSE * attempt * random.uniform(0.5, 1.0))  # noqa: S311  (not a secret)
 
     def end(self, connection: str) -> None:
         """Close a connection, if there still is one. Where that fails, API Gateway closes it when it is idle."""

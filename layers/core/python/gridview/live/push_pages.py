@@ -1,0 +1,176 @@
+"""What subscriptions of one project are to be sent. The feed is read once for each position, and judged once for each
+position and rows, whoever they are for: for the same filter and sort in other words, and for one view that many follow,
+too.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, TypeVar
+
+from gridview.dynamodb.table import Table
+from gridview.encoding.consistency import ConsistencyTokens
+from gridview.encoding.cursors import Cursors
+from gridview.encoding.json_codec import dumps
+from gridview.index.feed_cursors import FeedCursor
+from gridview.index.feed_positions import SAME_SECONDS, FeedPosition
+from gridview.live import changes as live_changes
+from gridview.live.asked_rows import asked_rows
+from gridview.live.feed import FeedPage
+from gridview.live.followed_rows import FollowedRows
+from gridview.live.socket_messages import MAX_ITEMS_BYTES
+from gridview.live.sockets import Socket, Subscription
+from gridview.schema.catalog import Catalog
+from gridview.schema.store import Catalogs
+from gridview.support import clock
+from gridview.support.concurrency import in_threads
+from gridview.support.errors import Overloaded, RequestError
+
+_LONGEST_SAME: Final = 600.0
+"""To so many seconds a cursor that names an item tells its time: it is good for days."""
+
+Listener = tuple[Socket, Subscription]
+"""A subscription and its socket."""
+
+
+class PushPage(NamedTuple):
+    """What comes after a cursor: events, their token, the cursor after them, and its journal number; how many numbers
+    or places that passed; and whether the feed ends there (`ended`), or goes on at once (`more`). Neither: it waits for
+    a number.
+    """
+
+    items: tuple[Mapping[str, Any], ...]
+    token: str | None
+    behind: str
+    number: int
+    passed: int
+    ended: bool
+    more: bool
+
+    def is_all(self, upto: int | None) -> bool:
+        """Whether the feed ends there, after the number `upto` if there is one."""
+        return self.ended and (upto is None or self.number > upto)
+
+
+Sendable = PushPage | RequestError | None
+"""What a subscription is to be sent: a page, why there is none for it, or nothing yet because the time was up."""
+
+
+class _Rows(NamedTuple):
+    """Rows that are followed; None: all changes."""
+
+    followed: FollowedRows | None
+
+    @property
+    def fingerprint(self) -> str:
+        return "" if self.followed is None else self.followed.fingerprint
+
+
+class _PageParts(NamedTuple):
+    """What makes a page: the cursor as a client has it (`at`) and opened, what the feed has there, and the rows."""
+
+    at: str
+    cursor: FeedCursor
+    feed: FeedPage
+    rows: _Rows
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Where this is the same, the page is."""
+        return self.at, self.rows.fingerprint
+
+
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class PushPages:
+    """Reads what subscriptions of one project are to be sent, in up to `at_once` threads."""
+
+    table: Table
+    catalogs: Catalogs
+    cursors: Cursors
+    tokens: ConsistencyTokens
+    at_once: int
+
+    def sealed(self, cursor: FeedCursor, catalog: Catalog) -> str:
+        """The cursor as a client gets it. Those of one place are the same for minutes, so they are read for once."""
+        position = cursor.position
+        same = _LONGEST_SAME if position.item else SAME_SECONDS
+        rounded = position._replace(since=position.since // same * same)
+        return cursor._replace(position=rounded).sealed(self.cursors, catalog)
+
+    def of(
+        self, catalog: Catalog, told: Sequence[Listener], until: float, *, consistent: bool
+    ) -> list[Sendable]:
+        """What each of these is to be sent; nothing is begun after the instant `until`."""
+        asked = [_asked(*one) for one in told]
+        askers = dict(zip(asked, told, strict=True))
+        rows = self._once(askers, until, lambda one: self._rows(catalog, *askers[one]))
+        cursors = self._once(
+            (one.at for _, one in told), until, lambda at: FeedCursor.opened(at, self.cursors, catalog)
+        )
+        places = {one.position for one in cursors.values() if isinstance(one, FeedCursor)}
+        feeds = self._once(
+            sorted(places), until, lambda place: self._feed(catalog, place, consistent=consistent)
+        )
+
+        def parts(at: str, asked: tuple[str, str]) -> _PageParts | RequestError | None:
+            cursor, followed = cursors[at], rows[asked]
+            if not isinstance(cursor, FeedCursor):
+                return cursor
+            if not isinstance(followed, _Rows):
+                return followed
+            feed = feeds[cursor.position]
+            return _PageParts(at, cursor, feed, followed) if isinstance(feed, FeedPage) else feed
+
+        found = [parts(one.at, by) for (_, one), by in zip(told, asked, strict=True)]
+        whole = {one.key: one for one in found if isinstance(one, _PageParts)}
+        pages = self._once(whole, until, lambda key: self._page(catalog, whole[key]))
+        return [pages[one.key] if isinstance(one, _PageParts) else one for one in found]
+
+    def _once(
+        self, wanted: Iterable[Key], until: float, work: Callable[[Key], Result]
+    ) -> dict[Key, Result | RequestError | None]:
+        """What `work` gives for each of these, or the error that it raises, side by side; None where the time is up."""
+
+        def tried(one: Key) -> Result | RequestError | None:
+            if clock.seconds() >= until:
+                return None
+            try:
+                return work(one)
+            except Overloaded:
+                raise  # it passes; what asks for too much or for what is gone does not
+            except RequestError as error:
+                return error
+
+        distinct = list(dict.fromkeys(wanted))
+        return dict(zip(distinct, in_threads(tried, distinct, self.at_once), strict=True))
+
+    def _rows(self, catalog: Catalog, socket: Socket, subscription: Subscription) -> _Rows:
+        return _Rows(asked_rows(self.table, catalog, socket.actor, subscription.rows))
+
+    def _feed(self, catalog: Catalog, position: FeedPosition, *, consistent: bool) -> FeedPage:
+        return live_changes.feed_page(self.table, self.catalogs, catalog, position, consistent=consistent)
+
+    def _page(self, catalog: Catalog, parts: "_PageParts") -> PushPage:
+        cursor, rows = parts.cursor, parts.rows.followed
+        told = live_changes.told_in(self.table, catalog, cursor, parts.feed, rows, MAX_ITEMS_BYTES)
+        token = None
+        if told.versions:
+            token = self.tokens.token(catalog.tenant, catalog.project, told.versions, clock.seconds())
+        number = told.cursor.position.number
+        return PushPage(
+            told.items,
+            token,
+            self.sealed(told.cursor, catalog),
+            number,
+            number - cursor.position.number or told.cursor.position.place - cursor.position.place,
+            ended=told.ended and not told.held,
+            more=not told.ended,
+        )
+
+
+def _asked(socket: Socket, subscription: Subscription) -> tuple[str, str]:
+    """Subscriptions for which this is the same mean the same rows. A view may be a user's own."""
+    return dumps(subscription.rows).decode(), socket.user if "view" in subscription.rows else ""
