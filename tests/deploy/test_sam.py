@@ -61,7 +61,7 @@ EFFECTS = {
     "deliver_turn": dict.fromkeys(("attempts", "failures", "given_up", "disabled"), 0),
     "socket_connect": 401,  # with a ticket that is none
     "socket_disconnect": 200,
-    "socket_end": {"ended": 0},
+    "socket_end": {"ended": 0, "settled": 0},
     "create_project": 201,
     "update_project": 200,
     "create_attribute": 201,

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import httpx
@@ -12,6 +13,8 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from devtools.local.socket_gateway import MAX_MESSAGE_BYTES
+from gridview.live.seats import MAX_USER_SOCKETS
+from gridview.live.sockets import MESSAGES
 from tests.support.stacks import SECONDS, LocalStack, running_stack
 
 
@@ -139,6 +142,27 @@ def test_who_comes_back_after_a_kill_misses_nothing(stack: LocalStack, api: http
         while len(heard) < len(expected) and time.monotonic() < deadline:
             heard += [item["id"] for item in frame(socket)["items"]]
     assert sorted(heard) == sorted(expected)
+
+
+def test_the_21st_socket_ends_the_oldest_and_a_message_too_many_ends_none(
+    api: httpx.Client, project: str
+) -> None:
+    with ExitStack() as opened:
+        oldest, second, *_ = [
+            opened.enter_context(connect(ticket(api, project))) for _ in range(MAX_USER_SOCKETS)
+        ]
+        newest = opened.enter_context(connect(ticket(api, project)))
+        assert frame(oldest) == {"bye": "replaced"}
+        with pytest.raises(ConnectionClosed):
+            oldest.recv(timeout=SECONDS)
+        for _ in range(2 * MESSAGES):
+            say(second, do="unsubscribe", id="none")
+        assert frame(second)["error"]["status"] == 429
+        for socket in (second, newest):
+            time.sleep(1)
+            say(socket, do="subscribe", id="a")
+            while "items" not in (told := frame(socket)):
+                assert told["error"]["status"] == 429
 
 
 def test_two_people_see_each_other(stack: LocalStack, api: httpx.Client, project: str) -> None:

@@ -25,7 +25,7 @@ READING = {
 
 OF_SOCKETS = {
     *((f"dynamodb:{operation}", "table", "socket-*") for operation in ("GetItem", "PutItem", "DeleteItem")),
-    ("dynamodb:Query", "table/index/GSI1", "socket"),
+    ("dynamodb:Query", "table/index/GSI1", "owed", "socket"),
     ("secretsmanager:GetSecretValue", "secret"),
     ("execute-api:ManageConnections", "sockets/live/POST/@connections/*"),
     ("execute-api:ManageConnections", "sockets/live/DELETE/@connections/*"),
@@ -88,9 +88,9 @@ EXPECTED = {
     | (READING - {("dynamodb:Query", "table/index/GSI1")})
     | OF_SOCKETS
     | {
-        ("dynamodb:PutItem", "table", "journal-*", "sockets-*", "ticket-*"),
-        ("dynamodb:UpdateItem", "table", "sockets-*"),
-        ("dynamodb:DeleteItem", "table", "sockets-*"),
+        ("dynamodb:PutItem", "table", "journal-*", "seats-*", "sockets-*", "ticket-*"),
+        ("dynamodb:UpdateItem", "table", "seats-*", "sockets-*"),
+        ("dynamodb:DeleteItem", "table", "seats-*", "sockets-*"),
         ("secretsmanager:GetSecretValue", "secret"),
     },
     "Deliver": LOGGING
@@ -292,6 +292,8 @@ def test_every_condition_refuses_something_that_nothing_else_refuses(
         ("Socket", ask("PutItem", [keys.tickets("0807"), keys.sockets("0807")])),
         ("Socket", ask("PutItem", [keys.socket_owner("c")])),
         ("Socket", ask("Query", [keys.SOCKET], resource=INDEX)),
+        ("Socket", ask("Query", [keys.OWED], resource=INDEX)),
+        ("Socket", ask("PutItem", [keys.owed_pushes("0807", "35e9")])),
         ("Live", ask("BatchGetItem", [HISTORY])),
         ("Deliver", ask("PutItem", [OUTBOX])),
         ("Deliver", ask("PutItem", [WEBHOOKS])),
@@ -474,6 +476,7 @@ ISOLATED = {
                     READ[1],
                     f"journal-{OF_TENANT}.*",
                     READ[2],
+                    f"seats-{OF_TENANT}",
                     f"sockets-{OF_TENANT}",
                     f"view-{OF_TENANT}.*",
                 )
@@ -483,11 +486,12 @@ ISOLATED = {
                 "dynamodb:PutItem",
                 "table",
                 f"journal-{OF_TENANT}.*",
+                f"seats-{OF_TENANT}",
                 f"sockets-{OF_TENANT}",
                 f"ticket-{OF_TENANT}",
             ),
-            ("dynamodb:UpdateItem", "table", f"sockets-{OF_TENANT}"),
-            ("dynamodb:DeleteItem", "table", f"sockets-{OF_TENANT}"),
+            ("dynamodb:UpdateItem", "table", f"seats-{OF_TENANT}", f"sockets-{OF_TENANT}"),
+            ("dynamodb:DeleteItem", "table", f"seats-{OF_TENANT}", f"sockets-{OF_TENANT}"),
         },
     ),
 }
@@ -594,6 +598,7 @@ KEYS: dict[str, tuple[Any, ...]] = {
     "users": (),
     "webhooks": ("35e9",),
     "sockets": (),
+    "seats": (),
     "tickets": (),
     "outbox": ("35e9", "w3k9q2m7x1c0z"),
     "trash": ("35e9",),
@@ -604,6 +609,9 @@ KEYS: dict[str, tuple[Any, ...]] = {
 
 SORT_KEYS = {"attribute", "composite"}
 
+OUTSIDE_SESSIONS = {"owed_pushes": ("35e9",)}
+"""What makes partition keys that only a function's own role reaches."""
+
 
 def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
     makers = {
@@ -611,7 +619,12 @@ def test_every_kind_of_key_is_confined_to_its_tenant() -> None:
         for name, make in vars(keys).items()
         if isfunction(make) and next(iter(signature(make).parameters), "") == "tenant_id"
     }
-    assert makers.keys() == KEYS.keys() | SORT_KEYS
+    assert makers.keys() == KEYS.keys() | SORT_KEYS | OUTSIDE_SESSIONS.keys()
+    for name, rest in OUTSIDE_SESSIONS.items():
+        partition = makers[name]("0807", *rest)
+        for function in SESSION_GRANTS:
+            for operation in (*READS, *WRITES):
+                assert not _in_session(function, ask(operation, [partition])), name
     for name, rest in KEYS.items():
         mine, other = (makers[name](tenant, *rest) for tenant in ("0807", "08070"))
         reached = {
@@ -629,7 +642,7 @@ def test_nothing_of_the_background_is_within_a_session() -> None:
     for function in SESSION_GRANTS:
         for operation in (*READS, *WRITES):
             assert not _in_session(function, ask(operation, [keys.CHECK]))
-            for listing in (keys.JOB, keys.FOLD, keys.LINE, keys.SOCKET, keys.OUTBOX):
+            for listing in (keys.JOB, keys.FOLD, keys.LINE, keys.SOCKET, keys.OWED, keys.OUTBOX):
                 assert not _in_session(function, ask(operation, [listing], resource=INDEX))
 
 

@@ -295,7 +295,7 @@ def test_a_socket_is_opened_by_a_ticket_alone_and_gone_when_it_closes(account: C
     assert socket(opening, Context()) == {"statusCode": 401}
     opening["queryStringParameters"] = {"ticket": sockets.ticket(account.api(), PATH)}
     assert socket(opening, Context()) == {"statusCode": 200}
-    assert socket(load("socket_end"), Context()) == {"ended": 0}, "it has hours left"
+    assert socket(load("socket_end"), Context()) == {"ended": 0, "settled": 0}, "it has hours left"
     connection = opening["requestContext"]["connectionId"]
     assert connection in str(account.items())
     assert socket(load("socket_disconnect"), Context()) == {"statusCode": 200}

@@ -127,7 +127,7 @@ def _connect(api: Client, account: Cloud) -> None:
     client.say(do="look", num=1)
     client.say(do="renew", ticket=ticket(api, path))
     client.say(do="unsubscribe", id="rows")
-    assert account.modules["socket"].handler({"task": "end"}, Context()) == {"ended": 0}
+    assert account.modules["socket"].handler({"task": "end"}, Context()) == {"ended": 0, "settled": 0}
     client.leave()
 
 
