@@ -89,6 +89,7 @@ def _follow(api: Client, account: Cloud) -> None:
     api.made(f"{path}/issues", {"name": "One"})
     view = api.made(f"{path}/views", {"name": "By state", "query": {"sort": [{"field": "state"}]}})["id"]
     stream.deliver()
+    assert api.get(f"{path}/changes", query={"since": since, "wait": "1"}).status == 200
     with pytest.MonkeyPatch.context() as patch:
         now = clock.seconds()
         patch.setattr(clock, "seconds", lambda: now + MISSING_SECONDS)

@@ -17,13 +17,11 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys, sort_strings
 from gridview.encoding.fences import before
 from gridview.index.journal import new_head
-from gridview.schema import ids, options, restorable
+from gridview.schema import ids, options, project_count, restorable
 from gridview.schema.catalog import BUILTINS, FieldType, HistorySetting, gets_entries
 from gridview.schema.deleted_projects import deletion
 from gridview.schema.generations import Indexes
 from gridview.schema.items import JOURNAL_MARK, raise_epoch, to_catalog, to_history, to_item
-from gridview.schema.project_count import recounted
-from gridview.schema.project_count import require_room as require_room_for_project
 from gridview.schema.store import Catalogs, read, retry_lost_races
 from gridview.support import clock
 from gridview.support.errors import Conflict
@@ -103,12 +101,12 @@ def one_more(table: Table, tenant: str, most: int) -> Write:
     limit).
     """
     stored = _tenant(table, tenant)
-    require_room_for_project(stored, most)
-    return recounted(tenant, stored, 1)
+    project_count.require_room(stored, most)
+    return project_count.one_more(tenant, stored)
 
 
 def _one_less(table: Table, tenant: str) -> Write:
-    return recounted(tenant, _tenant(table, tenant), -1)
+    return project_count.one_less(tenant, _tenant(table, tenant))
 
 
 def _tenant(table: Table, tenant: str) -> Item | None:

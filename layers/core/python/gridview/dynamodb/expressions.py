@@ -117,15 +117,19 @@ def put(item: Mapping[str, Any], condition: Condition | None = None) -> Write:
     return Write("Put", {"Item": item_to_wire(item), **conditions(condition, transaction=True)})
 
 
-def set_attribute(pk: str, sk: str, attribute: str, value: Any) -> Write:
+def set_attribute(pk: str, sk: str, attribute: str, value: Any, condition: Condition | None = None) -> Write:
     """An update of one attribute for `Table.transact`."""
+    given = conditions(condition, transaction=True)
+    names = given.pop("ExpressionAttributeNames", {})
+    values = given.pop("ExpressionAttributeValues", {})
     return Write(
         "Update",
         {
             "Key": wire_key(pk, sk),
             "UpdateExpression": "SET #set = :set",
-            "ExpressionAttributeNames": {"#set": attribute},
-            "ExpressionAttributeValues": {":set": to_wire(value)},
+            "ExpressionAttributeNames": {**names, "#set": attribute},
+            "ExpressionAttributeValues": {**values, ":set": to_wire(value)},
+            **given,
         },
     )
 

@@ -4,7 +4,7 @@ or restores one.
 So of two creates at the limit one succeeds. A deleted project does not count; restoring it does. Pure.
 """
 
-from gridview.dynamodb.expressions import Condition, Item, Write, put
+from gridview.dynamodb.expressions import Condition, Item, Write, put, set_attribute
 from gridview.encoding import keys
 from gridview.support.errors import Unprocessable
 
@@ -20,14 +20,23 @@ def require_room(tenant: Item | None, most: int) -> None:
         )
 
 
-def recounted(tenant_id: str, tenant: Item | None, change: int) -> Write:
-    """The write of a tenant's item with so many projects more, on condition that their number is as it was read."""
-    names = {"#projects": _PROJECTS}
-    unchanged = Condition("attribute_not_exists(#projects)", names)
-    if tenant is not None and _PROJECTS in tenant:
-        unchanged = Condition("#projects = :before", names, {":before": tenant[_PROJECTS]})
+def one_more(tenant_id: str, tenant: Item | None) -> Write:
+    """The write that counts one more project, on condition that their number is as it was read."""
     item = {keys.PK: keys.tenant(tenant_id), keys.SK: keys.TENANT_SELF, **(tenant or {})}
-    return put({**item, _PROJECTS: _count_in(tenant) + change}, unchanged)
+    return put({**item, _PROJECTS: _count_in(tenant) + 1}, _unchanged(tenant))
+
+
+def one_less(tenant_id: str, tenant: Item | None) -> Write:
+    """The write that counts one project less, on the same condition."""
+    own = keys.tenant(tenant_id), keys.TENANT_SELF
+    return set_attribute(*own, _PROJECTS, _count_in(tenant) - 1, _unchanged(tenant))
+
+
+def _unchanged(tenant: Item | None) -> Condition:
+    names = {"#projects": _PROJECTS}
+    if tenant is None or _PROJECTS not in tenant:
+        return Condition("attribute_not_exists(#projects)", names)
+    return Condition("#projects = :before", names, {":before": tenant[_PROJECTS]})
 
 
 def _count_in(tenant: Item | None) -> int:
