@@ -68,11 +68,11 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   const { model, actions, onReady } = connection;
   const { rows } = model;
   // The range that the fill handle would fill, while it is dragged.
-  let filled: Rectangle | null = null;
+  let fill: Rectangle | null = null;
   const owner: GridOwner = {
     at: (index) => rows.at(index),
     rowClasses: (index) => rowClasses(model, index),
-    cellClasses: (index, field) => cellClasses(model, filled, index, field),
+    cellClasses: (index, field) => cellClasses(model, fill, index, field),
     note: (index, field) => noteOf(markAt(model, index, field)),
     drawWide: (index, wide) => {
       const slot = rows.at(index);
@@ -111,23 +111,26 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       if (field && slot.kind === 'issue') actions.commit(slot.row, field, typed);
     },
     focused: (cell) => model.moveTo(cell),
+    anchor: () => model.selection.peek()?.anchor ?? null,
     reached: (reach) => {
       const selection = model.selection.peek();
       if (selection) model.selection.value = { anchor: selection.anchor, reach };
     },
     filling: (to) => {
-      const selection = model.selection.peek();
-      if (!selection) return;
-      const source = rectangleOf(selection);
-      if (to) filled = filledTo(source, to);
-      else if (filled) {
-        const target = filled;
-        filled = null;
+      const { range } = model;
+      if (range) fill = filledTo(range, to);
+      grid.repaint();
+    },
+    filled: (take) => {
+      const { range } = model;
+      const target = fill;
+      fill = null;
+      if (range && target && take) {
         model.selection.value = {
           anchor: { row: target.top, column: target.left },
           reach: { row: target.bottom, column: target.right },
         };
-        void actions.fill(source, target);
+        void actions.fill(range, target);
       }
       grid.repaint();
     },
@@ -276,7 +279,7 @@ function markAt(model: ProjectModel, row: number, field: string): Mark | undefin
   return slot.kind === 'issue' ? model.editor.marks.peek().get(keyOf(slot.row.num, field)) : undefined;
 }
 
-function cellClasses(model: ProjectModel, filled: Rectangle | null, row: number, fieldId: string): readonly string[] {
+function cellClasses(model: ProjectModel, fill: Rectangle | null, row: number, fieldId: string): readonly string[] {
   const classes: string[] = [];
   const selection = model.selection.peek();
   const cell = { row, column: model.columns.peek().findIndex(({ field }) => field === fieldId) };
@@ -290,7 +293,7 @@ function cellClasses(model: ProjectModel, filled: Rectangle | null, row: number,
       if (cell.column === range.right) classes.push('is-right');
       if (row === range.bottom && cell.column === range.right && model.canEdit) classes.push('is-corner');
     }
-    if (filled && contains(filled, cell) && !contains(range, cell)) classes.push('is-filling');
+    if (fill && contains(fill, cell) && !contains(range, cell)) classes.push('is-filling');
   }
   const mark = markAt(model, row, fieldId);
   return mark ? [...classes, `is-${mark.kind}`] : classes;

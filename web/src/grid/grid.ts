@@ -49,10 +49,14 @@ export interface GridOwner {
 
   /** The focus went to a cell. */
   focused(cell: Cell): void;
-  /** The mouse was dragged, or clicked with shift, to a cell. */
+  /** The cell from which a range extends; null while none is selected. */
+  anchor(): Cell | null;
+  /** A pointer was dragged, or pressed with Shift, to a cell. */
   reached(cell: Cell): void;
-  /** The fill handle is being dragged to a cell; `null` when it was let go. */
-  filling(to: Cell | null): void;
+  /** The fill handle is being dragged to a cell. */
+  filling(to: Cell): void;
+  /** The drag of the fill handle is over. `take`: fill what it reached. */
+  filled(take: boolean): void;
   /** A key was pressed at a cell that is not being edited. Answers whether the owner has taken it. */
   key(event: KeyboardEvent): boolean;
 }

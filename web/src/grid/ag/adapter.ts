@@ -27,7 +27,7 @@ import { CellEditing } from './editor';
 import { followFocus } from './focus';
 import { FooterCell } from './footer';
 import { ColumnHeader, type HeaderParams } from './header';
-import { followMouse } from './mouse';
+import { followPointer } from './pointer';
 import { keepTogether } from './scroll-bar';
 import { keepWheelExact, ratioOf } from './wheel';
 import { WideRow } from './wide';
@@ -134,12 +134,21 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     focus.stop,
     keepWheelExact(viewport, ratio),
     keepTogether(bar, viewport),
-    followMouse({
+    followPointer({
       viewport,
       owner,
       footer: () => height,
       cellOf,
-      focused: focus.tell,
+      pressed: focus.tell,
+      tapped: (cell) => {
+        focus.tell(cell);
+        api.setFocusedCell(cell.row, fieldAt(cell.column));
+      },
+      hold: (cell) => {
+        api.stopEditing();
+        focus.know(cell);
+        grid.elementOf(cell)?.focus({ preventScroll: true });
+      },
     }),
   ];
 

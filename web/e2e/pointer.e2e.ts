@@ -1,0 +1,147 @@
+import type { CDPSession, Locator } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import type { Api } from '../src/api/client';
+import { ProjectPage } from './project-page';
+import { makeProject, PARTS, valuesOf } from './projects';
+import { test } from './test';
+
+/** A point inside the handle at the corner of a range, from the edges of its cell. */
+const INTO_HANDLE = 3;
+/** The modifier in the browser's protocol. */
+const SHIFT = 8;
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+const parts = (api: Api): Promise<string> =>
+  makeProject(api, {
+    name: 'Pointers',
+    fields: PARTS,
+    issues: Array.from({ length: 60 }, (_, at) => ({ name: `Part ${at}`, fields: { weight: at, kind: 'beam', note: `note ${at}` } })),
+  });
+
+async function boxOf(cell: Locator) {
+  const box = await cell.boundingBox();
+  if (!box) throw new Error('The cell is not in view.');
+  return box;
+}
+
+async function middleOf(cell: Locator): Promise<Point> {
+  const { x, y, width, height } = await boxOf(cell);
+  return { x: x + width / 2, y: y + height / 2 };
+}
+
+async function handleOf(cell: Locator): Promise<Point> {
+  const { x, y, width, height } = await boxOf(cell);
+  return { x: x + width - INTO_HANDLE, y: y + height - INTO_HANDLE };
+}
+
+/** The texts of the selected cells, row by row. */
+function selected({ grid }: ProjectPage): Promise<readonly string[]> {
+  return grid.locator('.is-selected').evaluateAll((cells) =>
+    cells
+      .map((cell) => ({ box: cell.getBoundingClientRect(), text: cell.textContent }))
+      .sort((one, other) => one.box.top - other.box.top || one.box.left - other.box.left)
+      .map(({ text }) => text),
+  );
+}
+
+/** The weights of the first issues, as the API has them. */
+async function weights(api: Api, id: string, count: number): Promise<readonly string[]> {
+  const values = await Promise.all(Array.from({ length: count }, (_, at) => valuesOf(api, id, at + 1)));
+  return values.map(({ weight }) => String(weight));
+}
+
+/** One finger, from a point to another one. */
+async function swipe(session: CDPSession, from: Point, to: Point): Promise<void> {
+  const steps = Array.from({ length: 8 }, (_, at) => (at + 1) / 8);
+  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [from] });
+  for (const part of steps) {
+    const at = { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
+    await session.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [at] });
+  }
+  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+}
+
+describe('a mouse or a pen', () => {
+  test('selects by click, Shift, Ctrl and dragging, and fills by the handle', async ({ visit, api }) => {
+    const id = await parts(api);
+    const visited = await visit();
+    const page = await ProjectPage.open(visited, id);
+    const { mouse, keyboard } = page.page;
+
+    await (await page.cell(1, 'Weight')).click();
+    await expect.poll(() => selected(page)).toEqual(['1']);
+    await (await page.cell(3, 'Weight')).click({ modifiers: ['Shift'] });
+    await expect.poll(() => selected(page)).toEqual(['1', '2', '3']);
+    // The range still begins at the first cell, also for the keys that follow.
+    await (await page.cell(2, 'Weight')).click({ modifiers: ['Shift'] });
+    await expect.poll(() => selected(page)).toEqual(['1', '2']);
+    await keyboard.press('Shift+ArrowDown');
+    await expect.poll(() => selected(page)).toEqual(['1', '2', '3']);
+    await (await page.cell(5, 'Weight')).click({ modifiers: ['ControlOrMeta'] });
+    await expect.poll(() => selected(page)).toEqual(['5']);
+
+    const [from, to] = [await middleOf(await page.cell(0, 'Weight')), await middleOf(await page.cell(1, 'Weight'))];
+    await mouse.move(from.x, from.y);
+    await mouse.down();
+    await mouse.move(to.x, to.y, { steps: 3 });
+    await mouse.up();
+    await expect.poll(() => selected(page)).toEqual(['0', '1']);
+
+    const [handle, target] = [await handleOf(await page.cell(1, 'Weight')), await middleOf(await page.cell(5, 'Weight'))];
+    await mouse.move(handle.x, handle.y);
+    await mouse.down();
+    await mouse.move(target.x, target.y, { steps: 3 });
+    await expect.poll(() => page.grid.locator('.is-filling').count()).toBe(4);
+    await mouse.up();
+    await expect.poll(() => selected(page)).toEqual(['0', '1', '0', '1', '0', '1']);
+    await expect.poll(() => weights(api, id, 7)).toEqual(['0', '1', '0', '1', '0', '1', '6']);
+
+    // Shift takes the value of an open editor, and extends from its cell.
+    await (await page.cell(6, 'Weight')).click();
+    await keyboard.type('77');
+    await (await page.cell(7, 'Weight')).click({ modifiers: ['Shift'] });
+    await expect.poll(() => selected(page)).toEqual(['77', '7']);
+    await expect.poll(() => weights(api, id, 7)).toEqual(['0', '1', '0', '1', '0', '1', '77']);
+
+    // A pen does as a mouse does.
+    const session = await visited.context.newCDPSession(page.page);
+    const press = async (cell: Locator, modifiers = 0) => {
+      const pen = { ...(await middleOf(cell)), modifiers, button: 'left', clickCount: 1, pointerType: 'pen' } as const;
+      await session.send('Input.dispatchMouseEvent', { ...pen, type: 'mousePressed' });
+      await session.send('Input.dispatchMouseEvent', { ...pen, type: 'mouseReleased' });
+    };
+    await press(await page.cell(8, 'Weight'));
+    await press(await page.cell(10, 'Weight'), SHIFT);
+    await expect.poll(() => selected(page)).toEqual(['8', '9', '10']);
+  });
+});
+
+describe('a finger', () => {
+  test('selects by a tap, scrolls without selecting, and fills by the handle', async ({ visit, api }) => {
+    const id = await parts(api);
+    const { page: opened, context } = await visit();
+    const page = await ProjectPage.open({ page: opened }, id);
+    const session = await context.newCDPSession(opened);
+    await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+    const tapped = await middleOf(await page.cell(2, 'Weight'));
+    await swipe(session, tapped, tapped);
+    await expect.poll(() => selected(page)).toEqual(['2']);
+
+    const [handle, target] = [await handleOf(await page.cell(2, 'Weight')), await middleOf(await page.cell(4, 'Weight'))];
+    await swipe(session, handle, target);
+    await expect.poll(() => weights(api, id, 6)).toEqual(['0', '1', '2', '2', '2', '5']);
+    await expect.poll(() => selected(page)).toEqual(['2', '2', '2']);
+
+    const low = await middleOf(await page.cell(12, 'Note'));
+    await swipe(session, low, { x: low.x, y: low.y - 300 });
+    const top = () => opened.locator('.ag-grid-viewport').evaluate(({ scrollTop }) => scrollTop);
+    await expect.poll(top).toBeGreaterThan(100);
+    await swipe(session, { x: low.x, y: low.y - 300 }, { x: low.x, y: low.y + 200 });
+    await expect.poll(top).toBe(0);
+    await expect.poll(() => selected(page)).toEqual(['2', '2', '2']);
+  });
+});
