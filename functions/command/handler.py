@@ -592,6 +592,10 @@ def undo(request: Request) -> Response:
             return begun.under(change)
         order, extent = undoing.find(table, catalog, request.actor, asked, recent)
         jobs.require_over(table, request.actor.tenant, catalog.project, order.change, order.by)
+        if "nums" in asked.model_fields_set:
+            extent = undoing.of_issues(table, catalog, order, extent, asked.nums)
+        if asked.dry_run:
+            return Response(200, undoing.looked_at(extent)).under(change)
         _admission(request, 1 if extent.more else len(extent.versions)).require(table)
         if extent.more:
             stored = order.to_stored()

@@ -191,6 +191,35 @@ test('a change is undone in the history of an issue, and a delete by the keys th
   await panel.getByRole('button', { name: /^Undo the change of/ }).first().click();
   await panel.getByText('Undone in 1 issue.').waitFor();
   expect(await valuesOf(api, id, 2)).toMatchObject({ note: 'as found' });
+  // It is a step of undo like any other.
+  await page.tool('Undo').click();
+  await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'changed' });
+  await page.tool('Redo').click();
+  await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: 'as found' });
+
+  // A change of several issues is undone in this one only, or in all.
+  const write = async (note: string) => {
+    const operations = [1, 2, 3].map((num) => ({ update: { num, fields: { note } } }));
+    await api.call('POST', '/v1/projects/{project}/issues/batch', { path: { project: id }, body: { operations } });
+    await expect.poll(() => panel.locator('.history ins').first().innerText()).toBe(note);
+  };
+  await write('all of them');
+  const notes = async () => (await Promise.all([1, 2, 3].map((num) => valuesOf(api, id, num)))).map(({ note }) => note);
+  const undoLast = () => panel.getByRole('button', { name: /^Undo the change of/ }).first().click();
+  const question = page.page.getByRole('dialog', { name: 'Undo a change of 3 issues?' });
+  await undoLast();
+  await question.getByText('This change touched 3 issues. Undo it in this issue only, or in all of them.').waitFor();
+  expect(await findings(page.page)).toEqual([]);
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  expect(await notes()).toEqual(['all of them', 'all of them', 'all of them']);
+  await undoLast();
+  await question.getByRole('button', { name: 'Only this issue' }).click();
+  await expect.poll(notes).toEqual(['all of them', 'as found', 'all of them']);
+  await panel.getByText('Undone in 1 issue.').waitFor();
+  await page.tool('Undo').click();
+  await expect.poll(notes).toEqual(['all of them', 'all of them', 'all of them']);
+  await page.tool('Redo').click();
+  await expect.poll(notes).toEqual(['all of them', 'as found', 'all of them']);
   await page.page.keyboard.press('Escape');
 
   await (await page.cell(1, 'Name')).click();

@@ -24,6 +24,11 @@ interface JobFigures {
   readonly refused: number;
 }
 
+/** How many issues an undo is about; null: more than the API takes back at once. */
+function issuesOf(issues: number | null): string {
+  return issues === null ? 'more than 500 issues' : counted(issues, 'issue', 'issues');
+}
+
 export const words = {
   product: 'gridview',
   fields: { num: 'No.', name: 'Name', state: 'State', created: 'Created', updated: 'Updated' },
@@ -112,6 +117,7 @@ export const words = {
     add: 'Add',
     newName: 'New issue',
     created: (issues: number) => `Added ${counted(issues, 'issue', 'issues')}.`,
+    changedBack: (issues: number | null) => (issues === null ? 'The change is taken back.' : `Changed back in ${counted(issues, 'issue', 'issues')}.`),
     back: (issues: number) => `${counted(issues, 'issue is', 'issues are')} back.`,
     deleted: (issues: number) => `Deleted ${counted(issues, 'issue', 'issues')}.`,
     refused: (issues: number, why: string) => `${counted(issues, 'was', 'were')} refused: ${why}`,
@@ -328,6 +334,10 @@ export const words = {
     undo: 'Undo',
     undoOf: (when: string) => `Undo the change of ${when}`,
     undoFailed: 'The change stays',
+    undoMany: (issues: number | null) => `Undo a change of ${issuesOf(issues)}?`,
+    undoManyWhy: (issues: number | null) => `This change touched ${issuesOf(issues)}. Undo it in this issue only, or in all of them.`,
+    undoOne: 'Only this issue',
+    undoAll: (issues: number | null) => (issues === null ? 'All issues' : `All ${counted(issues, 'issue', 'issues')}`),
     undone: (issues: number | null) => (issues === null ? 'The change is undone.' : `Undone in ${counted(issues, 'issue', 'issues')}.`),
     stays: (issues: number, why: string) => `${counted(issues, 'issue was', 'issues were')} changed since, or cannot go back: ${why}`,
     kinds: { create: 'made it', update: 'changed', delete: 'deleted it', restore: 'brought it back', comment: 'commented' },

@@ -28,6 +28,10 @@ _MORE = 0.6
 """How often somebody goes on with a change and does not begin another."""
 
 
+_IN_PARTS = 0.3
+"""How often an undo names some of the issues that the change touched."""
+
+
 @dataclass(eq=False)
 class Written:
     """What somebody writes under one id."""
@@ -69,6 +73,8 @@ class TakingBack:
     own: Written
     actor: Actor
     key: str | None
+    nums: list[int] | None = None
+    """The issues that are named in it; None: all that the change touched."""
     known: dict[int, list[int]] | None = None
     """The versions of the change that were told when it was asked for first, by issue."""
     tokens: Mapping[int, int] = field(default_factory=dict)
@@ -78,6 +84,10 @@ class TakingBack:
     run: Run | None = None
     job: str | None = None
     over: bool = False
+
+    def names(self, num: int) -> bool:
+        """Whether it is about an issue."""
+        return self.nums is None or num in self.nums
 
 
 class Undoers:
@@ -168,14 +178,17 @@ class Undoers:
             return None
         return self._ask(self.begin(random.choice(self._closed)))
 
-    def begin(self, change: Written) -> TakingBack:
-        """An undo of a change, which nobody has asked for yet."""
+    def begin(self, change: Written, *, whole: bool = False) -> TakingBack:
+        """An undo of a change, or, unless it is to be `whole`, of a part of it, which nobody has asked for yet."""
         random, world = self._random, self._world
         by_admin = random.random() < 0.2
         actor = world.admin if by_admin else people.writer(world, change.user)
         own = Written(actor.user, UUID(int=random.getrandbits(128), version=4))
         key = f"undo {len(self._undos)}" if random.random() < 0.6 else None
-        one = TakingBack(change, own, actor, key)
+        touched = sorted(self._told(change))
+        in_parts = random.random() < _IN_PARTS and bool(touched) and not whole
+        some = random.sample(touched, random.randint(1, len(touched))) if in_parts else None
+        one = TakingBack(change, own, actor, key, some)
         self._undos.append(one)
         return one
 
@@ -185,13 +198,17 @@ class Undoers:
         headers = {"x-change-id": str(one.own.id)}
         if one.of.tokens and one.of.has_good_tokens(now):
             headers["x-consistency-token"] = ",".join(token for _, token in one.of.tokens)
-        one.tokens = dict(one.of.answered) if "x-consistency-token" in headers else {}
+        written = one.of.answered if "x-consistency-token" in headers else {}
+        one.tokens = {num: version for num, version in written.items() if one.names(num)}
         if one.key is not None:
             headers["idempotency-key"] = one.key
-        body = {"change": str(one.of.id), "by": one.of.user}
+        body: dict[str, Any] = {"change": str(one.of.id), "by": one.of.user}
         one.written = bool(one.of.tokens) and self._has_written(one.of)
+        if one.nums is not None:
+            body["nums"] = one.nums
+            world.totals["undos of parts"] += 1
         if one.known is None:
-            one.known = self._told(one.of)
+            one.known = {num: versions for num, versions in self._told(one.of).items() if one.names(num)}
 
         def work(table: Table) -> Answer:
             functions = world.functions(table, catalogs)
@@ -242,6 +259,8 @@ class Undoers:
     def _judge(self, one: TakingBack, undone: Mapping[int, int], refused: set[int]) -> None:
         """Of every issue of the change it is told what has become of it, and that is so."""
         told = {*undone, *refused}
+        if one.nums is not None and told != {*one.nums}:
+            raise Difference(f"an undo of {one.of.id} in {one.nums} speaks of {sorted(told)}")
         for num, version in one.tokens.items():
             written = made_by(lives_of(self._world, num), [one.of.maker])
             if version in written and num not in told:
@@ -331,7 +350,7 @@ class Undoers:
                 continue
             self._world.totals["undos in quiet"] += 1
             own, stays = first
-            again = self._undisturbed(own, work_off, finished)
+            again = self._undisturbed(own, work_off, finished, whole=True)
             if again is not None and not stays:
                 if again[1]:
                     raise Difference(f"the undo of {own.id}, which was undisturbed, leaves something")
@@ -343,17 +362,22 @@ class Undoers:
         return {num: (life.is_alive, life.values) for num, life in last.items()}
 
     def _undisturbed(
-        self, change: Written, work_off: Callable[[], None], finished: Callable[[str], Any]
+        self,
+        change: Written,
+        work_off: Callable[[], None],
+        finished: Callable[[str], Any],
+        *,
+        whole: bool = False,
     ) -> tuple[Written, set[int]] | None:
         """An undo, and the issues of which something stays; None: there is nothing to take back."""
         world = self._world
         told = self._told(change)
         if not told:
             return None
-        one = self.begin(change)
+        one = self.begin(change, whole=whole)
         expected = {}
         for num in told:
-            if not is_gone(world, num):
+            if one.names(num) and not is_gone(world, num):
                 lives = lives_of(world, num)
                 expected[num] = carried_out(lives, made_by(lives, [change.maker]), one.own.maker)
         heard: list[set[int]] = []

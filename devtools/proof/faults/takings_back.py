@@ -2,6 +2,7 @@
 
 A change made some versions of an issue, its *parts*. Taken back, a field has the value from before the parts that set it last in a
 row, and an issue that they created or restored is gone, one that they deleted is there. What somebody else has done since stays.
+Where an issue is gone, or there, as it is to be, nothing is left to be done of that.
 The core decides the same by what documents and histories tell; this looks at the documents themselves.
 """
 
@@ -37,7 +38,7 @@ def plan(lives: Sequence[Life], parts: Collection[int], own: Maker) -> Plan:
     if existence and was != (kinds[existence[-1]] in CREATED):
         since = [life for life in lives if life.version > existence[-1] and life.version not in parts]
         is_back, strange = _since(since, kinds, own, "restore" if was else "delete")
-        stays = strange and not is_back
+        stays = strange and not is_back and now.is_alive != was
         flip = not stays and not is_back and now.is_alive != was
     if now.is_alive and (not flip or kinds[existence[0]] == "restore"):
         for name in {name for _, after in steps(lives) for name in after.values}:

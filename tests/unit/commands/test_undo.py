@@ -1,6 +1,6 @@
 """Undo of anything, followed by the undo of that, leaves every issue as it was; one that dies is gone on with, not done twice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Any
 from uuid import UUID, uuid5
@@ -74,10 +74,10 @@ def in_order(monkeypatch: pytest.MonkeyPatch) -> None:
 class World:
     """Issues that people change; everything is remembered at once."""
 
-    def __init__(self) -> None:
-        self.table = _BASE.copy()
+    def __init__(self, table: MemoryTable | None = None) -> None:
+        self.table = (table or _BASE).copy()
         self.told = Told(self.table)
-        for name in NAMES:
+        for name in NAMES if table is None else ():
             self.act(("create", None, name), ADA, None)
 
     def act(self, act: Any, actor: Actor, change: UUID | None) -> None:
@@ -101,11 +101,16 @@ class World:
             self.act(act, *((BEN, CHANGE) if own else (ADA, None)))
 
     def undo(
-        self, change: UUID, by: str = BEN.user, into: UUID | None = None, table: Table | None = None
+        self,
+        change: UUID,
+        by: str = BEN.user,
+        into: UUID | None = None,
+        table: Table | None = None,
+        nums: Collection[int] = range(100),
     ) -> tuple[UUID, list[TakenBack]]:
-        """Take back a change of a user; the change that this is, and what came of each issue."""
+        """Take back a change of a user, in some issues; the change that this is, and what came of each issue."""
         own = into or uuid5(change, "undo")
-        versions = versions_of(self.table, change, by)
+        versions = {num: of for num, of in versions_of(self.table, change, by).items() if num in nums}
         rule = Undo(catalog_of(self.table), BEN.user, own)
         results = take_back(table or self.table, rule, UndoOrder(change, by), versions)
         self.told.tell(self.table)
@@ -143,6 +148,27 @@ def test_undo_of_what_nobody_else_has_touched_leaves_what_was_there_before(befor
             assert _as_sets(document) == _as_sets(was[num])
         else:
             assert document["deleted"]
+
+
+@EXAMPLES
+@given(before=_ACTS, acts=_ACTS, nums=st.sets(_NUM))
+def test_undo_in_parts_is_that_of_the_whole_and_so_is_redo(before: Any, acts: Any, nums: set[int]) -> None:
+    """An undo of some issues, and then of the whole change: nothing is left in these, and nothing is taken back twice."""
+    in_parts = World()
+    in_parts.play((False, act) for _, act in before)
+    in_parts.play(acts)
+    at_once = World(in_parts.table)
+    was = seen(in_parts.table)
+    at_once.undo(CHANGE)
+    part, _ = in_parts.undo(CHANGE, into=uuid5(CHANGE, "part"), nums=nums)
+    of_part = seen(in_parts.table)
+    rest, _ = in_parts.undo(CHANGE)
+    assert seen(in_parts.table) == seen(at_once.table)
+    assert nums.isdisjoint(versions_of(in_parts.table, rest, BEN.user))
+    for change, expected in ((rest, of_part), (part, was)):
+        _, results = in_parts.undo(change)
+        assert not any(one.refused for one in results)
+        assert seen(in_parts.table) == expected
 
 
 def _as_sets(document: Any) -> Any:

@@ -33,12 +33,14 @@ export interface Change {
   readonly id?: string;
   /** Of what jobs of the API do, whatever that is: the id under which they write. */
   readonly job?: string;
+  /** Of an undo from a history, and what takes that back: the id under which the API wrote it, and by which the API takes it back. */
+  readonly undo?: string;
 }
 
 export const NO_CHANGE: Change = { edits: [], made: [], deleted: [] };
 
-export function isEmpty({ edits, made, deleted, job }: Change): boolean {
-  return !edits.length && !made.length && !deleted.length && job === undefined;
+export function isEmpty({ edits, made, deleted, job, undo }: Change): boolean {
+  return !edits.length && !made.length && !deleted.length && job === undefined && undo === undefined;
 }
 
 /** What takes a change back. */

@@ -17,7 +17,7 @@ import { changeId } from './change-id';
 import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change, type Kept } from './change';
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
-import { takeBack } from './take-back';
+import { takeBack, type UndoOrder } from './take-back';
 import { BATCH, patchIssue, readIssue, writeBatch, type Operation, type OperationResult } from './writes';
 
 /** Where the rows are that an edit is shown in. */
@@ -37,6 +37,8 @@ export interface Outcome {
   readonly taken: Change;
   /** Why issues were not made or not deleted, one for each. A refused edit is marked at its cell. */
   readonly problems: readonly ProblemDocument[];
+  /** Of what the API took back by an id: in how many issues; null where a job did it. */
+  readonly issues?: number | null;
 }
 
 /** More issues than these are written with progress. */
@@ -88,6 +90,7 @@ export class Editor {
     const [last, rest] = undoing(this.history.peek());
     if (!last) return null;
     this.history.value = rest;
+    if (last.undo !== undefined) return this.reverse(last, undid, redid);
     const back = inverse(last);
     const { id } = last;
     const write = id === undefined ? undefined : () => this.restore(back, id);
@@ -113,7 +116,13 @@ export class Editor {
     const [last, rest] = redoing(this.history.peek());
     if (!last) return null;
     this.history.value = rest;
+    if (last.undo !== undefined) return this.reverse(last, redid, undid);
     return this.make(last, redid);
+  }
+
+  /** Take back a change that a history lists, as one step of undo. It is the API that knows what it was; ApiError if it refuses. */
+  takeBack(order: UndoOrder): Promise<Outcome> {
+    return this.make(NO_CHANGE, did, () => this.byApi(order));
   }
 
   /** Whether a change was made here, under this id. */
@@ -162,10 +171,31 @@ export class Editor {
     for (let seen: unknown = null; seen !== this.queue; ) await (seen = this.queue);
   }
 
+  /** Take back what the API wrote as an undo, and `note` the step that takes that back again. What fails stays a step: it is kept. */
+  private reverse(last: Change, note: (history: History, taken: Change) => History, keep: (history: History, last: Change) => History): Promise<Outcome> {
+    let failed = false;
+    const write = async (): Promise<Outcome> => {
+      try {
+        return await this.byApi({ change: last.undo ?? '' });
+      } catch (error) {
+        failed = true;
+        return { taken: NO_CHANGE, problems: [error instanceof ApiError ? error.problem : unreachable(error)] };
+      }
+    };
+    return this.make(NO_CHANGE, (history, taken) => (failed ? keep(history, last) : note(history, taken)), write);
+  }
+
+  private async byApi(order: UndoOrder): Promise<Outcome> {
+    const { change, versions, refused } = await takeBack(this.api, this.project, order);
+    if (change !== null) this.claim(change);
+    for (const [num, version] of versions ?? []) this.versions.set(num, version);
+    return { taken: { ...NO_CHANGE, ...(change !== null && { undo: change }) }, problems: [...refused.values()], issues: versions?.size ?? null };
+  }
+
   /** Bring deleted issues back under their numbers. Where the project remembers no changes, they are made again under new ones. */
   private async restore(change: Change, id: string): Promise<Outcome> {
     try {
-      const { change: own, versions, refused } = await takeBack(this.api, this.project, id);
+      const { change: own, versions, refused } = await takeBack(this.api, this.project, { change: id });
       if (own !== null) this.claim(own);
       const made = change.made.flatMap((issue) => {
         // A delete and a restore are a version each.

@@ -16,9 +16,18 @@ export interface TakenBack {
 /** Milliseconds between two looks at a job. */
 const LOOK_EACH = 1_000;
 
+/** What is to be taken back. */
+export interface UndoOrder {
+  readonly change: string;
+  /** Whose change it is; the user's own by default. */
+  readonly by?: string;
+  /** In which issues, of those that it touched; in all of them by default. */
+  readonly nums?: readonly number[];
+}
+
 /** Take a change back, and wait until that is done. */
-export async function takeBack(api: Api, project: string, change: string, by?: string): Promise<TakenBack> {
-  const body = await askUndo(api, project, change, by);
+export async function takeBack(api: Api, project: string, order: UndoOrder): Promise<TakenBack> {
+  const body = await askUndo(api, project, order);
   if (!isJob(body)) {
     return {
       change: body.change,
@@ -31,16 +40,22 @@ export async function takeBack(api: Api, project: string, change: string, by?: s
 }
 
 /** The API waits until the history has told all of the change, and refuses until then: so it is asked patiently. Of a large change it makes a job. */
-export async function askUndo(api: Api, project: string, change: string, by?: string): Promise<UndoAnswer | BackgroundJob> {
+export async function askUndo(api: Api, project: string, order: UndoOrder): Promise<UndoAnswer | BackgroundJob> {
+  const { nums, ...of } = order;
   const headers = { 'Idempotency-Key': crypto.randomUUID() };
   const { body } = await patiently(() =>
-    api.call('POST', '/v1/projects/{project}/undo', {
-      path: { project },
-      body: { change, ...(by !== undefined && { by }) },
-      headers,
-    }),
+    api.call('POST', '/v1/projects/{project}/undo', { path: { project }, body: { ...of, ...(nums && { nums: [...nums] }) }, headers }),
   );
   return body;
+}
+
+/** How many issues a change touched; null: more than the API takes back at once. */
+export async function countTouched(api: Api, project: string, order: UndoOrder): Promise<number | null> {
+  const { change, by } = order;
+  const { body } = await patiently(() =>
+    api.call('POST', '/v1/projects/{project}/undo', { path: { project }, body: { change, ...(by !== undefined && { by }), dry_run: true } }),
+  );
+  return isJob(body) ? null : (body.issues ?? null);
 }
 
 export function isJob(body: UndoAnswer | BackgroundJob): body is BackgroundJob {

@@ -195,8 +195,9 @@ export class Actions {
   /** Say how many issues came and went. Edits of cells are seen. */
   private tell(outcome: Outcome | null, made: (issues: number) => string = words.actions.created): void {
     if (!outcome) return;
-    const { taken, problems } = outcome;
+    const { taken, problems, issues } = outcome;
     const said = [
+      ...(taken.undo === undefined ? [] : [words.actions.changedBack(issues ?? null)]),
       ...(taken.made.length ? [made(taken.made.length)] : []),
       ...(taken.deleted.length ? [words.actions.deleted(taken.deleted.length)] : []),
       ...problems.slice(0, 1).map(({ title, detail }) => words.actions.refused(problems.length, detail ?? title)),

@@ -124,7 +124,7 @@ export class Jobs {
     let answer: UndoAnswer | null = null;
     this.undone.value = '';
     await this.taking(async () => {
-      const body = await askUndo(this.api, this.project, change, by);
+      const body = await askUndo(this.api, this.project, { change, by });
       if (isJob(body)) this.watch(body);
       else {
         answer = body;

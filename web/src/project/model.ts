@@ -12,7 +12,7 @@ import type { CellEdit, Change, Kept } from '../edits/change';
 import { changeId } from '../edits/change-id';
 import { Editor, type HeldRows } from '../edits/editor';
 import { keyOf } from '../edits/marks';
-import { takeBack } from '../edits/take-back';
+import { countTouched } from '../edits/take-back';
 import type { Field } from '../fields/fields';
 import { rowOf, type Row } from '../fields/values';
 import { namedIn, type Dependence } from '../live/events';
@@ -243,17 +243,19 @@ export class ProjectModel {
     return true;
   }
 
-  /** Take back a change that the history tells of, with all that was written under its id. Answers what is to be said of it. */
-  async takeBack({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): Promise<string> {
+  /** How many issues a change of a history touched; null: more than the API takes back at once. */
+  async touched({ change, by }: Pick<ChangeEvent, 'change' | 'by'>): Promise<number | null> {
+    return countTouched(this.api, this.project.id, { change: change ?? '', ...(by !== null && { by }) });
+  }
+
+  /** Take back a change that a history lists, in all issues that it touched, or in one. Answers what is to be said of it. */
+  async takeBack({ change, by }: Pick<ChangeEvent, 'change' | 'by'>, num: number | null): Promise<string> {
     if (change === null) return '';
-    const { versions, refused } = await takeBack(this.api, this.project.id, change, by ?? undefined);
-    this.settle();
-    const shown = this.issue.row.peek();
-    if (shown) await this.issue.show(shown.num);
-    const [why] = refused.values();
+    const { issues = null, problems } = await this.editor.takeBack({ change, ...(by !== null && { by }), ...(num !== null && { nums: [num] }) });
+    const [why] = problems;
     return [
-      ...(versions?.size === 0 ? [] : [words.history.undone(versions?.size ?? null)]),
-      ...(why ? [words.history.stays(refused.size, why.detail ?? why.title)] : []),
+      ...(issues === 0 ? [] : [words.history.undone(issues)]),
+      ...(why ? [words.history.stays(problems.length, why.detail ?? why.title)] : []),
     ].join(' ');
   }
 
@@ -262,7 +264,12 @@ export class ProjectModel {
     return this.canEdit && change !== null && by !== null && (by === this.user.user || permits(this.role, 'admin'));
   }
 
-  private written({ edits, made, deleted }: Change): void {
+  private written({ edits, made, deleted, undo }: Change): void {
+    if (undo !== undefined) {
+      this.settle();
+      const shown = this.issue.row.peek();
+      if (shown) void this.issue.show(shown.num);
+    }
     const drawer = this.desk.drawer.peek();
     if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.desk.drawer.value = null;
     if (deleted.length) this.settle();

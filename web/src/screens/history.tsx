@@ -6,6 +6,7 @@ import { formatDatetime, formatValue } from '../cells/format';
 import type { CellValue } from '../fields/values';
 import type { ProjectModel } from '../project/model';
 import { Paged } from '../project/paged';
+import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
 import { words } from '../words';
 
@@ -45,17 +46,32 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
   const [said, setSaid] = useState('');
   const [refusal, setRefusal] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
-  const takeBack = async (change: ChangeEvent) => {
+  // A change of several issues, until the user says in which of them it is to be undone.
+  const [asked, setAsked] = useState<{ readonly change: ChangeEvent; readonly issues: number | null } | null>(null);
+  const busily = async (act: () => Promise<void>) => {
     setBusy(true);
     setRefusal(null);
     try {
-      setSaid(await model.takeBack(change));
-      await changes.load();
+      await act();
     } catch (problem) {
       setRefusal(problem);
     } finally {
       setBusy(false);
     }
+  };
+  const takeBack = async (change: ChangeEvent, only: number | null) => {
+    setSaid(await model.takeBack(change, only));
+    await changes.load();
+  };
+  const ask = (change: ChangeEvent) =>
+    busily(async () => {
+      const issues = await model.touched(change);
+      if (issues === 1) await takeBack(change, null);
+      else setAsked({ change, issues });
+    });
+  const answer = (only: number | null) => {
+    if (asked) void busily(() => takeBack(asked.change, only));
+    setAsked(null);
   };
   const list = changes.list.value;
   const error = changes.error.value;
@@ -79,7 +95,7 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
                 type="button"
                 disabled={busy}
                 aria-label={words.history.undoOf(formatDatetime(change.at))}
-                onClick={() => void takeBack(change)}
+                onClick={() => void ask(change)}
               >
                 {words.history.undo}
               </button>
@@ -88,6 +104,22 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
           </li>
         ))}
       </ol>
+      {asked && (
+        <Dialog title={words.history.undoMany(asked.issues)} onClose={() => setAsked(null)}>
+          <p>{words.history.undoManyWhy(asked.issues)}</p>
+          <div class="dialog-buttons">
+            <button type="button" class="button" onClick={() => setAsked(null)}>
+              {words.actions.cancel}
+            </button>
+            <button type="button" class="button" onClick={() => answer(null)}>
+              {words.history.undoAll(asked.issues)}
+            </button>
+            <button type="button" class="button primary" onClick={() => answer(num)}>
+              {words.history.undoOne}
+            </button>
+          </div>
+        </Dialog>
+      )}
       {changes.more.value && (
         <button class="button" type="button" onClick={() => void changes.next()}>
           {words.history.more}

@@ -740,6 +740,9 @@ class UndoAnswer(AnswerModel):
     refused: list[RefusedIssue] = ModelField(
         description="Of a problem with `conflicts`, others have changed these fields since."
     )
+    issues: Ordinal | None = omissible(
+        description="Of a dry run: how many issues the undo is about; null for more than 500, which a job takes back."
+    )
 
 
 class CommentEvent(AnswerModel):

@@ -1,9 +1,10 @@
 """Models of the request bodies of all writes. The OpenAPI document is made from them. Pure."""
 
 import re
+from collections import Counter
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, ValidationInfo, WithJsonSchema, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, ValidationInfo, WithJsonSchema, field_validator, model_validator
 from pydantic import Field as ModelField
 
 from gridview.commands.actor import MAX_NAME
@@ -154,6 +155,33 @@ class BatchRequest(RequestModel):
     )
 
 
+def _all_distinct(nums: list[int]) -> list[int]:
+    repeated = sorted({num for num, count in Counter(nums).items() if count > 1})
+    if repeated:
+        more = ", …" if len(repeated) > _NAMED else ""
+        raise ValueError(f"must not name an issue twice: {', '.join(map(str, repeated[:_NAMED]))}{more}")
+    return nums
+
+
+_NAMED = 10
+"""Issues that an error names."""
+
+_Nums = Annotated[
+    list[Annotated[int, ModelField(ge=1, le=ids.MAX_ISSUE_NUMBER)]],
+    ModelField(min_length=1, max_length=MAX_OPERATIONS),
+    AfterValidator(_all_distinct),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {"type": "integer", "minimum": 1, "maximum": ids.MAX_ISSUE_NUMBER},
+            "minItems": 1,
+            "maxItems": MAX_OPERATIONS,
+            "uniqueItems": True,
+        }
+    ),
+]
+
+
 class UndoRequest(RequestModel):
     """POST /v1/projects/{project}/undo."""
 
@@ -169,6 +197,12 @@ class UndoRequest(RequestModel):
         default=None,
         description="The user who made the change; by default the caller, or else the only user who wrote under the id. "
         "Only an administrator may name another user.",
+    )
+    nums: _Nums = omissible(
+        description="The issues to take the change back in, all of which it touched; by default every issue that it touched."
+    )
+    dry_run: bool = ModelField(
+        default=False, description="Write nothing, and say in `issues` how many issues the undo is about."
     )
 
 

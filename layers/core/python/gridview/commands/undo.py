@@ -68,7 +68,7 @@ _KNOWN = 50
 _AT_ONCE = 16
 _ATTEMPTS = 8
 _NAMED = 20
-"""Users whom an error names."""
+"""Issues or users that an error names."""
 _PROBLEM_BYTES = 600_000
 """Of all problems in an answer, each of which has an equal share."""
 
@@ -265,6 +265,45 @@ def extent_of(members: Iterable[ChangeMember], *, more: bool = False) -> Extent:
         versions[one.num].append(one.version)
         extent = extent.spanning(one)
     return extent
+
+
+def of_issues(
+    table: Table, catalog: Catalog, order: UndoOrder, extent: Extent, nums: Sequence[int]
+) -> Extent:
+    """The part of a change that it made in these issues. Where `extent` is not all of it, a read unit for each 30 versions.
+
+    InvalidRequest names the issues that the change did not touch; NotTold while it may have, HistoryExpired.
+    """
+    wanted = frozenset(nums)
+    if extent.more:
+        place = catalog.tenant, catalog.project, order.change.bytes
+        members = members_of(table, *place, by=order.by, first=min(wanted), last=max(wanted))
+        part = extent_of(one for one in members if one.num in wanted)
+        require_remembered(catalog, part)
+    else:
+        versions = {num: found for num, found in extent.versions.items() if num in wanted}
+        part = replace(extent, versions=versions)
+    unknown = [place for place, num in enumerate(nums) if num not in part.versions]
+    if unknown:
+        require_settled(table, catalog, extent.last)
+        named = ", ".join(str(nums[place]) for place in unknown[:_NAMED])
+        more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
+        raise InvalidRequest(
+            f"The change did not touch the issue{'s' if len(unknown) > 1 else ''} {named}{more}. Leave "
+            f"{'them' if len(unknown) > 1 else 'it'} out of `nums`.",
+            [FieldError(f"nums.{place}", "is no issue that the change touched") for place in unknown],
+        )
+    return part
+
+
+def looked_at(extent: Extent) -> dict[str, Any]:
+    """The answer of an undo that only says how many issues it is about; None: more than one request takes back."""
+    return {
+        "undone": [],
+        "change": None,
+        "refused": [],
+        "issues": None if extent.more else len(extent.versions),
+    }
 
 
 # What is known of a change

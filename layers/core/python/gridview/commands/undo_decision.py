@@ -116,14 +116,16 @@ class _Decision:
         was, made = existence[0].kind not in _TO_LIFE, existence[-1].kind in _TO_LIFE
         if was == made:
             return None
+        is_alive = living(found) is not None
         strangers = self._strangers(found, existence[-1].version, "restore" if was else "delete")
+        if is_alive == was and not self.is_back:
+            return None  # an undo of a part of the change has taken it back, or somebody else
         if strangers:
             self._changed_by_others(found, strangers)
             return None
         for key, values in existence[-1].fields.items() if was else ():
             self._unavailable(key, values)
-        is_alive = living(found) is not None
-        if self.is_back or is_alive == was:
+        if self.is_back:
             self.taken = True
             return None
         if is_alive:

@@ -113,6 +113,7 @@ def test_people_take_back_have_jobs_done_and_are_told_while_everything_else_goes
     for what in (
         "undos answered",
         "undos by jobs",
+        "undos of parts",
         "undos in quiet",
         "versions by undos",
         "jobs done",
