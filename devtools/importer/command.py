@@ -118,7 +118,7 @@ class _Import:
                 soft_wrap=True,
             )
             return REFUSED_ROWS if progress.refused else 0
-        created = prepare(api, project, source.path.name.split(".")[0], plan)
+        created, plan = prepare(api, project, source.path.name.split(".")[0], plan)
         rejects = Rejects(files.rejects, fresh=progress is None)
         if progress is None:
             import_id = _import_id(source_id, project, created, again=self._args.again)
@@ -200,7 +200,7 @@ class _Import:
                 progress.save(files.progress)
                 bar.advance(task, outcome.batch.rows)
 
-            send = partial(deliver, api, project, progress.import_id)
+            send = partial(deliver, api, project, progress.import_id, plan.columns)
             send_all(unsent(), send, done, workers=self._args.workers, cancel=api.cancel)
 
     def _describe(self, plan: Plan) -> None:

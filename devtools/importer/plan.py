@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
@@ -19,6 +19,7 @@ from devtools.importer.inference import (
     to_text,
 )
 from devtools.importer.source import Cell, Row
+from devtools.importer.spelling import Spellings
 from gridview.schema.catalog import MAX_ATTRIBUTES, FieldType
 from gridview.schema.ids import attribute_id_from
 
@@ -63,6 +64,15 @@ class Plan:
     states: tuple[str, ...]
     attributes: tuple[Attribute, ...]
     left_out: tuple[tuple[str, str], ...]
+    spellings: Mapping[str, Spellings] = field(default_factory=dict)
+    """By field id, for `state` and attributes with options: those that the project has. Its API takes their exact values."""
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The column that fills each field, by the field's id."""
+        builtin = {"name": self.name_column, "state": self.state_column}
+        named = {key: column for key, column in builtin.items() if column is not None}
+        return named | {attribute.id: attribute.column for attribute in self.attributes}
 
     def operation(self, row: Row) -> bytes:
         """The create operation of one row, as JSON.
@@ -72,9 +82,9 @@ class Plan:
         issue: dict[str, Any] = {"name": self._name(row)}
         state = row.cells.get(self.state_column) if self.state_column is not None else None
         if not is_empty(state):
-            issue["state"] = to_text(state)
+            issue["state"] = self._meant("state", to_text(state))
         issue["fields"] = {
-            attribute.id: _VALUES[attribute.type](cell)
+            attribute.id: self._meant(attribute.id, _VALUES[attribute.type](cell))
             for attribute in self.attributes
             if not is_empty(cell := row.cells.get(attribute.column))
         }
@@ -85,6 +95,15 @@ class Plan:
         if len(operation) > MAX_ISSUE:
             raise RowRefusedError(f"The row is longer than {MAX_ISSUE:,} bytes.")
         return operation
+
+    def _meant(self, key: str, value: Any) -> Any:
+        """The value, or of a field with options the options that it means, each once."""
+        spellings = self.spellings.get(key)
+        if spellings is None:
+            return value
+        if isinstance(value, list):
+            return [*dict.fromkeys(map(spellings.meant, value))]
+        return spellings.meant(value)
 
     def _name(self, row: Row) -> str:
         if self.name_column is None:

@@ -1,6 +1,6 @@
 """Sends batches, several at a time, each exactly once in effect."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any, Final, NamedTuple
 
@@ -22,8 +22,8 @@ class Outcome(NamedTuple):
     refused: list[Refusal]
 
 
-def deliver(api: Api, project: str, import_id: str, batch: Batch) -> Outcome:
-    """Send a batch until each of its operations is done or refused.
+def deliver(api: Api, project: str, import_id: str, columns: Mapping[str, str], batch: Batch) -> Outcome:
+    """Send a batch until each of its operations is done or refused. `columns`: by field id, for the reasons of refusals.
 
     The Idempotency-Key is made from the import, the batch and the round, and the API answers the same to the same key. Whoever
     sends the batch again goes through the same rounds and creates nothing twice.
@@ -44,7 +44,7 @@ def deliver(api: Api, project: str, import_id: str, batch: Batch) -> Outcome:
             elif _may_go_later(result["status"], len(pending)):
                 again.append((operation, row))
             else:
-                refused.append(_refusal(row.number, dict(row.cells), result["problem"]))
+                refused.append(_refusal(row.number, dict(row.cells), result["problem"], columns))
         pending = again
     if pending:
         raise Failure(
@@ -106,6 +106,17 @@ def _may_go_later(status: int, operations: int) -> bool:
     return is_transient(status) or (status == httpx.codes.REQUEST_ENTITY_TOO_LARGE and operations > 1)
 
 
-def _refusal(row: int, values: dict[str, Any], problem: dict[str, Any]) -> Refusal:
-    reason = str(problem.get("detail") or problem.get("title"))
-    return Refusal(row, reason, values, problem.get("errors", []))
+def _refusal(
+    row: int, values: dict[str, Any], problem: dict[str, Any], columns: Mapping[str, str]
+) -> Refusal:
+    errors = problem.get("errors", [])
+    faults = [f"{_column(error['field'], columns)} {error['message']}" for error in errors]
+    reason = "; ".join(faults) or str(problem.get("detail") or problem.get("title"))
+    return Refusal(row, reason, values, errors)
+
+
+def _column(path: str, columns: Mapping[str, str]) -> str:
+    """The column of the field that an error is about, such as `fields.cost.0`; the path if it is none."""
+    parts = path.split(".")
+    key = parts[parts.index("fields") + 1] if "fields" in parts[:-1] else parts[-1]
+    return columns.get(key, path)

@@ -1,6 +1,7 @@
 """Makes the project that a plan needs, or finds that the existing one will do."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -8,7 +9,8 @@ import orjson
 
 from devtools.failure import Failure
 from devtools.importer.client import Api, RefusedError
-from devtools.importer.plan import Attribute, Plan
+from devtools.importer.plan import Plan
+from devtools.importer.spelling import Spellings
 
 
 def created_at(api: Api, project_id: str) -> str | None:
@@ -17,10 +19,10 @@ def created_at(api: Api, project_id: str) -> str | None:
     return None if project is None else str(project["created"])
 
 
-def prepare(api: Api, project_id: str, name: str, plan: Plan) -> str:
+def prepare(api: Api, project_id: str, name: str, plan: Plan) -> tuple[str, Plan]:
     """Create missing parts of project, states, attributes and options, and change nothing that exists.
 
-    Returns when the project was made. Safe to repeat after a kill. Failure when an attribute exists with another type.
+    Returns when the project was made, and the plan with the project's spellings of states and options. Safe to repeat after a kill. Failure when an attribute exists with another type.
     """
     try:
         return _prepare(api, project_id, name, plan)
@@ -31,26 +33,34 @@ def prepare(api: Api, project_id: str, name: str, plan: Plan) -> str:
         raise Failure(f"The project {project_id!r} cannot be set up: {refused}{errors}") from refused
 
 
-def _prepare(api: Api, project_id: str, name: str, plan: Plan) -> str:
+def _prepare(api: Api, project_id: str, name: str, plan: Plan) -> tuple[str, Plan]:
     path = _path(project_id)
     project = api.get(path)
     if project is None:
         states = {"states": plan.states} if plan.states else {}
         project = _create(api, path, {"id": project_id, "name": name, **states})
-    known = {state["value"] for state in project["states"]}
-    unknown = [{"value": state} for state in plan.states if state not in known]
     there = {attribute["id"]: attribute for attribute in project["attributes"]}
     _check_types(project_id, there, plan)
-    if unknown:
-        api.patch(path, orjson.dumps({"states": [*project["states"], *unknown]}))
+    spellings = {"state": _spellings(project["states"])}
+    if unknown := spellings["state"].missing(plan.states):
+        states = [*project["states"], *({"value": state} for state in unknown)]
+        api.patch(path, orjson.dumps({"states": states}))
+        spellings["state"] = _spellings(states)
     for attribute in plan.attributes:
         found = there.get(attribute.id)
         if found is None:
             api.post(f"{path}/attributes", orjson.dumps(attribute.definition()))
-        elif missing := _missing_options(attribute, found):
-            options = [*found["options"], *({"value": option} for option in missing)]
-            api.patch(f"{path}/attributes/{attribute.id}", orjson.dumps({"options": options}))
-    return str(project["created"])
+        elif attribute.type.has_options:
+            spellings[attribute.id] = _spellings(found["options"])
+            if missing := spellings[attribute.id].missing(attribute.options):
+                options = [*found["options"], *({"value": option} for option in missing)]
+                api.patch(f"{path}/attributes/{attribute.id}", orjson.dumps({"options": options}))
+                spellings[attribute.id] = _spellings(options)
+    return str(project["created"]), replace(plan, spellings=spellings)
+
+
+def _spellings(options: Iterable[Mapping[str, Any]]) -> Spellings:
+    return Spellings(option["value"] for option in options)
 
 
 def _path(project_id: str) -> str:
@@ -80,10 +90,3 @@ def _check_types(project_id: str, there: Mapping[str, Any], plan: Plan) -> None:
                 f"The project {project_id!r} has an attribute {attribute.id!r} of type {found['type']}, but the column "
                 f"{attribute.column!r} is {attribute.type.value}: say otherwise with --types, or take another project."
             )
-
-
-def _missing_options(attribute: Attribute, found: Mapping[str, Any]) -> list[str]:
-    if not attribute.type.has_options:
-        return []
-    known = {option["value"] for option in found["options"]}
-    return [option for option in attribute.options if option not in known]

@@ -72,6 +72,22 @@ describe('an edit', () => {
     expect(await valuesOf(api, id, 2)).toMatchObject({ kind: 'beam' });
   });
 
+  test('by a paste that makes rows marks in these too what is no value', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const page = await ProjectPage.open(await visit(), id);
+    await page.page.evaluate(() => navigator.clipboard.writeText('Cable 2\topen\t31\nBolt\tOpen\tn/a\nPlate\tclosed\t40'));
+    await (await page.cell(2, 'Name')).click();
+    await page.page.keyboard.press('Control+v');
+    await page.page.getByRole('dialog', { name: 'Add 2 new rows?' }).getByRole('button', { name: 'Add' }).click();
+    await page.page.getByText('1 cell was refused').waitFor();
+    const weight = await page.cell(3, 'Weight');
+    await expect.poll(() => weight.getAttribute('aria-invalid')).toBe('true');
+    await weight.click();
+    await page.page.getByRole('alert').getByText('n/a: This is not a number.').waitFor();
+    expect(await valuesOf(api, id, 4)).toEqual({ name: 'Bolt', state: 'open' });
+    expect(await valuesOf(api, id, 5)).toEqual({ name: 'Plate', state: 'closed', weight: 40 });
+  });
+
   test('of what somebody else has changed meanwhile asks whose value stays; other fields go together', async ({ visit, api }) => {
     const id = await bridge(api);
     const ours = await ProjectPage.open(await deaf(visit()), id);

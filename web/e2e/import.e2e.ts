@@ -4,9 +4,10 @@ import { makeProject, valuesOf, type NewField, type NewIssue } from './projects'
 import { test } from './test';
 import { dropCsv, saved } from './transfer';
 
+/** The states are written otherwise than those of the project. */
 const FILE = [
-  'Title,Weight,Found on,Kind,Safe',
-  '"Girder, north",12.5,2024-02-28,beam,yes',
+  'Title,Weight,Found on,Kind,Safe,State',
+  '"Girder, north",12.5,2024-02-28,beam,yes,Closed',
   '=SUM(A1),-3,2024-03-01,bolt,no',
   ',4,2024-03-02,beam,no',
   '"A ""quoted"" name",5,2024-03-03,bolt,yes',
@@ -21,15 +22,17 @@ describe('a CSV file that is dropped', () => {
     await page.getByText('This project has no issues yet').waitFor();
     await dropCsv(page, 'parts.csv', FILE);
     const window = page.getByRole('dialog', { name: 'Import into Import' });
-    await window.getByText('parts.csv has 10 rows and 5 columns. Nothing has been written yet.').waitFor();
+    await window.getByText('parts.csv has 10 rows and 6 columns. Nothing has been written yet.').waitFor();
     await window.getByLabel('Where Title goes').selectOption('Name');
     const chosen = async (column: string) => window.getByLabel(`Where ${column} goes`).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
     await expect.poll(() => Promise.all(['Weight', 'Found on', 'Kind', 'Safe'].map(chosen))).toEqual(['New: Number', 'New: Date', 'New: One option', 'New: Check box']);
     await window.getByRole('button', { name: 'Import 10 rows' }).click();
     await window.getByText('Done: 9 issues created, 1 row refused.').waitFor();
     await window.getByText('The index holds all of them.').waitFor();
+    const reasons = window.getByRole('list', { name: 'Why rows were refused' });
+    expect(await reasons.getByRole('listitem').allInnerTexts()).toEqual(['1 row: Name is required']);
     const refused = await saved(page, () => window.getByRole('button', { name: 'Download 1 refused row' }).click());
-    expect(refused.text).toMatch(/^Title,Weight,Found on,Kind,Safe,Why it was refused\r?\n,4,2024-03-02,beam,no,.*name/);
+    expect(refused.text).toMatch(/^Title,Weight,Found on,Kind,Safe,State,Why it was refused\r?\n,4,2024-03-02,beam,no,.*Name is required/);
     await window.getByRole('button', { name: 'Close' }).click();
     const project = new ProjectPage(page, id);
     await expect.poll(() => project.column('Name')).toEqual(['Girder, north', '=SUM(A1)', 'A "quoted" name', ...Array.from({ length: 6 }, (_, at) => `Part ${at}`)]);
@@ -38,7 +41,7 @@ describe('a CSV file that is dropped', () => {
     const { body } = await api.call('GET', '/v1/projects/{project}', { path: { project: id } });
     const ids = Object.fromEntries((body.attributes ?? []).map(({ id, name }) => [name, id]));
     const first = await valuesOf(api, id, 1);
-    expect([first[ids['Weight'] ?? ''], first[ids['Kind'] ?? ''], first[ids['Safe'] ?? '']]).toEqual([12.5, 'beam', true]);
+    expect([first[ids['Weight'] ?? ''], first[ids['Kind'] ?? ''], first[ids['Safe'] ?? ''], first['state']]).toEqual([12.5, 'beam', true, 'closed']);
   });
 });
 

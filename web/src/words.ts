@@ -495,6 +495,9 @@ export const words = {
     download: (rows: number) => `Download ${counted(rows, 'refused row', 'refused rows')}`,
     refusedFile: (file: string) => `refused ${file}`,
     reason: 'Why it was refused',
+    reasons: 'Why rows were refused',
+    because: (rows: number, reason: string) => `${counted(rows, 'row', 'rows')}: ${reason}`,
+    moreReasons: (reasons: number) => `${counted(reasons, 'more reason', 'more reasons')} in the file of refused rows.`,
   },
   issue: {
     title: (num: number, name: string) => `${numbers.format(num)} ${name}`,

@@ -1,5 +1,6 @@
 import { LosslessNumber } from 'lossless-json';
 import { describe, expect, it, vi } from 'vitest';
+import { NO_CHANGE, type Change } from '../src/edits/change';
 import type { Row } from '../src/fields/values';
 import { Actions } from '../src/project/actions';
 import type { ProjectModel } from '../src/project/model';
@@ -84,5 +85,45 @@ describe('more rows than a request may write', () => {
     expect(await answered(actions, () => actions.clear())).toBeNull();
     expect(actions.said.value).toBe('The selection has more than 10 groups. Select fewer of them, or use a filter.');
     expect(changeMany).not.toHaveBeenCalled();
+  });
+});
+
+describe('values that do not fit', () => {
+  /** A project of one row; its editor makes each new issue under the next number. */
+  function small(range: Rectangle) {
+    const refuse = vi.fn();
+    const apply = vi.fn(({ made = [] }: Partial<Change>) =>
+      Promise.resolve({ taken: { ...NO_CHANGE, made: made.map((issue, at) => ({ ...issue, num: 10 + at })) }, problems: [] }),
+    );
+    const model = {
+      range,
+      canEdit: true,
+      fields: FIELDS,
+      fieldAt: (column: number) => FIELDS[column],
+      issuesIn: () => Promise.resolve([FIRST]),
+      selection: { value: null },
+      editor: { apply, refuse },
+    } as unknown as ProjectModel;
+    return { actions: new Actions(model), apply, refuse };
+  }
+
+  it('are marked in the rows that a paste makes, as in those that it changes', async () => {
+    const { actions, apply, refuse } = small(rows(0, 0, 1, 2));
+    await answered(actions, () => actions.paste('Beam\tn/a\nBolt\t12\n\tnone\nPlate\t\n'));
+    expect(apply.mock.calls[0]?.[0].made?.map(({ body }) => body)).toEqual([
+      { name: 'Bolt', fields: { cost: new LosslessNumber('12') } },
+      { name: 'New issue' },
+      { name: 'Plate' },
+    ]);
+    expect(refuse.mock.calls).toEqual([
+      [9, 'cost', 'n/a', 'This is not a number.'],
+      [11, 'cost', 'none', 'This is not a number.'],
+    ]);
+  });
+
+  it('are marked where a cell of another type is filled', async () => {
+    const { actions, refuse } = small(rows(0, 0, 2, 3));
+    await actions.fill(rows(0, 0, 3), rows(0, 0, 2, 3));
+    expect(refuse.mock.calls).toEqual([[9, 'cost', 'wet', 'This is not a number.']]);
   });
 });

@@ -149,4 +149,17 @@ describe('a plan', () => {
     expect(issueOf(['A', 'dear', 'x'], [name, cost, null])).toEqual({ name: 'A', fields: { cost: 'dear' } });
     expect(issueOf(['A', ' '], [name, cost])).toEqual({ name: 'A', fields: {} });
   });
+
+  it('takes the exact option, else the only one that is equal without case and accents', () => {
+    const options = ['open', 'closed', 'Résumé', 'Straße', 'beam', 'Beam'].map((value, id) => ({ id: String(id), value, color: null }) as never);
+    const [one, some] = [{ ...attribute('one', 'One', 'enum'), options }, { ...attribute('some', 'Some', 'multi_enum'), options }];
+    const state = { ...one, id: 'state', custom: false };
+    const taken = (cell: string) => issueOf([cell, cell], [one, state]);
+    for (const [cell, option] of [['Closed', 'closed'], ['RESUME', 'Résumé'], ['strasse', 'Straße'], ['Beam', 'Beam']] as const) {
+      expect(taken(cell)).toEqual({ state: option, fields: { one: option } });
+    }
+    // Two options are as near, and none is: the API says so.
+    for (const cell of ['BEAM', 'shut']) expect(taken(cell)).toEqual({ state: cell, fields: { one: cell } });
+    expect(issueOf(['Closed;CLOSED;OPEN;new'], [some])).toEqual({ fields: { some: ['closed', 'open', 'new'] } });
+  });
 });

@@ -4,7 +4,7 @@ import type { ColumnPlan } from '../src/csv/plan';
 import { ColumnValues } from '../src/csv/infer';
 import type { Field } from '../src/fields/fields';
 import { Export } from '../src/project/exporting';
-import { Import } from '../src/project/importing';
+import { Import, reasonsOf } from '../src/project/importing';
 
 interface Asked {
   readonly path: string;
@@ -31,7 +31,7 @@ function apiOf(answer: (asked: Asked) => { status?: number; body: unknown; heade
 const field = (id: string, type: Field['type'], custom: boolean): Field => ({
   id, name: id, type, options: [], required: false, indexed: true, editable: true, custom,
 });
-const NAME = field('name', 'text', false);
+const NAME = { ...field('name', 'text', false), name: 'Name' };
 const column = (header: string, target: ColumnPlan['target']): ColumnPlan => ({ header, target, inferred: 'text', values: new ColumnValues() });
 const COLUMNS = [column('name', { kind: 'field', field: 'name' }), column('Trade', { kind: 'new', type: 'enum', options: ['a'] })];
 
@@ -52,7 +52,7 @@ describe('an import', () => {
       return {
         body: {
           results: operations.map(({ create }) =>
-            create.name === 'bad' ? { status: 400, problem: { detail: 'No.', errors: [{ field: 'name', message: 'is bad' }] } } : created,
+            create.name === 'bad' ? { status: 400, problem: { detail: 'No.', errors: [{ field: 'name', message: 'is bad' }, { field: 'fields.trade_2', message: 'is no option' }] } } : created,
           ),
         },
       };
@@ -61,7 +61,8 @@ describe('an import', () => {
     const one = new Import(api, 'p', [NAME], () => Promise.resolve());
     await one.run(COLUMNS, fileOf(rows));
     expect(one.state.value).toMatchObject({ phase: 'done', done: 601, created: 600, indexed: 600, error: null });
-    expect(one.state.value.refused).toEqual([{ cells: ['bad', 'b'], reason: 'name is bad' }]);
+    expect(one.state.value.refused).toEqual([{ cells: ['bad', 'b'], reason: 'Name is bad; Trade is no option' }]);
+    expect(reasonsOf([...one.state.value.refused, { cells: [], reason: 'x' }, { cells: [], reason: 'x' }])).toEqual([['x', 2], ['Name is bad; Trade is no option', 1]]);
     const batches = asked.filter(({ path }) => path.endsWith('/batch'));
     expect(batches.map(({ body }) => (body['operations'] as unknown[]).length)).toEqual([500, 101]);
     expect(batches[0]?.body['return']).toBe('minimal');
@@ -128,7 +129,7 @@ describe('an export', () => {
     const one = new Export(api, 'p');
     await one.run({ ...query, raw: false }, sink);
     expect(one.state.value).toMatchObject({ phase: 'done', rows: 2 });
-    expect(told).toEqual(['num,name,cost\r\n', "1,'=1+1,5\r\n", '2,b,\r\n', 'closed']);
+    expect(told).toEqual(['num,Name,cost\r\n', "1,'=1+1,5\r\n", '2,b,\r\n', 'closed']);
     expect(asked.map(({ body }) => body['cursor'])).toEqual([undefined, 'c1']);
   });
 

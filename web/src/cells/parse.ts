@@ -1,6 +1,6 @@
 /** What people type or paste, as values. Pure. */
 import { LosslessNumber } from 'lossless-json';
-import type { Field } from '../fields/fields';
+import { optionMeant, type Field } from '../fields/fields';
 import type { CellValue } from '../fields/values';
 import { words } from '../words';
 
@@ -111,24 +111,18 @@ function parseBool(text: string): Parsed {
 }
 
 function parseOption(field: Field, text: string): Parsed {
-  const option = optionOf(field, text);
+  const option = optionMeant(field, text);
   return option === undefined ? refused(words.parse.option(text)) : value(option);
 }
 
 /** Options, separated by commas, semicolons or line ends. They come in the field's own order. */
 function parseOptions(field: Field, text: string): Parsed {
-  const whole = optionOf(field, text);
+  const whole = optionMeant(field, text);
   const parts = whole === undefined ? text.split(/[,;\n]/).map((part) => part.trim()).filter(Boolean) : [whole];
-  const unknown = parts.find((part) => optionOf(field, part) === undefined);
+  const unknown = parts.find((part) => optionMeant(field, part) === undefined);
   if (unknown !== undefined) return refused(words.parse.option(unknown));
-  const chosen = new Set(parts.map((part) => optionOf(field, part)));
+  const chosen = new Set(parts.map((part) => optionMeant(field, part)));
   return value(field.options.flatMap((option) => (chosen.has(option.value) ? [option.value] : [])));
-}
-
-function optionOf(field: Field, text: string): string | undefined {
-  const folded = text.toLowerCase();
-  const exact = field.options.find((option) => option.value === text);
-  return (exact ?? field.options.find((option) => option.value.toLowerCase() === folded))?.value;
 }
 
 function pad(number: number): string {

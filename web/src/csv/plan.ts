@@ -1,6 +1,6 @@
 /** What an import makes of the columns of a file, and of its rows. Pure. */
 import type { FieldType } from '../api/types';
-import type { Field } from '../fields/fields';
+import { optionMeant, type Field } from '../fields/fields';
 import { ColumnValues, valueOfCell } from './infer';
 
 /** Where the values of a column go. */
@@ -95,9 +95,17 @@ export function issueOf(row: readonly string[], ids: readonly (Field | null)[]):
     const cell = row[at] ?? '';
     if (!field || (field.type === 'text' ? cell : cell.trim()) === '') return;
     // What is no value of the type goes as it is: the API says what is wrong with it.
-    (field.custom ? custom : issue)[field.id] = valueOfCell(field.type, cell) ?? cell;
+    (field.custom ? custom : issue)[field.id] = asOptions(field, valueOfCell(field.type, cell) ?? cell);
   });
   return { ...issue, fields: custom };
+}
+
+/** A value with the options that its texts mean, each once; the API wants their exact values. */
+function asOptions(field: Field, value: string | boolean | readonly string[]): string | boolean | readonly string[] {
+  if (field.type !== 'enum' && field.type !== 'multi_enum') return value;
+  const meant = (text: string) => optionMeant(field, text) ?? text;
+  if (typeof value === 'string') return meant(value);
+  return typeof value === 'boolean' ? value : [...new Set(value.map(meant))];
 }
 
 function same(a: string, b: string): boolean {

@@ -1,5 +1,6 @@
 /** The fields of a project: those that every issue has, and its attributes. */
 import type { Attribute, FieldType, Project } from '../api/types';
+import { folded } from './fold';
 
 export type Option = Readonly<NonNullable<Attribute['options']>[number]>;
 
@@ -54,4 +55,12 @@ function fieldOf(attribute: Attribute): Field {
     editable: true,
     custom: true,
   };
+}
+
+/** The option that a text means: the one of this very value, else the only one that is equal without case and accents. */
+export function optionMeant({ options }: Pick<Field, 'options'>, text: string): string | undefined {
+  if (options.some(({ value }) => value === text)) return text;
+  const wanted = folded(text);
+  const [found, other] = options.filter(({ value }) => folded(value) === wanted);
+  return other ? undefined : found?.value;
 }

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { Typed } from '../cells/editors/editor';
 import { parseText, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
-import { newIssue, patchOf, type CellEdit, type Patch } from '../edits/change';
+import { newIssue, patchOf, type CellEdit, type Kept } from '../edits/change';
 import type { Outcome } from '../edits/editor';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
@@ -80,12 +80,18 @@ export class Actions {
     const beyond = single ? [] : block.slice(rows.length);
     const adds = beyond.length > 0 && (await this.ask(words.actions.addRows(beyond.length), words.actions.addRowsWhy, words.actions.add));
     const edits = rows.flatMap((row, place) => this.read(row, fields, (column) => textAt(place, column)));
-    const made = adds ? beyond.map((cells) => newIssue(this.bodyFrom(fields, cells))) : [];
+    const added = adds ? beyond.map((cells) => this.readNew(fields, cells)) : [];
     this.model.selection.value = {
       anchor: { row: range.top, column: range.left },
       reach: { row: range.top + Math.max(1, rows.length) - 1, column: range.left + fields.length - 1 },
     };
-    this.tell(await this.model.editor.apply({ edits, made }));
+    const outcome = await this.model.editor.apply({ edits, made: added.map(({ issue }) => issue) });
+    // Only now the new issues have numbers.
+    const refusedOf = new Map(added.map(({ issue, refused }) => [issue.body, refused]));
+    for (const { num, body } of outcome.taken.made) {
+      for (const { field, text, message } of refusedOf.get(body) ?? []) this.model.editor.refuse(num, field, text, message);
+    }
+    this.tell(outcome);
   }
 
   /** Repeat the cells of the source over another range. */
@@ -103,7 +109,9 @@ export class Actions {
         const originField = this.model.fieldAt(from.column);
         if (!origin || !originField || !field.editable || (origin === row && originField === field)) return [];
         const parsed = carried(origin, originField, field);
-        return parsed.ok ? [{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }] : [];
+        if (parsed.ok) return [{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }];
+        this.model.editor.refuse(row.num, field.id, textOf(originField.type, valueOf(origin, originField.id)), parsed.message);
+        return [];
       }),
     );
     await this.write(edits);
@@ -236,13 +244,18 @@ export class Actions {
     });
   }
 
-  /** The body of a new issue. An issue needs a name, so one without gets one. */
-  private bodyFrom(fields: readonly Field[], cells: readonly string[]): Patch {
+  /** A new issue by texts, and the texts that are no values of their fields. An issue needs a name, so one without gets one. */
+  private readNew(fields: readonly Field[], cells: readonly string[]): NewRow {
+    const refused: RefusedText[] = [];
     const values = fields.flatMap((field, column) => {
-      const parsed = parseText(field, cells[column] ?? '');
-      return field.editable && parsed.ok && parsed.value !== null ? [{ field: field.id, after: parsed.value }] : [];
+      const text = cells[column] ?? '';
+      if (!field.editable || !text.trim()) return [];
+      const parsed = parseText(field, text);
+      if (parsed.ok) return [{ field: field.id, after: parsed.value }];
+      refused.push({ field: field.id, text, message: parsed.message });
+      return [];
     });
-    return { name: words.actions.newName, ...patchOf(values, this.model.fields) };
+    return { issue: newIssue({ name: words.actions.newName, ...patchOf(values, this.model.fields) }), refused };
   }
 
   private fieldsFrom(left: number, count: number): readonly Field[] {
@@ -254,6 +267,18 @@ export class Actions {
     const fields = this.fieldsFrom(left, right - left + 1);
     return rows.map((row) => fields.map((field) => textOf(field.type, valueOf(row, field.id))));
   }
+}
+
+/** A text that is no value of its field. */
+interface RefusedText {
+  readonly field: string;
+  readonly text: string;
+  readonly message: string;
+}
+
+interface NewRow {
+  readonly issue: Kept;
+  readonly refused: readonly RefusedText[];
 }
 
 /** More rows than a request may write: they are never read, a job changes them. */

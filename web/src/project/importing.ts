@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError, isAbort, OfflineError } from '../api/problem';
 import { issueOf, type ColumnPlan } from '../csv/plan';
+import { fieldOfError } from '../edits/change';
 import type { Field } from '../fields/fields';
 import { fetchCounts } from './queries';
 
@@ -26,24 +27,34 @@ export interface ImportState {
   readonly error: unknown;
 }
 
+interface Refused {
+  readonly detail: string;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+}
+
 interface Outcome { readonly status: number; readonly reason: string }
 
 export class Import {
   readonly state = signal<ImportState>({ phase: 'fields', done: 0, created: 0, indexed: 0, refused: [], error: null });
   private readonly request = new AbortController();
+  /** The fields of the project, and those that the import has made. */
+  private known: readonly Field[];
 
   constructor(
     private readonly api: Api,
     private readonly project: string,
     private readonly fields: readonly Field[],
     private readonly wait: (seconds: number) => Promise<void> = pause,
-  ) {}
+  ) {
+    this.known = fields;
+  }
 
   /** Import the rows of a file, of which the first is the header. */
   async run(columns: readonly ColumnPlan[], batches: AsyncIterable<string[][]>): Promise<void> {
     try {
       const { total: before } = await fetchCounts(this.api, this.project, null, this.request.signal);
       const ids = await this.define(columns);
+      this.known = [...this.fields, ...ids.flatMap((field) => field ?? [])];
       this.put({ phase: 'rows' });
       let header = true;
       let waiting: string[][] = [];
@@ -107,7 +118,7 @@ export class Import {
           headers,
         });
         if (tries === MAX_TRIES || !body.results.some(({ status }) => passes(status))) {
-          return body.results.map(({ status, problem }) => ({ status, reason: problem ? reasonIn(problem) : '' }));
+          return body.results.map(({ status, problem }) => ({ status, reason: problem ? this.reasonIn(problem) : '' }));
         }
       } catch (error) {
         const again = error instanceof OfflineError || (error instanceof ApiError && passes(error.status));
@@ -132,18 +143,27 @@ export class Import {
     }
   }
 
+  /** Why the API refused a row: each faulty field by its name. */
+  private reasonIn({ detail, errors = [] }: Refused): string {
+    const nameOf = (path: string) => this.known.find(({ id }) => id === fieldOfError(path))?.name ?? path;
+    return errors.length ? errors.map(({ field, message }) => `${nameOf(field)} ${message}`).join('; ') : detail;
+  }
+
   private put(change: Partial<ImportState>): void {
     this.state.value = { ...this.state.peek(), ...change };
   }
 }
 
+/** How often rows were refused for each reason, the most frequent first. */
+export function reasonsOf(refused: readonly RefusedRow[]): readonly (readonly [reason: string, rows: number])[] {
+  const counts = new Map<string, number>();
+  for (const { reason } of refused) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  return [...counts].sort(([, one], [, other]) => other - one);
+}
+
 /** Whether the same request may succeed in a moment. */
 function passes(status: number): boolean {
   return status === 429 || status === 503;
-}
-
-function reasonIn({ detail, errors = [] }: { readonly detail: string; readonly errors?: readonly { field: string; message: string }[] }): string {
-  return errors.length ? errors.map(({ field, message }) => `${field} ${message}`).join('; ') : detail;
 }
 
 function pause(seconds: number): Promise<void> {

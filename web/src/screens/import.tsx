@@ -5,12 +5,15 @@ import { permits } from '../auth/session';
 import { look, type ColumnPlan, type Looked, type Target } from '../csv/plan';
 import { rowsOf } from '../csv/read';
 import { csvLine } from '../csv/write';
-import { Import } from '../project/importing';
+import { Import, reasonsOf, type RefusedRow } from '../project/importing';
 import type { ProjectModel } from '../project/model';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
 import { save } from '../ui/save';
 import { words } from '../words';
+
+/** Reasons for refused rows that are shown. */
+const REASONS = 10;
 
 interface ImportWindowProps {
   readonly model: ProjectModel;
@@ -170,6 +173,7 @@ function Progress({ file, rows, running }: { readonly file: File; readonly rows:
         )}
       </div>
       {phase === 'failed' && <Refusal error={error} />}
+      {refused.length > 0 && <Reasons refused={refused} />}
       <div class="row-end">
         {refused.length > 0 && (
           <button class="button" type="button" onClick={() => void download()}>
@@ -183,5 +187,18 @@ function Progress({ file, rows, running }: { readonly file: File; readonly rows:
         )}
       </div>
     </>
+  );
+}
+
+/** Why rows were refused: the most frequent reasons. The file of refused rows has each row's. */
+function Reasons({ refused }: { readonly refused: readonly RefusedRow[] }) {
+  const reasons = reasonsOf(refused);
+  return (
+    <ul class="import-reasons" aria-label={words.import.reasons}>
+      {reasons.slice(0, REASONS).map(([reason, rows]) => (
+        <li key={reason}>{words.import.because(rows, reason)}</li>
+      ))}
+      {reasons.length > REASONS && <li>{words.import.moreReasons(reasons.length - REASONS)}</li>}
+    </ul>
   );
 }

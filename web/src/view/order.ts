@@ -1,6 +1,7 @@
 /** Whether a row still stands where the sort wants it. Pure. */
 import type { SortKey } from '../api/types';
 import type { Field } from '../fields/fields';
+import { folded } from '../fields/fold';
 import { valueOf, type CellValue, type Row } from '../fields/values';
 
 /** Negative where the first row comes before the second; never zero for two issues. */
@@ -58,9 +59,4 @@ function compareText(a: string, b: string): number {
 
 function place(field: Field, value: CellValue): number {
   return field.options.findIndex((option) => option.value === value);
-}
-
-/** As the API folds texts: without case and accents. */
-function folded(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }

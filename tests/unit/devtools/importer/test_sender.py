@@ -77,7 +77,7 @@ class Server:
 
 def send(server: Callable[[httpx.Request], httpx.Response], batch: Batch) -> Outcome:
     api = Api("http://api", lambda: "t", transport=httpx.MockTransport(server), sleep=lambda _: None)
-    return deliver(api, "p", "import", batch)
+    return deliver(api, "p", "import", {"kind": "Kind of part"}, batch)
 
 
 def batch_of(*titles: str) -> Batch:
@@ -92,6 +92,22 @@ def test_refused_rows_are_reported_and_the_others_created() -> None:
     assert [(refusal.row, refusal.reason, refusal.values) for refusal in outcome.refused] == [
         (2, "bad: 400", {"title": "bad"})
     ]
+
+
+def test_a_reason_names_the_columns() -> None:
+    errors = [
+        {"field": "fields.kind", "message": "has no option 'x'"},
+        {"field": "fields.kind.0", "message": "is odd"},
+        {"field": "title", "message": "is long"},
+    ]
+
+    def server(_: httpx.Request) -> httpx.Response:
+        problem = {"detail": "The request is not valid.", "errors": errors}
+        return httpx.Response(200, json={"results": [{"status": 400, "problem": problem}]})
+
+    (refusal,) = send(server, batch_of("a")).refused
+    assert refusal.reason == "Kind of part has no option 'x'; Kind of part is odd; title is long"
+    assert refusal.errors == errors
 
 
 @pytest.mark.parametrize("status", [429, 503, 413])

@@ -1,0 +1,66 @@
+"""What an import makes of the states and options of a project that is there already."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from devtools.importer.client import Api
+from devtools.importer.plan import Attribute, Plan
+from devtools.importer.source import Row
+from devtools.importer.spelling import Spellings
+from devtools.importer.target import prepare
+from gridview.schema.catalog import FieldType
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("closed", "closed"),
+        ("Closed", "closed"),
+        ("RESUME", "Résumé"),
+        ("strasse", "Straße"),
+        ("Beam", "Beam"),
+        ("BEAM", "BEAM"),
+        ("shut", "shut"),
+    ],
+)
+def test_the_exact_option_comes_first_then_the_only_one_that_compares_equal(value: str, meant: str) -> None:
+    spellings = Spellings(["open", "closed", "Résumé", "Straße", "beam", "Beam"])
+    assert spellings.meant(value) == meant
+    assert spellings.missing([value]) == ([value] if meant in ("BEAM", "shut") else [])
+
+
+def test_a_file_of_another_spelling_adds_no_options_and_gives_those_of_the_project() -> None:
+    project: dict[str, Any] = {
+        "created": "2026-11-23T21:00:00Z",
+        "states": [{"id": "1", "value": "open"}, {"id": "2", "value": "closed"}],
+        "attributes": [
+            {"id": "kind", "type": "enum", "options": [{"id": "1", "value": "beam"}]},
+            {"id": "tags", "type": "multi_enum", "options": [{"id": "1", "value": "wet"}]},
+        ],
+    }
+    patched: dict[str, Any] = {}
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.method == "PATCH":
+            patched[request.url.path.split("/")[-1]] = json.loads(request.content)
+        return httpx.Response(200, json=project)
+
+    api = Api("http://api", lambda: "t", transport=httpx.MockTransport(answer), sleep=lambda _: None)
+    attributes = (
+        Attribute("Kind", "kind", FieldType.ENUM, ("BEAM", "Beam")),
+        Attribute("Tags", "tags", FieldType.MULTI_ENUM, ("Wet", "dry")),
+    )
+    plan = Plan(2, "Title", "Status", ("Open", "Closed"), attributes, ())
+    created, prepared = prepare(api, "bridge", "Bridge", plan)
+    assert created == project["created"]
+    assert patched == {"tags": {"options": [{"id": "1", "value": "wet"}, {"value": "dry"}]}}
+    row = Row(1, {"Title": "a", "Status": "Closed", "Kind": "BEAM", "Tags": "Wet;WET;dry"})
+    assert json.loads(prepared.operation(row))["create"] == {
+        "name": "a",
+        "state": "closed",
+        "fields": {"kind": "beam", "tags": ["wet", "dry"]},
+    }
+    assert prepared.columns == {"name": "Title", "state": "Status", "kind": "Kind", "tags": "Tags"}

@@ -1,0 +1,18 @@
+/** Texts as the API compares them: without case and accents. Pure. */
+
+/** Sorts behind all marks that an accent can have, so that NFD puts these ahead of it. */
+const LAST_MARK = '\u0345';
+
+/** A text in the form that is compared: NFKD, without marks of a nonzero combining class, case-folded. */
+export function folded(text: string): string {
+  return Array.from(text.normalize('NFKD'), (character) => (isAccent(character) ? '' : caseFolded(character))).join('');
+}
+
+function isAccent(character: string): boolean {
+  return character === LAST_MARK || (character > '\u02ff' && !(LAST_MARK + character).normalize('NFD').startsWith(LAST_MARK));
+}
+
+/** JavaScript has no case folding. Dotless i alone is folded otherwise: its capital is that of i. */
+function caseFolded(character: string): string {
+  return character === 'ı' ? character : character.toLowerCase().toUpperCase().toLowerCase();
+}
