@@ -180,14 +180,11 @@ class Shown:
         if tally.repaired:
             self._print(f"{tally.repaired:,} were wrong and are repaired.")
         if tally.unsettled:
-            self._print(
-                f"{tally.unsettled:,} were written all the time and could not be judged; check again."
-            )
-        self._print(
-            f"{tally.wrong:,} are wrong, in {tally.differences:,} places."
-            if tally.wrong
-            else "No difference remains."
-        )
+            self._print(f"{tally.unsettled:,} could not be judged while others wrote to them. Run it again.")
+        if tally.wrong:
+            self._print(f"{tally.wrong:,} are wrong, in {tally.differences:,} places.")
+        else:
+            self._print("No other difference remains." if tally.unsettled else "No difference remains.")
 
     def _print(self, line: str) -> None:
         self._console.print(line, markup=False)

@@ -33,7 +33,7 @@ _FOUR: _Steps = (("create", 1), ("create", 2), ("create", 3), ("create", 4))
 _WAITING: _Steps = (("change", 1), ("clear", 2), ("remove", 3), ("create", 5), ("back", 1))
 
 
-def _derived(world: World, steps: _Steps) -> None:
+def derived(world: World, steps: _Steps) -> None:
     """Changes that are made and taken in by a batch each."""
     for word, num in steps:
         points.do(world, word, num)
@@ -43,9 +43,9 @@ def _derived(world: World, steps: _Steps) -> None:
 def _fold(world: World) -> Scene:
     """A fold of several batches, over blocks that were folded before."""
     quiet = races.quiet_drawn(world)
-    _derived(world, _FOUR)
+    derived(world, _FOUR)
     world.fold_all()
-    _derived(world, _WAITING)
+    derived(world, _WAITING)
     return Scene(quiet, world.fold(Catalogs()))
 
 
@@ -54,13 +54,13 @@ def _fold(world: World) -> Scene:
 
 def _another(steps: _Steps, world: World, _: Run) -> None:
     """Others take in some changes, and another fold comes to its end."""
-    _derived(world, steps)
+    derived(world, steps)
     world.fold_all()
 
 
 def _another_dies(writes: int, world: World, _: Run) -> None:
     """Another fold takes in what came meanwhile and dies; what it has sent last lands in the end."""
-    _derived(world, (("change", 4),))
+    derived(world, (("change", 4),))
     other = world.fold(Catalogs())
     points.to_write(world, other, writes)
     if not other.invocation.ended:
@@ -149,9 +149,9 @@ def _between() -> Iterator[Race]:
 def _groups(world: World) -> Scene:
     """Somebody counts the issues of each kind; what waits is folded while he does."""
     quiet = races.quiet_drawn(world)
-    _derived(world, _FOUR)
+    derived(world, _FOUR)
     world.fold_all()
-    _derived(world, _WAITING)
+    derived(world, _WAITING)
     catalog, viewer = world.catalog(), (world.tenant, "eve", Role.VIEWER)
     used = Used(Catalogs(), catalog)
     asked = {"by": ["kind"], "limit": 500}

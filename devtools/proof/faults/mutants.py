@@ -49,6 +49,7 @@ FIRST = {
         "journal: all is read between two calls of a fold",
         "journal: a fold runs between two calls of a reader",
     ),
+    "repairs": ("journal: a repair meets others", "journal: a fold meets a repair"),
     "questions": ("readers", "definitions", "stream", "blocks"),
     "together": ("together: undo", "together: jobs", "together: webhooks", "together: all"),
 }

@@ -11,7 +11,7 @@ from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
-from devtools.proof.faults import chains_truth, journal_races, races, truth
+from devtools.proof.faults import chains_truth, journal_races, races, repair_races, truth
 from devtools.proof.faults.drawn import WEATHERS, Drawn
 from devtools.proof.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
 from devtools.proof.faults.project import MEMORY, PROJECT, SMALL, Engine
@@ -95,6 +95,8 @@ def _constants_of(seed: int) -> Constants:
             "maintenance.job_worker.SLICE": 1 + seed // 3 % 4,
             **SMALL[seed // len(_FAMILIES) % len(SMALL)],
         }
+    if seed >= repair_races.REPAIR_RACES:
+        return races.constants_of(repair_races.race_of(seed))
     if seed >= journal_races.JOURNAL_RACES:
         return races.constants_of(journal_races.race_of(seed))
     if seed >= races.RACES:
@@ -163,6 +165,8 @@ def family_of(seed: int) -> Family:
         return Family(f"journal: {alike.name}", lambda world, _: alike.play(world, seed - JOURNALLED))
     if seed >= RANDOM:
         return _FAMILIES[seed % len(_FAMILIES)]
+    if seed >= repair_races.REPAIR_RACES:
+        return Family(repair_races.race_of(seed).family, repair_races.play)
     if seed >= journal_races.JOURNAL_RACES:
         return Family(journal_races.race_of(seed).family, journal_races.play)
     if seed >= races.RACES:
@@ -183,7 +187,8 @@ def seeds(count: int) -> Iterator[int]:
     points = (kill_points() + job_points() + races.race_points())[:plain]
     yield from points
     yield from range(RANDOM, RANDOM + plain - len(points))
-    kinds = kill_points(journal=True), job_points(journal=True), journal_races.race_points()
+    points = kill_points(journal=True), job_points(journal=True)
+    kinds = *points, journal_races.race_points(), repair_races.race_points()
     alike = spread(kinds, with_journals)
     yield from (JOURNALLED + seed for seed in alike)
     yield from range(TOGETHER, TOGETHER + together)

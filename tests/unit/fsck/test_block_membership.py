@@ -16,6 +16,7 @@ from gridview.index.blocks import HEAD, Block, BlockChange, Unreadable
 from gridview.index.families import NUMBERS
 from gridview.index.fence_cache import Fences
 from gridview.index.ledger import Intent
+from gridview.support.errors import Overloaded
 from tests.support import damage
 from tests.support.block_truth import assert_chains
 from tests.support.damage import PROJECT, TENANT, catalog_of, key_of
@@ -54,7 +55,7 @@ def membership(table: Table) -> BlockMembership:
 
 
 def misplaced(table: MemoryTable, *doubts: SuspectKey, through: Table | None = None) -> list[Misplaced]:
-    return list(membership(through or table).misplaced(doubts, catalog_of(table)))
+    return list(membership(through or table).judge(doubts, catalog_of(table)).misplaced)
 
 
 def spoil(table: MemoryTable, doubt: SuspectKey, *, present: bool) -> None:
@@ -186,13 +187,40 @@ def test_a_block_is_not_amended_by_a_ledger_that_has_changed_since(table: Memory
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
         if attempted.writes and not raced:
             raced.append(attempted.key)
-            spoil(
-                table, PLACES[0], present=False
-            )  # another writes the block, and somebody is at work on the issue
-            revision = table.items[key_of(2), keys.LEDGER]["revision"]
-            damage.change(table, key_of(2), keys.LEDGER, {"revision": revision + 1})
+            spoil(table, PLACES[0], present=False)  # another writes the block, and the issue leaves it
+            ledger = table.items[key_of(2), keys.LEDGER]
+            applied = {family: one for family, one in ledger["applied"].items() if family != NUMBERS}
+            revision = ledger["revision"] + 1
+            damage.change(table, key_of(2), keys.LEDGER, {"revision": revision, "applied": applied})
         return perform()
 
     membership(table.seen_through(around)).amend([PLACES[0]])
     assert raced
     assert membership(table).doubtful({PLACES[0]: True}) == [PLACES[0]]
+
+
+def test_a_repair_that_loses_a_block_is_carried_out_on_the_block_of_now(table: MemoryTable) -> None:
+    spoil(table, PLACES[0], present=False)
+    raced: list[Any] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes and len(raced) < 3:
+            raced.append(attempted.key)
+            spoil(table, PLACES[0], present=False)
+        return perform()
+
+    membership(table.seen_through(around)).amend([PLACES[0]])
+    assert len(raced) == 3
+    assert_right(table)
+
+
+def test_a_repair_that_always_loses_says_so(table: MemoryTable) -> None:
+    spoil(table, PLACES[0], present=False)
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes:
+            spoil(table, PLACES[0], present=False)
+        return perform()
+
+    with pytest.raises(Overloaded):
+        membership(table.seen_through(around)).amend([PLACES[0]])

@@ -225,7 +225,7 @@ def test_a_block_is_not_taken_out_that_another_has_mended() -> None:
     table.put({**table.items[place("two")], "set": b"\x07"})
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
-        if attempted.operation == "delete" and table.items[place("two")]["write_id"] == "d2":
+        if attempted.writes and table.items[place("two")]["write_id"] == "d2":
             table.put(replace(TWO, write_id="d5").to_item(TENANT, PROJECT))
         return perform()
 

@@ -1,29 +1,33 @@
-"""Checks that each issue is in exactly the blocks that its ledger names, and repairs those where it is not.
+"""Checks that each issue is in exactly the blocks in which its ledger and the journal place it, and repairs those where it is not.
 
-A ledger that is finished before and after the read of a block determines the block's content. An issue that another writer is
-working on is left to that writer; in a journalled project, one whose last change is behind the watermark is left to the fold. The
-repair follows the protocol of every block writer (`block_writer`): read the blocks, then the ledgers, then write the blocks under
-the write ids that were read.
+A ledger that is finished before and after the read of a block determines the block's content, together with the journal items that
+are not folded into the block (`derivations`). An issue that another writer is working on cannot be judged until that writer is done.
+
+A repair reads the blocks, then the ledgers, then the journal, and writes the blocks under the write ids that were read. A repair that
+loses a block to another writer examines the issue again: what a block is to hold may have changed with its position.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple
 
-from gridview.dynamodb.expressions import Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.encoding.sort_strings import body_of
+from gridview.fsck.derivations import Derivations
 from gridview.fsck.issue_diff import Collection, compared
-from gridview.index.block_writer import BlockWriter, still_at
+from gridview.index.block_writer import BlockWriter
 from gridview.index.blocks import Block, KeyChange
 from gridview.index.families import is_key, keys_of
 from gridview.index.fence_cache import Fences
 from gridview.index.journal import Head
 from gridview.index.journal_log import Log
-from gridview.index.ledger import Ledger
+from gridview.index.ledger import NUMBER
 from gridview.schema.catalog import Catalog
+from gridview.support import backoff
 from gridview.support.concurrency import chunked, in_threads
+from gridview.support.errors import Overloaded
 
 _AT_ONCE = 500
 """Doubts that are examined together."""
@@ -52,6 +56,21 @@ class Misplaced(NamedTuple):
         return SuspectKey(self.num, self.family, self.key)
 
 
+class Judged(NamedTuple):
+    """What became of doubts: those that are true, and those that cannot be judged before a writer or the fold is done."""
+
+    misplaced: Sequence[Misplaced]
+    unsettled: Sequence[SuspectKey]
+
+
+class _State(Enum):
+    """How an issue looks at the second read."""
+
+    SOUND = "sound"
+    WRONG = "wrong by itself, which is reported of the issue"
+    CHANGED = "its ledger has changed"
+
+
 @dataclass(frozen=True, slots=True)
 class BlockMembership:
     """The blocks of one project, compared with its issues' ledgers."""
@@ -62,20 +81,29 @@ class BlockMembership:
     project: str
     journalled: bool
 
-    def misplaced(self, doubts: Iterable[SuspectKey], catalog: Catalog) -> Iterator[Misplaced]:
-        """The doubts that are true, limited to issues that nobody is working on and with which nothing else is wrong.
+    def judge(self, doubts: Iterable[SuspectKey], catalog: Catalog) -> Judged:
+        """The doubts that are true, limited to issues with which nothing else is wrong, and those that cannot be judged yet.
 
         Strongly consistent reads of each block and ledger, and of all items of misplaced issues. Overloaded, Unreadable.
         """
+        misplaced: list[Misplaced] = []
+        unsettled: list[SuspectKey] = []
         for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
-            chains, wrong, ledgers = self._examine(some)
+            chains, derivations = self._examine(some)
+            wrong, unknown = _compared(chains, some, derivations)
+            unsettled += unknown
             if wrong:
                 # Check once more, between two reads of the ledgers that find them unchanged.
                 told = [one.suspect for one in wrong]
                 self._read(chains, told)
-                wrong = list(_wrong(chains, told, ledgers))
-                sound = self._sound({one.num for one in wrong}, ledgers, catalog)
-                yield from (one for one in wrong if one.num in sound)
+                wrong, unknown = _compared(chains, told, derivations)
+                states = self._states({one.num for one in wrong}, derivations, catalog)
+                misplaced += (one for one in wrong if states[one.num] is _State.SOUND)
+                unsettled += (
+                    *unknown,
+                    *(one.suspect for one in wrong if states[one.num] is _State.CHANGED),
+                )
+        return Judged(misplaced, unsettled)
 
     def doubtful(self, expected: Mapping[SuspectKey, bool]) -> list[SuspectKey]:
         """The keys on which the blocks disagree with the expectation: a strongly consistent read of each block."""
@@ -88,67 +116,95 @@ class BlockMembership:
         ]
 
     def amend(self, doubts: Iterable[SuspectKey]) -> None:
-        """Correct the blocks by the ledgers where these doubts are true.
+        """Correct the blocks by the ledgers and the journal where these doubts are true and can be judged.
 
-        A strongly consistent read of each block and ledger, and a write of each block in which something is wrong. Overloaded,
-        Unreadable.
+        A strongly consistent read of each block and ledger, and a write of each block in which something is wrong. Overloaded, also
+        if other writers keep changing the same blocks; Unreadable.
         """
         for some in chunked(dict.fromkeys(doubts), _AT_ONCE):
-            chains, wrong, ledgers = self._examine(some)
-            told = {one.suspect for one in wrong}
-            if not told <= set(some):  # a block is read by the keys that are then written to it
-                chains, wrong, ledgers = self._examine(list(told))
-                wrong = [one for one in wrong if one.suspect in told]
+            self._amend(some)
+
+    def _amend(self, doubts: Sequence[SuspectKey]) -> None:
+        rechained = False
+        for _ in range(backoff.ATTEMPTS):
+            chains, wrong = self._wrong(doubts)
+            if not wrong:
+                return
+            if self.journalled and not rechained and _begins_a_chain(chains, wrong):
+                # A fold that has read the blocks that were there before must not count what it wrote to them.
+                self._log.rechain()
+                rechained = True
+                continue
             places = [
                 KeyChange(self._issue(one.num), one.family, one.key, present=one.missing) for one in wrong
             ]
-            if places:
-                revisions = {self._issue(num): ledger.revision for num, ledger in ledgers.items()}
-                _raise_first(chains.write(places, still_at(self.table, revisions, intent=False)).failed)
+            written = chains.write(places, _none_of_them)
+            _raise_first(written.failed)
+            doubts = [one for one in doubts if self._issue(one.num) in written.lost]
+        raise Overloaded("Other writers keep changing the same blocks. Try again.")
 
-    def _examine(
-        self, doubts: Sequence[SuspectKey]
-    ) -> tuple[BlockWriter, list[Misplaced], Mapping[int, Ledger]]:
+    def _wrong(self, doubts: Sequence[SuspectKey]) -> tuple[BlockWriter, list[Misplaced]]:
+        """What is wrong, and the blocks that were read for it, by the keys that are then written to them."""
+        chains, derivations = self._examine(doubts)
+        wrong, _ = _compared(chains, doubts, derivations)
+        told = {one.suspect for one in wrong}
+        if not told <= set(doubts):
+            chains, derivations = self._examine(list(told))
+            wrong = [one for one in _compared(chains, list(told), derivations)[0] if one.suspect in told]
+        return chains, wrong
+
+    def _examine(self, doubts: Sequence[SuspectKey]) -> tuple[BlockWriter, Derivations]:
         head = self._head()  # before the blocks: what is folded by now is in them
-        chains = BlockWriter(self.table, self.tenant, self.project, self.fences)
+        chains = BlockWriter(self.table, self.tenant, self.project, self.fences, begins_at=_watermark(head))
         self._read(chains, doubts)
-        ledgers = self._finished({one.num for one in doubts}, head)
-        return chains, list(_wrong(chains, doubts, ledgers)), ledgers
+        return chains, self._derivations({one.num for one in doubts}, head)
 
     def _read(self, chains: BlockWriter, doubts: Iterable[SuspectKey]) -> None:
         places = (KeyChange(self._issue(one.num), one.family, one.key, present=True) for one in doubts)
         _raise_first(chains.read(places))
 
+    @property
+    def _log(self) -> Log:
+        return Log(self.table, self.tenant, self.project)
+
     def _head(self) -> Head | None:
-        return Log(self.table, self.tenant, self.project).head() if self.journalled else None
+        return self._log.head() if self.journalled else None
 
-    def _finished(self, numbers: Iterable[int], head: Head | None) -> dict[int, Ledger]:
-        """The intact, finished ledgers; the empty ledger for an issue that has none."""
-        wanted = {num: (self._issue(num), keys.LEDGER) for num in sorted(numbers)}
-        found = self.table.batch_get(list(wanted.values()), consistent=True).items
-        read = {
-            num: self._collection(key[0], [found[key]] if key in found else [], head).read_ledger()
-            for num, key in wanted.items()
-        }
-        return {num: ledger for num, ledger in read.items() if ledger is not None and ledger.intent is None}
+    def _derivations(self, numbers: Iterable[int], head: Head | None) -> Derivations:
+        """What ledgers and the journal say of these issues: a read unit for each ledger, and the journal if one is ahead."""
+        wanted = {(self._issue(num), keys.LEDGER): num for num in sorted(numbers)}
+        found = self.table.batch_get(list(wanted), consistent=True).items
+        stored = {wanted[key]: item for key, item in found.items()}
+        ahead = head is not None and any(item.get(NUMBER, 0) > head.folded for item in stored.values())
+        waiting = self._log.all_behind(head.folded) if head is not None and ahead else []
+        committed = {item.number: item for item in waiting}
+        ledgers = {}
+        for key, num in wanted.items():
+            collection = Collection.of(key[0], [stored[num]] if num in stored else [])
+            collection.look_up(head)
+            collection.look_behind(committed.get)
+            ledger = collection.read_ledger()
+            if ledger is not None and ledger.intent is None:
+                ledgers[num] = ledger
+        return Derivations(ledgers, stored, waiting)
 
-    def _sound(self, numbers: Iterable[int], ledgers: Mapping[int, Ledger], catalog: Catalog) -> set[int]:
-        """The issues whose own items are right, and whose ledgers are unchanged."""
-
+    def _states(
+        self, numbers: Iterable[int], derivations: Derivations, catalog: Catalog
+    ) -> Mapping[int, "_State"]:
+        """Whether issues still have the ledgers that were read, and are right themselves."""
         head = self._head()
 
-        def judge(num: int) -> bool:
+        def state(num: int) -> _State:
             key = self._issue(num)
-            collection = self._collection(key, self.table.query_all(key, consistent=True), head)
-            return collection.read_ledger() == ledgers[num] and not compared(collection, catalog)
+            collection = Collection.of(key, self.table.query_all(key, consistent=True))
+            if not derivations.unchanged(num, collection.ledger):
+                return _State.CHANGED
+            collection.look_up(head)
+            collection.look_behind(self._log.standing)
+            return _State.WRONG if compared(collection, catalog) else _State.SOUND
 
         chosen = sorted(numbers)
-        return {num for num, sound in zip(chosen, in_threads(judge, chosen), strict=True) if sound}
-
-    def _collection(self, key: str, items: Iterable[Item], head: Head | None) -> Collection:
-        collection = Collection.of(key, items)
-        collection.look_up(head)
-        return collection
+        return dict(zip(chosen, in_threads(state, chosen), strict=True))
 
     def _issue(self, num: int) -> str:
         return keys.issue(self.tenant, self.project, num)
@@ -159,24 +215,41 @@ def _raise_first(failed: Mapping[str, Exception]) -> None:
         raise error
 
 
-def _wrong(
-    chains: BlockWriter, doubts: Iterable[SuspectKey], ledgers: Mapping[int, Ledger]
-) -> Iterator[Misplaced]:
+def _watermark(head: Head | None) -> int:
+    return 0 if head is None else head.folded
+
+
+def _begins_a_chain(chains: BlockWriter, wrong: Iterable[Misplaced]) -> bool:
+    """Whether a block to write is the first one of a chain of which no block is there."""
+    return any(not chains.covering(one.family, one.key).write_id for one in wrong)
+
+
+def _none_of_them(_: frozenset[str]) -> frozenset[str]:
+    """No issue whose block another writer has changed is written before it has been examined again."""
+    return frozenset()
+
+
+def _compared(
+    chains: BlockWriter, doubts: Iterable[SuspectKey], derivations: Derivations
+) -> tuple[list[Misplaced], list[SuspectKey]]:
+    """The doubts that are true as of the blocks that were read, and those that cannot be judged."""
+    wrong, unknown = [], []
     for one in doubts:
-        if one.num in ledgers:
-            block = chains.covering(one.family, one.key)
-            wanted = _key_of(block, one, ledgers[one.num])
-            if (wanted is not None) is not _holds(block, one):
-                key = one.key if wanted is None else wanted
-                yield Misplaced(one.num, one.family, key, block.id, wanted is not None)
+        block = chains.covering(one.family, one.key)
+        strings = derivations.strings(one.num, block)
+        if strings is None:
+            unknown.append(one)
+            continue
+        wanted = _key_of(block, one, strings)
+        if (wanted is not None) is not _holds(block, one):
+            key = one.key if wanted is None else wanted
+            wrong.append(Misplaced(one.num, one.family, key, block.id, wanted is not None))
+    return wrong, unknown
 
 
-def _key_of(block: Block, doubt: SuspectKey, ledger: Ledger) -> str | None:
+def _key_of(block: Block, doubt: SuspectKey, strings: Iterable[str]) -> str | None:
     """The key that an issue should have in a block: any if the block does not tell keys apart, else the doubtful one."""
-    derived = ledger.applied.get(doubt.family)
-    if derived is None or not is_key(derived, doubt.num):
-        return None
-    wanted = keys_of(doubt.family, derived)
+    wanted = {key for string in strings if is_key(string, doubt.num) for key in keys_of(doubt.family, string)}
     if block.detailed:
         return doubt.key if doubt.key in wanted else None
     return min(filter(block.covers, wanted), default=None)

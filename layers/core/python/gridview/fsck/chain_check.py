@@ -48,10 +48,14 @@ Doubted = Callable[[Sequence[SuspectKey]], None]
 
 
 class ChainPiece(NamedTuple):
-    """The faults in the blocks of a piece of a chain, except in their content; and where the next piece begins, if any."""
+    """The faults in the blocks of a piece of a chain, except in their content; and where the next piece begins, if any.
+
+    `moved`: it has no faults, but writers changed it meanwhile, so that not all of it was checked.
+    """
 
     faults: list[Difference]
     next: str | None
+    moved: bool = False
 
 
 def former_families(catalog: Catalog) -> list[str]:
@@ -94,12 +98,14 @@ def look_at_chain(chain: Chain, at: str, doubted: Doubted) -> ChainPiece:
         except Unreadable:
             faults.append(_fault(chain, block_id, DifferenceKind.UNREADABLE))
     found.sort(key=lambda block: block.lower)
-    faults += _Structure(chain, {block.id: block for block in found}).faults(first=not at)
+    structure = _Structure(chain, {block.id: block for block in found})
+    faults += structure.faults(first=not at)
     faults += _of_each(chain, found, items)
+    moved = structure.moved or (bool(found) and found[-1].upper != following)
     if has_entries(chain.family):
         covering = found if items else [Block.head(chain.family)]
-        _compare_with_entries(chain, covering, doubted)
-    return ChainPiece(faults, following)
+        moved |= not _compare_with_entries(chain, covering, doubted)
+    return ChainPiece(faults, following, moved and not faults)
 
 
 def _fault(
@@ -129,6 +135,8 @@ class _Structure:
     def __init__(self, chain: Chain, known: Mapping[str, Block]) -> None:
         self._chain = chain
         self._known = known
+        self.moved = False
+        """Whether what looked wrong had changed when it was read again."""
 
     def faults(self, *, first: bool) -> Iterator[Difference]:
         """All faults between blocks. `first`: the piece begins the chain."""
@@ -145,7 +153,9 @@ class _Structure:
 
     def _of_the_head(self) -> Iterator[Difference]:
         head = self._known.get(HEAD)
-        if head is None and self._chain.get(HEAD) is None and any(map(self._stands, self._known.values())):
+        if head is None and self._chain.get(HEAD) is not None:
+            self.moved = True
+        elif head is None and any(map(self._stands, self._known.values())):
             yield _fault(self._chain, HEAD, DifferenceKind.CHAIN, "it is missing")
         elif head is not None and head.lower != FIRST:
             yield _fault(self._chain, HEAD, DifferenceKind.CHAIN, head.lower, FIRST)
@@ -191,13 +201,16 @@ class _Structure:
             return None
 
     def _stands(self, block: Block) -> bool:
-        return (self._chain.get(block.id) or {}).get("write_id") == block.write_id
+        stands = bool((self._chain.get(block.id) or {}).get("write_id") == block.write_id)
+        self.moved |= not stands
+        return stands
 
 
-def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted) -> None:
-    """Compare blocks, in order, with the sort entries between their fences."""
+def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted) -> bool:
+    """Compare blocks, in order, with the sort entries between their fences. Whether all of them have a block."""
     if not found:
-        return
+        return True
+    covered = True
     lowers = [block.lower for block in found]
     seen: dict[str, dict[str, BitMap]] = defaultdict(lambda: defaultdict(BitMap))
     for page in _entries(chain, found[0].lower, found[-1].upper):
@@ -205,8 +218,11 @@ def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted
         for item in page:
             key, num = item[keys.SORT], keys.parse_issue(item[keys.PK]).num
             block = found[max(bisect_right(lowers, key) - 1, 0)]
-            if not is_key(key, num) or not block.covers(key):
-                continue  # not a key, or one without a block: both are reported elsewhere
+            if not is_key(key, num):
+                continue  # reported of the issue
+            if not block.covers(key):
+                covered = False
+                continue
             body = body_of(key) if block.sets is not None else ""
             seen[block.id][body].add(num)
             if num not in (block.members if block.sets is None else block.sets.get(body, ())):
@@ -220,6 +236,7 @@ def _compare_with_entries(chain: Chain, found: Sequence[Block], doubted: Doubted
             for num in numbers - seen[block.id].get(body, BitMap())
         )
         doubted([SuspectKey(num, chain.family, key) for num, key in strays if key is not None])
+    return covered
 
 
 def _entries(chain: Chain, lower: str, upper: str | None) -> Iterator[Sequence[Item]]:

@@ -4,19 +4,25 @@ This repairs only what lies between blocks. Missing and stray keys in blocks are
 
 In a journalled project a gap gets a block of its own, which counts as folded up to the watermark: repairs fill it by what is
 folded, and folds by what is not. A neighbour that took it over could be folded further, and would never be given what lies between.
+
+A fold may have read a chain before it is repaired, and passed over what it could not read. So each repair is a transaction with the
+journal's head: it holds at the watermark that was read, and no fold that has begun before can move the watermark any more.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from gridview.dynamodb.errors import ConditionFailed, TransactionFailed
-from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, put
+from gridview.dynamodb.expressions import ABSENT, Bound, Condition, Item, Write, delete, put
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index import blocks
-from gridview.index.block_writer import BlockWriter, fence_of, unchanged
+from gridview.index.block_writer import BlockWriter, Replay, fence_of, unchanged
 from gridview.index.blocks import FIRST, HEAD, Block, Unreadable
 from gridview.index.fence_cache import Fences
+from gridview.index.fold import keys_of_members
+from gridview.index.journal import Head
 from gridview.index.journal_log import Log
 from gridview.support import backoff
 from gridview.support.errors import Overloaded
@@ -80,10 +86,11 @@ def straighten(chain: Chain, fences: Fences) -> None:
     Readers may miss issues until `block_membership` has corrected the content. Overloaded if other writers keep changing the chain.
     A strongly consistent read of each block, and two writes for each fault.
     """
+    log = Log(chain.table, chain.tenant, chain.project)
     for attempt in range(backoff.ATTEMPTS):
-        head = Log(chain.table, chain.tenant, chain.project).known_head(consistent=True)
+        head = log.known_head(consistent=True)
         try:
-            found = _straightened(chain, None if head is None else head.folded)
+            found = _straightened(chain, head)
             break
         except (ConditionFailed, TransactionFailed):
             backoff.pause(attempt)
@@ -91,15 +98,17 @@ def straighten(chain: Chain, fences: Fences) -> None:
         raise Overloaded("Other writers keep changing the same blocks. Try again.")
     large = [block for block in found if blocks.oversize(block)]
     if large:
-        BlockWriter(chain.table, chain.tenant, chain.project, fences).tidy(large)
+        # Ledgers are ahead of the blocks of a journalled project, so a split has to ask the journal too.
+        replay = None if head is None else Replay(head.folded, partial(keys_of_members, log, head, ()))
+        BlockWriter(chain.table, chain.tenant, chain.project, fences, replay).tidy(large)
 
 
-def _straightened(chain: Chain, watermark: int | None) -> list[Block]:
+def _straightened(chain: Chain, head: Head | None) -> list[Block]:
     stored = chain.all()
-    found = sorted(_readable(chain, stored), key=lambda block: (block.lower, block.id != HEAD))
+    found = sorted(_readable(chain, head, stored), key=lambda block: (block.lower, block.id != HEAD))
     if not found:
         return []
-    straight = _linked(chain, found, watermark)
+    straight = _linked(chain, found, head)
     for place, block in enumerate(straight):
         item = stored.get(block.id)
         as_stored = item is not None and item["write_id"] == block.write_id
@@ -108,63 +117,72 @@ def _straightened(chain: Chain, watermark: int | None) -> list[Block]:
     return straight
 
 
-def _readable(chain: Chain, stored: Mapping[str, Item]) -> Iterator[Block]:
+def _readable(chain: Chain, head: Head | None, stored: Mapping[str, Item]) -> Iterator[Block]:
     """The readable blocks; the others are removed."""
     for block_id, item in stored.items():
         try:
             yield Block.from_item(item)
         except Unreadable:
-            chain.table.delete(chain.key(block_id), chain.directory, _as_read(item))
+            _repair(chain, head, delete(chain.key(block_id), chain.directory, _as_read(item)))
 
 
-def _linked(chain: Chain, found: Sequence[Block], watermark: int | None) -> list[Block]:
-    """The blocks linked from the first fence to the last, without a gap. `watermark`: None without a journal."""
+def _repair(chain: Chain, head: Head | None, *writes: Write) -> None:
+    """Change which blocks there are or what they cover, together with the head of the journal."""
+    log = Log(chain.table, chain.tenant, chain.project)
+    chain.table.transact([*writes, *([] if head is None else [log.rechaining(head)])])
+
+
+def _linked(chain: Chain, found: Sequence[Block], journal: Head | None) -> list[Block]:
+    """The blocks linked from the first fence to the last, without a gap. `journal`: its head, if there is one."""
     head = next((block for block in found if block.id == HEAD), Block.head(chain.family))
-    straight = [head if head.lower == FIRST else _moved_to_the_front(chain, head)]
+    straight = [head if head.lower == FIRST else _moved_to_the_front(chain, journal, head)]
     for block in found:
         before = straight[-1]
         if block.id == HEAD:
             continue
         if block.lower <= before.lower:
-            chain.table.delete(chain.key(block.id), chain.directory, unchanged(block))
+            _repair(chain, journal, delete(chain.key(block.id), chain.directory, unchanged(block)))
         elif (before.upper, before.next) == (block.lower, block.id):
             straight.append(block)
         else:
-            straight[-1:] = _joined(chain, before, block, watermark)
+            straight[-1:] = _joined(chain, before, block, journal)
     last = straight[-1]
-    if watermark is not None and last.upper is not None:
-        straight[-1:] = _filled(chain, last, None, watermark)
+    if journal is not None and last.upper is not None:
+        straight[-1:] = _filled(chain, last, None, journal)
     elif last.write_id and (last.upper, last.next) != (None, None):
         straight[-1] = _put(chain, last, blocks.fitted(last, None, None))
     return straight
 
 
-def _filled(chain: Chain, before: Block, block: Block | None, watermark: int) -> tuple[Block, ...]:
+def _filled(chain: Chain, before: Block, block: Block | None, journal: Head) -> tuple[Block, ...]:
     """Put a block into the gap between two others, or behind the last one."""
     upper, following = (None, None) if block is None else (block.lower, block.id)
-    gap = blocks.empty(chain.family, before.upper or FIRST, upper, following, watermark)
+    gap = blocks.empty(chain.family, before.upper or FIRST, upper, following, journal.folded)
     first = blocks.fitted(before, gap.lower, gap.id)
     second = () if block is None else (blocks.touched(block),)
-    chain.table.transact(
-        [
-            put(first.to_item(chain.tenant, chain.project), unchanged(before)),
-            put(gap.to_item(chain.tenant, chain.project), ABSENT),
-            *(put(one.to_item(chain.tenant, chain.project), unchanged(block or one)) for one in second),
-        ]
+    _repair(
+        chain,
+        journal,
+        put(first.to_item(chain.tenant, chain.project), unchanged(before)),
+        put(gap.to_item(chain.tenant, chain.project), ABSENT),
+        *(put(one.to_item(chain.tenant, chain.project), unchanged(block or one)) for one in second),
     )
     return first, gap, *second
 
 
-def _joined(chain: Chain, before: Block, block: Block, watermark: int | None) -> tuple[Block, ...]:
+def _joined(chain: Chain, before: Block, block: Block, journal: Head | None) -> tuple[Block, ...]:
     """Link two neighbours. The second is written too, as proof that it has not been merged away meanwhile."""
-    if watermark is not None and before.upper is not None and before.upper < block.lower:
-        return _filled(chain, before, block, watermark)
+    if journal is not None and before.upper is not None and before.upper < block.lower:
+        return _filled(chain, before, block, journal)
     first, second = blocks.fitted(before, block.lower, block.id), blocks.touched(block)
-    chain.table.transact(
-        [
-            put(first.to_item(chain.tenant, chain.project), unchanged(before)),
-            put(second.to_item(chain.tenant, chain.project), unchanged(block)),
-        ]
+    if journal is not None and not before.write_id:  # the first block was missing
+        empty = blocks.empty(chain.family, FIRST, block.lower, block.id, journal.folded)
+        first = replace(empty, id=HEAD)
+    _repair(
+        chain,
+        journal,
+        put(first.to_item(chain.tenant, chain.project), unchanged(before)),
+        put(second.to_item(chain.tenant, chain.project), unchanged(block)),
     )
     return first, second
 
@@ -174,10 +192,12 @@ def _put(chain: Chain, before: Block, after: Block) -> Block:
     return after
 
 
-def _moved_to_the_front(chain: Chain, head: Block) -> Block:
+def _moved_to_the_front(chain: Chain, journal: Head | None, head: Block) -> Block:
     """The chain with a head that begins at the first fence."""
     front = Block(chain.family, HEAD, FIRST, head.upper, head.next, head.write_id, head.sets, head.rest)
-    return _put(chain, head, blocks.fitted(front, head.upper, head.next))
+    after = blocks.fitted(front, head.upper, head.next)
+    _repair(chain, journal, put(after.to_item(chain.tenant, chain.project), unchanged(head)))
+    return after
 
 
 def _as_read(item: Item) -> Condition:

@@ -13,12 +13,21 @@ from typing import NamedTuple
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import chain_check, journal_check
-from gridview.fsck.block_membership import BlockMembership, Misplaced, SuspectKey
+from gridview.fsck.block_membership import BlockMembership, Judged, Misplaced, SuspectKey
 from gridview.fsck.chain_check import FamilySets
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.definitions import Definitions
 from gridview.fsck.issue_diff import Difference, DifferenceKind
-from gridview.fsck.progress import BY_HAND, BY_NUMBER, JOURNAL, RESTLESS, Finding, Visit
+from gridview.fsck.progress import (
+    AFTER_REPAIR,
+    BY_HAND,
+    BY_NUMBER,
+    JOURNAL,
+    RESTLESS,
+    STUCK,
+    Finding,
+    Visit,
+)
 from gridview.fsck.repairs import TOGETHER, Repairs
 from gridview.index.block_writer import Impassable
 from gridview.index.blocks import Unreadable
@@ -29,6 +38,8 @@ from gridview.index.journal_log import Log
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import DefinitionsMissing, require_deleted
 from gridview.support import clock
+from gridview.support.concurrency import chunked
+from gridview.support.errors import Overloaded
 
 _SIDE_BY_SIDE = 8
 """Chains that are checked in parallel."""
@@ -40,11 +51,22 @@ _OLD_SETS = 60.0
 """Seconds after which bitmaps are read again."""
 
 
+_TRIES = 4
+"""How often doubts are looked at, and how often a chain, before they are left for the next run."""
+
+_PAUSE = 1.0
+"""Seconds between two looks at an issue that another writer is working on."""
+
+_BY_HAND = frozenset({DifferenceKind.LOST, DifferenceKind.HEADLESS})
+"""Faults of a journal that nothing else can repair."""
+
+
 class Visited(NamedTuple):
-    """The faults that a visit found, and the visits that follow from it."""
+    """The faults that a visit found, the visits that follow from it, and how many places in blocks it could not judge."""
 
     findings: Sequence[Finding] = ()
     further: Sequence[Visit] = ()
+    unsettled: int = 0
 
 
 def side_by_side(visits: Sequence[Visit]) -> Sequence[Visit]:
@@ -97,21 +119,28 @@ class Visits:
     def _visited_journal(self, visit: Visit, catalog: Catalog) -> Visited:
         """The journal of a project; then its blocks, unless nothing can be told of them.
 
-        Whatever waits is folded before blocks are repaired: of an issue that waits nobody can tell what a block is to have.
+        A repair folds first. A damaged chain stops the fold, so what is left then is judged once more after the blocks.
         """
         log = Log(self._table, visit.tenant, visit.project)
-        found = left = self._faults(log)
-        if self._repair is not None:
-            self._repair.fold(log)
-            left = self._faults(log)
-        headless = any(one.kind is DifferenceKind.HEADLESS for one in left)
-        further = () if headless else [visit._replace(what=part) for part in self._parts(catalog)]
-        findings = []
-        if left:
-            findings = [Finding(log.partition, left, reason="" if self._repair is None else BY_HAND)]
-        elif found:
-            findings = [Finding(log.partition, found, repaired=True)]
-        return Visited(findings, further)
+        again = visit.at == AFTER_REPAIR
+        found = self._faults(log)
+        if self._repair is None:
+            return Visited(_findings(log, found, ""), self._blocks_of(visit, catalog, found))
+        self._repair.fold(log)
+        left = self._faults(log)
+        lost = [one for one in left if one.kind in _BY_HAND and not again]
+        stuck = [one for one in left if one.kind not in _BY_HAND]
+        repaired = [one for one in found if one not in left]
+        findings = [Finding(log.partition, repaired, repaired=True)] if repaired else []
+        findings += _findings(log, lost, BY_HAND)
+        if again:
+            return Visited([*findings, *_findings(log, stuck, STUCK)])
+        later = [visit._replace(at=AFTER_REPAIR)] if stuck else []
+        return Visited(findings, [*self._blocks_of(visit, catalog, left), *later])
+
+    def _blocks_of(self, visit: Visit, catalog: Catalog, faults: Sequence[Difference]) -> Sequence[Visit]:
+        headless = any(one.kind is DifferenceKind.HEADLESS for one in faults)
+        return () if headless else [visit._replace(what=part) for part in self._parts(catalog)]
 
     def _faults(self, log: Log) -> list[Difference]:
         head = log.known_head(consistent=True)
@@ -148,14 +177,17 @@ class Visits:
         chain = Chain(self._table, *visit[:3])
         doubtful = self._doubtful(visit, catalog)
         piece = chain_check.look_at_chain(chain, visit.at, doubtful.take)
-        if piece.faults and self._repair is not None:
-            for fault in piece.faults:
-                doubtful.found[fault.key].append(fault)
-            self._repair.straighten(*visit[:3])
+        for _ in range(_TRIES):
+            if not piece.moved and (not piece.faults or self._repair is None):
+                break
+            doubtful.begin_again(piece.faults)
+            if piece.faults and self._repair is not None:
+                with suppress(Overloaded):  # the next look tells what is left
+                    self._repair.straighten(*visit[:3])
             piece = chain_check.look_at_chain(chain, visit.at, doubtful.take)
-        for fault in piece.faults:
-            (doubtful.found if self._repair is None else doubtful.left)[fault.key].append(fault)
-        return Visited(doubtful.findings, [] if piece.next is None else [visit._replace(at=piece.next)])
+        doubtful.leave_faults(piece.faults)
+        further = [] if piece.next is None else [visit._replace(at=piece.next)]
+        return Visited(doubtful.findings, further, len(doubtful.unsettled) + piece.moved)
 
     def _visited_numbers(self, visit: Visit, catalog: Catalog) -> Visited:
         project = visit._replace(at="")
@@ -169,7 +201,7 @@ class Visits:
         doubtful = self._doubtful(visit, catalog)
         chain_check.look_at_numbers(self._table, catalog, self._sets[2], first, stop, doubtful.take)
         further = [visit._replace(at=str(stop))] if stop <= last else []
-        return Visited(doubtful.findings, further)
+        return Visited(doubtful.findings, further, len(doubtful.unsettled))
 
     def _doubtful(self, visit: Visit, catalog: Catalog) -> "_Doubtful":
         own = visit.tenant, visit.project
@@ -177,51 +209,87 @@ class Visits:
         return _Doubtful(membership, catalog, self._repair)
 
 
+def _findings(log: Log, faults: Sequence[Difference], reason: str) -> list[Finding]:
+    return [Finding(log.partition, faults, reason=reason)] if faults else []
+
+
 class _Doubtful:
-    """Settles doubts as they come, repairs on request, and collects the findings."""
+    """Settles doubts as they come, repairs on request, and collects the findings and what could not be judged."""
 
     def __init__(self, membership: BlockMembership, catalog: Catalog, repair: Repairs | None) -> None:
         self._membership = membership
         self._catalog = catalog
         self._repair = repair
-        self.found: dict[str, list[Difference]] = defaultdict(list)
-        self.left: dict[str, list[Difference]] = defaultdict(list)
+        self._found: dict[str, list[Difference]] = defaultdict(list)
+        self._left: dict[str, list[Difference]] = defaultdict(list)
+        self.unsettled: set[SuspectKey] = set()
 
     def take(self, doubts: Sequence[SuspectKey]) -> None:
         by_family: dict[str, list[SuspectKey]] = defaultdict(list)
         for doubt in doubts:
             by_family[doubt.family].append(doubt)
         for family, some in by_family.items():
-            # Otherwise the chain is reported; its content is checked once the chain is repaired.
-            with suppress(Impassable, Unreadable):
-                self._judge(family, some)
+            for together in chunked(some, TOGETHER):
+                try:
+                    self._settle(family, together)
+                except (Impassable, Unreadable):
+                    self.unsettled.update(together)  # until the chain, which is reported, is repaired
 
-    def _judge(self, family: str, doubts: Sequence[SuspectKey]) -> None:
-        membership = self._membership
-        if self._repair is None:
-            self._keep(self.found, family, membership.misplaced(doubts, self._catalog))
-            return
-        for at in range(0, len(doubts), TOGETHER):
-            some = doubts[at : at + TOGETHER]
-            self._keep(self.found, family, membership.misplaced(some, self._catalog))
-            self._repair.amend(membership, some)
-            self._keep(self.left, family, membership.misplaced(some, self._catalog))
+    def begin_again(self, faults: Sequence[Difference]) -> None:
+        """These faults between blocks are repaired now, and all doubts come once more."""
+        self.unsettled.clear()
+        for fault in faults:
+            if fault not in self._found[fault.key]:
+                self._found[fault.key].append(fault)
+
+    def leave_faults(self, faults: Sequence[Difference]) -> None:
+        """Faults between blocks that are there in the end."""
+        for fault in faults:
+            (self._found if self._repair is None else self._left)[fault.key].append(fault)
+
+    def _settle(self, family: str, doubts: Sequence[SuspectKey]) -> None:
+        """Judge doubts, and repair what is wrong, until nothing is wrong or open."""
+        judged = Judged((), ())
+        for attempt in range(_TRIES):
+            if attempt:
+                self._work_on(doubts, judged)
+            judged = self._membership.judge(doubts, self._catalog)
+            self._keep(self._found, family, judged.misplaced)
+            wrong = () if self._repair is None else judged.misplaced
+            doubts = [*judged.unsettled, *(one.suspect for one in wrong)]
+            if not doubts:
+                return
+        if self._repair is not None:
+            self._keep(self._left, family, judged.misplaced)
+        self.unsettled.update(judged.unsettled)
+
+    def _work_on(self, doubts: Sequence[SuspectKey], judged: Judged) -> None:
+        """Repair what is wrong, and give other writers and the fold the time to finish what cannot be judged."""
+        membership, repair = self._membership, self._repair
+        if repair is not None and judged.misplaced:
+            with suppress(Overloaded):  # tried again, and otherwise reported as left
+                repair.amend(membership, doubts)
+        if judged.unsettled:
+            clock.sleep(_PAUSE)
+            if repair is not None and membership.journalled:
+                repair.fold(Log(membership.table, membership.tenant, membership.project))
 
     def _keep(self, kept: dict[str, list[Difference]], family: str, misplaced: Iterable[Misplaced]) -> None:
         membership = self._membership
         chain = Chain(membership.table, membership.tenant, membership.project, family)
         for one in misplaced:
-            told = kept[chain.key(one.block_id)]
-            if len(told) < _TOLD:
-                told.append(chain_check.told(chain, one))
+            told, difference = kept[chain.key(one.block_id)], chain_check.told(chain, one)
+            if len(told) < _TOLD and difference not in told:
+                told.append(difference)
 
     @property
     def findings(self) -> list[Finding]:
         """Faults in blocks, including those already repaired."""
         if self._repair is None:
-            return [Finding(key, some) for key, some in self.found.items()]
-        left = [Finding(key, some, reason=RESTLESS) for key, some in self.left.items()]
-        mended = [
-            Finding(key, some, repaired=True) for key, some in self.found.items() if key not in self.left
+            return [Finding(key, some) for key, some in self._found.items()]
+        left = {one for some in self._left.values() for one in some}
+        repaired = {key: [one for one in some if one not in left] for key, some in self._found.items()}
+        return [
+            *(Finding(key, some, repaired=True) for key, some in repaired.items() if some),
+            *(Finding(key, some, reason=RESTLESS) for key, some in self._left.items()),
         ]
-        return [*mended, *left]

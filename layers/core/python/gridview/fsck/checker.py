@@ -17,7 +17,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.chain_visits import Visits, side_by_side
 from gridview.fsck.definitions import Definitions
-from gridview.fsck.issue_diff import Collection, Difference, DifferenceKind, compared
+from gridview.fsck.issue_diff import LEFT_ALONE, Collection, Difference, DifferenceKind, compared
 from gridview.fsck.progress import RESTLESS, Finding, Suspect, Tally, Visit
 from gridview.fsck.repairs import TOGETHER, Repairs
 from gridview.fsck.walks import IssueWalk, WalkStep, collections
@@ -193,8 +193,10 @@ class Check:
         if repair is None or not proven:
             return [Finding(suspect.key, wrong) for suspect, wrong in proven]
         mended = repair.issues([suspect.key for suspect, _ in proven])
-        reasons = [_reason(mended[suspect.key]) for suspect, _ in proven]
         after = self._look_again([suspect for suspect, _ in proven], pool)
+        reasons = [
+            _reason(mended[suspect.key], left) for (suspect, _), (_, left) in zip(proven, after, strict=True)
+        ]
         results: list[Finding | Suspect] = []
         for (suspect, wrong), reason, (fingerprint, left) in zip(proven, reasons, after, strict=True):
             if not left:
@@ -230,6 +232,7 @@ class Check:
         further = [one for some in visited for one in some.further if one not in visits]
         self.tally.visits = further + visits[len(chosen) :]
         for some in visited:
+            self.tally.unsettled += some.unsettled
             for finding in some.findings:
                 self._tell(finding)
 
@@ -242,8 +245,8 @@ class Check:
         self._found(finding)
 
 
-def _reason(mended: bool | Exception) -> str | None:
-    """Why a repair is impossible; None if it succeeded, or may succeed later."""
+def _reason(mended: bool | Exception, left: Iterable[Difference]) -> str | None:
+    """Why a repair is impossible, if something is left; None if it succeeded, or may succeed later."""
     match mended:
         case DefinitionsMissing() | ItemTooLarge() | Underivable():
             return str(mended)
@@ -251,6 +254,8 @@ def _reason(mended: bool | Exception) -> str | None:
             return None
         case Exception():
             raise mended
+    if any(one.kind not in LEFT_ALONE for one in left):
+        return None  # another writer has begun since
     return "It is not derived data, so a person must look at it."
 
 

@@ -71,6 +71,10 @@ class DifferenceKind(StrEnum):
     """A family that nobody writes or reads any more still has blocks."""
 
 
+LEFT_ALONE = frozenset({DifferenceKind.UNKNOWN, DifferenceKind.ORPHAN})
+"""The faults of items that are not derived: only a person can say what they are there for."""
+
+
 class Difference(NamedTuple):
     """One fault. `found` and `expected` hold values of the issue, for the operator's eyes only."""
 

@@ -15,6 +15,9 @@ BY_HAND = "A person must look at it: point-in-time recovery has what is gone."
 RESTLESS = "It keeps changing."
 """The reason reported if a repair was done and something is still wrong."""
 
+STUCK = "The fold cannot pass it. Repair again."
+"""The reason reported of what waits in a journal after the blocks were repaired."""
+
 
 class Suspect(NamedTuple):
     """An issue that looked wrong. It is checked again at `due` (a stored instant)."""
@@ -28,7 +31,7 @@ class Suspect(NamedTuple):
 
 class Visit(NamedTuple):
     """The part of a project's blocks still to check: a family from the fence `at` on, `BY_NUMBER` from that issue number on,
-    its `JOURNAL`, or all of the project ("").
+    its `JOURNAL`, or all of the project (""). `at` is AFTER_REPAIR for a journal that is checked again after the blocks.
     """
 
     tenant: str
@@ -39,6 +42,9 @@ class Visit(NamedTuple):
 
 JOURNAL = "@"
 """The journal of a project, which is checked before its blocks."""
+
+AFTER_REPAIR = "again"
+"""The journal of a project is checked once more, since its fold may have waited for the repair of a block."""
 
 BY_NUMBER = "#"
 """The part of a project that is checked by issue number."""
@@ -58,7 +64,7 @@ class Tally:
     """Progress of a check: the counts so far, the suspects, ordered by due time, and the blocks still to check.
 
     The counts are of issues checked, found wrong and in how many places, repaired, and left for the next run because they kept
-    changing. `dead` are blocks that were met of families that are no more. They are checked last, since a family's blocks are met
+    changing (issues, and their places in blocks). `dead` are blocks that were met of families that are no more. They are checked last, since a family's blocks are met
     at many places.
     """
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
-from gridview.dynamodb.expressions import Item
+from gridview.dynamodb.expressions import Condition, Item
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.fsck.issue_diff import Collection, DifferenceKind, compared, is_entry
+from gridview.fsck.issue_diff import LEFT_ALONE, Collection, compared, is_entry
 from gridview.index.committer import Superseded, settled
 from gridview.index.families import with_entries
 from gridview.index.fence_cache import Fences
@@ -31,9 +31,6 @@ from gridview.support.errors import Overloaded
 
 _LEAP = 100
 """Revisions skipped if a ledger is lost: more than there may be writes in flight under unknown revisions."""
-
-_LEFT_ALONE = frozenset({DifferenceKind.UNKNOWN, DifferenceKind.ORPHAN})
-"""Items that are not derived, so that only a person can tell their purpose."""
 
 _TOLD = (DefinitionsMissing, ItemTooLarge, Overloaded, Superseded, Underivable, UnknownSpec)
 
@@ -114,7 +111,7 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
         raise Underivable("not the key of an issue") from error
     foreign = [item for item in collection.strangers if is_entry(item)]
     for item in foreign:  # no ledger knows of them
-        table.delete(key, item[keys.SK])
+        _remove(table, item)
     issue = collection.issue
     # Read after the ledger, so that the ledger was never derived from anything newer than the document, unless somebody restored
     # an older document by hand, which then holds.
@@ -125,16 +122,28 @@ def _prepare(table: Table, catalogs: Catalogs, key: str, hint: int) -> _Prepared
     if catalog is None and collection.document is not None:
         require_deleted(table, issue.tenant, issue.project)
     ledger = _look_up(table, collection, catalog)
-    malformed = [keys.order(issue.tenant, issue.project, order_id) for order_id in collection.malformed]
-    if ledger is None:
-        malformed.append(keys.LEDGER)
-    for sort_key in malformed:  # nobody else writes it: it fails every condition
-        table.delete(key, sort_key)
+    malformed = [collection.entries[order_id] for order_id in collection.malformed]
+    if ledger is None and collection.ledger is not None:
+        malformed.append(collection.ledger)
+    for item in malformed:  # nobody else writes it: it fails every condition
+        _remove(table, item)
     if ledger is None or malformed:
         return _prepare(table, catalogs, key, hint)._replace(changed=True)
     planned = _plan(collection, ledger, catalog, hint)
     work = None if planned is None else Work(catalog, key, ledger, planned, thorough=True)
     return _Prepared(work, stale, bool(foreign) or mended)
+
+
+def _remove(table: Table, item: Item) -> None:
+    """Remove an item, unless another repair was faster, and a sound one is there."""
+    stored = item.get("revision")
+    as_read = Condition("revision = :revision", values={":revision": stored})
+    with suppress(ConditionFailed):
+        table.delete(
+            item[keys.PK],
+            item[keys.SK],
+            as_read if "revision" in item else Condition("attribute_not_exists(revision)"),
+        )
 
 
 def _mend_expiry(table: Table, document: Item | None) -> bool:
@@ -169,7 +178,7 @@ def _plan(collection: Collection, ledger: Ledger, catalog: Catalog | None, hint:
         image.order if image else ImageVersion(max(ledger.version, collection.version, hint), removed=True)
     )
     unheard_of = image is None and hint > 0 and ledger.order < order
-    wrong = any(one.kind not in _LEFT_ALONE for one in compared(collection, catalog))
+    wrong = any(one.kind not in LEFT_ALONE for one in compared(collection, catalog))
     standing = with_entries(target)
     if not wrong and not unheard_of and collection.live == standing:
         return None

@@ -37,7 +37,7 @@ class Repairs:
         self._lock = Lock()
 
     def issues(self, partition_keys: Sequence[str]) -> dict[str, bool | Exception]:
-        """`mend_all`. An issue's repair requires writable blocks, so the project's chains are made passable first."""
+        """`mend_all`. Without a journal an issue's repair writes blocks, so the project's chains are made passable first."""
         for key in partition_keys:
             self._make_passable(key)
         return mend_all(self._table, self._catalogs, dict.fromkeys(partition_keys, 0), self._fences)
@@ -47,7 +47,10 @@ class Repairs:
         straighten(Chain(self._table, tenant, project, family), self._fences)
 
     def amend(self, membership: BlockMembership, doubts: Sequence[SuspectKey]) -> None:
-        """Add issues to the blocks from which they are missing, and remove them from those in which they are stray."""
+        """Add issues to the blocks from which they are missing, and remove them from those in which they are stray.
+
+        Overloaded: it may succeed later.
+        """
         replace(membership, fences=self._fences).amend(doubts)
 
     def fold(self, log: Log) -> None:
@@ -74,7 +77,7 @@ class Repairs:
             if (tenant, project) in self._passable:
                 return
             catalog = current_catalog(self._table, self._catalogs, tenant, project)
-            for family in () if catalog is None else families_of(catalog):
+            for family in () if catalog is None or catalog.journalled else families_of(catalog):
                 self.straighten(tenant, project, family)
             self._passable.add((tenant, project))
 

@@ -75,13 +75,22 @@ class BlockWriter:
     """The chains of one project, for one batch: `read`, then `write`, possibly several times."""
 
     def __init__(
-        self, table: Table, tenant: str, project: str, fences: Fences, replay: Replay | None = None
+        self,
+        table: Table,
+        tenant: str,
+        project: str,
+        fences: Fences,
+        replay: Replay | None = None,
+        *,
+        begins_at: int = 0,
     ) -> None:
+        """`begins_at`: the position of the first block of a new chain, which a repair fills by what is folded already."""
         self._table = table
         self._tenant = tenant
         self._project = project
         self._fences = fences
         self._replay = replay
+        self._begins_at = begins_at
         self._sorted: Sequence[KeyChange] = ()
         """The changes of a replay, in the order of their keys."""
         self._blocks: dict[BlockAddress, Block] = {}
@@ -262,7 +271,7 @@ class BlockWriter:
 
         def bring(block_key: BlockAddress) -> Block | None:
             here, read = wanted[block_key], self._blocks[block_key]
-            position = 0
+            position = 0 if read.write_id else self._begins_at
             if self._replay is not None:
                 # All that waits between its fences, wherever the keys were looked for: the position says that nothing is left out.
                 here, position = self._waiting(read), self._replay.position
@@ -410,8 +419,8 @@ def _linked_alone(table: Table, tenant: str, project: str, family: str, listed: 
     return found
 
 
-def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> StillOurs:
-    """A check that the ledgers of issues are at these revisions (0: no ledger), with an intent or without.
+def still_at(table: Table, revisions: Mapping[str, int]) -> StillOurs:
+    """A check that the ledgers of issues are at these revisions, with an intent.
 
     Costs a strongly consistent read of each.
     """
@@ -420,9 +429,7 @@ def still_at(table: Table, revisions: Mapping[str, int], *, intent: bool) -> Sti
         wanted = [(issue, keys.LEDGER) for issue in sorted(issues)]
         found = table.batch_get(wanted, consistent=True, paths=STANDING).items
         return frozenset(
-            issue
-            for issue in issues
-            if stands_at(found.get((issue, keys.LEDGER)), revisions[issue], intent=intent)
+            issue for issue in issues if stands_at(found.get((issue, keys.LEDGER)), revisions[issue])
         )
 
     return ask

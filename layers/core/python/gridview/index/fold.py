@@ -48,7 +48,7 @@ def fold(
     # Read after the items: whoever put one knew no younger definitions.
     catalog = current_catalog()
     if catalog is not None:
-        replay = Replay(passed[-1].number, partial(_keys_at, log, head, passed))
+        replay = Replay(passed[-1].number, partial(keys_of_members, log, head, passed))
         for changes in last_words(log.partition, passed, frozenset(families_of(catalog))).values():
             _write(log, fences, replay, changes, send_poison)
     log.advance(head, passed)
@@ -97,10 +97,13 @@ def _write(
         raise error
 
 
-def _keys_at(log: Log, head: Head, passed: Sequence[JournalItem], block: Block) -> Iterable[str]:
-    """The keys of a plain block's members as of its position: a read unit for each ledger, and the journal behind `passed`."""
+def keys_of_members(log: Log, head: Head, passed: Sequence[JournalItem], block: Block) -> Iterable[str]:
+    """The keys of a plain block's members as of its position: a read unit for each ledger, and the journal behind `passed`, the
+    first items after the watermark.
+    """
     wanted = {(keys.issue(log.tenant, log.project, num), keys.LEDGER): num for num in block.members}
     paths = *paths_of(block.family), (NUMBER,)
     stored = log.table.batch_get(list(wanted), consistent=True, paths=paths).items
     ledgers = {wanted[key]: ledger for key, ledger in stored.items()}
-    return keys_at(block, ledgers, [*passed, *log.all_behind(passed[-1].number)], head)
+    last = passed[-1].number if passed else head.folded
+    return keys_at(block, ledgers, [*passed, *log.all_behind(last)], head)

@@ -169,13 +169,18 @@ def cut(changes: Iterable[IssueChange], limit: int = MAX_BYTES) -> Iterator[list
         yield group
 
 
+RECHAINED = "rechained"
+"""The attribute of a stored head that changes with each repair of a chain."""
+
+
 @dataclass(frozen=True)
 class Head:
     """What is known of a whole journal: the `last` number given out, and the watermark `folded`.
 
     No number up to the watermark is missing; each is folded, and its sort entries are there. `emptied` are the empty ones among
     them. `waiting` is about the weight of what is not folded yet. `due` (a stored instant) is when the fold is to look
-    next; None if nothing waits. When it looked before (`seen_at`, seconds since 1970), `seen` was the last number.
+    next; None if nothing waits. When it looked before (`seen_at`, seconds since 1970), `seen` was the last number. `rechained` changes
+    with each repair of a chain of blocks.
     """
 
     last: int = 0
@@ -186,6 +191,7 @@ class Head:
     seen: int = 0
     seen_at: float = 0.0
     trail: tuple[tuple[int, float], ...] = ()
+    rechained: str = ""
 
     def committed(self, number: int) -> bool | None:
         """Whether the item of a number is there and not empty; None behind the watermark, where the items have to tell."""
@@ -217,6 +223,7 @@ class Head:
             item.get("seen", 0),
             item.get("seen_at", 0) / 1_000,
             tuple((number, at / 1_000) for number, at in item.get("trail", ())),
+            item.get(RECHAINED, ""),
         )
 
 

@@ -1,5 +1,6 @@
 """Reads and writes the journal of a project."""
 
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,10 +8,19 @@ from typing import Any
 from pyroaring import BitMap
 
 from gridview.dynamodb.errors import ConditionFailed
-from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition
+from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, set_attribute
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.index.journal import EXPIRES_DAYS, PATIENCE, Head, IssueChange, JournalItem, Listing, weight
+from gridview.index.journal import (
+    EXPIRES_DAYS,
+    PATIENCE,
+    RECHAINED,
+    Head,
+    IssueChange,
+    JournalItem,
+    Listing,
+    weight,
+)
 from gridview.support import clock
 from gridview.support.errors import Overloaded
 
@@ -152,18 +162,38 @@ class Log:
         return True
 
     def advance(self, head: Head, passed: Sequence[JournalItem]) -> Head | None:
-        """Move the watermark from where it was read over these items; None if another fold has moved it: 1 write unit."""
+        """Move the watermark from where it was read over these items: 1 write unit.
+
+        None if another fold has moved it, or if a repair has changed a chain since, whose blocks may then lack these items.
+        """
         emptied = head.emptied | BitMap(record.number for record in passed if not record.changes)
         folded = sum(weight(record.changes) for record in passed)
         number = passed[-1].number
         trail = head.trail_to(number, clock.seconds())
         moved = {"folded": number, "emptied": emptied.serialize(), "trail": trail}
-        at = Condition("folded = :folded", values={":folded": head.folded})
+        unmoved = Condition("folded = :folded", values={":folded": head.folded}).also(_rechained_at(head))
         try:
-            item = self.table.update(self.partition, keys.FOLD, at, assign=moved, add={"waiting": -folded})
+            item = self.table.update(
+                self.partition, keys.FOLD, unmoved, assign=moved, add={"waiting": -folded}
+            )
         except ConditionFailed:
             return None
         return Head.from_item(item)
+
+    def rechaining(self, head: Head) -> Write:
+        """The write of a transaction that repairs a chain: no fold that has begun before can move the watermark any more.
+
+        Its condition is that the watermark is where it was read.
+        """
+        unmoved = Condition("folded = :folded", values={":folded": head.folded})
+        return set_attribute(self.partition, keys.FOLD, RECHAINED, secrets.token_hex(4), unmoved)
+
+    def rechain(self) -> None:
+        """No fold that has begun before can move the watermark any more: 1 write unit. Overloaded if there is no head."""
+        try:
+            self.table.update(self.partition, keys.FOLD, PRESENT, assign={RECHAINED: secrets.token_hex(4)})
+        except ConditionFailed as error:
+            raise Overloaded(f"{self.partition} has no head; try again.") from error
 
     def rest(self, due: str) -> str | None:
         """Say that nothing waits, or else that the fold is due again at an instant, and return that: 1 write unit, and 2 in GSI1.
@@ -181,3 +211,10 @@ class Log:
             self.table.update(self.partition, keys.FOLD, PRESENT, assign=again)
             return due
         return None
+
+
+def _rechained_at(head: Head) -> Condition:
+    """The condition that no repair has changed a chain since the head was read."""
+    if not head.rechained:
+        return Condition(f"attribute_not_exists({RECHAINED})")
+    return Condition(f"{RECHAINED} = :rechained", values={":rechained": head.rechained})

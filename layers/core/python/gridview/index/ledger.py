@@ -178,10 +178,9 @@ STANDING = (("revision",), ("intent",))
 """The paths of a stored ledger that `stands_at` looks at."""
 
 
-def stands_at(item: Mapping[str, Any] | None, revision: int, *, intent: bool) -> bool:
-    """Whether a stored ledger (None: there is none, revision 0) is at this revision, with an intent or without."""
-    stored = item or {}
-    return bool(stored.get("revision", 0) == revision and ("intent" in stored) is intent)
+def stands_at(item: Mapping[str, Any] | None, revision: int) -> bool:
+    """Whether a stored ledger, if there is one, is at this revision, with an intent."""
+    return item is not None and bool(item.get("revision") == revision) and "intent" in item
 
 
 def paths_of(family: str) -> tuple[tuple[str, ...], ...]:

@@ -207,7 +207,7 @@ def carry_out(table: Table, fences: Fences, works: Sequence[Work]) -> dict[str, 
             revisions = {work.key: work.planned.done.revision for work in begun if work.key not in failed}
             written = chains.write(
                 [place for key in revisions for place in places[key]],
-                still_at(table, revisions, intent=True),
+                still_at(table, revisions),
             )
         except Overloaded as error:
             failed.update((work.key, error) for work in chosen)
