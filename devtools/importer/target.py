@@ -43,9 +43,9 @@ def _prepare(api: Api, project_id: str, name: str, plan: Plan) -> tuple[str, Pla
     _check_types(project_id, there, plan)
     spellings = {"state": _spellings(project["states"])}
     if unknown := spellings["state"].missing(plan.states):
-        states = [*project["states"], *({"value": state} for state in unknown)]
-        api.patch(path, orjson.dumps({"states": states}))
-        spellings["state"] = _spellings(states)
+        known = [*project["states"], *({"value": state} for state in unknown)]
+        api.patch(path, orjson.dumps({"states": known}))
+        spellings["state"] = _spellings(known)
     for attribute in plan.attributes:
         found = there.get(attribute.id)
         if found is None:

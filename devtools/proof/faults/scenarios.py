@@ -187,8 +187,8 @@ def seeds(count: int) -> Iterator[int]:
     points = (kill_points() + job_points() + races.race_points())[:plain]
     yield from points
     yield from range(RANDOM, RANDOM + plain - len(points))
-    points = kill_points(journal=True), job_points(journal=True)
-    kinds = *points, journal_races.race_points(), repair_races.race_points()
+    killed = kill_points(journal=True), job_points(journal=True)
+    kinds = *killed, journal_races.race_points(), repair_races.race_points()
     alike = spread(kinds, with_journals)
     yield from (JOURNALLED + seed for seed in alike)
     yield from range(TOGETHER, TOGETHER + together)

@@ -106,9 +106,7 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
         {"filter": None, "rows": None, "set": {"fields": None}},
     ],
     "delete_matching": [{"filter": FILTER, "rows": {"sort": SORT, "from": 0, "to": 9}}],
-    "undo": [
-        {"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3", "by": "ann", "nums": [1], "dry_run": True}
-    ],
+    "undo": [{"change": "5d0e1a52-44c5-4f5e-9d2b-52a1e0c5b7a3", "by": "ann", "nums": [1], "dry_run": True}],
     "export": [
         {
             "query": {"sort": SORT, "filter": FILTER, "columns": ["num", "name", "title"]},

@@ -258,7 +258,7 @@ def test_a_registration_that_the_sdk_repeats_counts_once(
 ) -> None:
     poll = OpenPolls(90)
     table = account.table
-    repeated: list[bool] = []
+    repeated: list[Any] = []
 
     def twice(*given: Any, **named: Any) -> Any:
         if not repeated:

@@ -118,7 +118,10 @@ def test_what_others_have_made_as_it_was_needs_nothing(account: Cloud, api: Clie
     bob.delete(f"{path}/issues/6")
     bob.post(f"{path}/trash/2/restore")
     assert undone(undo(account, api, path, change, 2, 6)) == [2, 6]
-    versions = [api.get(f"{path}/issues/2").body["version"], api.get(f"{path}/trash").body["items"][0]["version"]]
+    versions = [
+        api.get(f"{path}/issues/2").body["version"],
+        api.get(f"{path}/trash").body["items"][0]["version"],
+    ]
     assert versions == [3, 2], "nothing was written"
 
 
@@ -188,7 +191,7 @@ def test_a_dry_run_says_how_many_issues_the_change_touched(
 ) -> None:
     change = changed(account, api, path)
     before = seen(api, path)
-    nothing = {"undone": [], "change": None, "refused": []}
+    nothing: dict[str, Any] = {"undone": [], "change": None, "refused": []}
     assert undo(account, api, path, change, dry_run=True).body == {**nothing, "issues": 4}
     assert undo(account, api, path, change, 1, 6, dry_run=True).body == {**nothing, "issues": 2}
     monkeypatch.setattr(undoing, "MAX_AT_ONCE", 3)

@@ -7,7 +7,7 @@ A repair reads the blocks, then the ledgers, then the journal, and writes the bl
 loses a block to another writer examines the issue again: what a block is to hold may have changed with its position.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
