@@ -27,6 +27,8 @@ from devtools.proof.baseline.world import PROJECT, TENANT, Json, World
 from devtools.proof.faults.memory_table import MemoryTable
 from gridview.dynamodb.metering import Meter
 from gridview.index.block_cache import BlockCache
+from gridview.index.journal_log import Log
+from gridview.index.journal_tail import learn
 from gridview.schema.store import Catalogs
 
 _CLAIMS = {"sub": "baseline", "token_use": "id", "custom:tenant": TENANT, "custom:role": "viewer"}
@@ -91,11 +93,17 @@ class Service:
         path, body = question.request(self._world)
         for number in range(len(question.moves)):
             body = self._moved(path, body, question.moves[number])
-        cache = BlockCache(_SECONDS, clock=lambda: 0.0)
+        cache = self._container()
         answer, cold = self._asked(path, body, cache)
         again, warm = self._asked(path, body, cache)
         assert again == answer, f"{question.name}: another answer, asked again"  # noqa: S101
         return Found(answer, cold, warm)
+
+    def _container(self) -> BlockCache:
+        """One that has read the project's definitions, and beside them where its journal ends."""
+        cache = BlockCache(_SECONDS, clock=lambda: 0.0)
+        learn(Log(self._world.table, TENANT, PROJECT), cache)
+        return cache
 
     def cost(self, question: Question, cache: BlockCache) -> tuple[Json, Cost]:
         """The answer of a container that keeps this, and what it takes."""
@@ -116,7 +124,7 @@ class Service:
         """What asks for the page that a page leads on to; for itself where it leads nowhere, or is refused."""
         asked = json.dumps(body)
         if asked not in self._pages:
-            _, self._pages[asked] = self._call(path, body, BlockCache(_SECONDS, clock=lambda: 0.0))
+            _, self._pages[asked] = self._call(path, body, self._container())
         cursor = self._pages[asked].get("next" if move == ">" else "prev")
         return body if cursor is None else {**body, "cursor": cursor, "offset": None}
 
