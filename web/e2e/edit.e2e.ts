@@ -35,7 +35,7 @@ describe('an edit', () => {
     await type(page, 0, 'Weight', '12345678901234567890.5');
     await type(page, 0, 'Kind', 'pl');
     await type(page, 1, 'Note', '=1+1, "quoted"');
-    await (await page.cell(1, 'Safe')).click();
+    await (await page.cell(1, 'Safe')).click({ position: { x: 4, y: 4 } });
     await page.page.keyboard.press('Space');
     await type(page, 2, 'Due', '2024-11-29');
     const shown = (await page.rows()).map(({ cells }) => [cells['Name'], cells['Weight'], cells['Kind'], cells['Note'], cells['Safe'], cells['Due']]);
@@ -55,6 +55,7 @@ describe('an edit', () => {
     const page = await ProjectPage.open(await deaf(visit()), id);
     await type(page, 0, 'Weight', 'heavy');
     const weight = await page.cell(0, 'Weight');
+    await (await page.cell(1, 'Note')).click();
     await weight.click();
     await page.page.getByRole('alert').getByText('heavy: This is not a number.').waitFor();
     await expect.poll(() => weight.getAttribute('aria-invalid')).toBe('true');

@@ -42,7 +42,7 @@ describe('the keyboard alone', () => {
 
     // Edit with F2 and leave, then edit by typing and take.
     await keys.press('F2');
-    await page.locator('input:focus').waitFor();
+    await page.locator('textarea:focus').waitFor();
     await keys.type('nonsense');
     await keys.press('Escape');
     await keys.type('First part'); // at once, as people do
@@ -74,7 +74,7 @@ describe('the keyboard alone', () => {
     await expect.poll(() => project.view.get('sort')).toBe('-note');
     await project.rows();
     await tabTo(page, '[role="gridcell"]');
-    await keys.press('?');
+    await keys.press('Control+/');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     await keys.press('Escape');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });

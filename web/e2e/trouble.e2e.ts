@@ -69,19 +69,52 @@ describe('without an answer', () => {
     await new ProjectPage(page, 'demo').rows();
   });
 
-  test('an edit is taken back, and the cell says why', async ({ visit, api }) => {
-    const id = await makeProject(api, { name: 'Offline', issues: [{ name: 'Girder' }] });
+  test('edits wait for the server, and are sent in their order when it answers; the page asks before it is left', async ({ visit, api }) => {
+    const id = await makeProject(api, { name: 'Offline', fields: [{ id: 'note', name: 'Note', type: 'text' }], issues: [{ name: 'Girder' }, { name: 'Rivet' }] });
     const visited = await visit();
+    const { page } = visited;
     const project = await ProjectPage.open(visited, id);
-    await visited.page.route('**/issues/**', (route) => route.abort('internetdisconnected'));
-    const cell = await project.cell(0, 'Name');
-    await cell.click();
-    await visited.page.keyboard.type('Never written');
-    await visited.page.keyboard.press('Enter');
-    await visited.page.getByText('1 cell was refused').waitFor();
-    expect(await cell.innerText()).toBe('Girder');
-    await cell.click();
-    await visited.page.getByText('The server could not be reached. Nothing was written.').waitFor();
-    expect(await valuesOf(api, id, 1)).toMatchObject({ name: 'Girder' });
+    let isAway = true;
+    // The first request is carried out, and its answer lost: sent again, it changes nothing more.
+    let lost = 0;
+    await page.route('**/issues/**', async (route) => {
+      if (!isAway) return route.continue();
+      if (!lost++) await route.fetch();
+      return route.abort('internetdisconnected');
+    });
+    const type = async (row: number, column: string, text: string) => {
+      await (await project.cell(row, column)).click();
+      await page.keyboard.type(text);
+      await page.keyboard.press('Enter');
+    };
+    await type(0, 'Name', 'Girder 1');
+    await type(0, 'Name', 'Girder 2');
+    await type(1, 'Note', 'written offline');
+    await type(0, 'Note', 'mine');
+    const unsent = page.getByRole('status').getByText('4 changes not sent. Waiting for the server; keep this page open.');
+    await unsent.waitFor();
+    expect(await (await project.cell(0, 'Name')).innerText()).toBe('Girder 2');
+    // Someone else changes one of the cells meanwhile.
+    await api.call('PATCH', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 1 }, body: { fields: { note: 'theirs' } } });
+    const asked = page.waitForEvent('dialog').then(async (dialog) => {
+      await dialog.dismiss();
+      return dialog.type();
+    });
+    await page.evaluate(() => location.reload());
+    expect(await asked).toBe('beforeunload');
+    await unsent.waitFor();
+
+    isAway = false;
+    await page.getByRole('button', { name: 'Send now' }).click();
+    await page.getByRole('dialog', { name: 'Somebody changed this meanwhile' }).getByRole('button', { name: 'Keep Yours' }).click();
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ name: 'Girder 2', note: 'mine' });
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ name: 'Rivet', note: 'written offline' });
+    await expect.poll(() => page.locator('.unsent').innerText()).toBe('');
+    const { body } = await api.call('GET', '/v1/projects/{project}/issues/{num}', { path: { project: id, num: 1 } });
+    // Made, two names, theirs and ours: nothing is written twice.
+    expect(body.version).toBe(5);
+    // They are steps of undo, in their order.
+    await page.keyboard.press('Control+z');
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: 'theirs' });
   });
 });

@@ -2,12 +2,15 @@ import { render } from 'preact';
 import { App } from './app';
 import { loadSession } from './auth/config';
 import { Api } from './api/client';
+import { outbox } from './edits/outbox';
 import { words } from './words';
 import { Notice } from './screens/notice';
 import './styles/index.css';
 
 const root = document.getElementById('app');
 if (!root) throw new Error('The page has no place for the application.');
+
+window.addEventListener('online', () => outbox.retry());
 
 try {
   const session = await loadSession();

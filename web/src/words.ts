@@ -97,6 +97,7 @@ export const words = {
     empty: '(empty)',
     choose: 'Choose',
     search: 'Search options',
+    pick: (field: string) => `Pick ${field} from a calendar`,
   },
   parse: {
     required: (field: string) => `${field} needs a value.`,
@@ -108,10 +109,12 @@ export const words = {
   },
   edit: {
     busy: 'Others keep changing this issue. Try again.',
-    offline: 'The server could not be reached. Nothing was written.',
+    undoWaits: 'Undo follows when your changes are sent.',
   },
   actions: {
     copied: (rows: number) => `Copied ${counted(rows, 'row', 'rows')}.`,
+    cut: (rows: number) => `Cut ${counted(rows, 'row', 'rows')}.`,
+    notCopied: 'The cells could not be copied.',
     addRows: (rows: number) => `Add ${counted(rows, 'new row', 'new rows')}?`,
     addRowsWhy: 'What you paste is longer than the grid. The rest can become new issues.',
     add: 'Add',
@@ -177,16 +180,19 @@ export const words = {
       ['Shift + Space', 'Select the row'],
       ['Enter, F2 or typing', 'Edit the cell'],
       ['Enter, Tab', 'Take the value, and go down or to the right'],
+      ['Alt + Enter, Shift + Enter', 'Break the line in a text'],
       ['Escape', 'Leave the value as it was'],
-      ['Space', 'Turn over a check box; elsewhere show all fields of the issue'],
+      ['Space, or a click on the box', 'Toggle a check box'],
+      ['Space', 'Elsewhere: show all fields of the issue'],
       ['Delete', 'Clear the cells'],
-      ['Ctrl + C, Ctrl + V', 'Copy and paste, also from and to a spreadsheet'],
+      ['Ctrl + C, Ctrl + X, Ctrl + V', 'Copy, cut and paste, also from and to a spreadsheet'],
       ['Ctrl + D', 'Fill down'],
       ['Ctrl + Z, Ctrl + Shift + Z', 'Undo and redo'],
+      ['Home, End', 'Go to the first or last cell of the row'],
       ['Ctrl + Home, Ctrl + End', 'Go to the first or last cell'],
       ['Alt + Arrow down', 'Open the menu of the column'],
       ['Shift + click on a header', 'Sort by one more column'],
-      ['?', 'Show these keys'],
+      ['Ctrl + /', 'Show these keys'],
     ],
   },
   shell: { close: 'Close', rail: 'List of projects' },
@@ -194,7 +200,7 @@ export const words = {
     failed: 'That did not work',
     forbidden: 'You may not do this',
     offline: 'You are offline',
-    offlineWhy: 'The server does not answer. Your work here is kept; try again when you are connected.',
+    offlineWhy: 'The server does not answer. Edits of the grid wait, and are sent when it does. Try anything else again then.',
     askAdmin: (titles: readonly string[]) => `An admin can make this possible: ${titles.join(', ')}.`,
     changedWhy: 'Nothing was written. Here it stands as it is now.',
     tooManyJobs: (kinds: readonly string[]) => {
@@ -206,6 +212,14 @@ export const words = {
     building: 'An index is being built for this',
     buildingWhy: (done: number, of: number) => `${numbers.format(done)} of ${counted(of, 'issue', 'issues')} done. The rows appear when it is ready.`,
   },
+  unsent: {
+    state: (state: 'sending' | 'waiting', changes: number) =>
+      state === 'sending'
+        ? `Sending ${counted(changes, 'change', 'changes')} …`
+        : `${counted(changes, 'change', 'changes')} not sent. Waiting for the server; keep this page open.`,
+    retry: 'Send now',
+  },
+  unsaved: { discard: 'What you entered here is not saved. Discard it?' },
   empty: {
     noMatch: 'No issue passes the filter',
     noMatchWhy: (total: number) => `The project has ${counted(total, 'issue', 'issues')}.`,

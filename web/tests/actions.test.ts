@@ -1,5 +1,5 @@
 import { LosslessNumber } from 'lossless-json';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NO_CHANGE, type Change } from '../src/edits/change';
 import type { Row } from '../src/fields/values';
 import { Actions } from '../src/project/actions';
@@ -125,5 +125,22 @@ describe('values that do not fit', () => {
     const { actions, refuse } = small(rows(0, 0, 2, 3));
     await actions.fill(rows(0, 0, 3), rows(0, 0, 2, 3));
     expect(refuse.mock.calls).toEqual([[9, 'cost', 'wet', 'This is not a number.']]);
+  });
+});
+
+describe('cut', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it.each([
+    ['clears what was copied, as one change', () => Promise.resolve(), 'Cut 1 row.', 1],
+    ['clears nothing that could not be copied', () => Promise.reject(new Error('not allowed')), 'The cells could not be copied.', 0],
+  ])('%s', async (_, write, said, changes) => {
+    vi.stubGlobal('navigator', { clipboard: { write } });
+    vi.stubGlobal('ClipboardItem', vi.fn());
+    const { actions, apply } = projectOf(rows(0, 0, 2, 3));
+    await actions.cut();
+    expect(actions.said.value).toBe(said);
+    const edits = ['cost', 'note'].map((field) => expect.objectContaining({ num: 9, field, after: null }) as unknown);
+    expect(apply.mock.calls).toEqual(changes ? [[{ edits }]] : []);
   });
 });

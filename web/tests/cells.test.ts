@@ -62,6 +62,7 @@ describe('what people type', () => {
     expect(read('multi_enum', 'high; LOW,low')).toEqual(['Low', 'High']);
     expect(read('multi_enum', 'Very high, indeed')).toEqual(['Very high, indeed']);
     expect(read('multi_enum', 'Low, none')).toBe('refused');
+    expect(read('multi_enum', 'Very high, indeed; low')).toEqual(['Low', 'Very high, indeed']);
   });
 
   it('must be there where the field is required', () => {
@@ -72,12 +73,15 @@ describe('what people type', () => {
 describe('the text of a value', () => {
   it.each<[FieldType, unknown]>([
     ['text', 'a "b"'],
+    ['text', '  two\nlines\r\n\tand a tab '],
+    ['number', new LosslessNumber('12345678901234567890.123456789012345678')],
     ['date', '0999-12-31'],
     ['datetime', '2024-05-01T13:30:15.000001Z'],
     ['datetime', '2024-05-01T13:30:00Z'],
     ['bool', false],
     ['enum', 'High'],
     ['multi_enum', ['Low', 'High']],
+    ['multi_enum', ['Low', 'Very high, indeed']],
   ])('of type %s is read back as it was: %j', (type, value) => {
     expect(read(type, textOf(type, value as never))).toEqual(value);
   });

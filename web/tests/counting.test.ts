@@ -49,3 +49,17 @@ it('a count that the browser breaks off says so, and does not go on for ever', a
   expect(one.counts.value).toBeNull();
   expect(one.error.value).toBeInstanceOf(OfflineError);
 });
+
+it('a new row is counted while the rows stay as they are', async () => {
+  const { open, counted, one } = counting();
+  const first = one.ask(null);
+  await vi.waitFor(() => expect(open).toHaveLength(1));
+  open[0]?.answer(8);
+  await first;
+  const again = one.recount(null);
+  await vi.waitFor(() => expect(open).toHaveLength(2));
+  open[1]?.answer(9);
+  await again;
+  expect(one.counts.value).toMatchObject({ matched: 9 });
+  expect(counted).toHaveBeenCalledOnce();
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { begun, clashes, onTop } from '../src/project/draft';
+import { begun, clashes, isChanged, onTop } from '../src/project/draft';
 
 const seen = { name: 'Due', indexed: true, options: [{ value: 'a' }] };
 const draft = { ...begun(3, seen), value: { ...seen, name: 'Due date' } };
@@ -21,4 +21,8 @@ describe('a draft of a definition that somebody else changed', () => {
     expect(onTop(draft, 4, draft.value)).toEqual(begun(4, draft.value));
     expect(clashes(begun(3, seen), { ...seen, name: 'x' })).toEqual([]);
   });
+});
+
+it('a draft is changed until it says again what was there', () => {
+  expect([isChanged(draft), isChanged(begun(3, seen)), isChanged({ ...draft, value: { ...seen } })]).toEqual([true, false, false]);
 });

@@ -3,6 +3,7 @@ import { Api } from '../src/api/client';
 import { fieldOfError, newIssue, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change } from '../src/edits/change';
 import { changeId } from '../src/edits/change-id';
 import { Editor } from '../src/edits/editor';
+import { Outbox } from '../src/edits/outbox';
 import { did, NO_HISTORY, redid, redoing, undid, undoing } from '../src/edits/history';
 import { readKept } from '../src/edits/writes';
 import { keyOf } from '../src/edits/marks';
@@ -36,6 +37,11 @@ class Issues {
   /** Deleted issues, each with the change that deleted it; and those that nobody can bring back. */
   readonly trash = new Map<number, { readonly issue: Stored; readonly change: string | null }>();
   readonly purged = new Set<number>();
+  /** Requests that are not answered: `lost` ones are carried out all the same. */
+  away: 'no' | 'lost' | 'yes' = 'no';
+  /** The keys of batches, and what they were answered. */
+  readonly keys = new Map<string | null, unknown>();
+  readonly outbox = new Outbox();
   private change: string | null = null;
   private last: number;
   readonly stored = new Map<number, Stored>();
@@ -55,7 +61,12 @@ class Issues {
   }
 
   readonly api = new Api({ sign: () => Promise.resolve(), expired: () => undefined }, (address, request) =>
-    Promise.resolve(this.answer(address as string, request ?? {})),
+    new Promise((resolve, reject) => {
+      const { away } = this;
+      const answer = away === 'yes' ? null : this.answer(address as string, request ?? {});
+      if (answer && away === 'no') resolve(answer);
+      else reject(new TypeError('offline'));
+    }),
   );
 
   editor() {
@@ -67,7 +78,7 @@ class Issues {
         if (row) this.held.set(num, change(row));
       },
     };
-    return { written, editor: new Editor(this.api, 'p', FIELDS, rows, written) };
+    return { written, editor: new Editor(this.api, 'p', FIELDS, rows, written, this.outbox) };
   }
 
   private answer(address: string, request: RequestInit): Response {
@@ -78,7 +89,11 @@ class Issues {
     if (body.operations) {
       this.change = new Headers(request.headers).get('X-Change-Id');
       this.changes.add(this.change);
-      return Response.json({ results: body.operations.map((operation) => this.operate(operation)) });
+      const key = new Headers(request.headers).get('Idempotency-Key');
+      if (this.keys.has(key)) return Response.json(this.keys.get(key));
+      const answer = { results: body.operations.map((operation) => this.operate(operation)) };
+      this.keys.set(key, answer);
+      return Response.json(answer);
     }
     // The index has not heard of issue 2.
     if (body.filter) return Response.json({ rows: body.filter.value.flatMap((one) => (one === 2 || !this.stored.has(one) ? [] : [this.told(one)])) });
@@ -221,6 +236,82 @@ describe('an edit', () => {
     await Promise.all([editor.apply({ edits: [edit(1, 'city', null, 'Rome')] }), editor.apply({ edits: [edit(1, 'name', 'n1', 'new')] })]);
     expect(issues.stored.get(1)).toMatchObject({ version: 3, values: { city: 'Rome', name: 'new' } });
     expect(issues.requests).toHaveLength(2);
+  });
+});
+
+describe('edits without an answer', () => {
+  /** Make changes while the server is away, and then send them. */
+  async function afterwards(issues: Issues, act: (editor: Editor) => readonly Promise<unknown>[], meanwhile: () => void = () => undefined, away: 'lost' | 'yes' = 'yes') {
+    const { editor } = issues.editor();
+    issues.away = away;
+    const acts = act(editor);
+    await vi.waitFor(() => expect(issues.outbox.state.value).toBe('waiting'));
+    meanwhile();
+    issues.away = 'no';
+    issues.outbox.retry();
+    await Promise.all(acts);
+    expect([issues.outbox.unsent.value, issues.outbox.state.value]).toEqual([0, 'empty']);
+    return editor;
+  }
+
+  it('wait, are shown on top of what is read, and are written in their order', async () => {
+    const issues = new Issues(2);
+    const acts = (editor: Editor) => [
+      editor.apply({ edits: [edit(1, 'city', null, 'Rome')] }),
+      editor.apply({ edits: [edit(1, 'city', 'Rome', 'Oslo'), edit(2, 'city', null, 'Bonn')] }),
+      editor.apply({ made: [newIssue({ name: 'new' })] }),
+    ];
+    let seen: unknown[] = [];
+    const { editor } = issues.editor();
+    issues.away = 'yes';
+    const done = acts(editor);
+    await vi.waitFor(() => expect(issues.outbox.state.value).toBe('waiting'));
+    seen = [issues.outbox.unsent.value, editor.onTop({ num: 1, version: 1, values: { city: 'Kyiv', name: 'n1' } }).values, editor.marks.value.get(keyOf(1, 'city'))];
+    expect(seen).toEqual([4, { city: 'Oslo', name: 'n1' }, { kind: 'pending' }]);
+    issues.away = 'no';
+    issues.outbox.retry();
+    await Promise.all(done);
+    expect([1, 2, 3].map((num) => issues.stored.get(num))).toMatchObject([
+      { version: 3, values: { city: 'Oslo' } },
+      { version: 2, values: { city: 'Bonn' } },
+      { values: { name: 'new' } },
+    ]);
+    expect([issues.held.get(1)?.values['city'], editor.marks.value.size, editor.history.value.done.length]).toEqual(['Oslo', 0, 3]);
+    await editor.undo();
+    await editor.undo();
+    expect(issues.stored.get(1)?.values['city']).toBe('Rome');
+  });
+
+  it('are carried out once, where only the answer was lost', async () => {
+    const issues = new Issues(2);
+    await afterwards(issues, (editor) => [editor.apply({ made: [newIssue({ name: 'new' })] })], undefined, 'lost');
+    expect(issues.stored.size).toBe(3);
+    await afterwards(issues, (editor) => [editor.apply({ edits: [1, 2].map((num) => edit(num, 'city', null, 'Rome')) })], undefined, 'lost');
+    expect(issues.stored.get(1)?.version).toBe(2);
+  });
+
+  it('ask where others changed the same field, also behind an edit of another one', async () => {
+    const issues = new Issues(1);
+    const editor = await afterwards(
+      issues,
+      (editor) => [editor.apply({ edits: [edit(1, 'name', 'n1', 'mine')] }), editor.apply({ edits: [edit(1, 'city', null, 'Rome')] })],
+      () => issues.other(1, 'city', 'Oslo'),
+    );
+    expect(issues.stored.get(1)?.values).toEqual({ name: 'mine', city: 'Oslo' });
+    expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'conflict', yours: 'Rome', theirs: 'Oslo' });
+  });
+
+  it('stay in view while one before them is answered or refused', async () => {
+    const issues = new Issues(1);
+    const { editor } = issues.editor();
+    const done = [editor.apply({ edits: [edit(1, 'city', null, 'Atlantis')] }), editor.apply({ edits: [edit(1, 'name', 'n1', 'x')] })];
+    const shown: unknown[] = [];
+    editor.marks.subscribe(() => shown.push(issues.held.get(1)?.values['name']));
+    await Promise.all(done);
+    expect(new Set(shown)).toEqual(new Set(['x']));
+    expect(editor.marks.value.get(keyOf(1, 'city'))).toMatchObject({ kind: 'refused', text: 'Atlantis' });
+    editor.forgetRefusal(1, 'city');
+    expect(editor.marks.value.size).toBe(0);
   });
 });
 

@@ -37,6 +37,7 @@ const group = (join: GroupDraft['join'], ...parts: GroupDraft['parts']): GroupDr
 
 describe('drafts and filters', () => {
   it.each<[string, Filter]>([
+    ['a text with lines and blanks', { field: 'name', op: 'eq', value: ' a\nb ' }],
     ['a condition', { field: 'cost', op: 'gt', value: '12.50' }],
     ['a range', { field: 'due', op: 'between', value: ['2026-01-01', '2026-12-31'] }],
     ['a truth value', { field: 'done', op: 'eq', value: false }],

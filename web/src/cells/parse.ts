@@ -3,18 +3,30 @@ import { LosslessNumber } from 'lossless-json';
 import { optionMeant, type Field } from '../fields/fields';
 import type { CellValue } from '../fields/values';
 import { words } from '../words';
+import type { Typed } from './editors/editor';
 
 export type Parsed = { readonly ok: true; readonly value: CellValue } | { readonly ok: false; readonly message: string };
 
 const value = (value: CellValue): Parsed => ({ ok: true, value });
 const refused = (message: string): Parsed => ({ ok: false, message });
 
-/** The value that a text means in a field; an empty text is no value. */
+/** The value that an editor's result means in a field. */
+export function parseTyped(field: Field, typed: Typed): Parsed {
+  return 'text' in typed ? parseText(field, typed.text) : checked(field, typed.value);
+}
+
+/** The value itself, where the field may have it. */
+export function checked(field: Field, given: CellValue): Parsed {
+  return given === null && field.required ? refused(words.parse.required(field.name)) : value(given);
+}
+
+/** The value that a text means in a field; a blank text is no value. A text keeps its blanks and line breaks. */
 export function parseText(field: Field, text: string): Parsed {
   const trimmed = text.trim();
   if (trimmed === '') return field.required ? refused(words.parse.required(field.name)) : value(null);
   switch (field.type) {
     case 'text':
+      return value(text);
     case 'user':
       return value(trimmed);
     case 'number':
@@ -65,11 +77,11 @@ function parseDate(text: string): Parsed {
 /** An ISO date, numbers in the order of the locale, or a date in English words; null for anything else. */
 function isoDate(text: string): string | null {
   const iso = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text);
-  if (iso) return checked(Number(iso[1]), Number(iso[2]), Number(iso[3]));
+  if (iso) return dated(Number(iso[1]), Number(iso[2]), Number(iso[3]));
   const numbers = /^(\d{1,4})[./\-\s]+(\d{1,2})[./\-\s]+(\d{1,4})\.?$/.exec(text);
   if (numbers) {
     const given = Object.fromEntries(ORDER.map((part, place) => [part, Number(numbers[place + 1])]));
-    return checked(fourDigits(given['year'] ?? 0), given['month'] ?? 0, given['day'] ?? 0);
+    return dated(fourDigits(given['year'] ?? 0), given['month'] ?? 0, given['day'] ?? 0);
   }
   const named = /[a-z]/i.test(text) ? new Date(`${text} UTC`) : null;
   return named && !Number.isNaN(named.getTime()) ? named.toISOString().slice(0, 10) : null;
@@ -80,7 +92,7 @@ function fourDigits(year: number): number {
 }
 
 /** The date where the calendar has it. */
-function checked(year: number, month: number, day: number): string | null {
+function dated(year: number, month: number, day: number): string | null {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
   const real = year >= 1 && year <= 9999 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
@@ -117,12 +129,27 @@ function parseOption(field: Field, text: string): Parsed {
 
 /** Options, separated by commas, semicolons or line ends. They come in the field's own order. */
 function parseOptions(field: Field, text: string): Parsed {
-  const whole = optionMeant(field, text);
-  const parts = whole === undefined ? text.split(/[,;\n]/).map((part) => part.trim()).filter(Boolean) : [whole];
+  const parts = partsOf(field, text);
   const unknown = parts.find((part) => optionMeant(field, part) === undefined);
   if (unknown !== undefined) return refused(words.parse.option(unknown));
   const chosen = new Set(parts.map((part) => optionMeant(field, part)));
   return value(field.options.flatMap((option) => (chosen.has(option.value) ? [option.value] : [])));
+}
+
+/** The options that a text names: the longest first, since an option may have a comma itself. What names none is a part of its own. */
+function partsOf(field: Field, text: string): readonly string[] {
+  const pieces = text.split(/([,;\n])/);
+  const parts: string[] = [];
+  for (let at = 0; at < pieces.length; at += 2) {
+    for (let end = pieces.length; end > at; end -= 2) {
+      const part = pieces.slice(at, end).join('').trim();
+      if (end > at + 1 && optionMeant(field, part) === undefined) continue;
+      if (part) parts.push(part);
+      at = end - 1;
+      break;
+    }
+  }
+  return parts;
 }
 
 function pad(number: number): string {

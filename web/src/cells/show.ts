@@ -7,7 +7,7 @@ import { formatValue, isList } from './format';
 
 /** Put a value of a field into an element, in the place of what was there. */
 export function showValue(element: HTMLElement, field: Field, value: CellValue): void {
-  if (value === null) element.replaceChildren();
+  if (value === null) element.replaceChildren(...(field.type === 'bool' ? [emptyBox()] : []));
   else if (typeof value === 'boolean') element.replaceChildren(tick(value));
   else if (isList(value)) element.replaceChildren(...value.map((item) => pill(field, item)));
   else if (field.type === 'enum') element.replaceChildren(pill(field, String(value)));
@@ -18,6 +18,14 @@ export function pill(field: Field, value: string): HTMLElement {
   const element = document.createElement('span');
   element.className = `pill pill-${colorOf(field, value)}`;
   element.textContent = value;
+  return element;
+}
+
+/** No value: neither yes nor no, and nothing to read out. */
+function emptyBox(): HTMLElement {
+  const element = document.createElement('span');
+  element.className = 'tick none';
+  element.setAttribute('aria-hidden', 'true');
   return element;
 }
 

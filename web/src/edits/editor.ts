@@ -1,15 +1,15 @@
 /**
- * Changes of issues: edits of cells, new issues and deleted ones. All are written in the order in which they were made. Edits are shown at once,
- * and rolled back when they are refused.
+ * Changes of issues: edits of cells, new issues and deleted ones. All are written in the order in which they were made, by the outbox, which waits
+ * for the connection where there is none. Edits are shown at once, and rolled back when they are refused.
  *
- * Each edit names the version that the user saw. If somebody else changed other fields meanwhile, the API makes the edit on top of that;
- * if they changed the same field, both values are kept as a conflict until the user has chosen.
+ * Each edit names the version that the user saw when it was made. If someone else changed other fields meanwhile, the API makes the edit on top of
+ * that; if they changed the same field, both values are kept as a conflict until the user has chosen.
  */
 import { signal } from '@preact/signals';
 import type { Api } from '../api/client';
 import { ApiError, type ProblemDocument } from '../api/problem';
 import type { Issue } from '../api/types';
-import { formatValue } from '../cells/format';
+import { textOf } from '../cells/text';
 import type { Field } from '../fields/fields';
 import { rowOf, sameValue, valueOf, type CellValue, type Row } from '../fields/values';
 import { words } from '../words';
@@ -17,6 +17,7 @@ import { changeId } from './change-id';
 import { byIssue, fieldOfError, inverse, isEmpty, NO_CHANGE, patchOf, takenBack, type CellEdit, type Change, type Kept } from './change';
 import { did, NO_HISTORY, redid, redoing, undid, undoing, withNumbers, type History } from './history';
 import { keyOf, marked, type Mark, type Marks } from './marks';
+import { outbox as sharedOutbox, type Outbox } from './outbox';
 import { takeBack, type UndoOrder } from './take-back';
 import { BATCH, patchIssue, readIssue, writeBatch, type Operation, type OperationResult } from './writes';
 
@@ -54,6 +55,15 @@ const FORGOTTEN: ReadonlySet<string> = new Set(['history-off', 'history-expired'
 const MAX_OWN = 200;
 
 type IssueEdits = readonly [num: number, edits: readonly CellEdit[]];
+
+/** A change without an answer yet. */
+interface Unsent {
+  /** Its edits that are not refused, by issue. */
+  readonly edits: Map<number, readonly CellEdit[]>;
+  /** The version of each issue on top of which its edits are made; 0 where none is known. */
+  readonly bases: Map<number, number>;
+}
+
 type Result = { readonly row: Row } | { readonly version: number } | { readonly problem: ProblemDocument };
 
 export class Editor {
@@ -65,6 +75,8 @@ export class Editor {
   private readonly versions = new Map<number, number>();
   /** The ids of the last changes that were made here. */
   private readonly own = new Set<string>();
+  /** In their order. */
+  private readonly unsent = new Set<Unsent>();
   private queue: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -74,6 +86,7 @@ export class Editor {
     private readonly rows: HeldRows,
     /** Hears of changes that have been written. */
     private readonly written: (change: Change) => void,
+    private readonly outbox: Outbox = sharedOutbox,
   ) {}
 
   /** Make a change as one step of undo. Resolves when all of it is written or refused. */
@@ -93,7 +106,7 @@ export class Editor {
     if (last.undo !== undefined) return this.reverse(last, undid, redid);
     const back = inverse(last);
     const { id } = last;
-    const write = id === undefined ? undefined : () => this.restore(back, id);
+    const write = id === undefined ? undefined : (unsent: Unsent) => this.restore(back, id, unsent);
     return this.make(back, (history, taken) => undid(history, inverse(taken)), write);
   }
 
@@ -151,16 +164,27 @@ export class Editor {
   private make(
     change: Change,
     note: (history: History, taken: Change) => History,
-    write: () => Promise<Outcome> = () => this.write(change),
+    write: (unsent: Unsent) => Promise<Outcome> = (unsent) => this.write(change, unsent),
   ): Promise<Outcome> {
-    this.show(change.edits);
-    this.mark(change.edits, { kind: 'pending' });
+    const { edits, made, deleted } = change;
+    const byNum = byIssue(edits);
+    const unsent: Unsent = { edits: new Map(byNum), bases: new Map([...byNum.keys()].map((num) => [num, this.seen(num)])) };
+    this.unsent.add(unsent);
+    // Of an undo by the API it is not known yet what it changes.
+    const answered = this.outbox.count(edits.length + made.length + deleted.length || 1);
+    this.show(edits);
+    this.mark(edits, { kind: 'pending' });
     const turn = this.queue.then(async () => {
-      const outcome = await write();
-      this.history.value = note(withNumbers(this.history.peek(), newNumbers(change, outcome.taken)), outcome.taken);
-      this.progress.value = null;
-      if (!isEmpty(outcome.taken)) this.written(outcome.taken);
-      return outcome;
+      try {
+        const outcome = await write(unsent);
+        this.history.value = note(withNumbers(this.history.peek(), newNumbers(change, outcome.taken)), outcome.taken);
+        if (!isEmpty(outcome.taken)) this.written(outcome.taken);
+        return outcome;
+      } finally {
+        this.progress.value = null;
+        this.unsent.delete(unsent);
+        answered();
+      }
     });
     this.queue = turn.catch(() => undefined);
     return turn;
@@ -179,23 +203,25 @@ export class Editor {
         return await this.byApi({ change: last.undo ?? '' });
       } catch (error) {
         failed = true;
-        return { taken: NO_CHANGE, problems: [error instanceof ApiError ? error.problem : unreachable(error)] };
+        return { taken: NO_CHANGE, problems: [problemIn(error)] };
       }
     };
     return this.make(NO_CHANGE, (history, taken) => (failed ? keep(history, last) : note(history, taken)), write);
   }
 
   private async byApi(order: UndoOrder): Promise<Outcome> {
-    const { change, versions, refused } = await takeBack(this.api, this.project, order);
+    const key = crypto.randomUUID();
+    const { change, versions, refused } = await this.outbox.send(() => takeBack(this.api, this.project, { ...order, key }));
     if (change !== null) this.claim(change);
     for (const [num, version] of versions ?? []) this.versions.set(num, version);
     return { taken: { ...NO_CHANGE, ...(change !== null && { undo: change }) }, problems: [...refused.values()], issues: versions?.size ?? null };
   }
 
   /** Bring deleted issues back under their numbers. Where the project remembers no changes, they are made again under new ones. */
-  private async restore(change: Change, id: string): Promise<Outcome> {
+  private async restore(change: Change, id: string, unsent: Unsent): Promise<Outcome> {
+    const key = crypto.randomUUID();
     try {
-      const { change: own, versions, refused } = await takeBack(this.api, this.project, { change: id });
+      const { change: own, versions, refused } = await this.outbox.send(() => takeBack(this.api, this.project, { change: id, key }));
       if (own !== null) this.claim(own);
       const made = change.made.flatMap((issue) => {
         // A delete and a restore are a version each.
@@ -205,8 +231,8 @@ export class Editor {
       for (const { num, version } of made) this.versions.set(num, version);
       return { taken: { ...NO_CHANGE, made }, problems: [...refused.values()] };
     } catch (error) {
-      if (error instanceof ApiError && FORGOTTEN.has(error.kind)) return this.write(change);
-      return { taken: NO_CHANGE, problems: [error instanceof ApiError ? error.problem : unreachable(error)] };
+      if (error instanceof ApiError && FORGOTTEN.has(error.kind)) return this.write(change, unsent);
+      return { taken: NO_CHANGE, problems: [problemIn(error)] };
     }
   }
 
@@ -219,10 +245,10 @@ export class Editor {
     }
   }
 
-  private async write(change: Change): Promise<Outcome> {
+  private async write(change: Change, unsent: Unsent): Promise<Outcome> {
     const id = changeId();
     this.claim(id);
-    const edits = await this.writeEdits(change.edits, id);
+    const edits = await this.writeEdits(unsent, id);
     const made = await this.writeIssues(change.made, ({ body }) => ({ create: body }), id);
     const deleted = await this.writeIssues(change.deleted, ({ num, version }) => ({ delete: { num, ...versionOf(this.seen(num) || version) } }), id);
     const only = deleted.taken.length > 0 && !edits.length && !made.taken.length;
@@ -230,11 +256,11 @@ export class Editor {
     return { taken, problems: [...made.problems, ...deleted.problems] };
   }
 
-  private async writeEdits(edits: readonly CellEdit[], change: string): Promise<readonly CellEdit[]> {
+  private async writeEdits(unsent: Unsent, change: string): Promise<readonly CellEdit[]> {
     const taken: CellEdit[] = [];
-    let open = edits;
-    for (let round = 0; open.length && round < MAX_ROUNDS; round += 1) open = await this.round(open, change, taken);
-    if (open.length) this.rollBack(open, words.edit.busy);
+    let open: readonly CellEdit[] = [...unsent.edits.values()].flat();
+    for (let round = 0; open.length && round < MAX_ROUNDS; round += 1) open = await this.round(open, unsent, change, taken);
+    if (open.length) this.rollBack(open, words.edit.busy, unsent);
     return taken;
   }
 
@@ -251,7 +277,7 @@ export class Editor {
       const part = issues.slice(start, start + BATCH);
       const results = await this.batch(part.map(operationOf), change);
       for (const [place, issue] of part.entries()) {
-        const { num, version, problem } = results[place] ?? { num: null, version: null, problem: unreachable(null) };
+        const { num, version, problem } = results[place] ?? { num: null, version: null, problem: problemIn(null) };
         if (problem) problems.push(problem);
         else taken.push({ ...issue, num: num ?? issue.num, version: version ?? issue.version });
       }
@@ -260,49 +286,70 @@ export class Editor {
   }
 
   private async batch(operations: readonly Operation[], change: string): Promise<readonly OperationResult[]> {
+    const key = crypto.randomUUID();
     try {
-      return await writeBatch(this.api, this.project, operations, change);
+      return await this.outbox.send(() => writeBatch(this.api, this.project, operations, { change, key }));
     } catch (error) {
-      const problem = error instanceof ApiError ? error.problem : unreachable(error);
+      const problem = problemIn(error);
       return operations.map(() => ({ num: null, version: null, problem }));
     }
   }
 
   /** Send edits once. Answers those that may be sent again on top of what others changed. */
-  private async round(edits: readonly CellEdit[], change: string, taken: CellEdit[]): Promise<readonly CellEdit[]> {
+  private async round(edits: readonly CellEdit[], unsent: Unsent, change: string, taken: CellEdit[]): Promise<readonly CellEdit[]> {
     const again: CellEdit[] = [];
     const issues = [...byIssue(edits)];
     for (let start = 0; start < issues.length; start += BATCH) {
       if (issues.length > SHOWN) this.progress.value = { done: start, of: issues.length };
       const part = issues.slice(start, start + BATCH);
-      const seen = new Map(part.map(([num]) => [num, this.seen(num)] as const));
-      const results = await this.send(part, seen, change);
+      const { bases } = unsent;
+      const results = await this.send(part, bases, change);
       for (const [place, [num, own]] of part.entries()) {
         const result = results[place];
         if (!result) continue;
         if ('problem' in result) {
-          again.push(...(await this.refused(num, own, result.problem)));
+          again.push(...(await this.refused(num, own, result.problem, unsent)));
           continue;
         }
         taken.push(...own);
-        if ('row' in result) {
-          this.versions.set(num, result.row.version);
-          this.rows.replace(num, (row) => merged(row, result.row));
-        } else if (!seen.get(num) || result.version === (seen.get(num) ?? 0) + 1) {
-          this.versions.set(num, result.version);
-          this.rows.replace(num, (row) => ({ ...row, version: Math.max(row.version, result.version) }));
-        }
-        // Else the API has merged the edit with what others changed, which the row does not show yet: the version that was seen stays.
+        const base = bases.get(num) ?? 0;
+        const version = 'row' in result ? result.row.version : result.version;
+        const isNext = !base || version === base + 1;
+        if ('row' in result) this.rows.replace(num, (row) => merged(row, result.row));
+        else if (isNext) this.rows.replace(num, (row) => ({ ...row, version: Math.max(row.version, version) }));
+        // Else the API has merged the edit with what others changed. Where the row does not show that yet, the version that was seen stays.
+        if ('row' in result || isNext) this.versions.set(num, version);
+        if (isNext) this.goOn(num, base, version);
         this.unmark(own);
+        this.showLater(num, unsent);
       }
     }
     return again;
   }
 
-  private async send(part: readonly IssueEdits[], seen: ReadonlyMap<number, number>, change: string): Promise<readonly Result[]> {
+  /** Nobody else has written the issue between these versions: what waits on top of the first is made on top of the second. */
+  private goOn(num: number, from: number, to: number): void {
+    for (const { bases } of this.unsent) if (bases.get(num) === from) bases.set(num, to);
+  }
+
+  /** Show again what was changed after a change that was answered. */
+  private showLater(num: number, answered: Unsent): void {
+    const all = [...this.unsent];
+    const later = all.slice(all.indexOf(answered) + 1).flatMap(({ edits }) => edits.get(num) ?? []);
+    this.show(later);
+    this.mark(later, { kind: 'pending' });
+  }
+
+  /** A row as the user has made it: with the edits that have no answer yet. */
+  onTop(row: Row): Row {
+    const own = [...this.unsent].flatMap(({ edits }) => edits.get(row.num) ?? []);
+    return own.length ? withEdits(row, own) : row;
+  }
+
+  private async send(part: readonly IssueEdits[], bases: ReadonlyMap<number, number>, change: string): Promise<readonly Result[]> {
     const [only] = part;
-    if (part.length === 1 && only) return [await this.sendOne(only, baseOf(seen.get(only[0])), change)];
-    const operations = part.map(([num, edits]) => ({ update: { num, ...baseOf(seen.get(num)), ...patchOf(edits, this.fields) } }));
+    if (part.length === 1 && only) return [await this.sendOne(only, baseOf(bases.get(only[0])), change)];
+    const operations = part.map(([num, edits]) => ({ update: { num, ...baseOf(bases.get(num)), ...patchOf(edits, this.fields) } }));
     const results = await this.batch(operations, change);
     return results.map(({ problem, version }) => (problem ? { problem } : { version: version ?? 0 }));
   }
@@ -310,10 +357,10 @@ export class Editor {
   /** One issue alone is answered whole. */
   private async sendOne([num, edits]: IssueEdits, base: { readonly base?: number }, change: string): Promise<Result> {
     try {
-      const issue = await patchIssue(this.api, this.project, { num, ...base }, patchOf(edits, this.fields), change);
-      return { row: rowOf(issue) };
+      const patch = patchOf(edits, this.fields);
+      return { row: rowOf(await this.outbox.send(() => patchIssue(this.api, this.project, { num, ...base }, patch, change))) };
     } catch (error) {
-      return { problem: error instanceof ApiError ? error.problem : unreachable(error) };
+      return { problem: problemIn(error) };
     }
   }
 
@@ -323,27 +370,32 @@ export class Editor {
   }
 
   /** Roll back what a refusal is about. Answers what may be written all the same. */
-  private async refused(num: number, edits: readonly CellEdit[], problem: ProblemDocument): Promise<readonly CellEdit[]> {
-    if (problem.conflicts || problem.status === 412) return this.reconcile(num, edits, problem);
+  private async refused(num: number, edits: readonly CellEdit[], problem: ProblemDocument, unsent: Unsent): Promise<readonly CellEdit[]> {
+    if (problem.conflicts || problem.status === 412) return this.reconcile(num, edits, problem, unsent);
     const messages = new Map((problem.errors ?? []).map(({ field, message }) => [fieldOfError(field), message]));
     const faulty = edits.filter(({ field }) => messages.has(field));
-    for (const edit of faulty) this.rollBack([edit], messages.get(edit.field) ?? problem.title);
+    for (const edit of faulty) this.rollBack([edit], messages.get(edit.field) ?? problem.title, unsent);
     if (faulty.length) return edits.filter((edit) => !faulty.includes(edit));
-    this.rollBack(edits, problem.detail ?? problem.title);
+    this.rollBack(edits, problem.detail ?? problem.title, unsent);
     return [];
   }
 
   /** Somebody else changed the issue. What they left alone is written on top; the same fields are conflicts. */
-  private async reconcile(num: number, edits: readonly CellEdit[], { current: told, conflicts }: ProblemDocument): Promise<readonly CellEdit[]> {
+  private async reconcile(
+    num: number,
+    edits: readonly CellEdit[],
+    { current: given, conflicts }: ProblemDocument,
+    unsent: Unsent,
+  ): Promise<readonly CellEdit[]> {
     let current: Row;
     let by: string;
     try {
-      // A large issue is not told in a refusal.
-      const issue = (told as Issue | undefined) ?? (await readIssue(this.api, this.project, num));
+      // The refusal of a large issue is without it.
+      const issue = (given as Issue | undefined) ?? (await this.outbox.send(() => readIssue(this.api, this.project, num)));
       current = rowOf(issue);
       by = issue.updated_by;
     } catch (error) {
-      this.rollBack(edits, error instanceof Error ? error.message : String(error));
+      this.rollBack(edits, error instanceof Error ? error.message : String(error), unsent);
       return [];
     }
     const clash = edits.filter(({ field, before, after }) => {
@@ -352,6 +404,8 @@ export class Editor {
     });
     const rest = edits.filter((edit) => !clash.includes(edit));
     this.versions.set(num, current.version);
+    unsent.bases.set(num, current.version);
+    drop(unsent, clash);
     this.rows.replace(num, (row) => merged(row, current));
     this.show(rest);
     for (const { field, after } of clash) {
@@ -359,28 +413,33 @@ export class Editor {
       const whose = conflicts?.find((one) => one.field === field)?.by ?? by;
       this.mark([{ num, field }], { kind: 'conflict', yours: after, theirs, version: current.version, by: whose });
     }
+    this.showLater(num, unsent);
     return rest;
   }
 
-  private rollBack(edits: readonly CellEdit[], message: string): void {
+  private rollBack(edits: readonly CellEdit[], message: string, unsent: Unsent): void {
+    drop(unsent, edits);
     this.show(takenBack(edits));
     for (const edit of edits) {
       const type = this.fields.find(({ id }) => id === edit.field)?.type ?? 'text';
-      this.mark([edit], { kind: 'refused', text: formatValue(type, edit.after), message });
+      this.mark([edit], { kind: 'refused', text: textOf(type, edit.after), message });
     }
+    for (const num of byIssue(edits).keys()) this.showLater(num, unsent);
   }
 
   /** Put the values into the rows that are held. */
   private show(edits: readonly CellEdit[]): void {
-    for (const [num, own] of byIssue(edits)) {
-      const values: Record<string, CellValue> = Object.fromEntries(own.map(({ field, after }) => [field, after]));
-      this.rows.replace(num, (row) => ({ ...row, values: { ...row.values, ...values } }));
-    }
+    for (const [num, own] of byIssue(edits)) this.rows.replace(num, (row) => withEdits(row, own));
   }
 
   /** Somebody else has changed a cell that the user is editing. */
   noticeChange(num: number, field: string, by: string | null): void {
     this.mark([{ num, field }], { kind: 'changed', by });
+  }
+
+  /** The user has given up a text that was refused. */
+  forgetRefusal(num: number, field: string): void {
+    if (this.marks.peek().get(keyOf(num, field))?.kind === 'refused') this.unmark([{ num, field }]);
   }
 
   /** A cell is not being edited any more. */
@@ -413,6 +472,17 @@ function merged(row: Row, current: Row): Row {
   return { num: row.num, version: current.version, values: { ...cleared, ...current.values } };
 }
 
-function unreachable(error: unknown): ProblemDocument {
-  return { type: 'about:blank', title: words.edit.offline, status: 0, detail: error instanceof Error ? words.edit.offline : String(error) };
+/** These edits will not be written. */
+function drop({ edits }: Unsent, refused: readonly CellEdit[]): void {
+  for (const [num, own] of byIssue(refused)) edits.set(num, (edits.get(num) ?? []).filter((edit) => !own.includes(edit)));
+}
+
+function withEdits(row: Row, edits: readonly CellEdit[]): Row {
+  const values: Record<string, CellValue> = Object.fromEntries(edits.map(({ field, after }) => [field, after]));
+  return { ...row, values: { ...row.values, ...values } };
+}
+
+function problemIn(error: unknown): ProblemDocument {
+  if (error instanceof ApiError) return error.problem;
+  return { type: 'about:blank', title: words.refusal.failed, status: 0, detail: error instanceof Error ? error.message : words.refusal.failed };
 }

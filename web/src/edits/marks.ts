@@ -17,6 +17,11 @@ export function noteOf(mark: Mark | undefined): string {
   return mark?.kind === 'conflict' ? words.conflict.title : '';
 }
 
+/** The text that was refused, in the form in which it is edited; null for none. */
+export function refusedText(mark: Mark | undefined): string | null {
+  return mark?.kind === 'refused' && mark.text ? mark.text : null;
+}
+
 export type Marks = ReadonlyMap<string, Mark>;
 
 export function keyOf(num: number, field: string): string {

@@ -23,6 +23,8 @@ export interface UndoOrder {
   readonly by?: string;
   /** In which issues, of those that it touched; in all of them by default. */
   readonly nums?: readonly number[];
+  /** The same order sent again under the same key is carried out once. */
+  readonly key?: string;
 }
 
 /** Take a change back, and wait until that is done. */
@@ -41,8 +43,8 @@ export async function takeBack(api: Api, project: string, order: UndoOrder): Pro
 
 /** The API waits until the history has told all of the change, and refuses until then: so it is asked patiently. Of a large change it makes a job. */
 export async function askUndo(api: Api, project: string, order: UndoOrder): Promise<UndoAnswer | BackgroundJob> {
-  const { nums, ...of } = order;
-  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  const { nums, key = crypto.randomUUID(), ...of } = order;
+  const headers = { 'Idempotency-Key': key };
   const { body } = await patiently(() =>
     api.call('POST', '/v1/projects/{project}/undo', { path: { project }, body: { ...of, ...(nums && { nums: [...nums] }) }, headers }),
   );

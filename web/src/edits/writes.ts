@@ -1,6 +1,5 @@
 /** The calls that write issues. */
 import type { Api } from '../api/client';
-import { patiently } from '../api/patience';
 import { ApiError, type ProblemDocument } from '../api/problem';
 import type { Issue } from '../api/types';
 import { keptOf, type Kept, type Patch } from './change';
@@ -21,7 +20,10 @@ export interface OperationResult {
   readonly problem: ProblemDocument | null;
 }
 
-/** Change one issue on top of the version that the user saw: what others changed since stays. Answers the whole issue. */
+/**
+ * Change one issue on top of the version that the user saw: what others changed since stays. Returns the whole issue. The same patch sent again
+ * changes nothing.
+ */
 export async function patchIssue(
   api: Api,
   project: string,
@@ -68,20 +70,17 @@ function noneIfAbsent(error: unknown): null {
   throw error;
 }
 
-/** Carry out up to 500 operations. What is refused for the moment is sent again, under the same key, so nothing is done twice. */
+/** Carry out up to 500 operations. Sent again under the same key, they are carried out once. */
 export async function writeBatch(
   api: Api,
   project: string,
   operations: readonly Operation[],
-  change: string,
+  { change, key }: { readonly change: string; readonly key: string },
 ): Promise<readonly OperationResult[]> {
-  const headers = { 'Idempotency-Key': crypto.randomUUID(), 'X-Change-Id': change };
-  const { body } = await patiently(() =>
-    api.call('POST', '/v1/projects/{project}/issues/batch', {
-      path: { project },
-      body: { operations: operations as never[], return: 'minimal' },
-      headers,
-    }),
-  );
+  const { body } = await api.call('POST', '/v1/projects/{project}/issues/batch', {
+    path: { project },
+    body: { operations: operations as never[], return: 'minimal' },
+    headers: { 'Idempotency-Key': key, 'X-Change-Id': change },
+  });
   return body.results.map(({ num, version, problem }) => ({ num: num ?? null, version: version ?? null, problem: problem ?? null }));
 }

@@ -5,13 +5,14 @@ import { colorOf } from '../cells/colors';
 import { showSummary } from './footer-text';
 import { showGroup } from './group-head';
 import { valueOf } from '../fields/values';
-import { keyOf, noteOf, type Mark } from '../edits/marks';
+import { keyOf, noteOf, refusedText, type Mark } from '../edits/marks';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { findUsers } from '../project/queries';
 import { commonShift, type Moved } from '../rows/moves';
 import { contains, filledTo, rectangleOf, type Cell, type Rectangle } from '../selection/range';
 import { fittingWidth, moved, resized } from '../view/columns';
+import { isTyping } from '../ui/typing';
 import { functionsOf } from '../view/footers';
 import { sortedBy } from '../view/view';
 import { words } from '../words';
@@ -19,7 +20,7 @@ import { mountGrid } from './ag/adapter';
 import { ColumnMenu, type OpenMenu } from './column-menu';
 import type { Grid, GridColumn, GridOwner } from './grid';
 import { pressed } from './keys';
-import { Note } from './note';
+import { Note } from '../cells/note';
 import { SummaryMenu } from './summary-menu';
 
 export interface GridViewProps {
@@ -100,7 +101,10 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       const type = model.field(field);
       return model.canEdit && type?.editable === true && type.type !== 'bool' && rows.at(index).kind === 'issue';
     },
+    refused: (index, field) => refusedText(markAt(model, index, field)),
     editing: (index, field) => {
+      // The editor says itself what was refused.
+      note.hide();
       const slot = rows.at(index);
       return slot.kind === 'issue' ? model.edits(slot.row.num, field) : () => undefined;
     },
@@ -110,6 +114,7 @@ function connect(element: HTMLElement, connection: Connection): () => void {
       const slot = rows.at(index);
       if (field && slot.kind === 'issue') actions.commit(slot.row, field, typed);
     },
+    clicked: (cell) => actions.toggle(cell),
     focused: (cell) => model.moveTo(cell),
     anchor: () => model.selection.peek()?.anchor ?? null,
     reached: (reach) => {
@@ -256,10 +261,6 @@ function inOneFrame(draw: () => void): () => void {
       draw();
     });
   };
-}
-
-function isTyping(element: Element | null): boolean {
-  return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
 }
 
 function rowClasses(model: ProjectModel, index: number): readonly string[] {

@@ -44,11 +44,15 @@ export interface GridOwner {
   suggestUsers(prefix: string): Promise<readonly string[]>;
   /** An editor opens. Returns what to call when it is closed. */
   editing(index: number, field: string): () => void;
-  /** An editor was closed with this. */
-  commit(index: number, field: string, typed: Typed): void;
+  /** The text that was refused in a cell, with which its editor begins; null for none. */
+  refused(index: number, field: string): string | null;
+  /** An editor was closed with this; null: it leaves the value as it was. */
+  commit(index: number, field: string, typed: Typed | null): void;
 
   /** The focus went to a cell. */
   focused(cell: Cell): void;
+  /** The check box in a cell was clicked. */
+  clicked(cell: Cell): void;
   /** The cell from which a range extends; null while none is selected. */
   anchor(): Cell | null;
   /** A pointer was dragged, or pressed with Shift, to a cell. */

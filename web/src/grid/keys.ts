@@ -40,11 +40,13 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
   if (control) {
     if (key === 'a') return take(() => (model.selection.value = everything(model.size)));
     if (key === 'c') return take(() => void actions.copy());
+    if (key === 'x') return take(() => void actions.cut());
     // The browser then tells what is to be pasted.
     if (key === 'v') return true;
     if (key === 'd') return take(() => void actions.fillDown());
-    if (key === 'z') return take(() => void (event.shiftKey ? actions.redo() : actions.undo()));
-    if (key === 'y') return take(() => void actions.redo());
+    // The page itself undoes, wherever the focus is.
+    if (key === 'z' || key === 'y') return true;
+    if (key === '/') return take(help);
     if (key === 'home') return take(() => grid.focus({ row: 0, column: 0 }));
     if (key === 'end') return take(() => grid.focus({ row: model.size.rows - 1, column: model.size.columns - 1 }));
     return false;
@@ -61,8 +63,10 @@ export function pressed(event: KeyboardEvent, { model, actions, grid, openMenu, 
       return take(() => {
         model.selection.value = at(selection.anchor);
       });
-    case '?':
-      return take(help);
+    case 'Home':
+      return take(() => grid.focus({ row: selection.anchor.row, column: 0 }));
+    case 'End':
+      return take(() => grid.focus({ row: selection.anchor.row, column: model.size.columns - 1 }));
     default:
       return false;
   }

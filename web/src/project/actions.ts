@@ -1,13 +1,14 @@
 /** What the user does to the selected cells: edit, copy, paste, fill, clear; add and delete rows. */
 import { signal } from '@preact/signals';
 import type { Typed } from '../cells/editors/editor';
-import { parseText, type Parsed } from '../cells/parse';
+import { checked, parseText, parseTyped, type Parsed } from '../cells/parse';
 import { textOf } from '../cells/text';
 import { newIssue, patchOf, type CellEdit, type Kept } from '../edits/change';
 import type { Outcome } from '../edits/editor';
+import { outbox } from '../edits/outbox';
 import { BATCH, readKept } from '../edits/writes';
 import type { Field } from '../fields/fields';
-import { valueOf, type CellValue, type Row } from '../fields/values';
+import { valueOf, type Row } from '../fields/values';
 import { fromTsv, toHtml, toTsv, type Block } from '../selection/clipboard';
 import { countOf, type Target } from '../rows/targets';
 import { sourceOf, type Rectangle } from '../selection/range';
@@ -33,16 +34,19 @@ export class Actions {
 
   constructor(private readonly model: ProjectModel) {}
 
-  /** An editor of an issue was closed. What is no value of the field is marked at the cell. */
-  commit(row: Row, field: Field, typed: Typed): void {
-    const parsed = 'text' in typed ? parseText(field, typed.text) : checked(field, typed.value);
+  /** An editor of an issue was closed, with null where it leaves the value as it was. What is no value of the field is marked at the cell. */
+  commit(row: Row, field: Field, typed: Typed | null): void {
+    if (!typed) {
+      this.model.editor.forgetRefusal(row.num, field.id);
+      return;
+    }
+    const parsed = parseTyped(field, typed);
     if (parsed.ok) void this.write([{ num: row.num, field: field.id, before: valueOf(row, field.id), after: parsed.value }]);
     else this.model.editor.refuse(row.num, field.id, 'text' in typed ? typed.text : '', parsed.message);
   }
 
-  /** Turn over the check box in the focused cell. Answers whether there is one. */
-  toggle(): boolean {
-    const cell = this.model.selection.peek()?.anchor;
+  /** Toggle the check box in a cell, the one that has the focus where none is given. Returns whether there is one. */
+  toggle(cell = this.model.selection.peek()?.anchor): boolean {
     const field = cell && this.model.fieldAt(cell.column);
     const slot = cell && this.model.rows.at(cell.row);
     if (!cell || field?.type !== 'bool' || slot?.kind !== 'issue' || !this.model.canEdit) return false;
@@ -52,17 +56,13 @@ export class Actions {
 
   async copy(): Promise<void> {
     const range = this.model.range;
-    if (!range) return;
-    const text = (block: Block, form: (block: Block) => string, type: string) => new Blob([form(block)], { type });
-    const block = this.block(range);
-    // Rows far away are asked for while the clipboard already waits for them.
-    await navigator.clipboard.write([
-      new ClipboardItem({
-        'text/plain': block.then((cells) => text(cells, toTsv, 'text/plain')),
-        'text/html': block.then((cells) => text(cells, toHtml, 'text/html')),
-      }),
-    ]);
-    this.said.value = words.actions.copied((await block).length);
+    if (range) await this.toClipboard(range, words.actions.copied);
+  }
+
+  /** Copy, and then clear the cells as one change. What could not be copied is not cleared. */
+  async cut(): Promise<void> {
+    const range = this.model.range;
+    if (range && this.model.canEdit && (await this.toClipboard(range, words.actions.cut))) await this.clear(range);
   }
 
   /** Paste from the upper left corner of the range; one copied cell fills the whole range. */
@@ -123,8 +123,7 @@ export class Actions {
     if (range && range.bottom > range.top) await this.fill({ ...range, bottom: range.top }, range);
   }
 
-  async clear(): Promise<void> {
-    const range = this.model.range;
+  async clear(range = this.model.range): Promise<void> {
     if (!range || !this.model.canEdit) return;
     const fields = this.fieldsFrom(range.left, range.right - range.left + 1);
     if (isLarge(range)) return this.setMany(range, fields.map((field) => [field, parseText(field, '')]));
@@ -132,9 +131,11 @@ export class Actions {
     await this.write(rows.flatMap((row) => this.read(row, fields, () => '')));
   }
 
-  /** Make an issue, which stands at the end until the user moves on. */
-  async create(): Promise<void> {
-    this.tell(await this.model.editor.apply({ made: [newIssue({ name: words.actions.newName })] }));
+  /** Make an issue, which is at the end until the user moves on. Returns whether the API took it. */
+  async create(): Promise<boolean> {
+    const outcome = await this.model.editor.apply({ made: [newIssue({ name: words.actions.newName })] });
+    this.tell(outcome);
+    return outcome.taken.made.length > 0;
   }
 
   /** Ask, and then delete the issues of the range. */
@@ -163,6 +164,7 @@ export class Actions {
   }
 
   async undo(): Promise<void> {
+    if (outbox.state.peek() !== 'empty') this.said.value = words.edit.undoWaits;
     if (await this.model.undoJob()) return;
     this.tell(await this.model.editor.undo(), words.actions.back);
   }
@@ -262,6 +264,26 @@ export class Actions {
     return Array.from({ length: count }, (_, place) => this.model.fieldAt(left + place)).flatMap((field) => field ?? []);
   }
 
+  /** Put cells into the clipboard, and say of how many rows, or why not. Returns whether they are there. */
+  private async toClipboard(range: Rectangle, done: (rows: number) => string): Promise<boolean> {
+    const text = (block: Block, form: (block: Block) => string, type: string) => new Blob([form(block)], { type });
+    const block = this.block(range);
+    try {
+      // Rows far away are asked for while the clipboard already waits for them.
+      await navigator.clipboard.write([
+        new ClipboardItem({
+          'text/plain': block.then((cells) => text(cells, toTsv, 'text/plain')),
+          'text/html': block.then((cells) => text(cells, toHtml, 'text/html')),
+        }),
+      ]);
+      this.said.value = done((await block).length);
+      return true;
+    } catch {
+      this.said.value = words.actions.notCopied;
+      return false;
+    }
+  }
+
   private async block({ top, bottom, left, right }: Rectangle): Promise<Block> {
     const rows = await this.model.issuesIn(top, bottom);
     const fields = this.fieldsFrom(left, right - left + 1);
@@ -290,8 +312,4 @@ function isLarge({ top, bottom }: Rectangle): boolean {
 function carried(row: Row, from: Field, to: Field): Parsed {
   const value = valueOf(row, from.id);
   return from === to ? checked(to, value) : parseText(to, textOf(from.type, value));
-}
-
-function checked(field: Field, value: CellValue): Parsed {
-  return value === null && field.required ? parseText(field, '') : { ok: true, value };
 }

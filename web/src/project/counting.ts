@@ -40,6 +40,14 @@ export class Counting {
     }
   }
 
+  /** Show how many there are now, while the rows stay as they are. */
+  async recount(filter: Filter | null): Promise<void> {
+    const { signal } = this.request;
+    if (this.counts.peek() === null) return;
+    const counts = await fetchCounts(this.api, this.project, filter, signal).catch(() => null);
+    if (counts && !signal.aborted) this.counts.value = counts;
+  }
+
   stop(): void {
     this.request.abort();
   }

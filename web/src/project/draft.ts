@@ -22,6 +22,10 @@ export function onTop<V extends object>({ base, value }: Draft<V>, version: numb
   return { version, base: theirs, value: { ...theirs, ...Object.fromEntries(own.map((key) => [key, value[key]])) } };
 }
 
+export function isChanged<V extends object>({ base, value }: Draft<V>): boolean {
+  return !same(base, value);
+}
+
 function keysOf<V extends object>(value: V): readonly (keyof V)[] {
   return Object.keys(value) as (keyof V)[];
 }

@@ -209,7 +209,7 @@ export class ProjectModel {
       }
       const limit = Math.min(FAR_PAGE, last - index + 1, place.run.count - place.offset);
       const { rows } = await this.page(place.run, place.offset, limit);
-      found.push(...rows);
+      found.push(...rows.map((row) => this.editor.onTop(row)));
       index += limit;
     }
     return found;
@@ -273,7 +273,12 @@ export class ProjectModel {
     const drawer = this.desk.drawer.peek();
     if (drawer?.kind === 'issue' && deleted.some(({ num }) => num === drawer.num)) this.desk.drawer.value = null;
     if (deleted.length) this.settle();
-    if (made.length) this.add(made);
+    if (made.length) {
+      this.add(made);
+      // The new rows are at the end until the user moves on; the count and the summaries have them at once.
+      void this.counting.recount(this.filter);
+      this.summarize({ anew: true });
+    }
     void this.findMisfits(edits);
   }
 
@@ -386,7 +391,7 @@ export class ProjectModel {
       const { rows, index, changes } = await this.page(run, offset, limit, { signal });
       answered(changes);
       this.index.take(index);
-      return this.live.caughtUp(rows);
+      return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
     };
     const done = await this.rows.renew(() => this.mayMove(), quietly);
     if (done && grouped) shown();
@@ -473,7 +478,7 @@ export class ProjectModel {
       this.length = offset + rows.length;
       this.relayout();
     }
-    return this.live.caughtUp(rows);
+    return this.live.caughtUp(rows).map((row) => this.editor.onTop(row));
   }
 
   private page(run: Run, offset: number, limit: number, { signal, explain = false }: PageOptions = {}) {

@@ -1,6 +1,6 @@
 /** Give many issues a value: all that the filter leaves, or those in the selected rows. A job of the API writes it. */
 import { useId, useState } from 'preact/hooks';
-import { parseText } from '../cells/parse';
+import { parseTyped } from '../cells/parse';
 import type { Typed } from '../cells/editors/editor';
 import { patchOf } from '../edits/change';
 import type { Field } from '../fields/fields';
@@ -9,6 +9,7 @@ import type { Scope } from '../project/desk';
 import type { ProjectModel } from '../project/model';
 import { countOf } from '../rows/targets';
 import { Drawer } from '../ui/drawer';
+import { unsaved } from '../ui/unsaved';
 import { words } from '../words';
 import { ShownValue, ValueEditor } from './value-editor';
 
@@ -70,17 +71,22 @@ function NewValue({ model, field, count, disabled, onTake }: NewValueProps) {
   const [value, setValue] = useState<CellValue | undefined>(undefined);
   const [editing, setEditing] = useState(false);
   const [problem, setProblem] = useState('');
+  const [refused, setRefused] = useState<string | null>(null);
   const end = (typed: Typed | null) => {
     setEditing(false);
-    if (!typed) return;
-    const parsed = 'text' in typed ? parseText(field, typed.text) : ({ ok: true, value: typed.value } as const);
-    const missing = parsed.ok && parsed.value === null && field.required;
-    setProblem(parsed.ok ? (missing ? words.parse.required(field.name) : '') : parsed.message);
-    if (parsed.ok) setValue(missing ? undefined : parsed.value);
+    if (!typed) {
+      setProblem('');
+      setRefused(null);
+      return;
+    }
+    const parsed = parseTyped(field, typed);
+    setProblem(parsed.ok ? '' : parsed.message);
+    setRefused(parsed.ok || !('text' in typed) ? null : typed.text);
+    if (parsed.ok) setValue(parsed.value);
   };
   return (
     <>
-      <div class="bulk-value">
+      <div class="bulk-value" {...unsaved(value !== undefined)}>
         <span id={`${id}-name`}>{words.jobs.value}</span>
         {field.type === 'bool' ? (
           <select aria-labelledby={`${id}-name`} value={String(value)} onChange={({ currentTarget }) => setValue(BOOLEANS.get(currentTarget.value))}>
@@ -90,7 +96,7 @@ function NewValue({ model, field, count, disabled, onTake }: NewValueProps) {
             {!field.required && <option value="null">{words.cell.empty}</option>}
           </select>
         ) : editing ? (
-          <ValueEditor api={model.api} field={field} value={value ?? null} onEnd={end} />
+          <ValueEditor api={model.api} field={field} value={value ?? null} refused={refused} onEnd={end} />
         ) : (
           <button class="issue-value" type="button" aria-labelledby={`${id}-name ${id}-value`} title={words.issue.edit} onClick={() => setEditing(true)}>
             {value === undefined ? <span id={`${id}-value`}>{words.filter.choose}</span> : <ShownValue id={`${id}-value`} field={field} value={value} />}

@@ -4,12 +4,14 @@ import type { IssueComment } from '../api/types';
 import { permits } from '../auth/session';
 import { formatDatetime } from '../cells/format';
 import { keepBeside } from '../place';
+import type { CommentDraft } from '../project/desk';
 import { Comments } from '../project/comments';
 import { begun, completed, mentionedIn, pieces, type Mentionable } from '../project/mentions';
 import type { ProjectModel } from '../project/model';
 import type { People } from '../project/people';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
+import { mayDiscard } from '../ui/unsaved';
 import { words } from '../words';
 
 export function CommentList({ model, num }: { readonly model: ProjectModel; readonly num: number }) {
@@ -55,7 +57,8 @@ interface CommentProps {
 
 function Comment({ model, comments, comment }: CommentProps) {
   const { people, user } = model;
-  const [editing, setEditing] = useState(false);
+  const place = `${comments.num} ${comment.id}`;
+  const [editing, setEditing] = useState(model.desk.comments.has(place));
   const author = people.nameOf(comment.created_by);
   const own = comment.created_by === user.user && permits(user.role, 'editor');
   const mentioned = people.of(comment.mentions);
@@ -65,6 +68,8 @@ function Comment({ model, comments, comment }: CommentProps) {
     return (
       <CommentForm
         people={people}
+        drafts={model.desk.comments}
+        place={place}
         label={words.comments.text}
         submit={words.comments.save}
         busy={comments.busy.value}
@@ -119,6 +124,8 @@ function NewComment({ model, comments }: { readonly model: ProjectModel; readonl
   return (
     <CommentForm
       people={model.people}
+      drafts={model.desk.comments}
+      place={String(comments.num)}
       label={words.comments.new}
       submit={words.comments.add}
       busy={comments.busy.value}
@@ -141,6 +148,9 @@ const TALLEST = 240;
 
 interface CommentFormProps {
   readonly people: People;
+  /** Where the text is kept until it is saved, and its place there. */
+  readonly drafts: Map<string, CommentDraft>;
+  readonly place: string;
   readonly label: string;
   readonly submit: string;
   readonly busy: boolean;
@@ -152,9 +162,10 @@ interface CommentFormProps {
   readonly onCancel?: () => void;
 }
 
-function CommentForm({ people, label, submit, busy, begin, known, onSubmit, onCancel }: CommentFormProps) {
-  const [text, setText] = useState(begin);
-  const [chosen, setChosen] = useState(known);
+function CommentForm({ people, drafts, place, label, submit, busy, begin, known, onSubmit, onCancel }: CommentFormProps) {
+  const kept = drafts.get(place);
+  const [text, setText] = useState(kept?.text ?? begin);
+  const [chosen, setChosen] = useState(kept?.chosen ?? known);
   const [offered, setOffered] = useState<readonly Mentionable[]>([]);
   const [at, setAt] = useState(0);
   const input = useRef<HTMLTextAreaElement>(null);
@@ -167,6 +178,14 @@ function CommentForm({ people, label, submit, busy, begin, known, onSubmit, onCa
     return keepBeside(list.current, input.current, { tallest: TALLEST });
   }, [isOffering]);
   const hint = useId();
+  const isChanged = text !== begin;
+  if (isChanged) drafts.set(place, { text, chosen });
+  else drafts.delete(place);
+  const cancel = () => {
+    if (isChanged && !mayDiscard()) return;
+    drafts.delete(place);
+    onCancel?.();
+  };
 
   const look = async (element: HTMLTextAreaElement) => {
     const mention = begun(element.value, element.selectionStart);
@@ -191,6 +210,7 @@ function CommentForm({ people, label, submit, busy, begin, known, onSubmit, onCa
   };
   const send = async () => {
     if (!text.trim() || !(await onSubmit(text.trim(), mentionedIn(text, chosen)))) return;
+    drafts.delete(place);
     setText('');
     setChosen([]);
   };
@@ -206,7 +226,7 @@ function CommentForm({ people, label, submit, busy, begin, known, onSubmit, onCa
           // The panel itself stays open.
           event.stopPropagation();
           if (offered.length) setOffered([]);
-          else onCancel?.();
+          else cancel();
           input.current?.focus();
         }
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send();
@@ -225,9 +245,12 @@ function CommentForm({ people, label, submit, busy, begin, known, onSubmit, onCa
           void look(event.currentTarget);
         }}
         onKeyDown={(event) => {
-          if (event.key !== 'ArrowDown' || !offered.length) return;
+          const [first] = offered;
+          if (!first || event.isComposing || event.ctrlKey || event.metaKey) return;
+          if (event.key === 'ArrowDown') list.current?.querySelector('button')?.focus();
+          else if (event.key === 'Enter' || event.key === 'Tab') choose(first);
+          else return;
           event.preventDefault();
-          list.current?.querySelector('button')?.focus();
         }}
       />
       {isOffering && (
@@ -250,7 +273,7 @@ function CommentForm({ people, label, submit, busy, begin, known, onSubmit, onCa
       </p>
       <div class="row-end">
         {onCancel && (
-          <button class="button" type="button" onClick={onCancel}>
+          <button class="button" type="button" onClick={cancel}>
             {words.comments.cancel}
           </button>
         )}

@@ -5,6 +5,7 @@ import type { Projects } from '../project/projects';
 import { addressOfProject, go } from '../router';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
+import { unsaved } from '../ui/unsaved';
 import { words } from '../words';
 
 interface CreateProjectProps {
@@ -15,7 +16,8 @@ interface CreateProjectProps {
 
 export function CreateProject({ api, projects, onClose }: CreateProjectProps) {
   const [name, setName] = useState('');
-  const [states, setStates] = useState<string>(words.projects.usualStates.join('\n'));
+  const usual = words.projects.usualStates.join('\n');
+  const [states, setStates] = useState<string>(usual);
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const [key] = useState(() => crypto.randomUUID());
@@ -37,6 +39,7 @@ export function CreateProject({ api, projects, onClose }: CreateProjectProps) {
     <Dialog title={words.projects.create} onClose={onClose}>
       <form
         class="form"
+        {...unsaved(name !== '' || states !== usual)}
         onSubmit={(event) => {
           event.preventDefault();
           void create();

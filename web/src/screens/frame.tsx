@@ -2,7 +2,10 @@
 import type { ComponentChildren } from 'preact';
 import { initialsOf, type Person, type Session } from '../auth/session';
 import { follow } from '../router';
+import { holdsUnsaved, mayDiscard, useLeaving } from '../ui/unsaved';
+import { outbox } from '../edits/outbox';
 import { words } from '../words';
+import { Unsent } from './unsent';
 
 interface FrameProps {
   readonly session: Session;
@@ -14,6 +17,8 @@ interface FrameProps {
 }
 
 export function Frame({ session, user, title, lead, children }: FrameProps) {
+  const wouldLose = () => outbox.unsent.peek() > 0 || holdsUnsaved(document);
+  useLeaving(wouldLose);
   return (
     <div class="frame">
       <header class="top-bar">
@@ -31,10 +36,17 @@ export function Frame({ session, user, title, lead, children }: FrameProps) {
             {user.tenant} · {words.roles[user.role]}
           </span>
         </span>
-        <button class="button" type="button" onClick={() => void session.signOut()}>
+        <button
+          class="button"
+          type="button"
+          onClick={() => {
+            if (!wouldLose() || mayDiscard()) void session.signOut();
+          }}
+        >
           {words.signIn.out}
         </button>
       </header>
+      <Unsent />
       <main>{children}</main>
     </div>
   );

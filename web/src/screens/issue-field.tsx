@@ -1,7 +1,7 @@
 /** A field of the issue in the panel: its value, the grid's editor where it may be changed, and what is remarkable about it. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Typed } from '../cells/editors/editor';
-import { keyOf, noteOf } from '../edits/marks';
+import { keyOf, noteOf, refusedText } from '../edits/marks';
 import type { Field } from '../fields/fields';
 import { valueOf, type Row } from '../fields/values';
 import type { Actions } from '../project/actions';
@@ -32,7 +32,7 @@ export function IssueField({ model, actions, row, field }: IssueFieldProps) {
   const end = (typed: Typed | null, byKey: boolean) => {
     goesBack.current = byKey;
     setEditing(false);
-    if (typed) actions.commit(row, field, typed);
+    actions.commit(row, field, typed);
   };
   const shown = <ShownValue id={`${id}-value`} field={field} value={value} />;
   return (
@@ -43,7 +43,7 @@ export function IssueField({ model, actions, row, field }: IssueFieldProps) {
       </dt>
       <dd>
         {editing && (
-          <ValueEditor api={model.api} field={field} value={value} begin={() => model.edits(row.num, field.id)} onEnd={end} />
+          <ValueEditor api={model.api} field={field} value={value} refused={refusedText(mark)} begin={() => model.edits(row.num, field.id)} onEnd={end} />
         )}
         {!editing && !(model.canEdit && field.editable) && shown}
         {!editing && model.canEdit && field.editable && (

@@ -15,6 +15,8 @@ import { readViews, SavedViews, Unread } from '../project/saved-views';
 import { follow, go } from '../router';
 import { Icon } from '../ui/icon';
 import { Refusal } from '../ui/refusal';
+import { isTyping } from '../ui/typing';
+import { useLeaving } from '../ui/unsaved';
 import { words } from '../words';
 import { BulkDrawer } from './bulk';
 import { EditTools } from './edit-tools';
@@ -144,6 +146,14 @@ interface Opened {
   readonly feed: Feed;
 }
 
+/** Undo and redo, wherever the focus is. */
+function undoneBy(event: KeyboardEvent, actions: Actions): void {
+  const key = event.key.toLowerCase();
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || (key !== 'z' && key !== 'y')) return;
+  event.preventDefault();
+  void (key === 'y' || event.shiftKey ? actions.redo() : actions.undo());
+}
+
 interface OpenProjectProps {
   readonly api: Api;
   readonly views: SavedViews;
@@ -162,6 +172,14 @@ function OpenProject({ api, views, feed, onRedefined, onDeleted }: OpenProjectPr
     void model.jobs.load();
     return () => model.close();
   }, [model]);
+  useLeaving(() => model.desk.comments.size > 0);
+  useEffect(() => {
+    const undo = (event: KeyboardEvent) => {
+      if (model.canEdit && !isTyping(document.activeElement) && !document.querySelector('dialog[open]')) undoneBy(event, actions);
+    };
+    document.addEventListener('keydown', undo);
+    return () => document.removeEventListener('keydown', undo);
+  }, [model]);
   const drawer = model.desk.drawer.value;
   const [dropping, drop] = useFileDrop(model.canEdit, (file) => {
     model.desk.dropped.value = file;
@@ -175,7 +193,10 @@ function OpenProject({ api, views, feed, onRedefined, onDeleted }: OpenProjectPr
     if (!isOpen && focus && document.activeElement === document.body) grid.current?.focus(focus);
   }, [isOpen, drawer === null]);
   const add = async () => {
-    await actions.create();
+    const before = model.selection.peek();
+    const made = await actions.create();
+    // Where the connection was away meanwhile, the user may be elsewhere.
+    if (!made || model.selection.peek() !== before) return;
     const name = model.columns.peek().findIndex(({ field }) => field === 'name');
     grid.current?.edit({ row: model.size.rows - 1, column: Math.max(0, name) });
   };

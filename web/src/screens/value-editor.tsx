@@ -14,7 +14,7 @@ export function ShownValue({ id, field, value }: { readonly id: string; readonly
   useLayoutEffect(() => {
     if (!place.current) return;
     if (value === null && field.type !== 'bool') place.current.textContent = words.cell.empty;
-    else showValue(place.current, field, value ?? false);
+    else showValue(place.current, field, value);
   }, [field, value]);
   return <span id={id} ref={place} class={value === null ? 'soft' : `value-${field.type}`} />;
 }
@@ -23,13 +23,15 @@ interface ValueEditorProps {
   readonly api: Api;
   readonly field: Field;
   readonly value: CellValue;
+  /** A text that was refused, with which the editing begins. */
+  readonly refused?: string | null;
   /** Hears that the editing begins; returns what hears of its end. */
   readonly begin?: () => () => void;
-  /** What was entered, null where it is given up; and whether a key ended it, so that the focus has nowhere to go. */
+  /** What was entered, null where the value stays as it was; and whether a key ended it, so that the focus has nowhere to go. */
   readonly onEnd: (typed: Typed | null, byKey: boolean) => void;
 }
 
-export function ValueEditor({ api, field, value, begin, onEnd }: ValueEditorProps) {
+export function ValueEditor({ api, field, value, refused = null, begin, onEnd }: ValueEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const element = place.current;
@@ -44,7 +46,7 @@ export function ValueEditor({ api, field, value, begin, onEnd }: ValueEditorProp
     const editor = editorFor({
       field,
       value,
-      typed: null,
+      begin: refused === null ? null : { text: refused, isTyped: false },
       suggestUsers: (prefix) => findUsers(api, prefix),
       done: () => end(true, true),
     });
@@ -54,7 +56,9 @@ export function ValueEditor({ api, field, value, begin, onEnd }: ValueEditorProp
       event.stopPropagation();
       end(event.key === 'Enter', true);
     });
-    element.addEventListener('focusout', () => end(true, false));
+    element.addEventListener('focusout', ({ relatedTarget }) => {
+      if (!(relatedTarget instanceof Node && element.contains(relatedTarget))) end(true, false);
+    });
     element.append(editor.element);
     editor.open();
     return () => {

@@ -8,6 +8,7 @@ import { Icon } from '../ui/icon';
 import type { Icon as IconName } from '../ui/icons';
 import { Menu, type MenuEntry } from '../ui/menu';
 import { Refusal } from '../ui/refusal';
+import { unsaved } from '../ui/unsaved';
 import { words } from '../words';
 
 const ICON_OF: Readonly<Record<Visibility, IconName>> = { private: 'user', shared: 'people', default: 'home' };
@@ -153,6 +154,7 @@ function SaveWindow({ views, onClose }: WindowProps) {
     <Dialog title={words.views.saveAs} onClose={onClose}>
       <form
         class="form"
+        {...unsaved(name !== '')}
         onSubmit={(event) => {
           event.preventDefault();
           void save();
@@ -187,6 +189,7 @@ function RenameWindow({ views, view, onClose }: WindowProps & { readonly view: S
     <Dialog title={words.views.rename} onClose={onClose}>
       <form
         class="form"
+        {...unsaved(name !== view.name)}
         onSubmit={(event) => {
           event.preventDefault();
           void rename();

@@ -7,6 +7,7 @@ import type { ProjectModel } from '../project/model';
 import { changesOf, eventsOf, isOutdated, Webhooks, type ToldSecret, type WebhookDraft, type WebhookEvent } from '../project/webhooks';
 import { Dialog } from '../ui/dialog';
 import { Refusal } from '../ui/refusal';
+import { unsaved } from '../ui/unsaved';
 import { words } from '../words';
 import { Confirm } from './settings/confirm';
 
@@ -178,6 +179,7 @@ function WebhookForm({ model, initial, chosen = null, isNew, busy, onSave }: Web
   return (
     <form
       class="form"
+      {...unsaved(JSON.stringify(draft) !== JSON.stringify(initial))}
       onSubmit={(event) => {
         event.preventDefault();
         onSave({ ...draft, url: draft.url.trim() });

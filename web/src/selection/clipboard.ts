@@ -3,6 +3,15 @@ import { guarded } from '../cells/guard';
 
 export type Block = readonly (readonly string[])[];
 
+/** Texts as lines that are edited; one with a line break or a quote at its beginning is in quotes. */
+export function toLines(texts: readonly string[]): string {
+  return texts.map(quoted).join('\n');
+}
+
+export function fromLines(text: string): readonly string[] {
+  return fromTsv(text).map((cells) => cells.join('\t'));
+}
+
 /** Text that spreadsheets take apart into the same cells again. */
 export function toTsv(block: Block): string {
   return block.map((row) => row.map(quoted).join('\t')).join('\r\n');

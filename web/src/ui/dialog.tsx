@@ -4,6 +4,7 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { words } from '../words';
 import { enter } from './focus';
 import { Icon } from './icon';
+import { mayClose } from './unsaved';
 
 interface DialogProps {
   readonly title: string;
@@ -27,13 +28,31 @@ export function Dialog({ title, wide = false, unasked = false, onClose, children
     // Closing gives the focus back to what had it.
     return () => element?.close();
   }, []);
+  const close = () => {
+    if (dialog.current && mayClose(dialog.current)) dialog.current.close();
+  };
   return (
-    <dialog ref={dialog} class={wide ? 'dialog wide' : 'dialog'} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class={wide ? 'dialog wide' : 'dialog'}
+      aria-labelledby={id}
+      onClose={onClose}
+      onKeyDown={(event) => {
+        // The browser would close the dialog at the second Escape, whatever it is asked.
+        if (event.key !== 'Escape' || event.defaultPrevented) return;
+        event.preventDefault();
+        close();
+      }}
+      onCancel={(event) => {
+        event.preventDefault();
+        close();
+      }}
+    >
       <header class="dialog-head">
         <h2 id={id} ref={head} tabIndex={-1}>
           {title}
         </h2>
-        <button class="icon-button" type="button" aria-label={words.shell.close} onClick={() => dialog.current?.close()}>
+        <button class="icon-button" type="button" aria-label={words.shell.close} onClick={close}>
           <Icon name="close" />
         </button>
       </header>

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { words } from '../words';
 import { enter, useFocusBack } from './focus';
 import { Icon } from './icon';
+import { mayClose } from './unsaved';
 
 interface DrawerProps {
   readonly title: string;
@@ -18,6 +19,9 @@ export function Drawer({ title, isForm = false, onClose, children }: DrawerProps
   const head = useRef<HTMLHeadingElement>(null);
   const body = useRef<HTMLDivElement>(null);
   useFocusBack(panel);
+  const close = () => {
+    if (panel.current && mayClose(panel.current)) onClose();
+  };
   // Before the grid gets its new width: it would take the focus back then.
   useLayoutEffect(() => {
     if (!isForm || !body.current || !enter(body.current)) head.current?.focus();
@@ -28,14 +32,14 @@ export function Drawer({ title, isForm = false, onClose, children }: DrawerProps
       class="drawer"
       aria-label={title}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onClose();
+        if (event.key === 'Escape') close();
       }}
     >
       <header class="dialog-head">
         <h2 ref={head} tabIndex={-1} aria-live="polite">
           {title}
         </h2>
-        <button class="icon-button" type="button" aria-label={words.shell.close} onClick={onClose}>
+        <button class="icon-button" type="button" aria-label={words.shell.close} onClick={close}>
           <Icon name="close" />
         </button>
       </header>

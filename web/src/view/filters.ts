@@ -152,7 +152,8 @@ export function levels(join: Join): number {
 function conditionOf({ field: id, op, values }: ConditionDraft, fields: readonly Field[]): Filter | null {
   const field = fields.find((one) => one.id === id);
   if (!field) return null;
-  const given = values.map((value) => value.trim()).filter(Boolean);
+  // The blanks at the ends of a text are a part of it.
+  const given = values.map((value) => (field.type === 'text' ? value : value.trim())).filter((value) => value.trim());
   const typed = given.map((value) => (field.type === 'bool' ? value === 'true' : value));
   const [first, second] = typed;
   switch (operandOf(field.type, op)) {

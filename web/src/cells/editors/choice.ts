@@ -2,15 +2,16 @@
 import type { CellValue } from '../../fields/values';
 import { words } from '../../words';
 import { isList } from '../format';
+import { parseText } from '../parse';
 import { showValue } from '../show';
-import { inputIn, type CellEditor, type EditorParams } from './editor';
+import { filled, focusIn, inputIn, type CellEditor, type EditorParams } from './editor';
 import { ChoiceList, type ListItem } from './list';
 
 /** One option of an `enum`; the empty line takes the value away. */
 export function optionEditor(params: EditorParams): CellEditor {
-  const { field, value, typed, done } = params;
-  const input = inputIn(params, 'text');
-  input.value = typed ?? '';
+  const { field, value, begin, done } = params;
+  const input = inputIn(params);
+  const typed = filled(input, '', begin);
   input.placeholder = typeof value === 'string' ? value : words.cell.choose;
   let chosen: CellValue | undefined;
   const list = new ChoiceList(input, (option) => take(option), { many: false });
@@ -21,7 +22,9 @@ export function optionEditor(params: EditorParams): CellEditor {
   const narrow = () => {
     const options = matching(params, input.value).map((option) => item(params, option, option === value));
     const empty: ListItem[] = field.required || input.value ? [] : [{ value: '', element: new Text(words.cell.empty), chosen: value === null }];
-    list.set([...empty, ...options], Math.max(0, [...empty, ...options].findIndex((one) => one.chosen)));
+    const items = [...empty, ...options];
+    // Of what is typed, the first that fits; else the value itself, so that Enter and Tab leave it as it is.
+    list.set(items, input.value ? 0 : items.findIndex((one) => one.chosen));
   };
   input.addEventListener('input', narrow);
   input.addEventListener('keydown', (event) => {
@@ -36,22 +39,30 @@ export function optionEditor(params: EditorParams): CellEditor {
     open: () => {
       list.open();
       narrow();
-      input.focus();
+      focusIn(input, begin);
     },
-    result: () => (chosen !== undefined ? { value: chosen } : input.value ? { text: input.value } : { value }),
+    result: () => (chosen === undefined ? typed() : chosen === value ? null : { value: chosen }),
     close: () => list.close(),
   };
 }
 
-/** Several options. Enter and a click take one more or less; Escape leaves all as it was; Tab and a click elsewhere end. */
+/**
+ * Several options. A click, and Enter at a line, take one more or less; Escape leaves all as it was; Tab, a click elsewhere, and Enter before any of
+ * this end. What is typed then counts for the first option that it fits.
+ */
 export function optionsEditor(params: EditorParams): CellEditor {
-  const { field, value, typed, done } = params;
-  const input = inputIn(params, 'text');
-  input.value = typed ?? '';
+  const { field, value, begin, done } = params;
+  const input = inputIn(params);
+  // Options that were refused are chosen again, where the field has them.
+  const refused = begin && !begin.isTyped ? parseText(field, begin.text) : null;
+  const again = refused?.ok ? refused.value : null;
+  filled(input, '', again === null ? begin : null);
   input.placeholder = words.cell.search;
-  const chosen = new Set(isList(value) ? value : []);
+  const before = isList(value) ? value : [];
+  const chosen = new Set(again !== null && isList(again) ? again : before);
   const list = new ChoiceList(input, (option) => toggle(option), { many: true });
-  const narrow = (active = 0) => {
+  // Until the user types or moves, Enter changes nothing.
+  const narrow = (active = input.value ? 0 : -1) => {
     list.set(
       matching(params, input.value).map((option) => item(params, option, chosen.has(option))),
       active,
@@ -76,18 +87,24 @@ export function optionsEditor(params: EditorParams): CellEditor {
     open: () => {
       list.open();
       narrow();
-      input.focus();
+      focusIn(input, begin);
     },
-    result: () => ({ value: field.options.flatMap((option) => (chosen.has(option.value) ? [option.value] : [])) }),
+    result: () => {
+      const typed = input.value.trim();
+      if (typed && list.activeValue === undefined) return { text: input.value };
+      const taken = typed && list.activeValue !== undefined ? new Set([...chosen, list.activeValue]) : chosen;
+      const isSame = taken.size === before.length && before.every((option) => taken.has(option));
+      return isSame ? null : { value: field.options.flatMap((option) => (taken.has(option.value) ? [option.value] : [])) };
+    },
     close: () => list.close(),
   };
 }
 
 /** A user by id, with those that are known and begin so. */
 export function userEditor(params: EditorParams): CellEditor {
-  const { value, typed, suggestUsers, done } = params;
-  const input = inputIn(params, 'text');
-  input.value = typed ?? String(value ?? '');
+  const { value, begin, suggestUsers, done } = params;
+  const input = inputIn(params);
+  const result = filled(input, String(value ?? ''), begin);
   const list = new ChoiceList(
     input,
     (user) => {
@@ -112,10 +129,9 @@ export function userEditor(params: EditorParams): CellEditor {
     open: () => {
       list.open();
       void suggest();
-      input.focus();
-      if (typed === null) input.select();
+      focusIn(input, begin);
     },
-    result: () => ({ text: input.value }),
+    result,
     close: () => list.close(),
   };
 }

@@ -1,34 +1,64 @@
-/** An editor stands in a cell while its value is edited. Which one depends on the type of the field. */
+/** An editor is in a cell while its value is edited. Which one depends on the type of the field. */
 import type { CellValue } from '../../fields/values';
 import type { Field } from '../../fields/fields';
 
-/** What came out: a text that is still to be understood, or a value that was chosen. */
+/** A text that is still to be parsed, or a value that was chosen. */
 export type Typed = { readonly text: string } | { readonly value: CellValue };
+
+/** The input of an editor, which has the focus while its value is edited. */
+export type Input = HTMLInputElement | HTMLTextAreaElement;
 
 export interface CellEditor {
   readonly element: HTMLElement;
   /** The element is in the page: take the focus. */
   open(): void;
-  result(): Typed;
+  /** What the user entered; null where that is the value as it was. */
+  result(): Typed | null;
   close(): void;
 }
 
 export interface EditorParams {
   readonly field: Field;
   readonly value: CellValue;
-  /** The key with which typing began; null where the editor was opened otherwise. */
-  readonly typed: string | null;
+  /** The text to begin with in place of the value's: the key with which typing began, or a text that was refused. */
+  readonly begin: Beginning | null;
   /** Users whose id or name begins so. */
   readonly suggestUsers: (prefix: string) => Promise<readonly string[]>;
   /** End the editing, and take the result. */
-  readonly done: () => void;
+  readonly done: () => unknown;
 }
 
-export function inputIn(params: EditorParams, type: string): HTMLInputElement {
+export interface Beginning {
+  readonly text: string;
+  /** Whether the text is the first of what the user types. */
+  readonly isTyped: boolean;
+}
+
+export function inputIn(params: EditorParams): HTMLInputElement {
   const input = document.createElement('input');
-  input.type = type;
+  input.type = 'text';
+  return labelled(input, params);
+}
+
+export function labelled<T extends Input>(input: T, { field }: EditorParams): T {
   input.className = 'editor';
   input.autocomplete = 'off';
-  input.setAttribute('aria-label', params.field.name);
+  input.setAttribute('aria-label', field.name);
   return input;
+}
+
+/** Fill the input with a text of the value, or with what the editing begins with. Returns what its result is. */
+export function filled(input: Input, text: string, begin: Beginning | null): () => Typed | null {
+  input.value = text;
+  // Inputs change what they are given: an area knows one kind of line break only.
+  const shown = input.value;
+  if (begin) input.value = begin.text;
+  return () => (input.value === shown ? null : { text: input.value });
+}
+
+/** Focus the input: with all of its text selected, unless the user goes on typing. */
+export function focusIn(input: Input, begin: Beginning | null): void {
+  input.focus();
+  if (begin?.isTyped) input.setSelectionRange(input.value.length, input.value.length);
+  else input.select();
 }

@@ -14,7 +14,8 @@ const TALLEST = 320;
 export class ChoiceList {
   readonly element = document.createElement('ul');
   private items: readonly ListItem[] = [];
-  private active = 0;
+  /** The place of the item that Enter would choose; -1 for none. */
+  private active = -1;
   private release: () => void = () => undefined;
 
   constructor(
@@ -59,7 +60,7 @@ export class ChoiceList {
     this.activate(Math.min(active, items.length - 1));
   }
 
-  /** The value that Enter would choose. */
+  /** The value that Enter would choose; undefined for none. */
   get activeValue(): string | undefined {
     return this.items[this.active]?.value;
   }
@@ -68,12 +69,12 @@ export class ChoiceList {
   move(key: string): boolean {
     if (key !== 'ArrowDown' && key !== 'ArrowUp') return false;
     const { length } = this.items;
-    if (length) this.activate((this.active + (key === 'ArrowDown' ? 1 : length - 1)) % length);
+    if (length) this.activate(key === 'ArrowDown' ? (this.active + 1) % length : (Math.max(this.active, 0) + length - 1) % length);
     return true;
   }
 
   private activate(place: number): void {
-    this.active = Math.max(0, place);
+    this.active = place;
     for (const [index, line] of [...this.element.children].entries()) line.classList.toggle('active', index === this.active);
     const line = this.element.children[this.active];
     line?.scrollIntoView({ block: 'nearest' });

@@ -16,14 +16,13 @@ import {
   type GridApi,
   type IRowNode,
 } from 'ag-grid-community';
-import type { Typed } from '../../cells/editors/editor';
 import { valueOf } from '../../fields/values';
 import type { Cell } from '../../selection/range';
 import type { RowHeight } from '../../view/view';
 import type { Grid, GridColumn, GridOwner } from '../grid';
 import { IssueCell, type CellParams } from './cell';
 import { paint } from './classes';
-import { CellEditing } from './editor';
+import { CellEditing, type Edited } from './editor';
 import { followFocus } from './focus';
 import { FooterCell } from './footer';
 import { ColumnHeader, type HeaderParams } from './header';
@@ -82,12 +81,12 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     defaultColDef: {
       sortable: false,
       suppressHeaderMenuButton: true,
-      suppressKeyboardEvent: ({ event, editing, node, column }) =>
-        node.rowPinned
-          ? footerKey(event, column.getColId(), owner)
-          : editing
-            ? leftByKey(event, api)
-            : owner.key(event),
+      suppressKeyboardEvent: ({ event, editing, node, column }) => {
+        if (node.rowPinned) return footerKey(event, column.getColId(), owner);
+        if (!editing) return owner.key(event);
+        if (event.key === 'Escape') owner.commit(node.rowIndex ?? -1, column.getColId(), null);
+        return leftByKey(event, api);
+      },
     },
     suppressDragLeaveHidesColumns: true,
     suppressOverlays: ['noRows'], // the page has words of its own for a grid without rows
@@ -112,6 +111,10 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
     onCellClicked: ({ rowPinned, column, event }) => {
       const cell = event?.target instanceof Element ? event.target.closest<HTMLElement>('.ag-cell') : null;
       if (rowPinned && cell) owner.openFooter(column.getColId(), cell);
+      const isBox = event?.target instanceof Element && event.target.closest('.tick') !== null;
+      const isPlain = event instanceof MouseEvent && !event.shiftKey && !event.ctrlKey && !event.metaKey;
+      const at = cell && cellOf(cell);
+      if (!rowPinned && isBox && isPlain && at) owner.clicked(at);
     },
   });
   api.setGridAriaProperty('label', options.label);
@@ -208,6 +211,8 @@ export function mountGrid(host: HTMLElement, owner: GridOwner, options: MountOpt
       // The library makes the block of a row that comes into view within some frames.
       const begin = (frames: number) => {
         if (api.getDisplayedRowAtIndex(cell.row)?.data) {
+          // Tab and Enter go on from here.
+          api.setFocusedCell(cell.row, fieldAt(cell.column));
           api.startEditingCell({ rowIndex: cell.row, colKey: fieldAt(cell.column) });
         } else if (frames > 0) requestAnimationFrame(() => begin(frames - 1));
       };
@@ -274,7 +279,7 @@ function definitions(columns: readonly GridColumn[], owner: GridOwner): ColDef<P
     cellEditorParams: { field: column.field, owner } satisfies CellParams,
     // The owner shows the value and writes it; the library keeps none.
     valueSetter: ({ node, newValue }) => {
-      owner.commit(node?.rowIndex ?? -1, column.field.id, newValue as Typed);
+      owner.commit(node?.rowIndex ?? -1, column.field.id, (newValue as Edited).typed);
       return false;
     },
     // What the library compares to know which cells to draw again.

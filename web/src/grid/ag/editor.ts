@@ -1,21 +1,32 @@
 /** Puts the editor of a field's type into the library's place for it. */
 import type { ICellEditorComp, ICellEditorParams } from 'ag-grid-community';
-import { editorFor } from '../../cells/editors';
-import type { CellEditor, Typed } from '../../cells/editors/editor';
+import { editorFor, type OpenEditor } from '../../cells/editors';
+import type { Typed } from '../../cells/editors/editor';
 import { valueOf } from '../../fields/values';
 import type { CellParams } from './cell';
 
+/** The result of an editor, in its own object: the library would drop a result that equals the value. */
+export interface Edited {
+  readonly typed: Typed | null;
+}
+
 export class CellEditing implements ICellEditorComp {
-  private editor!: CellEditor;
+  private editor!: OpenEditor;
   private ended!: () => void;
 
   init({ field, owner, rowIndex, eventKey, stopEditing }: ICellEditorParams & CellParams): void {
     const slot = owner.at(rowIndex);
     this.ended = owner.editing(rowIndex, field.id);
+    const refused = owner.refused(rowIndex, field.id);
     this.editor = editorFor({
       field,
       value: slot.kind === 'issue' ? valueOf(slot.row, field.id) : null,
-      typed: eventKey?.length === 1 ? eventKey : null,
+      begin:
+        eventKey?.length === 1
+          ? { text: eventKey, isTyped: true }
+          : refused !== null
+            ? { text: refused, isTyped: false }
+            : null,
       suggestUsers: (prefix) => owner.suggestUsers(prefix),
       done: () => stopEditing(),
     });
@@ -29,8 +40,8 @@ export class CellEditing implements ICellEditorComp {
     this.editor.open();
   }
 
-  getValue(): Typed {
-    return this.editor.result();
+  getValue(): Edited {
+    return { typed: this.editor.result() };
   }
 
   destroy(): void {

@@ -5,6 +5,7 @@ import type { Definitions } from '../../project/definitions';
 import type { Deleted } from '../../project/deleted';
 import type { People } from '../../project/people';
 import { Icon } from '../../ui/icon';
+import { unsaved } from '../../ui/unsaved';
 import { words } from '../../words';
 import { DeletedSection } from '../deleted-section';
 import { BuildProgress } from './build-progress';
@@ -91,6 +92,7 @@ function AttributeRow({ attribute, before, definitions, deleted }: RowProps) {
         </summary>
         <form
           class="form"
+          {...unsaved(draft.isChanged)}
           onSubmit={(event) => {
             event.preventDefault();
             void save();
@@ -167,6 +169,7 @@ function NewAttribute({ definitions }: { readonly definitions: Definitions }) {
   return (
     <form
       class="new-field"
+      {...unsaved(name !== '' || options !== '')}
       onSubmit={(event) => {
         event.preventDefault();
         void create();

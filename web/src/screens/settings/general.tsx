@@ -1,5 +1,6 @@
 /** The name and the states of a project, and how to delete it. */
 import type { Definitions } from '../../project/definitions';
+import { unsaved } from '../../ui/unsaved';
 import { words } from '../../words';
 import { Clash, textOf } from './clash';
 import { Confirm } from './confirm';
@@ -22,6 +23,7 @@ export function General({ definitions, onDeleted }: { readonly definitions: Defi
         <summary>{words.settings.general}</summary>
         <form
           class="form"
+          {...unsaved(draft.isChanged)}
           onSubmit={(event) => {
             event.preventDefault();
             void save();

@@ -1,11 +1,13 @@
 /** The draft of a form. It follows what others change, and asks where they changed the same part. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { begun, clashes, onTop } from '../../project/draft';
+import { begun, clashes, isChanged, onTop } from '../../project/draft';
 
 type Seen = Readonly<Record<'If-Match', string>>;
 
 interface Drafted<V> {
   readonly value: V;
+  /** Whether the user has changed anything that is not saved. */
+  readonly isChanged: boolean;
   /** What `If-Match` tells: the version that the user saw. */
   readonly seen: Seen;
   /** What the user and somebody else have changed, each to something else. */
@@ -32,6 +34,7 @@ export function useDraft<V extends object>(version: number, now: V): Drafted<V> 
   });
   return {
     value: draft.value,
+    isChanged: isChanged(draft),
     seen: seen(draft),
     clashing,
     put: (change) => {

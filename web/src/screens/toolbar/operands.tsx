@@ -1,5 +1,7 @@
 /** What a condition compares with: the inputs that suit the type of its field. */
+import { useState } from 'preact/hooks';
 import type { Field } from '../../fields/fields';
+import { fromLines, toLines } from '../../selection/clipboard';
 import type { Operand } from '../../view/filters';
 import { words } from '../../words';
 
@@ -28,13 +30,7 @@ export function Operands({ field, operand, values, onChange }: OperandsProps) {
       return field.options.length ? (
         <Options field={field} chosen={values} onChange={onChange} />
       ) : (
-        <textarea
-          rows={3}
-          aria-label={words.filter.values}
-          placeholder={words.filter.values}
-          value={values.join('\n')}
-          onInput={(event) => onChange(event.currentTarget.value.split('\n'))}
-        />
+        <Lines values={values} onChange={onChange} />
       );
   }
 }
@@ -57,6 +53,23 @@ function Options({ field, chosen, onChange }: { readonly field: Field; readonly 
         </label>
       ))}
     </fieldset>
+  );
+}
+
+/** Values, one a line. The text is kept as it is typed: half a quoted value is no other value. */
+function Lines({ values, onChange }: Pick<OperandsProps, 'values' | 'onChange'>) {
+  const [text, setText] = useState(() => toLines(values));
+  return (
+    <textarea
+      rows={3}
+      aria-label={words.filter.values}
+      placeholder={words.filter.values}
+      value={text}
+      onInput={({ currentTarget }) => {
+        setText(currentTarget.value);
+        onChange(fromLines(currentTarget.value));
+      }}
+    />
   );
 }
 
@@ -108,6 +121,21 @@ function Value({ field, label, value, onChange }: ValueProps) {
         />
       );
     case 'text':
+      // A text may have lines; Enter applies the filter all the same.
+      return (
+        <textarea
+          rows={value.split('\n').length}
+          aria-label={label}
+          placeholder={label}
+          value={value}
+          onInput={(event) => onChange(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.altKey || event.isComposing) return;
+            event.preventDefault();
+            event.currentTarget.form?.requestSubmit();
+          }}
+        />
+      );
     case 'user':
     case 'multi_enum':
       return <input type="text" aria-label={label} placeholder={label} value={value} onInput={(event) => onChange(event.currentTarget.value)} />;

@@ -1,4 +1,4 @@
-/** Says below a cell why its value was refused, as long as the cell has the focus. */
+/** Says below a cell or an editor why its value was refused. */
 import { keepBeside } from '../place';
 
 export class Note {

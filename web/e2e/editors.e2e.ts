@@ -1,0 +1,296 @@
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect } from 'vitest';
+import type { Api } from '../src/api/client';
+import { ProjectPage } from './project-page';
+import { makeProject, valuesOf, type NewField } from './projects';
+import { test } from './test';
+
+/** A field of each type, with a value that an editor may not be able to show in full. */
+const FIELDS: readonly NewField[] = [
+  { id: 'note', name: 'Note', type: 'text' },
+  { id: 'weight', name: 'Weight', type: 'number' },
+  { id: 'due', name: 'Due', type: 'date' },
+  { id: 'at', name: 'At', type: 'datetime' },
+  { id: 'kind', name: 'Kind', type: 'enum', options: ['beam', 'bolt', 'plate'] },
+  { id: 'trades', name: 'Trades', type: 'multi_enum', options: ['paint', 'steel, welded', 'wood'] },
+  { id: 'owner', name: 'Owner', type: 'user' },
+  { id: 'safe', name: 'Safe', type: 'bool' },
+];
+const VALUES = {
+  note: '  two\nlines\r\n\tand a tab ',
+  weight: '12345678901234567890.12345678901234567',
+  due: '0999-12-31',
+  at: '2024-05-01T13:30:15.123456Z',
+  kind: 'bolt',
+  trades: ['steel, welded', 'wood'],
+  owner: 'grace',
+  safe: false,
+};
+const COLUMNS = ['Name', ...FIELDS.map(({ name }) => name)];
+const VIEW = `columns=num:60,name:110,state:80,${FIELDS.map(({ id }) => `${id}:110`).join()}`;
+
+const parts = (api: Api, name: string) => makeProject(api, { name, fields: FIELDS, issues: [{ name: 'Girder', fields: VALUES }, { name: 'Rivet' }] });
+
+/** The writes of issues that the page sends. */
+function writesOf(page: Page): string[] {
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH' || /\/(batch|undo)$/.test(request.url())) sent.push(`${request.method()} ${request.postData() ?? ''}`);
+  });
+  return sent;
+}
+
+const editorIn = (page: Page): Locator => page.locator('.editor:focus');
+
+/** Open the editor of a cell, by a double click. */
+async function open(project: ProjectPage, row: number, column: string): Promise<Locator> {
+  await (await project.cell(row, column)).dblclick({ position: { x: 6, y: 6 } });
+  await editorIn(project.page).waitFor();
+  return editorIn(project.page);
+}
+
+describe('an editor', () => {
+  test('that is opened and left writes nothing, whatever the type and the way out', async ({ visit, api }) => {
+    const id = await parts(api, 'Opened and left');
+    const visited = await visit(undefined, { width: 1400 });
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, VIEW);
+    const before = await valuesOf(api, id, 1);
+    const sent = writesOf(page);
+    const gone = (column: string) => expect.poll(() => page.locator('.editor').count(), { message: `${column} is left` }).toBe(0);
+    // Each way out, and the keys that lead back to the cell.
+    const ways: readonly (readonly [leave: () => Promise<void>, back: string | null])[] = [
+      [() => page.keyboard.press('Enter'), 'ArrowUp'],
+      [() => page.keyboard.press('Tab'), 'ArrowLeft'],
+      [() => page.keyboard.press('Escape'), 'Escape'],
+      [async () => (await project.cell(1, 'No.')).click(), null],
+      [() => page.getByRole('button', { name: 'Keys' }).focus(), null],
+    ];
+    const columns = ['State', ...COLUMNS].filter((one) => one !== 'Safe');
+    for (const column of columns) {
+      const cell = await project.cell(0, column);
+      await cell.click({ position: { x: 6, y: 6 } });
+      for (const [leave, back] of ways) {
+        if ((await page.evaluate(() => document.activeElement?.getAttribute('role'))) !== 'gridcell') await cell.click({ position: { x: 6, y: 6 } });
+        await page.keyboard.press('F2');
+        await editorIn(page).waitFor();
+        await leave();
+        await gone(column);
+        if (back === null) await cell.click({ position: { x: 6, y: 6 } });
+        else await page.keyboard.press(back);
+      }
+    }
+    // Without values.
+    for (const column of ['Kind', 'Trades', 'Note', 'Due']) {
+      await open(project, 1, column);
+      await page.keyboard.press('Enter');
+      await gone(column);
+    }
+    // The same editors, in the panel.
+    await (await project.cell(0, 'No.')).click();
+    await page.keyboard.press('Space');
+    const panel = page.getByRole('complementary');
+    for (const [at, column] of columns.entries()) {
+      await panel.getByRole('button', { name: new RegExp(`^${column} `) }).click();
+      await editorIn(page).waitFor();
+      if (at % 2) await page.keyboard.press('Enter');
+      else await panel.getByRole('heading', { level: 2 }).click();
+      await gone(column);
+    }
+    expect(sent).toEqual([]);
+    expect(await valuesOf(api, id, 1)).toEqual(before);
+    expect(await page.locator('.is-refused').count()).toBe(0);
+  }, 60_000);
+
+  test('of a text keeps its lines, and breaks them by Alt+Enter and Shift+Enter', async ({ visit, api }) => {
+    const id = await parts(api, 'Lines');
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, VIEW);
+    await (await project.cell(1, 'Note')).click();
+    await page.keyboard.type('? first');
+    await page.keyboard.press('Alt+Enter');
+    await page.keyboard.type('second');
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type('third');
+    const area = editorIn(page);
+    expect((await area.boundingBox())?.height).toBeGreaterThan(50);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: '? first\nsecond\nthird' });
+    // A word more, in the panel.
+    await (await project.cell(1, 'No.')).click();
+    await page.keyboard.press('Space');
+    await page.getByRole('complementary').getByRole('button', { name: /^Note / }).click();
+    await editorIn(page).press('End');
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type('fourth');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ note: '? first\nsecond\nthird\nfourth' });
+    // What is copied is pasted as it was.
+    await (await project.cell(1, 'Note')).click();
+    await page.keyboard.press('Control+c');
+    await page.getByText('Copied 1 row.').waitFor();
+    await (await project.cell(0, 'Note')).click();
+    await page.keyboard.press('Control+v');
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ note: '? first\nsecond\nthird\nfourth' });
+  });
+
+  test('stays open with what is no value, and why; what was left so is there when it is opened again', async ({ visit, api }) => {
+    const id = await parts(api, 'Refused');
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, VIEW);
+    for (const [column, field, wrong, message, right, stored] of [
+      ['Due', 'due', '2024-02-31', 'This is not a date', '2024-02-29', '2024-02-29'],
+      ['At', 'at', 'noon', 'This is not a time', '2024-02-29 12:00', '2024-02-29T12:00:00Z'],
+      ['Weight', 'weight', 'heavy', 'This is not a number', '12.5', '12.5'],
+      ['Kind', 'kind', 'rope', 'is not among the options', 'plate', 'plate'],
+      ['Trades', 'trades', 'rope', 'is not among the options', 'wood', 'wood'],
+    ] as const) {
+      await (await project.cell(1, column)).click();
+      await page.keyboard.type(wrong);
+      for (const key of ['Enter', 'Tab']) {
+        await page.keyboard.press(key);
+        await page.getByRole('alert').getByText(message).waitFor();
+        expect(await editorIn(page).inputValue()).toBe(wrong);
+      }
+      // Left by the mouse, it is marked, and begins with the text when it is opened again.
+      await (await project.cell(0, 'No.')).click();
+      await page.getByText('1 cell was refused').waitFor();
+      const editor = await open(project, 1, column);
+      expect(await editor.inputValue()).toBe(wrong);
+      await page.getByRole('alert').getByText(message).waitFor();
+      await editor.fill(right);
+      await page.keyboard.press('Enter');
+      if (column === 'Trades') await page.keyboard.press('Control+Enter');
+      await expect.poll(async () => String((await valuesOf(api, id, 2))[field])).toBe(stored);
+      await page.getByText('1 cell was refused').waitFor({ state: 'hidden' });
+    }
+    // In the panel too.
+    await (await project.cell(1, 'No.')).click();
+    await page.keyboard.press('Space');
+    await page.getByRole('complementary').getByRole('button', { name: /^Due / }).click();
+    await editorIn(page).fill('soon');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('This is not a date').waitFor();
+    expect(await editorIn(page).inputValue()).toBe('soon');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => editorIn(page).count()).toBe(0);
+    expect(await valuesOf(api, id, 2)).toMatchObject({ due: '2024-02-29' });
+  });
+});
+
+describe('a cell', () => {
+  test('with a check box is toggled by a click on the box; without a value it has another box', async ({ visit, api }) => {
+    const id = await parts(api, 'Boxes');
+    const visited = await visit();
+    const project = await ProjectPage.open(visited, id, VIEW);
+    const looks = async (row: number) => (await project.cell(row, 'Safe')).locator('.tick').evaluate((box) => getComputedStyle(box).borderTopStyle);
+    expect([await looks(0), await looks(1)]).toEqual(['solid', 'dashed']);
+    const box = async (row: number) => (await project.cell(row, 'Safe')).locator('.tick').click();
+    await box(0);
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ safe: true });
+    await box(0);
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ safe: false });
+    await box(1);
+    await expect.poll(() => valuesOf(api, id, 2)).toMatchObject({ safe: true });
+    // A click beside the box takes the focus alone.
+    await (await project.cell(0, 'Safe')).click({ position: { x: 4, y: 4 } });
+    await visited.page.keyboard.press('Delete');
+    await expect.poll(async () => (await valuesOf(api, id, 1))['safe']).toBeUndefined();
+    await expect.poll(() => looks(0)).toBe('dashed');
+  });
+
+  test('is cut, left by Home and End, and undone from anywhere; a new row goes on with Tab, and is counted', async ({ visit, api }) => {
+    const id = await parts(api, 'Keys of cells');
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, VIEW);
+    await project.counts('2 issues');
+    const focused = () => page.evaluate(() => [document.activeElement?.closest('[role="row"]')?.getAttribute('aria-rowindex'), document.activeElement?.getAttribute('col-id')].join(' '));
+
+    // Cut, and one step of undo, with the focus on a button.
+    await (await project.cell(0, 'Weight')).click();
+    await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('Control+x');
+    await expect.poll(() => valuesOf(api, id, 1)).not.toHaveProperty('weight');
+    await expect.poll(() => valuesOf(api, id, 1)).not.toHaveProperty('due');
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${VALUES.weight}\t${VALUES.due}`);
+    await page.getByRole('button', { name: 'Keys' }).focus();
+    await page.keyboard.press('Control+z');
+    await expect.poll(() => valuesOf(api, id, 1)).toMatchObject({ due: VALUES.due });
+    await expect.poll(async () => String((await valuesOf(api, id, 1))['weight'])).toBe(VALUES.weight);
+    await page.keyboard.press('Control+y');
+    await expect.poll(() => valuesOf(api, id, 1)).not.toHaveProperty('due');
+
+    // Within the row, and to the corners.
+    await (await project.cell(1, 'Note')).click();
+    for (const [key, place] of [
+      ['Home', '3 num'],
+      ['End', '3 safe'],
+      ['Control+Home', '2 num'],
+      ['Control+End', '3 safe'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(focused).toBe(place);
+    }
+
+    // A new row: its name, the next cell, and the count.
+    await (await project.cell(0, 'Weight')).click();
+    await page.getByRole('button', { name: 'New row' }).click();
+    await editorIn(page).waitFor();
+    await page.keyboard.type('Cable');
+    await page.keyboard.press('Tab');
+    await expect.poll(focused).toBe('4 state');
+    await expect.poll(() => valuesOf(api, id, 3)).toMatchObject({ name: 'Cable' });
+    await project.counts('3 issues');
+    expect((await project.rows()).map(({ cells }) => cells['Name'])).toEqual(['Girder', 'Rivet', 'Cable']);
+  });
+});
+
+describe('what is entered', () => {
+  test('is not lost by Escape: comments are kept, forms ask; Enter takes the person who is offered', async ({ visit, api }) => {
+    const id = await parts(api, 'Drafts');
+    await api.call('GET', '/v1/me', {});
+    const visited = await visit();
+    const { page } = visited;
+    const project = await ProjectPage.open(visited, id, VIEW);
+    const answers: string[] = [];
+    let accept = false;
+    page.on('dialog', (dialog) => {
+      answers.push(dialog.message());
+      void (accept ? dialog.accept() : dialog.dismiss());
+    });
+    await (await project.cell(0, 'No.')).click();
+    await page.keyboard.press('Space');
+    const comment = page.getByRole('complementary').getByLabel('New comment');
+    await comment.fill('Ask ');
+    await comment.press('End');
+    await page.keyboard.type('@ad');
+    await page.getByRole('button', { name: /^Mention ada/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => comment.inputValue()).toBe('Ask @ada ');
+    await page.keyboard.press('Escape');
+    await comment.waitFor({ state: 'hidden' });
+    await (await project.cell(1, 'No.')).click();
+    await page.keyboard.press('Space');
+    await expect.poll(() => comment.inputValue()).toBe('');
+    await (await project.cell(0, 'No.')).click();
+    await expect.poll(() => comment.inputValue()).toBe('Ask @ada ');
+    expect(answers).toEqual([]);
+    await comment.press('Control+Enter');
+    await page.getByRole('complementary').getByRole('article').getByText('Ask @ada').waitFor();
+
+    await page.goto('/');
+    await page.getByRole('button', { name: 'New project' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New project' });
+    await dialog.getByLabel('Name').fill('Bridges of the north');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => answers.length).toBe(2);
+    expect(await dialog.getByLabel('Name').inputValue()).toBe('Bridges of the north');
+    accept = true;
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+  });
+});

@@ -1,0 +1,77 @@
+/**
+ * Sends what the user has changed. A write without an answer is sent again, as often as it takes, until the API answers.
+ * It is the same request, so that it is carried out once. What was changed later waits for its turn.
+ */
+import { computed, signal } from '@preact/signals';
+import { ApiError, OfflineError } from '../api/problem';
+
+/** Milliseconds before a write is sent again: each wait is twice as long as the one before. */
+const LEAST_WAIT = 1_000;
+const LONGEST_WAIT = 15_000;
+
+/** Refusals that say nothing about the request: too many of them, or a server that is away. */
+const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+export type OutboxState = 'empty' | 'sending' | 'waiting';
+
+export class Outbox {
+  /** Cells and issues whose change has no answer yet. */
+  readonly unsent = signal(0);
+  /** Requests that had no answer and will be sent again. */
+  private readonly waiting = signal(0);
+  /** Whether a request had no answer since the outbox was last empty. */
+  private readonly delayed = signal(false);
+  /** Whether changes wait for the connection; “sending” only once some of them had to. */
+  readonly state = computed<OutboxState>(() =>
+    !this.unsent.value || !this.delayed.value ? 'empty' : this.waiting.value ? 'waiting' : 'sending',
+  );
+  private readonly wakings = new Set<() => void>();
+
+  /** Count changes until the returned function is called: they have an answer. */
+  count(changes: number): () => void {
+    this.unsent.value += changes;
+    return () => {
+      this.unsent.value -= changes;
+      if (!this.unsent.peek()) this.delayed.value = false;
+    };
+  }
+
+  /** Send a request, which is safe to repeat, until it has an answer. Throws a refusal. */
+  async send<T>(request: () => Promise<T>): Promise<T> {
+    for (let wait = LEAST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
+      try {
+        return await request();
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        await this.pause(Math.max(wait, 1_000 * (error instanceof ApiError ? (error.retryAfter ?? 0) : 0)));
+      }
+    }
+  }
+
+  /** Send what waits now. */
+  retry(): void {
+    for (const wake of this.wakings) wake();
+  }
+
+  private async pause(milliseconds: number): Promise<void> {
+    this.delayed.value = true;
+    this.waiting.value += 1;
+    await new Promise<void>((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.wakings.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, milliseconds);
+      this.wakings.add(wake);
+    });
+    this.waiting.value -= 1;
+  }
+}
+
+/** The one of this page: what is unsent stays with it, on its way from one project to another too. */
+export const outbox = new Outbox();
+
+function isPassing(error: unknown): boolean {
+  return error instanceof OfflineError || (error instanceof ApiError && PASSING.has(error.status));
+}

@@ -1,0 +1,10 @@
+/** Whose keys a key press is. */
+
+/** Types of inputs without text. */
+const NOT_TYPED = new Set(['button', 'checkbox', 'color', 'file', 'radio', 'range', 'reset', 'submit']);
+
+/** Whether the user types into an element, whose keys are its own. */
+export function isTyping(element: Element | null): boolean {
+  if (element instanceof HTMLTextAreaElement) return true;
+  return element instanceof HTMLInputElement && !NOT_TYPED.has(element.type);
+}

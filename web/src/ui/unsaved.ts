@@ -1,0 +1,35 @@
+/**
+ * Input that is not saved. A form marks itself with `data-unsaved` as long as closing it would lose something. Windows and
+ * panels ask before they close around one, and so does the page.
+ */
+import { useEffect } from 'preact/hooks';
+import { words } from '../words';
+
+/** The attribute of a form. */
+export function unsaved(isUnsaved: boolean): { readonly 'data-unsaved'?: '' } {
+  return isUnsaved ? { 'data-unsaved': '' } : {};
+}
+
+export function holdsUnsaved(part: ParentNode): boolean {
+  return part.querySelector('[data-unsaved]') !== null;
+}
+
+/** Whether a part of the page may be closed: asks the user where something in it is not saved. */
+export function mayClose(part: ParentNode): boolean {
+  return !holdsUnsaved(part) || mayDiscard();
+}
+
+export function mayDiscard(): boolean {
+  return window.confirm(words.unsaved.discard);
+}
+
+/** Have the browser ask before the page is left, as long as something would be lost. */
+export function useLeaving(wouldLose: () => boolean): void {
+  useEffect(() => {
+    const leaving = (event: BeforeUnloadEvent) => {
+      if (wouldLose()) event.preventDefault();
+    };
+    window.addEventListener('beforeunload', leaving);
+    return () => window.removeEventListener('beforeunload', leaving);
+  });
+}
