@@ -219,10 +219,10 @@ def _dies(lands: bool, field: str, world: World, run: Run) -> None:
         world.land(late)
 
 
-def _begun_fold(calls: int, field: str, world: World, run: Run) -> None:
+def _begun_fold(calls: int, _: str, world: World, run: Run) -> None:
     """A fold begins and comes to a stop before one of its calls. The repair ends, and so does the fold."""
     fold = world.fold(Catalogs())
-    for _ in range(calls):
+    for _call in range(calls):
         if not fold.invocation.ended:
             world.step(fold)
     if not run.invocation.ended:
@@ -272,8 +272,6 @@ _MANNERS: tuple[tuple[str, Callable[[str, World, Run], None]], ...] = (
     ("it dies, and what it sent lands", partial(_dies, True)),
     ("a fold begins and ends behind it", partial(_begun_fold, 8)),
 )
-
-_PLACES = ("start", NUMBERS)
 
 
 def _meets() -> Iterator[Race]:

@@ -1,10 +1,12 @@
 """Checks that each issue is in exactly the blocks in which its ledger and the journal place it, and repairs those where it is not.
 
-A ledger that is finished before and after the read of a block determines the block's content, together with the journal items that
-are not folded into the block (`derivations`). An issue that another writer is working on cannot be judged until that writer is done.
+A ledger that is finished before and after the read of a block determines the block's content, together with the
+journal items that are not folded into the block (`derivations`). An issue that another writer is working on cannot be
+judged until that writer is done.
 
-A repair reads the blocks, then the ledgers, then the journal, and writes the blocks under the write ids that were read. A repair that
-loses a block to another writer examines the issue again: what a block is to hold may have changed with its position.
+A repair reads the blocks, then the ledgers, then the journal, and writes the blocks under the write ids that were read.
+A repair that loses a block to another writer examines the issue again: what a block is to hold may have changed with
+its position.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,14 +58,14 @@ class Misplaced(NamedTuple):
         return SuspectKey(self.num, self.family, self.key)
 
 
-class Judged(NamedTuple):
+class JudgedDoubts(NamedTuple):
     """What became of doubts: those that are true, and those that cannot be judged before a writer or the fold is done."""
 
     misplaced: Sequence[Misplaced]
     unsettled: Sequence[SuspectKey]
 
 
-class _State(Enum):
+class _IssueState(Enum):
     """How an issue looks at the second read."""
 
     SOUND = "sound"
@@ -81,7 +83,7 @@ class BlockMembership:
     project: str
     journalled: bool
 
-    def judge(self, doubts: Iterable[SuspectKey], catalog: Catalog) -> Judged:
+    def judge(self, doubts: Iterable[SuspectKey], catalog: Catalog) -> JudgedDoubts:
         """The doubts that are true, limited to issues with which nothing else is wrong, and those that cannot be judged yet.
 
         Strongly consistent reads of each block and ledger, and of all items of misplaced issues. Overloaded, Unreadable.
@@ -98,12 +100,12 @@ class BlockMembership:
                 self._read(chains, told)
                 wrong, unknown = _compared(chains, told, derivations)
                 states = self._states({one.num for one in wrong}, derivations, catalog)
-                misplaced += (one for one in wrong if states[one.num] is _State.SOUND)
+                misplaced += (one for one in wrong if states[one.num] is _IssueState.SOUND)
                 unsettled += (
                     *unknown,
-                    *(one.suspect for one in wrong if states[one.num] is _State.CHANGED),
+                    *(one.suspect for one in wrong if states[one.num] is _IssueState.CHANGED),
                 )
-        return Judged(misplaced, unsettled)
+        return JudgedDoubts(misplaced, unsettled)
 
     def doubtful(self, expected: Mapping[SuspectKey, bool]) -> list[SuspectKey]:
         """The keys on which the blocks disagree with the expectation: a strongly consistent read of each block."""
@@ -190,18 +192,18 @@ class BlockMembership:
 
     def _states(
         self, numbers: Iterable[int], derivations: Derivations, catalog: Catalog
-    ) -> Mapping[int, "_State"]:
+    ) -> Mapping[int, "_IssueState"]:
         """Whether issues still have the ledgers that were read, and are right themselves."""
         head = self._head()
 
-        def state(num: int) -> _State:
+        def state(num: int) -> _IssueState:
             key = self._issue(num)
             collection = Collection.of(key, self.table.query_all(key, consistent=True))
             if not derivations.unchanged(num, collection.ledger):
-                return _State.CHANGED
+                return _IssueState.CHANGED
             collection.look_up(head)
             collection.look_behind(self._log.standing)
-            return _State.WRONG if compared(collection, catalog) else _State.SOUND
+            return _IssueState.WRONG if compared(collection, catalog) else _IssueState.SOUND
 
         chosen = sorted(numbers)
         return dict(zip(chosen, in_threads(state, chosen), strict=True))
@@ -233,7 +235,8 @@ def _compared(
     chains: BlockWriter, doubts: Iterable[SuspectKey], derivations: Derivations
 ) -> tuple[list[Misplaced], list[SuspectKey]]:
     """The doubts that are true as of the blocks that were read, and those that cannot be judged."""
-    wrong, unknown = [], []
+    wrong: list[Misplaced] = []
+    unknown: list[SuspectKey] = []
     for one in doubts:
         block = chains.covering(one.family, one.key)
         strings = derivations.strings(one.num, block)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck import chain_check, journal_check
-from gridview.fsck.block_membership import BlockMembership, Judged, Misplaced, SuspectKey
+from gridview.fsck.block_membership import BlockMembership, JudgedDoubts, Misplaced, SuspectKey
 from gridview.fsck.chain_check import FamilySets
 from gridview.fsck.chain_repair import Chain
 from gridview.fsck.definitions import Definitions
@@ -249,7 +249,7 @@ class _Doubtful:
 
     def _settle(self, family: str, doubts: Sequence[SuspectKey]) -> None:
         """Judge doubts, and repair what is wrong, until nothing is wrong or open."""
-        judged = Judged((), ())
+        judged = JudgedDoubts((), ())
         for attempt in range(_TRIES):
             if attempt:
                 self._work_on(doubts, judged)
@@ -263,7 +263,7 @@ class _Doubtful:
             self._keep(self._left, family, judged.misplaced)
         self.unsettled.update(judged.unsettled)
 
-    def _work_on(self, doubts: Sequence[SuspectKey], judged: Judged) -> None:
+    def _work_on(self, doubts: Sequence[SuspectKey], judged: JudgedDoubts) -> None:
         """Repair what is wrong, and give other writers and the fold the time to finish what cannot be judged."""
         membership, repair = self._membership, self._repair
         if repair is not None and judged.misplaced:

@@ -12,15 +12,16 @@ from gridview.index.ledger import Ledger
 class Derivations:
     """What was derived from some issues, read after the blocks that are compared with it.
 
-    In a journalled project a ledger may be ahead of a block: the block lags by the journal items after its position, and the first
-    of them in which the issue moves says what the issue had before.
+    In a journalled project a ledger may be ahead of a block: the block lags by the journal items after its position, and
+    the first of them in which the issue moves says what the issue had before.
     """
 
     def __init__(
         self, ledgers: Mapping[int, Ledger], stored: Mapping[int, Item], waiting: Iterable[JournalItem]
     ) -> None:
-        """`ledgers` are the finished ones, by issue number, and `stored` the items of all. `waiting`: the journal after the watermark,
-        in order, read after the ledgers.
+        """`ledgers` are the finished ones, by issue number, and `stored` the items of all.
+
+        `waiting`: the journal after the watermark, in order, read after the ledgers.
         """
         self._ledgers = ledgers
         self._stored = stored

@@ -63,9 +63,9 @@ class Finding(NamedTuple):
 class Tally:
     """Progress of a check: the counts so far, the suspects, ordered by due time, and the blocks still to check.
 
-    The counts are of issues checked, found wrong and in how many places, repaired, and left for the next run because they kept
-    changing (issues, and their places in blocks). `dead` are blocks that were met of families that are no more. They are checked last, since a family's blocks are met
-    at many places.
+    The counts are of issues checked, found wrong and in how many places, repaired, and left for the next run because they
+    kept changing (issues, and places in blocks). `dead` are blocks that were met of families that are no more. They are
+    checked last, since a family's blocks are met at many places.
     """
 
     issues: int = 0

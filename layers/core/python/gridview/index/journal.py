@@ -179,8 +179,8 @@ class Head:
 
     No number up to the watermark is missing; each is folded, and its sort entries are there. `emptied` are the empty ones among
     them. `waiting` is about the weight of what is not folded yet. `due` (a stored instant) is when the fold is to look
-    next; None if nothing waits. When it looked before (`seen_at`, seconds since 1970), `seen` was the last number. `rechained` changes
-    with each repair of a chain of blocks.
+    next; None if nothing waits. When it looked before (`seen_at`, seconds since 1970), `seen` was the last number.
+    `rechained` changes with each repair of a chain of blocks.
     """
 
     last: int = 0
