@@ -37,8 +37,8 @@ def _prepare(api: Api, project_id: str, name: str, plan: Plan) -> tuple[str, Pla
     path = _path(project_id)
     project = api.get(path)
     if project is None:
-        states = {"states": plan.states} if plan.states else {}
-        project = _create(api, path, {"id": project_id, "name": name, **states})
+        asked = {"states": plan.states} if plan.states else {}
+        project = _create(api, path, {"id": project_id, "name": name, **asked})
     there = {attribute["id"]: attribute for attribute in project["attributes"]}
     _check_types(project_id, there, plan)
     spellings = {"state": _spellings(project["states"])}
