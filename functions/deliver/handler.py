@@ -27,6 +27,9 @@ _RESERVE = SECONDS + 10.0
 _AT_ONCE = 10
 """Outboxes that are worked on at once: as many hints as an invocation is given."""
 
+_SLOW = 1
+"""The part that a hint names which comes through the slow queue."""
+
 logger = Logger()
 metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))
@@ -42,14 +45,17 @@ retry_queue = JobQueue(required("WEBHOOK_RETRY_QUEUE_URL"))
 def hint_at_outboxes() -> dict[str, Any]:
     """Send a hint at each due outbox to one of the queues, whose messages invoke this function."""
     due = due_outboxes(table)
-    for hint, failing in due:
-        _hint_at(hint, failing)
+    for hint, slow in due:
+        _hint_at(hint, slow)
     return {"due": len(due)}
 
 
-def _hint_at(hint: Hint, failing: bool) -> None:
-    """Webhooks whose receivers fail have a queue of their own, where they delay no other."""
-    (retry_queue if failing else webhook_queue).send(hint)
+def _hint_at(hint: Hint, slow: bool) -> None:
+    """Webhooks whose receivers fail or answer slowly have a queue of their own, where they delay no quick one."""
+    if slow:
+        retry_queue.send(hint._replace(part=_SLOW))
+    else:
+        webhook_queue.send(hint)
 
 
 def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dict[str, Any]:
@@ -61,15 +67,18 @@ def take_turns(records: Sequence[dict[str, Any]], context: LambdaContext) -> dic
     def left() -> float:
         return context.get_remaining_time_in_millis() / 1000 - end
 
-    def turn(partition: str) -> Delivered | Exception:
+    def turn(hint: tuple[str, bool]) -> Delivered | Exception:
+        partition, slow = hint
         try:
-            return take_turn(means, partition, left)
+            return take_turn(means, partition, left, slow=slow)
         except Exception as error:
             logger.exception("a turn of deliveries failed", extra={"partition": partition})
             return error
 
-    partitions = dict.fromkeys(hint_in(record["body"]).partition for record in records)
-    results = in_threads(turn, partitions, _AT_ONCE)
+    hints = map(hint_in, (record["body"] for record in records))
+    results = in_threads(
+        turn, dict.fromkeys((hint.partition, hint.part == _SLOW) for hint in hints), _AT_ONCE
+    )
     done = [one for one in results if isinstance(one, Delivered)]
     told = Delivered(*map(sum, zip(*done, strict=True))) if done else Delivered()
     if any(told):

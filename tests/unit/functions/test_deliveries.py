@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,8 @@ from gridview.commands.journals import begin_journal
 from gridview.dynamodb.expressions import PRESENT
 from gridview.encoding import keys
 from gridview.live import deliveries, feed
-from gridview.live.outbox import Reply
+from gridview.live.deliveries import AT_ONCE
+from gridview.live.outbox import SLOW, Reply
 from gridview.live.sending import Sender
 from gridview.schema.jobs import Hint
 from gridview.support import clock
@@ -351,13 +352,13 @@ def test_a_receiver_that_is_down_is_tried_less_and_less_and_the_feed_waits(
     tried = len(receiver.heard)
     assert 8 <= tried < 25
     assert len(courier.log(hook)) < 12  # the others wait in the feed
-    assert outbox(courier, hook)["state"] == "failing"
+    assert outbox(courier, hook)["state"] == "slow"
     receiver.otherwise = answers()
     courier.wait(2 * HOUR)
     taken = [message.told["data"]["num"] for message in receiver.heard[tried:]]
     assert sorted(taken) == list(range(1, 41))  # none twice
     assert {one["status"] for one in courier.log(hook)} == {"delivered"}
-    assert outbox(courier, hook)["state"] == "working"
+    assert outbox(courier, hook)["state"] == "quick"
 
 
 def test_a_webhook_whose_receiver_fails_for_a_day_is_disabled_with_a_notice(
@@ -484,6 +485,89 @@ def test_a_webhook_that_fails_holds_up_neither_others_nor_other_tenants(
     again = [hint.partition for hint in courier.account.retries]
     assert again == [keys.outbox("0807", "plain", failing.rpartition("/")[2])]
     assert not courier.account.outboxes
+
+
+class Late:
+    """A sender whose receiver takes so many seconds to answer."""
+
+    def __init__(self, courier: Courier, sender: Any) -> None:
+        self._courier = courier
+        self._sender = sender
+        self.seconds = 0.0
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Reply:
+        self._courier.over[0] += self.seconds
+        found: Reply = self._sender.post(url, headers, body)
+        return found
+
+
+@pytest.fixture
+def late(courier: Courier) -> Late:
+    deliver: Any = courier.account.modules["deliver"]
+    deliver.sender = Late(courier, deliver.sender)
+    made: Late = deliver.sender
+    return made
+
+
+def quick_turn(courier: Courier) -> None:
+    """One invocation with the hints of the quick queue alone."""
+    courier.skip(1)
+    hints = list(courier.account.outboxes)
+    courier.account.outboxes.clear()
+    courier.turn(*hints)
+
+
+def test_a_receiver_that_answers_slowly_moves_to_the_slow_queue_and_back(
+    courier: Courier, path: str, hook: str, receiver: Receiver, late: Late
+) -> None:
+    late.seconds = SLOW + 0.5
+    for _ in range(6):
+        courier.issue(path)
+    quick_turn(courier)
+    assert len(receiver.heard) == AT_ONCE, "one round of messages, and then it makes room"
+    assert outbox(courier, hook)["state"] == "slow"
+    assert len(courier.account.retries) == 1
+    courier.deliver()
+    assert len(receiver.heard) == 6
+    courier.issue(path)
+    quick_turn(courier)
+    assert len(receiver.heard) == 6, "a hint in the quick queue is handed over without an attempt"
+    assert len(courier.account.retries) == 1
+    late.seconds = 0.0
+    courier.deliver()
+    assert len(receiver.heard) == 7
+    assert outbox(courier, hook)["state"] == "quick"
+    courier.issue(path)
+    quick_turn(courier)
+    assert len(receiver.heard) == 8
+    assert not courier.account.retries
+
+
+def test_an_answer_within_the_limit_is_not_slow(
+    courier: Courier, path: str, hook: str, receiver: Receiver, late: Late
+) -> None:
+    late.seconds = SLOW / AT_ONCE - 0.1  # the clock of this test runs for messages that are under way at once
+    for _ in range(6):
+        courier.issue(path)
+    quick_turn(courier)
+    assert len(receiver.heard) == 6
+    assert outbox(courier, hook)["state"] == "quick"
+
+
+def test_the_schedule_hints_at_a_slow_receiver_through_the_slow_queue(
+    courier: Courier, path: str, hook: str, receiver: Receiver, late: Late
+) -> None:
+    late.seconds = SLOW + 0.5
+    courier.issue(path)
+    courier.deliver()
+    courier.issue(path)
+    courier.account.outboxes.clear()
+    courier.account.retries.clear()
+    courier.skip(2 * HOUR)
+    courier.account.modules["deliver"].handler({"task": "webhooks"}, Context())
+    assert [len(courier.account.outboxes), len(courier.account.retries)] == [0, 1]
+    courier.deliver()
+    assert len(receiver.heard) == 2
 
 
 # Dying and being late

@@ -84,8 +84,8 @@ class Delivered(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryMeans:
-    """What a turn needs. `seals` gives those of secrets; `hint_at` sends a hint to go on with, and is told whether the last attempt
-    has failed; `draw` gives random numbers from 0 to 1.
+    """What a turn needs. `seals` gives those of secrets; `hint_at` sends a hint to go on with, through the slow queue if its second
+    argument is true; `draw` gives random numbers from 0 to 1.
     """
 
     table: Table
@@ -96,8 +96,11 @@ class DeliveryMeans:
     draw: Callable[[], float] = random.random
 
 
-def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float]) -> Delivered:
-    """Deliver what an outbox holds, until the seconds in `left` are over; nothing if somebody is at work on it, or if it rests.
+def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float], *, slow: bool) -> Delivered:
+    """Deliver what an outbox holds, until the seconds in `left` are over; nothing if another turn is at work on it, or if it rests.
+
+    `slow`: whether the hint came through the slow queue. In the quick one, a receiver that fails or answers slowly gets one round
+    of messages at most: the outbox then goes on through the slow queue, where it delays no quick receiver.
 
     If nothing is new: 5 read units and a half, 2 write units, and 4 in GSI1. Each message takes a write unit, and half a read unit
     for 4 KB of what it tells; each four a write unit; each hundred changes what `read_changes` takes.
@@ -106,10 +109,13 @@ def take_turn(means: DeliveryMeans, partition: str, left: Callable[[], float]) -
     outbox = store.read() or _opened(means, store)
     if outbox is None:
         return Delivered()
+    if outbox.delays_others and not slow and outbox.is_free(clock.now()):
+        means.hint_at(Hint(partition, clock.now()), True)
+        return Delivered()
     taken = store.take(outbox, uuid.uuid4().hex)
     if taken is None:
         return Delivered()
-    turn = _Turn(means, store, taken, left, interrupted=bool(outbox.holder))
+    turn = _Turn(means, store, taken, left, interrupted=bool(outbox.holder), slow=slow)
     try:
         turn.work()
     except OutboxLost:
@@ -157,6 +163,7 @@ class _Turn:
         left: Callable[[], float],
         *,
         interrupted: bool,
+        slow: bool,
     ) -> None:
         self.attempts = self.failures = self.given_up = self.disabled = 0
         self._means = means
@@ -164,6 +171,7 @@ class _Turn:
         self._outbox = replace(outbox, rests="")
         self._left = left
         self._interrupted = interrupted
+        self._slow = slow
         self._secrets: tuple[Webhook, list[str]] | None = None
 
     def work(self) -> None:
@@ -176,6 +184,11 @@ class _Turn:
             if self._given_back(wait):
                 return
 
+    @property
+    def _is_over(self) -> bool:
+        """Whether the turn ends: its time is up, or the outbox goes on through the slow queue."""
+        return self._left() <= 0 or (self._outbox.delays_others and not self._slow)
+
     def put_off(self) -> None:
         """Give the outbox back as it is: nothing is sent while its project is deleted. It goes on from there once that is back."""
         with suppress(OutboxLost):
@@ -185,7 +198,7 @@ class _Turn:
         """Give the outbox back, to be looked at after so many seconds; None: not until somebody puts it anew."""
         if wait is None:
             return self._store.give_back(self._outbox, None)
-        rests, over = self._outbox.rests, self._left() <= 0
+        rests, over = self._outbox.rests, self._is_over
         due = rests or clock.after(0 if over else wait)
         retry = None if rests or over else self._store.next_retry()
         if retry is not None:
@@ -193,12 +206,12 @@ class _Turn:
         if not self._store.give_back(self._outbox, due, whatever_has_come=bool(rests) or over):
             return False
         if clock.until(due) < IDLE - 1:
-            self._means.hint_at(Hint(self._store.partition, due), bool(self._outbox.failures))
+            self._means.hint_at(Hint(self._store.partition, due), self._outbox.delays_others)
         return True
 
     def _deliver_all(self) -> float | None:
         """Deliver what there is; the seconds until the next look, None: the webhook is disabled. NotFound."""
-        while self._left() > 0 and not self._outbox.rests:
+        while not self._is_over and not self._outbox.rests:
             webhook = _stored(self._means, self._store)
             if not webhook.enabled or not self._can_sign(webhook):
                 return None
@@ -279,7 +292,7 @@ class _Turn:
             told = [one for one in told if one.delivery.sort_key not in recorded]
             self._interrupted = False
         while told:
-            if self._left() <= 0 or self._outbox.rests:
+            if self._is_over or self._outbox.rests:
                 return True
             # What follows a reset is sent after it.
             count = self._room if told[0].change else 1
@@ -337,21 +350,22 @@ class _Turn:
     def _tried(self, webhook: Webhook, catalog: Catalog, told: Sequence[_Told]) -> bool:
         """Try these at once, and save how far the outbox has come. False if the webhook is disabled by what came of it."""
 
-        def attempt(one: _Told) -> tuple[Delivery, str]:
-            began = clock.now()
+        def attempt(one: _Told) -> tuple[Delivery, str, float]:
+            began, at = clock.now(), clock.seconds()
             body = body_of(webhook, catalog, one.delivery, one.change)
             message = one.delivery.message_id(webhook.id)
             headers = signed_headers(self._secrets_of(webhook), message, int(clock.seconds()), body)
             reply = self._means.sender.post(webhook.url, headers, body)
+            took = clock.seconds() - at
             after = one.delivery.tried(reply, began, self._means.draw())
             self._store.record(one.delivery, after)
-            return after, began
+            return after, began, took
 
         outbox, reason = self._outbox, ""
-        for one, (after, began) in zip(told, in_threads(attempt, told, AT_ONCE), strict=True):
+        for one, (after, began, took) in zip(told, in_threads(attempt, told, AT_ONCE), strict=True):
             self.attempts += 1
             self.failures += not after.reply.succeeded
-            outbox = outbox.tried(after.reply, began, self._means.draw())
+            outbox = outbox.tried(after.reply, began, self._means.draw(), took)
             if one.behind is not None:
                 outbox = replace(outbox, position=one.behind)
             reason = reason or self._why_hopeless(outbox, after)

@@ -29,6 +29,9 @@ DELIVERY_DAYS: Final = FEED_DAYS
 RESET: Final = "reset"
 """The event that tells a receiver to read anew what it keeps: there were changes that nobody can tell, or that were not sent."""
 
+SLOW: Final = 3.0
+"""Seconds of an attempt after which a receiver counts as slow."""
+
 GONE: Final = 410
 """The status by which a receiver says that it is to be left alone for good."""
 
@@ -58,8 +61,9 @@ class Outbox:
 
     Somebody has to look at it when it is `due`. While a `holder` works on it, that is the end of his lease, and `called` says that
     more has come meanwhile. Up to `rests` nothing is tried. `failures` attempts in succession have failed, the first of them at
-    `failing`. `missed`: there were changes before its position that were not sent. Who takes it raises `revision`.
-    `rows` is the fingerprint of the rows of a view that were followed up to the position.
+    `failing`. `slow`: the last attempt that succeeded took longer than `SLOW`. `missed`: there were changes before its position
+    that were not sent. Who takes it raises `revision`. `rows` is the fingerprint of the rows of a view that were followed up to the
+    position.
     """
 
     position: FeedPosition
@@ -72,22 +76,32 @@ class Outbox:
     missed: bool = False
     revision: int = 0
     rows: str = ""
+    slow: bool = False
+
+    @property
+    def delays_others(self) -> bool:
+        """Whether its receiver fails or answers slowly, so that its messages go through the slow queue."""
+        return bool(self.failures) or self.slow
 
     def is_held(self, now: str) -> bool:
         """Whether somebody works on it."""
         return bool(self.holder) and self.due > now
 
-    def tried(self, reply: Reply, began: str, draw: float) -> Self:
-        """The same after an attempt that `began` at an instant. `draw`: a random number from 0 to 1."""
+    def is_free(self, now: str) -> bool:
+        """Whether a turn may begin: no other is at work on it, and it does not rest."""
+        return not self.is_held(now) and self.rests <= now
+
+    def tried(self, reply: Reply, began: str, draw: float, seconds: float = 0.0) -> Self:
+        """The same after an attempt that `began` at an instant and took some `seconds`. `draw`: a random number from 0 to 1."""
         if reply.succeeded:
-            return replace(self, failures=0, failing="", rests="")
+            return replace(self, failures=0, failing="", rests="", slow=seconds > SLOW)
         failures = self.failures + 1
-        seconds = rest(failures, reply.asked, draw)
+        pause = rest(failures, reply.asked, draw)
         return replace(
             self,
             failures=failures,
             failing=self.failing or began,
-            rests=clock.after(seconds) if seconds else "",
+            rests=clock.after(pause) if pause else "",
         )
 
     @property
@@ -101,6 +115,7 @@ class Outbox:
             "failing": self.failing,
             "missed": self.missed,
             "rows": self.rows,
+            "slow": self.slow,
         }
 
     def to_item(self, partition: str) -> Item:
@@ -110,7 +125,7 @@ class Outbox:
             keys.SK: keys.OUTBOX,
             keys.SORT: self.due,
             "holder": self.holder,
-            "state": lane_of(failing=bool(self.failures)),
+            "state": lane_of(slow=self.delays_others),
             "revision": self.revision,
             **self.progress,
         }
@@ -130,12 +145,13 @@ class Outbox:
             item["missed"],
             item["revision"],
             item.get("rows", ""),
+            item["slow"],
         )
 
 
-def lane_of(*, failing: bool) -> str:
-    """What GSI1 tells of an outbox: whether the last attempt has failed, so that it waits where it delays no other."""
-    return "failing" if failing else "working"
+def lane_of(*, slow: bool) -> str:
+    """What GSI1 has of an outbox: which queue its messages go through."""
+    return "slow" if slow else "quick"
 
 
 def new_outbox(position: FeedPosition, *, missed: bool = False) -> Outbox:

@@ -100,7 +100,7 @@ class OutboxStore:
         condition = _held_by(outbox)
         if not whatever_has_come:
             condition = condition.also(Condition("attribute_not_exists(#called)", {"#called": "called"}))
-        free = {"holder": "", "state": lane_of(failing=bool(outbox.failures)), **outbox.progress}
+        free = {"holder": "", "state": lane_of(slow=outbox.delays_others), **outbox.progress}
         try:
             self.table.update(
                 self.partition,
@@ -226,10 +226,10 @@ def _due_at(due: str) -> Condition:
 
 
 def due_outboxes(table: Table) -> list[tuple[Hint, bool]]:
-    """Hints at outboxes that are due, those that wait longest first, and whether their last attempts have failed.
+    """Hints at outboxes that are due, those that wait longest first, and whether they go through the slow queue.
 
     One Query of GSI1, half a read unit for each 4 KB: up to 1 MB of them.
     """
     page = table.query(keys.OUTBOX, index=True, bound=Bound("<=", clock.now()))
-    failing = lane_of(failing=True)
-    return [(Hint(item[keys.PK], item[keys.SORT]), item["state"] == failing) for item in page.items]
+    slow = lane_of(slow=True)
+    return [(Hint(item[keys.PK], item[keys.SORT]), item["state"] == slow) for item in page.items]
