@@ -220,6 +220,10 @@ test('a change is undone in the history of an issue, and a delete by the keys th
   await expect.poll(notes).toEqual(['all of them', 'all of them', 'all of them']);
   await page.tool('Redo').click();
   await expect.poll(notes).toEqual(['all of them', 'as found', 'all of them']);
+  await write('once more');
+  await undoLast();
+  await question.getByRole('button', { name: 'All 3 issues' }).click();
+  await expect.poll(notes).toEqual(['all of them', 'as found', 'all of them']);
   await page.page.keyboard.press('Escape');
 
   await (await page.cell(1, 'Name')).click();
