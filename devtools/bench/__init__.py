@@ -27,6 +27,9 @@ container that was idle for a minute.
 
 With --push, a socket follows edits on a local stack: how late each is told.
 
+With --fair, one viewer does the worst that limits allow, while another tenant's page, write, feed and push are timed: the real
+handlers in virtual time, in an account whose concurrency is 10 and 1,000, without the limits and with them.
+
 With --page, the page is measured in a browser, with issues that are loaded in the same way, on a machine that does nothing else.
 """
 
@@ -71,6 +74,11 @@ def register(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "default: 60)",
     )
     parser.add_argument(
+        "--fair",
+        action="store_true",
+        help="instead of all that: what another tenant waits for while one viewer does its worst (--repeat runs, default: 5)",
+    )
+    parser.add_argument(
         "--page",
         action="store_true",
         help="instead of all that: measure the page in headless Chromium, before a local stack with --size issues "
@@ -90,6 +98,8 @@ def _run(args: argparse.Namespace) -> int:
     # They start an engine and import the handlers: not for every ./dev command.
     if args.page:
         from devtools.bench.page.command import run
+    elif args.fair:
+        from devtools.bench.fair.command import run
     elif args.push:
         from devtools.bench.push import run
     elif args.throughput:

@@ -53,6 +53,10 @@ _ENVIRONMENT = {
 }
 
 
+_NEVER = "9999999999"
+"""When the tokens of a scenario end."""
+
+
 class _Still(Heart):
     """The heartbeat decides nothing, so no scenario is disturbed by it."""
 
@@ -191,11 +195,17 @@ class Functions(NamedTuple):
     fences: Fences | None = None
     hint: Callable[[Hint], None] | None = None
     """Takes hints at outboxes; None: no project has webhooks."""
+    given: Mapping[str, Any] = MappingProxyType({})
+    """Further globals of the modules, by name."""
 
     def _invoke(self, function: str, event: Mapping[str, Any], **given: Any) -> Any:
         with _module(function, self.settling) as module:
-            vars(module).update(table=self.table, catalogs=self.catalogs, **given)
+            vars(module).update({"table": self.table, "catalogs": self.catalogs, **given, **self.given})
             return module.handler(event, Context(self.left))
+
+    def socket(self, event: Mapping[str, Any]) -> Any:
+        """What the socket function returns for an event."""
+        return self._invoke("socket", event)
 
     def maintain(self, records: Any, letter: Callable[[Poison], None]) -> Any:
         """The answer of the stream consumer to these records."""
@@ -248,7 +258,13 @@ class Functions(NamedTuple):
         What was unforeseen is raised, with what the function logged as its cause.
         """
         tenant, user, role = actor
-        claims = {"token_use": "id", "sub": user, "custom:tenant": tenant, "custom:role": role.name.lower()}
+        claims = {
+            "token_use": "id",
+            "sub": user,
+            "custom:tenant": tenant,
+            "custom:role": role.name.lower(),
+            "exp": _NEVER,
+        }
         headers = {"content-type": "application/json", **(more or {})}
         if versions is not None:
             headers["if-match"] = ", ".join(f'"{version}"' for version in sorted(versions))
@@ -259,7 +275,8 @@ class Functions(NamedTuple):
         cache = vars(self.catalogs).setdefault("remembered", Kept())
         with _module(matched.function, self.settling) as module:
             given = {"job_queue": Hints(lambda _: None)}  # a hint may be lost
-            vars(module).update(table=self.table, catalogs=self.catalogs, cache=cache, **given)
+            own = {"table": self.table, "catalogs": self.catalogs, "cache": cache}
+            vars(module).update({**own, **given, **self.given})
             module.logger.exception = lambda *_: logged.append(sys.exc_info()[1])
             raw = module.handler(event, Context(self.left))
         if raw["statusCode"] == 500:

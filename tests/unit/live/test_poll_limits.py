@@ -12,6 +12,7 @@ from gridview.live.poll_limits import (
     SHORTEST,
     Poll,
     granted_wait,
+    in_flight,
     may_stay,
     pause_after,
 )
@@ -141,3 +142,8 @@ def test_the_throttle_of_the_route_admits_far_more_than_the_limits_let_wait() ->
     live = Settings(account_concurrency=1_000).reserved("live")
     assert live is not None
     assert 3 * live / SHORTEST <= THROTTLE.requests_per_second
+
+
+@pytest.mark.parametrize(("most_of_tenant", "most"), [(1, 2), (2, 4), (8, 16), (16, 32), (90, 32)])
+def test_polls_in_flight_leave_room_in_a_small_account(most_of_tenant: int, most: int) -> None:
+    assert in_flight(most_of_tenant) == most

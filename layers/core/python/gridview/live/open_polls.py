@@ -15,7 +15,7 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import Condition
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.live.poll_limits import MOST_IN_FLIGHT, Poll, granted_wait, may_stay, pause_after
+from gridview.live.poll_limits import Poll, granted_wait, in_flight, may_stay, pause_after
 from gridview.support import clock
 from gridview.support.aws import FAILURES
 from gridview.support.errors import Overloaded, TooManyPolls
@@ -99,14 +99,14 @@ class OpenPoll:
         """Join the list. Returns until when the poll may wait."""
         who = self._actor.tenant, self._actor.user
         if now < self._refused.get(who, 0.0):
-            raise _too_many()
+            raise _too_many(self._most)
         own = Poll(int(now * 1000), secrets.token_hex(4), self._actor.user)
         try:
             listed = self._add(own, now)
             if listed is None:
                 _forget_before(self._refused, now)
                 self._refused[who] = now + _REFUSED
-                raise _too_many()
+                raise _too_many(self._most)
             self._own = own
             _drop_dead(self._table, self._key, listed, now)
             others = [one for one in self._listed(now) if one != own]
@@ -124,7 +124,7 @@ class OpenPoll:
             try:
                 return self._table.update(
                     *self._key,
-                    _room_for(own),
+                    _room_for(own, in_flight(self._most)),
                     add={_COUNT: 1},
                     assign={_name(own): own.started, keys.TTL_ATTRIBUTE: clock.expiry(_KEPT_DAYS)},
                 )
@@ -161,11 +161,11 @@ class OpenPoll:
         return True
 
 
-def _room_for(own: Poll) -> Condition:
+def _room_for(own: Poll, most: int) -> Condition:
     return Condition(
         "attribute_not_exists(#poll) AND (attribute_not_exists(PK) OR #count < :most)",
         {"#poll": _name(own), "#count": _COUNT},
-        {":most": MOST_IN_FLIGHT},
+        {":most": most},
     )
 
 
@@ -202,8 +202,8 @@ def _forget_before(refused: dict[tuple[str, str], float], now: float) -> None:
         del refused[who]
 
 
-def _too_many() -> TooManyPolls:
+def _too_many(most_of_tenant: int) -> TooManyPolls:
     return TooManyPolls(
-        f"You have {MOST_IN_FLIGHT} requests for changes in flight. Wait a second, then send the next one.",
+        f"You have {in_flight(most_of_tenant)} requests for changes in flight. Wait a second, then send the next one.",
         headers={"Retry-After": "1"},
     )

@@ -46,6 +46,11 @@ def may_stay(own: Poll, listed: Iterable[Poll], most_of_tenant: int) -> bool:
     return len(newer) < most_of_tenant and sum(one.user == own.user for one in newer) < MOST_OF_USER
 
 
+def in_flight(most_of_tenant: int) -> int:
+    """Polls of a user that may be listed at once. Where few may wait, the ones about to end must not fill the account."""
+    return min(MOST_IN_FLIGHT, 2 * most_of_tenant)
+
+
 def granted_wait(asked: int, others: int, most_of_tenant: int) -> float:
     """Seconds that a poll may wait, of those `asked` for, while so many others of its tenant wait.
 

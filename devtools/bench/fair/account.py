@@ -1,0 +1,306 @@
+"""An AWS account in virtual time: functions with a concurrency, the table's stream, and connections of sockets."""
+
+import json
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import count
+from math import ceil
+from typing import Any, Final
+
+from greenlet import getcurrent
+
+from devtools.bench.timeline import Timeline
+from devtools.failure import Failure
+from devtools.local import gateway
+from devtools.local.delivery import sequence_number
+from devtools.proof.faults.adversary import record
+from devtools.proof.faults.lambdas import Answer, Functions
+from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.strands import Strand, Strands, current
+from devtools.proof.faults.watched import Attempted
+from gridview.commands.actor import Role
+from gridview.encoding import keys
+from gridview.encoding.attribute_values import item_size, item_to_wire
+from gridview.index.images import Poison
+from gridview.live.open_polls import OpenPolls
+from gridview.live.wire import SECONDS as SLOW_SECONDS
+from gridview.live.wire import Gone, Slow
+from gridview.schema.store import Catalogs
+from infra.limits import BATCH_SIZE, TIMEOUTS
+
+CALL_SECONDS: Final = 0.005
+CALL_CPU: Final = 0.001
+START_SECONDS: Final = 0.3
+"""Until a new execution environment takes its first event."""
+POST_SECONDS: Final = 0.01
+POST_CPU: Final = 0.001
+STREAM_SECONDS: Final = 0.1
+"""From a write until Lambda gives its record to a function."""
+
+_RETRIES: Final = (1.0, 2.0, 4.0)
+"""Seconds that the page waits before it sends a refused request again (`web/src/api/patience.ts`)."""
+_STREAM_RETRIES: Final = (0.2, 0.4, 0.8, 1.6)
+_UNIT_BYTES: Final = 1024
+
+User = tuple[str, str, Role]
+
+
+class Concurrency:
+    """Lambda's concurrency of an account: what functions have reserved, and what the others share."""
+
+    def __init__(self, account: int, reserved: Mapping[str, int]) -> None:
+        self._free = Counter({"": account - sum(reserved.values()), **reserved})
+        self._reserved = frozenset(reserved)
+        self.throttled: Counter[str] = Counter()
+
+    def enter(self, function: str) -> bool:
+        """Whether an invocation may begin; it then has to `leave`."""
+        pool = function if function in self._reserved else ""
+        if self._free[pool] <= 0:
+            self.throttled[function] += 1
+            return False
+        self._free[pool] -= 1
+        return True
+
+    def leave(self, function: str) -> None:
+        """End an invocation."""
+        self._free[function if function in self._reserved else ""] += 1
+
+
+class Account:
+    """The functions on a table in memory. Each environment has one invocation at a time, and caches of its own.
+
+    `polls`: how many a tenant may have open.
+    """
+
+    def __init__(self, time: Timeline, table: MemoryTable, concurrency: Concurrency, polls: int) -> None:
+        self.time = time
+        self.concurrency = concurrency
+        self.wire = Wire(self)
+        self.write_units = 0
+        self.table = table.seen_through(self._around)
+        self._outside = getcurrent()
+        self._polls = polls
+        self._idle: defaultdict[str, list[Functions]] = defaultdict(list)
+        self._cpu_free: defaultdict[Strands, float] = defaultdict(float)
+        self._numbers = count(1)
+        self._streams = [_Stream(self, function) for function in ("maintain", "socket")]
+        table.tell(self._told)
+
+    def begin(self, work: Callable[[], None]) -> None:
+        """Do some work side by side with all other work."""
+        strands = Strands()
+        strands.outside = self._outside  # also where one piece of work begins another
+
+        def started() -> None:
+            work()
+            self._cpu_free.pop(strands, None)
+
+        strand = Strand(strands, started)
+        strands.alive.append(strand)
+        self.time.wake(strand, 0)
+
+    def every(self, seconds: float, work: Callable[[], None], until: float) -> None:
+        """Begin some work again and again, without waiting for what was begun before."""
+
+        def loop() -> None:
+            while self.time.passed < until:
+                self.begin(work)
+                self.time.sleep(seconds)
+
+        self.begin(loop)
+
+    def request(
+        self, user: User, method: str, path: str, body: Any = None, *, query: str = "", cpu: float = 0.005
+    ) -> Answer:
+        """The answer to a request, sent once; 503 if Lambda has no concurrency for it."""
+        function = gateway.match(method, path).function
+
+        def answered(environment: Functions) -> Answer:
+            self.work(cpu)
+            return environment.request(user, method, path, body, query=query)
+
+        found = self.invoke(function, answered)
+        return Answer(503, {}) if found is None else found
+
+    def patiently(self, user: User, method: str, path: str, body: Any = None, *, query: str = "") -> Answer:
+        """The answer to a request that is sent again as the page does. Failure if it is refused otherwise."""
+        for tries in count():
+            answer = self.request(user, method, path, body, query=query)
+            if answer.status < 300:
+                return answer
+            if answer.status not in (429, 503):
+                raise Failure(f"{method} {path} answered {answer.status}: {answer.body}")
+            self.time.sleep(_RETRIES[min(tries, len(_RETRIES) - 1)])
+        raise AssertionError
+
+    def socket_event(self, connection: str, route: str, **more: Any) -> int:
+        """The status that the socket function returns for an event of the WebSocket API; 503: throttled."""
+        kind = {"$connect": "CONNECT", "$disconnect": "DISCONNECT"}.get(route, "MESSAGE")
+        context = {"routeKey": route, "eventType": kind, "connectionId": connection, "requestId": "r"}
+        event = {"requestContext": context, "isBase64Encoded": False, **more}
+        found = self.invoke("socket", lambda environment: environment.socket(event))
+        return 503 if found is None else int(found["statusCode"])
+
+    def say(self, connection: str, **message: Any) -> None:
+        """Send a message over a socket."""
+        self.socket_event(connection, "$default", body=json.dumps(message))
+
+    def connect(self, user: User, path: str, connection: str) -> bool:
+        """Open a socket with a new ticket; whether it is open."""
+        ticket = self.patiently(user, "POST", f"{path}/tickets").body["ticket"]
+        self.wire.open.add(connection)
+        if self.socket_event(connection, "$connect", queryStringParameters={"ticket": ticket}) == 200:
+            return True
+        self.wire.open.discard(connection)
+        return False
+
+    def invoke(self, function: str, work: Callable[[Functions], Any]) -> Any:
+        """What `work` gives in an environment of a function; None: throttled."""
+        if not self.concurrency.enter(function):
+            return None
+        try:
+            if not self._idle[function]:
+                self.time.sleep(START_SECONDS)
+            environment = self._idle[function].pop() if self._idle[function] else self._environment(function)
+            result = work(environment)
+            self._idle[function].append(environment)
+            return result
+        finally:
+            self.concurrency.leave(function)
+
+    def work(self, cpu: float) -> None:
+        """Let the invocation that calls this use its processor."""
+        strand = current()
+        if strand is not None:
+            self.time.sleep(self._reach(strand, cpu) - self.time.seconds)
+
+    def kill(self) -> None:
+        """End what waits for records."""
+        for stream in self._streams:
+            stream.kill()
+
+    def _environment(self, function: str) -> Functions:
+        given: dict[str, Any] = {}
+        if function == "live":
+            given = {"open_polls": OpenPolls(self._polls)}
+        elif function == "socket":
+            given = {"owners": self.table, "wire": self.wire}
+        return Functions(self.table, Catalogs(), left=lambda: float(TIMEOUTS[function]), given=given)
+
+    def _reach(self, strand: Strand, cpu: float) -> float:
+        """When the processor of a strand's invocation has done so much for it."""
+        reached = max(self.time.seconds, self._cpu_free[strand.strands]) + cpu
+        self._cpu_free[strand.strands] = reached
+        return reached
+
+    def _around(self, call: Attempted, perform: Callable[[], Any]) -> Any:
+        strand = current()
+        if strand is not None:
+            self.time.sleep(self._reach(strand, CALL_CPU) - self.time.seconds + CALL_SECONDS)
+        if call.writes:
+            self.write_units += _units(call)
+        return perform()
+
+    def _told(self, before: Any, after: Any) -> None:
+        change = record(next(self._numbers), before, after)
+        place = after or before
+        if keys.is_issue(place[keys.PK]) and keys.is_project(place[keys.SK]):
+            self._streams[0].send(change)
+        elif keys.is_journal(place[keys.PK]) and after is not None:
+            self._streams[1].send(change)
+
+
+class _Stream:
+    """The one shard of the table's stream for one function, which tenants share: one batch after the other."""
+
+    def __init__(self, account: Account, function: str) -> None:
+        self._account = account
+        self._function = function
+        self._records: deque[Any] = deque()
+        self._idle: Strand | None = None
+        self._strands = Strands()
+        self._strands.begin(self._work)
+        self._strands.go_on()
+
+    def send(self, change: Any) -> None:
+        """Take a record."""
+        self._records.append(change)
+        if self._idle is not None:
+            self._account.time.wake(self._idle, STREAM_SECONDS)
+            self._idle = None
+
+    def kill(self) -> None:
+        """End it."""
+        self._strands.kill()
+
+    def _work(self) -> None:
+        while True:
+            while not self._records:
+                self._idle = current()
+                if self._idle is not None:
+                    self._idle.stop()
+            batch = [self._records.popleft() for _ in range(min(BATCH_SIZE, len(self._records)))]
+            self._deliver(batch)
+
+    def _deliver(self, batch: list[Any]) -> None:
+        for tries in count():
+            answer = self._account.invoke(self._function, partial(self._handle, batch))
+            if answer is None:
+                self._account.time.sleep(_STREAM_RETRIES[min(tries, len(_STREAM_RETRIES) - 1)])
+                continue
+            failed = [one["itemIdentifier"] for one in answer["batchItemFailures"]]
+            if not failed:
+                return
+            numbers = list(map(sequence_number, batch))
+            batch = batch[numbers.index(min(failed, key=int)) :]
+
+    def _handle(self, batch: list[Any], environment: Functions) -> Any:
+        if self._function == "maintain":
+            return environment.maintain(batch, _no_poison)
+        return environment.socket({"Records": batch})
+
+
+class Wire:
+    """The connections of sockets. `stuck` ones take nothing."""
+
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self.open: set[str] = set()
+        self.stuck: set[str] = set()
+        self.takes: dict[str, Callable[[bytes], None]] = {}
+        """What is done with the messages to a connection."""
+
+    def post(self, connection: str, frame: bytes) -> None:
+        """Send a message. Gone, Slow."""
+        self._account.work(POST_CPU)
+        if connection not in self.open:
+            self._account.time.sleep(POST_SECONDS)
+            raise Gone
+        if connection in self.stuck:
+            self._account.time.sleep(SLOW_SECONDS)
+            raise Slow
+        self._account.time.sleep(POST_SECONDS)
+        take = self.takes.get(connection)
+        if take is not None:
+            take(frame)
+
+    def end(self, connection: str) -> None:
+        """Close a connection."""
+        self._account.work(POST_CPU)
+        self._account.time.sleep(POST_SECONDS)
+        self.open.discard(connection)
+
+
+def _units(call: Attempted) -> int:
+    """At least the write units of a call, also of one that is refused; those of deletes and updates are one."""
+    if call.transaction:
+        return 2 * len(call.transaction)
+    if call.item is None:
+        return max(1, len(call.keys))
+    return ceil(item_size(item_to_wire(call.item)) / _UNIT_BYTES) + (keys.SORT in call.item)
+
+
+def _no_poison(poison: Poison) -> None:
+    raise Failure(f"Nothing can be derived from an issue: {poison}")

@@ -1,0 +1,64 @@
+"""The worst requests of one viewer, as data: the virtual account and the local stack send the same ones."""
+
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any, Final, NamedTuple
+
+from devtools.bench import issues
+from gridview.live.seats import MAX_SUBSCRIPTIONS, MAX_USER_ROWS, MAX_USER_SOCKETS
+
+KINDS: Final = ("polls", "sockets", "queries", "refusals")
+"""Kinds of load. Jobs are part of `refusals`: three exports run, and a fourth is refused again and again."""
+
+
+class Asked(NamedTuple):
+    """A request below a project's path."""
+
+    method: str
+    path: str
+    body: Any = None
+
+
+class Rates(NamedTuple):
+    """How much of each the viewer sends, a second. `parallel`: queries in flight at a time."""
+
+    polls: int = 100
+    messages: int = 100
+    connects: int = 2
+    parallel: int = 6
+    refusals: int = 50
+
+
+SOCKETS: Final = MAX_USER_SOCKETS
+SUBSCRIPTIONS: Final = MAX_SUBSCRIPTIONS
+ROWS: Final = MAX_USER_ROWS
+_FILTER: Final = {"field": "name", "op": "contains", "value": "a"}
+
+DEAREST: Final = (
+    Asked("POST", "/grid", {"filter": _FILTER, "sort": [{"field": issues.TEXT}], "count": True}),
+    Asked("POST", "/groups", {"by": ["kind"], "filter": _FILTER, "explain": True}),
+    Asked("POST", "/grid", {"sort": [{"field": issues.SPARSE}], "count": True, "explain": True}),
+)
+"""A count, groups and an explanation that no index gives."""
+
+REFUSED: Final = (
+    Asked("POST", "/issues", {"name": "not allowed to a viewer"}),
+    Asked("POST", "/export", {"format": "csv"}),
+    Asked("POST", "/grid", {"filter": {"field": "none", "op": "eq", "value": 1}}),
+)
+"""Requests that get 403, 429 (from the fourth export on) and 400."""
+
+
+def dear_requests() -> Iterator[Asked]:
+    """The dearest queries, in turn."""
+    return cycle(DEAREST)
+
+
+def refused_requests() -> Iterator[Asked]:
+    """Requests that are refused, in turn."""
+    return cycle(REFUSED)
+
+
+def rows_of(number: int) -> dict[str, Any]:
+    """The filter of a subscription: `ROWS` different ones, each of which every change matches."""
+    return {"field": "name", "op": "ne", "value": f"nothing {number % ROWS}"}

@@ -1,0 +1,73 @@
+"""The figures of `./dev bench --fair` as a table and as JSON."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+
+from devtools.bench.fair.virtual import TIMED
+
+SLOWER: Final = 2.0
+"""By how much the medians of others may grow."""
+
+WORST_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Seconds that another tenant waits for one thing: alone, and beside the load. `case`: where and under which load."""
+
+    case: str
+    kind: str
+    alone: float
+    median: float
+    worst: float
+
+    @property
+    def is_fair(self) -> bool:
+        """Whether it meets the targets."""
+        return self.median <= SLOWER * self.alone and self.worst <= WORST_SECONDS
+
+
+def rows(case: str, alone: Sequence[Any], beside: Sequence[Any]) -> list[Row]:
+    """The median of all runs' medians, and the worst of all runs."""
+    return [
+        Row(
+            case,
+            kind,
+            alone=_middle([run.median(kind) for run in alone]),
+            median=_middle([run.median(kind) for run in beside]),
+            worst=max(run.worst(kind) for run in beside),
+        )
+        for kind in TIMED
+    ]
+
+
+def show(console: Console, found: Sequence[Row]) -> None:
+    """Print what was measured."""
+    table = Table(
+        title="\nAnother tenant beside one viewer's worst",
+        title_justify="left",
+        box=None,
+        padding=(0, 3, 0, 0),
+    )
+    for heading in ("case", "waits for"):
+        table.add_column(heading)
+    for heading in ("alone", "median", "worst", "target"):
+        table.add_column(heading, justify="right")
+    for row in found:
+        verdict = "met" if row.is_fair else "missed"
+        times = (f"{1000 * seconds:,.0f} ms" for seconds in (row.alone, row.median, row.worst))
+        table.add_row(row.case, row.kind, *times, verdict)
+    console.print(table)
+
+
+def to_json(found: Sequence[Row]) -> list[dict[str, Any]]:
+    """The same as JSON."""
+    return [{**asdict(row), "is_fair": row.is_fair} for row in found]
+
+
+def _middle(values: Sequence[float]) -> float:
+    return sorted(values)[len(values) // 2]

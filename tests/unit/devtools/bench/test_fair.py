@@ -1,0 +1,40 @@
+"""One viewer's worst is measured in virtual time, so the targets hold or break in the same way on every machine."""
+
+import pytest
+
+from devtools.bench.fair import report
+from devtools.bench.fair.attack import Rates
+from devtools.bench.fair.virtual import KINDS, Setting, Timed, loaded, measured
+from devtools.proof.faults.memory_table import MemoryTable
+
+RATES = Rates(polls=50, messages=50, connects=1, parallel=6, refusals=20)
+
+
+@pytest.fixture(scope="module")
+def table() -> MemoryTable:
+    return loaded(40)
+
+
+def run(table: MemoryTable, concurrency: int, *kinds: str, limited: bool = True) -> Timed:
+    return measured(Setting(concurrency, kinds, limited, RATES, seconds=4, size=40), 0, table)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_load_of_a_viewer_slows_another_tenant_in_a_raised_account(table: MemoryTable, kind: str) -> None:
+    found = report.rows(kind, [run(table, 1_000)], [run(table, 1_000, kind)])
+    assert [row for row in found if not row.is_fair] == []
+
+
+@pytest.mark.parametrize("kind", ["polls", "queries", "refusals"])
+def test_no_load_without_sockets_uses_up_a_new_account(table: MemoryTable, kind: str) -> None:
+    found = report.rows(kind, [run(table, 10)], [run(table, 10, kind)])
+    assert [row for row in found if not row.is_fair] == []
+
+
+def test_polls_without_limits_use_up_an_account(table: MemoryTable) -> None:
+    """What the bench would report if the limits were gone."""
+    without = run(table, 100, "polls", limited=False)
+    assert without.throttled > 0
+    assert without.worst("page") > report.WORST_SECONDS
+    within = run(table, 200, "polls")
+    assert within.worst("page") < report.WORST_SECONDS
