@@ -33,8 +33,8 @@ def test_no_load_without_sockets_uses_up_a_new_account(table: MemoryTable, kind:
 
 def test_polls_without_limits_use_up_an_account(table: MemoryTable) -> None:
     """What the bench would report if the limits were gone."""
-    without = run(table, 100, "polls", limited=False)
+    without = run(table, 10, "polls", limited=False)
     assert without.throttled > 0
     assert without.worst("page") > report.WORST_SECONDS
-    within = run(table, 200, "polls")
+    within = run(table, 10, "polls")
     assert within.worst("page") < report.WORST_SECONDS
