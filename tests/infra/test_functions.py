@@ -75,11 +75,11 @@ def test_a_function_waits_for_its_permissions(template: dict[str, Any]) -> None:
 def test_environment(template: dict[str, Any]) -> None:
     extra = {
         "query": {"CURSOR_SECRET_ARN", "EXPORT_BUCKET"},
-        "live": {"CURSOR_SECRET_ARN", "SOCKET_URL"},
+        "live": {"CURSOR_SECRET_ARN", "SOCKET_URL", "POLLS_PER_TENANT"},
         "socket": {"CURSOR_SECRET_ARN", "AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI"},
         "command": {
             *("CURSOR_SECRET_ARN", "FORMS", "JOURNALS", "SETTLE_SECONDS"),
-            *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
+            *("JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL", "PROJECTS_PER_TENANT"),
         },
         "deliver": {
             *("CURSOR_SECRET_ARN", "RES_OPTIONS"),
@@ -88,7 +88,7 @@ def test_environment(template: dict[str, Any]) -> None:
         "maintain": {"FORMS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"},
         "upkeep": {
             *("FORMS", "SETTLE_SECONDS"),
-            *("DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "EXPORT_BUCKET"),
+            *("DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "EXPORT_BUCKET", "USER_POOL_ID"),
         },
     }
     for logical_id, function in resources(template, "AWS::Lambda::Function").items():

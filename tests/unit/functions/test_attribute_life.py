@@ -364,6 +364,8 @@ def test_a_deleted_project_loses_everything_it_had(api: Client, account: Cloud, 
         ("project-0807.35e9", "tenant-0807"),
         ("project-0807.35e9", "counter"),
     }
+    tenant = left.pop((keys.tenant("0807"), keys.TENANT_SELF))
+    assert tenant["projects"] == {"N": "0"}, "the tenant counts one project less, and stays"
     assert all(keys.TTL_ATTRIBUTE in item for item in left.values()), "what is left is forgotten by itself"
     assert "name" not in project["project-0807.35e9", "tenant-0807"]
     assert not any(keys.SORT in item for item in left.values())

@@ -258,6 +258,7 @@ def test_a_user_follows_40_different_rows(account: Cloud, api: Client, live: str
     assert [one.key for one in writes] == [(keys.sockets("0807"), f"plain.{last.id}")], "only its bucket"
     assert "items" in last.subscribe("same", filter=named("7"))[0], "the same rows count once"
     assert "items" in last.subscribe("all")[0], "all changes are no rows"
+    assert "items" in clients[3].subscribe("s39", filter=named("other"))[0], "its former rows make room"
     bob = connected(account, api.acting(user="bob"), live)
     assert "items" in bob.subscribe("more", filter=named("more"))[0], "each user has their own"
     now[0] += 10

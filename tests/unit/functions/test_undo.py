@@ -664,6 +664,14 @@ def test_an_undo_right_after_a_job_waits_for_it(account: Cloud, api: Client, pat
     not_yet(undo(account, api, path, job["change"], follow=False))
 
 
+def test_an_export_under_the_id_is_no_write_that_an_undo_waits_for(
+    account: Cloud, api: Client, path: str
+) -> None:
+    begun = api.post(f"{path}/export", {"format": "ndjson"}, headers={"x-change-id": CHANGE})
+    assert (begun.status, begun.body["change"]) == (202, CHANGE), begun.text
+    assert undo(account, api, path, CHANGE).kind == (404, "not-found")
+
+
 @pytest.mark.usefixtures("unsettled")
 def test_an_id_under_which_nothing_was_written_is_unknown_at_once(
     account: Cloud, api: Client, path: str, monkeypatch: pytest.MonkeyPatch
