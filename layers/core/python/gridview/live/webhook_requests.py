@@ -67,9 +67,7 @@ def check_events(events: Sequence[str], *, of_view: bool) -> None:
 
 _View = Annotated[str, ModelField(pattern=f"^{ids.VIEW.pattern}$")] | None
 _SentColumns = (
-    Annotated[
-        list[_FieldId], ModelField(max_length=MAX_COLUMNS, json_schema_extra={"uniqueItems": True})
-    ]
+    Annotated[list[_FieldId], ModelField(max_length=MAX_COLUMNS, json_schema_extra={"uniqueItems": True})]
     | None
 )
 
