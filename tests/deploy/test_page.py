@@ -114,7 +114,10 @@ def test_the_api_answers_on_the_pages_origin_in_its_own_words(browser: httpx.Cli
     assert browser.get("/v1/two").json() == {"message": "Not Found"}
 
 
-REFUSED = {"kind": "failed", "reason": "Error: Cognito refused the sign-in (400)."}
+REFUSED = {
+    "kind": "failed",
+    "reason": "The login service did not accept the answer of its login page. Sign in again.",
+}
 """The state of a page whose code bought no token."""
 
 Load = Callable[[str, Mapping[str, str]], Loaded]
