@@ -69,6 +69,8 @@ def _instead(connection: Connection) -> Mapping[str, Variables]:
         },
         # The local engine knows no roles.
         "SESSION_ROLE_ARN": {},
+        # There is no user pool to ask, so a job keeps the rights that it was started with.
+        "USER_POOL_ID": {},
         **{
             variable: {
                 variable: f"{connection.queue.rpartition('/')[0]}/{name}",
