@@ -229,6 +229,7 @@ def test_every_variable_is_set_whatever_the_persons_own_environment_holds(sam: S
         expected = declared[name]["Environment"]["Variables"].keys() - {
             "CURSOR_SECRET_ARN",
             "SESSION_ROLE_ARN",
+            "USER_POOL_ID",
         }
         assert expected <= environment.keys()
         assert environment["AWS_ENDPOINT_URL_DYNAMODB"].startswith("http://127.0.0.1:")
