@@ -367,7 +367,8 @@ def test_a_deleted_project_loses_everything_it_had(api: Client, account: Cloud, 
     tenant = left.pop((keys.tenant("0807"), keys.TENANT_SELF))
     assert tenant["projects"] == {"N": "0"}, "the tenant counts one project less, and stays"
     lasting = {key for key, item in left.items() if keys.TTL_ATTRIBUTE not in item}
-    assert lasting == {(keys.BEAT, keys.BEAT)}, "what is left of the project is forgotten by itself"
+    # A container of upkeep puts the heartbeat every 45 s at most, so it is there or not.
+    assert lasting <= {(keys.BEAT, keys.BEAT)}, "what is left of the project is forgotten by itself"
     assert "name" not in project["project-0807.35e9", "tenant-0807"]
     assert not any(keys.SORT in item for item in left.values())
     assert api.get("/v1/projects").body["items"] == []
