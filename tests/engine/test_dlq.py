@@ -129,7 +129,9 @@ def test_a_failed_batch_is_redriven_from_the_documents(stack: LocalStack, table:
 def test_a_redrive_that_is_killed_in_the_midst_loses_no_letter(stack: LocalStack, table: Table) -> None:
     """At every call of it, `tests/unit/devtools/operate/test_dlq.py` ends it as a kill does."""
     state = Folder(stack.data).require_running()
-    queue = target.open(argparse.Namespace(data=stack.data, deployed=False, stack_name=None, profile=None)).queue
+    queue = target.open(
+        argparse.Namespace(data=stack.data, deployed=False, stack_name=None, profile=None)
+    ).queue
     assert letters(queue, state.queue) == 0
     issues = [key_of(num) for num in range(1, 21)]
     for key in issues:
