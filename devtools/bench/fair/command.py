@@ -7,7 +7,8 @@ from rich.console import Console
 
 from devtools.bench import output
 from devtools.bench.fair import report
-from devtools.bench.fair.virtual import CONCURRENCIES, KINDS, Setting, loaded, measured
+from devtools.bench.fair.attack import KINDS
+from devtools.bench.fair.virtual import CONCURRENCIES, Setting, loaded, measured
 
 RUNS: Final = 5
 

@@ -3,8 +3,8 @@
 import pytest
 
 from devtools.bench.fair import report
-from devtools.bench.fair.attack import Rates
-from devtools.bench.fair.virtual import KINDS, Setting, Timed, loaded, measured
+from devtools.bench.fair.attack import KINDS, Rates
+from devtools.bench.fair.virtual import Setting, Timed, loaded, measured
 from devtools.proof.faults.memory_table import MemoryTable
 
 RATES = Rates(polls=50, messages=50, connects=1, parallel=6, refusals=20)
