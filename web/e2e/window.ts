@@ -41,14 +41,16 @@ export function scrolling(page: Page): Promise<readonly string[]> {
 
 /** Elements that are not wholly in the window, or are covered by others. */
 export function beyond(elements: Locator): Promise<readonly string[]> {
-  return elements.evaluateAll((all) =>
-    all.flatMap((element) => {
+  return elements.evaluateAll(async (all) => {
+    // What grows is placed again before the next frame: nobody sees it in between.
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    return all.flatMap((element) => {
       const { left, top, right, bottom } = element.getBoundingClientRect();
       const name = element.getAttribute('aria-label') ?? element.textContent;
       const at = `“${name}” from ${Math.round(left)}, ${Math.round(top)} to ${Math.round(right)}, ${Math.round(bottom)}`;
       if (left < 0 || top < 0 || right > innerWidth || bottom > innerHeight) return [`${at} is beyond the window`];
       const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
       return hit && (element.contains(hit) || hit.contains(element)) ? [] : [`${at} is covered`];
-    }),
-  );
+    });
+  });
 }

@@ -140,6 +140,7 @@ function page(project: Project, { tells = true, answers = true } = {}) {
     isBusy: () => false,
     changed: () => undefined,
     isOwn: () => false,
+    missed: () => undefined,
     dependence: () => ({ places: new Set(['cost']), figures: new Set(['cost']) }),
     mayMove: () => true,
     renew: () => {

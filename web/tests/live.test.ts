@@ -303,11 +303,13 @@ describe('an open project', () => {
     const renew = vi.fn(() => Promise.resolve(state.renews));
     const summarize = vi.fn(() => Promise.resolve());
     const changed = vi.fn();
+    const missed = vi.fn();
     const shown: Shown = {
       user: 'ada',
       holders: [held],
       isBusy: (num, field) => held.busy.has(`${num}/${field}`),
       changed,
+      missed,
       isOwn: (change) => change === 'own',
       dependence: () => ({ places: new Set(['city']), figures: new Set(['cost']) }),
       mayMove: () => state.mayMove,
@@ -315,7 +317,7 @@ describe('an open project', () => {
       summarize,
       isRedefined: () => Promise.resolve(state.redefined),
     };
-    return { live: new Live(shown), held, state, renew, summarize, changed };
+    return { live: new Live(shown), held, state, renew, summarize, changed, missed };
   }
 
   it('has values at once, and the rest at most once a second', async () => {
@@ -408,5 +410,23 @@ describe('an open project', () => {
     live.began(true);
     await vi.advanceTimersByTimeAsync(2000);
     expect([renew.mock.calls.length, live.redefined.value]).toEqual([3, true]);
+  });
+
+  it('says which issues have changed to which versions, and that any may have where changes are missing', () => {
+    const { live, missed } = open();
+    const versions = () => [1, 2].map((num) => live.heard.value.versionOf(num));
+    expect(versions()).toEqual([null, null]);
+    live.told([event(1, 2, { name: 'x' }), event(1, 3, { name: 'y' })]);
+    expect([versions(), missed.mock.calls.length]).toEqual([[3, null], 0]);
+    live.told([{ kind: 'reset' }]);
+    expect([versions(), missed.mock.calls.length]).toEqual([[0, 0], 1]);
+    live.began(false);
+    live.told([event(2, 5, {})]);
+    expect([versions(), missed.mock.calls.length]).toEqual([[null, 5], 1]);
+    const before = live.heard.value;
+    live.began(true);
+    live.missed();
+    expect([versions(), missed.mock.calls.length]).toEqual([[0, 0], 3]);
+    expect(live.heard.value).not.toBe(before);
   });
 });

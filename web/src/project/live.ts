@@ -23,6 +23,8 @@ export interface Shown {
   /** Whether a change was made here. */
   isOwn(change: string | null): boolean;
   dependence(): Dependence;
+  /** Changes may have been left out: read again what is shown beside the rows. */
+  missed(): void;
   /** Whether rows may come, go and move: not below an editor, nor below a row that stays until the user leaves it. */
   mayMove(): boolean;
   /** Read rows, groups and counts anew, without moving what the user looks at. Answers whether those are shown now. */
@@ -33,6 +35,15 @@ export interface Shown {
   isRedefined(): Promise<boolean>;
 }
 
+/** Which issues may have changed, and to which versions. */
+export interface Heard {
+  /** The version that an issue has at least; 0 where it may have changed unheard; null where it has not changed. */
+  readonly versionOf: (num: number) => number | null;
+}
+
+/** Some of the changes were not told: any issue may have changed. */
+const anything = (): Heard => ({ versionOf: () => 0 });
+
 const SECOND = 1000;
 /** Milliseconds between two announcements of how many rows have changed. */
 const SAY_AGAIN = 5 * SECOND;
@@ -42,8 +53,8 @@ export class Live implements Listener {
   readonly said = signal('');
   /** Whether the project has other fields or states than the page shows. */
   readonly redefined = signal(false);
-  /** The issues that the last answer told of. */
-  readonly heard = signal<ReadonlySet<number>>(new Set());
+  /** What changed last. */
+  readonly heard = signal<Heard>({ versionOf: () => null });
   /** Who else has the project open, and the issues that they look at. */
   readonly lookers = signal<readonly Looker[]>([]);
   private readonly recent = new Recent();
@@ -66,7 +77,10 @@ export class Live implements Listener {
   }
 
   began(again: boolean): void {
-    if (again) this.owed.definitions = true;
+    if (again) {
+      this.owed.definitions = true;
+      this.missed();
+    }
     if (again || this.hasRead) this.looked();
   }
 
@@ -82,7 +96,17 @@ export class Live implements Listener {
   told(events: readonly FeedEvent[]): void {
     const known = new Set(events.filter((event) => !isReset(event) && this.recent.knows(event)));
     this.take(events.filter((event) => isReset(event) || this.recent.add(event)), ['places', 'figures'], known);
-    this.heard.value = new Set(events.flatMap((event) => (isReset(event) ? [] : [event.num])));
+    if (events.some(isReset)) this.missed();
+    else {
+      const versions = new Map(events.flatMap((event) => (isReset(event) ? [] : [[event.num, event.version] as const])));
+      this.heard.value = { versionOf: (num) => versions.get(num) ?? null };
+    }
+  }
+
+  /** Changes may have been left out, of any issue. */
+  missed(): void {
+    this.heard.value = anything();
+    this.shown.missed();
   }
 
   /** The feed goes on from what was read just now: that holds what was told before, and what is not in it is told behind it. */

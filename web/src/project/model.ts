@@ -135,6 +135,7 @@ export class ProjectModel {
       },
       isOwn: (change) => this.editor.owns(change),
       dependence: () => this.dependence(),
+      missed: () => this.readOpenIssue(),
       mayMove: () => this.mayMove(),
       renew: () => this.renew(),
       summarize: () => this.renewFigures(),
@@ -369,9 +370,13 @@ export class ProjectModel {
     return this.editing.has(key) || this.editor.marks.peek().get(key)?.kind === 'pending';
   }
 
+  /** Whether the user is editing, or an edit is on the way. */
+  private isEdited(): boolean {
+    return this.editing.size > 0 || [...this.editor.marks.peek().values()].some(({ kind }) => kind === 'pending');
+  }
+
   private mayMove(): boolean {
-    const isWriting = [...this.editor.marks.peek().values()].some(({ kind }) => kind === 'pending');
-    return !this.editing.size && !isWriting && !this.misfits.peek().size && !this.added.length && this.refusal.peek() === null;
+    return !this.isEdited() && !this.misfits.peek().size && !this.added.length && this.refusal.peek() === null;
   }
 
   private dependence(): Dependence {
@@ -398,7 +403,7 @@ export class ProjectModel {
     return done && grouped;
   }
 
-  /** The feed goes on from what was read just now. What it does not tell any more is in there, but for an issue in the panel, and its history. */
+  /** The feed goes on from what was read just now. What it does not tell any more is in the rows, but not in what is beside them. */
   private follow(from: string | null, feed: Feed | undefined): void {
     const leavesOut = feed?.from(from) ?? false;
     if (from !== null) {
@@ -406,10 +411,13 @@ export class ProjectModel {
       // Nor is anything read from a copy that is older.
       this.api.goOn(this.project.id, from);
     }
+    if (leavesOut) this.live.missed();
+  }
+
+  /** Read the issue in the panel again, unless an edit is to be read anyway. */
+  private readOpenIssue(): void {
     const shown = this.issue.row.peek();
-    if (!leavesOut || !shown || !this.mayMove()) return;
-    void this.issue.show(shown.num);
-    this.live.heard.value = new Set([shown.num]);
+    if (shown && !this.isEdited()) void this.issue.show(shown.num);
   }
 
   private async renewFigures(): Promise<void> {

@@ -22,6 +22,18 @@ export function HistoryOfIssue({ model, num }: { readonly model: ProjectModel; r
   );
 }
 
+/** Milliseconds before a history is read again that lacks a change which was told: copies of the table differ for moments. */
+const AGAIN = [0, 500, 2_000, 8_000] as const;
+
+async function loadUpTo(version: number, changes: Paged<ChangeEvent | CommentEvent>, signal: AbortSignal): Promise<void> {
+  for (const pause of AGAIN) {
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    if (signal.aborted) return;
+    await changes.load();
+    if (changes.list.peek()?.some((change) => change.kind !== 'comment' && change.version >= version)) return;
+  }
+}
+
 function Changes({ model, num }: { readonly model: ProjectModel; readonly num: number }) {
   const changes = useMemo(
     () =>
@@ -41,7 +53,11 @@ function Changes({ model, num }: { readonly model: ProjectModel; readonly num: n
     return () => changes.close();
   }, [changes]);
   useSignalEffect(() => {
-    if (model.live.heard.value.has(num)) void changes.load();
+    const version = model.live.heard.value.versionOf(num);
+    if (version === null) return;
+    const reading = new AbortController();
+    void loadUpTo(version, changes, reading.signal);
+    return () => reading.abort();
   });
   const [said, setSaid] = useState('');
   const [refusal, setRefusal] = useState<unknown>(null);
