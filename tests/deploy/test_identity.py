@@ -1,7 +1,9 @@
 """Who is let in, and who is not."""
 
 from collections.abc import Mapping
+from typing import Any
 
+import httpx
 import jwt
 import pytest
 
@@ -9,6 +11,7 @@ from devtools.failure import Failure
 from devtools.importer.session import Session
 from gridview.api.routes import ROUTES, Route
 from tests.deploy.conftest import PASSWORD, Deployment, Users
+from tests.deploy.waiting import until
 
 WITH_TOKEN = [route for route in ROUTES if route.role is not None]
 WITHOUT_TOKEN = [route for route in ROUTES if route.role is None]
@@ -183,6 +186,37 @@ def test_a_disabled_user_renews_nothing_and_signs_in_no_more(
             AuthFlow="USER_PASSWORD_AUTH",
             AuthParameters={"USERNAME": user, "PASSWORD": PASSWORD},
         )
+
+
+def test_a_job_asks_the_user_pool_for_the_rights_of_its_user(deployment: Deployment, users: Users) -> None:
+    """With the role of `upkeep` and the pool's own answers: a job of a user who was disabled writes nothing."""
+    everything = {"filter": {"field": "name", "op": "eq", "value": "One"}, "set": {"name": "Two"}}
+    path = "/v1/projects/rights"
+    with users.api("rights", "admin") as admin, users.api("rights", "editor") as editor:
+        admin.post("/v1/projects", json={"id": "rights", "name": "Rights"}).raise_for_status()
+        admin.post(f"{path}/issues", json={"name": "One"}).raise_for_status()
+        done = _job(editor, path, everything)
+        assert (done["state"], done["done"]) == ("done", 1)
+        assert admin.get(f"{path}/issues/1").json()["name"] == "Two"
+        admin.patch(f"{path}/issues/1", json={"name": "One"}).raise_for_status()
+        deployment.client("cognito-idp").admin_disable_user(
+            UserPoolId=deployment.outputs["UserPoolId"], Username=users.email("rights", "editor")
+        )
+        failed = _job(editor, path, everything)
+        assert (failed["state"], failed["problem"]["type"]) == ("failed", "forbidden")
+        assert "removed or disabled" in failed["problem"]["detail"]
+        assert admin.get(f"{path}/issues/1").json()["name"] == "One"
+
+
+def _job(api: httpx.Client, path: str, asked: Mapping[str, object]) -> dict[str, Any]:
+    """A change of all that match, once it has ended."""
+    started = api.post(f"{path}/issues/update-matching", json=asked)
+    assert started.status_code == 202, started.text
+    job = started.json()["id"]
+    ended: dict[str, Any] = until(
+        lambda: api.get(f"{path}/jobs/{job}").json(), lambda one: one["state"] in ("done", "failed")
+    )
+    return ended
 
 
 def _session(deployment: Deployment, tokens: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Session:
