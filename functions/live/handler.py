@@ -43,6 +43,8 @@ def changes(request: Request) -> Response:
     """The changes after a cursor, with the token of what they contain. An answer that is empty too early asks for a
     pause.
     """
+    if request.parameters.get("wait", "0") != "0":
+        open_polls.require_room(request.actor)  # before anything is read: a refused poll is to cost little
     catalog, asked, rows = _resolved(request)
     cursors = cursor_source.cursors("changes")
     if asked.since is None:

@@ -13,6 +13,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from gridview.api.config import CursorSource, required, session_role, stack_metrics
 from gridview.dynamodb.table import Table
+from gridview.live.known_owners import KnownOwners
 from gridview.live.socket_calls import SocketCalls
 from gridview.live.socket_messages import error_frame
 from gridview.live.tickets import TICKETS
@@ -32,6 +33,7 @@ owners = Table(required("TABLE_NAME"))
 catalogs = Catalogs()
 cursor_source = CursorSource()
 wire: SocketWire = ApiGatewayWire()
+known_owners = KnownOwners()
 
 
 @logger.inject_lambda_context(clear_state=True)
@@ -48,6 +50,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         wire,
         clock.seconds() + context.get_remaining_time_in_millis() / 1000 - _MARGIN,
         _count,
+        known_owners,
     )
     _count("Requests")
     if "Records" in event:

@@ -235,6 +235,7 @@ ENTITIES = {
     "socket": (keys.sockets("0807"), keys.socket("35e9", CONNECTION), ""),
     "subscription of it": (keys.sockets("0807"), keys.subscription("35e9", CONNECTION, "rows"), ""),
     "when people were told": (keys.sockets("0807"), "35e9", ""),
+    "bucket of a user's starts": (keys.seats("0807"), keys.seat("ann"), ""),
     "seat of a socket": (keys.seats("0807"), keys.seat("ann", CONNECTION), ""),
     "owed pushes": (keys.owed_pushes("0807", "35e9"), keys.OWED, "2026-11-21T08:00:00.000000Z"),
     "whose a socket is": (keys.socket_owner(CONNECTION), keys.SOCKET, "2026-11-21T08:00:00.000000Z"),

@@ -140,17 +140,22 @@ def test_five_hundred_at_once_leave_eight(
     assert listed(account) is None
 
 
-def test_a_refusal_costs_one_write_at_most_and_then_none(
+def test_a_refusal_costs_one_write_at_most_and_then_no_call(
     scene: Scene, poll: Callable[..., Started[Answer]], account: Cloud
 ) -> None:
     for _ in range(MOST_IN_FLIGHT):
         poll()
     scene.pass_time(0.1)
     before = writes(account)
-    first, second = poll(), poll()
+    first = poll()
     scene.pass_time(0.1)
-    assert {one.result.kind for one in (first, second)} == {(429, "too-many-polls")}
     assert writes(account) - before == 1
+    meter = account.modules["live"].table.meter
+    calls = len(meter.calls)
+    more = [poll() for _ in range(20)]
+    scene.pass_time(0.1)
+    assert {one.result.kind for one in (first, *more)} == {(429, "too-many-polls")}
+    assert len(meter.calls) == calls, "nothing is read either"
 
 
 def test_a_poll_without_a_wait_is_never_counted(

@@ -10,6 +10,7 @@ from gridview.encoding import keys
 from gridview.live import changes, push_pages, push_shares, pushes, seats, socket_store
 from gridview.live.push_shares import BATCH_SECONDS, Share, shared_out
 from gridview.live.sockets import Owner
+from gridview.live.token_buckets import TokenBucket
 from gridview.live.wire import SECONDS as POST_PATIENCE
 from gridview.support.errors import Overloaded
 from tests.support.cloud import Cloud
@@ -74,11 +75,13 @@ def worst_of(account: Cloud, api: Client, users: Sequence[str]) -> list[SocketCl
 
 @pytest.mark.parametrize("stuck", [0, 10, 40], ids="{} stuck".format)
 def test_the_worst_of_one_tenant_delays_no_other(
-    account: Cloud, virtual: VirtualTime, wire: TimedWire, stuck: int
+    account: Cloud, virtual: VirtualTime, wire: TimedWire, stuck: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A message takes 10 ms, and some connections take none. The neighbour's change comes while a batch of the others
     is at work.
     """
+    # Users who open them one after the other, over minutes.
+    monkeypatch.setattr("gridview.live.seat_store.START_BUCKET", TokenBucket(10_000, 2))
     api, neighbour = journalled(account, "0807"), journalled(account, "1910")
     stream, commits = Stream(account), Commits(account)
     clients = worst_of(account, api, ["ann", "bob"])

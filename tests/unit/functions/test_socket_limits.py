@@ -10,6 +10,7 @@ from devtools.proof.faults.watched import Attempted, Watched
 from gridview.commands.journals import begin_journal
 from gridview.encoding import keys
 from gridview.live import seat_store, seats, sockets
+from gridview.live.known_owners import KnownOwners
 from gridview.support import clock
 from tests.support.cloud import Cloud
 from tests.support.http import Client, Context
@@ -110,7 +111,7 @@ def test_a_socket_that_closes_frees_its_seat(account: Cloud, api: Client, live: 
     client = connected(account, api, live)
     client.subscribe(filter=named("a"))
     client.leave()
-    assert of_tenant(account) == set()
+    assert of_tenant(account) == {(keys.seats("0807"), keys.seat("ann"))}, "the bucket stays for an hour"
 
 
 def test_two_that_open_at_the_same_time_end_the_same_oldest(
@@ -155,7 +156,10 @@ def test_a_used_ticket_takes_one_write(account: Cloud, api: Client, live: str) -
     assert SocketClient(account).connect(good) == 200
     with calls_of(account) as calls:
         assert SocketClient(account).connect(good) == 401
-    assert [(one.operation, one.key[0]) for one in calls] == [("put", keys.tickets("0807"))]
+    assert [(one.operation, one.key[0]) for one in calls] == [
+        ("get", keys.seats("0807")),
+        ("put", keys.tickets("0807")),
+    ]
 
 
 # Messages
@@ -207,7 +211,7 @@ def test_300_messages_in_a_second_are_25(account: Cloud, api: Client, live: str,
     ],
     ids=["subscribe", "look", "renew", "unknown"],
 )
-def test_a_message_too_many_reads_two_items_and_writes_none(
+def test_a_message_too_many_reads_one_item_and_writes_none(
     account: Cloud, api: Client, live: str, now: list[float], message: dict[str, Any]
 ) -> None:
     client = connected(account, api, live)
@@ -218,8 +222,37 @@ def test_a_message_too_many_reads_two_items_and_writes_none(
         (frame,) = client.say(**message)
     assert frame["error"]["status"] == 429
     assert frame.get("id") == message.get("id")
-    assert [one.operation for one in calls] == ["get", "get"]
+    assert [(one.operation, one.key[0]) for one in calls] == [("get", keys.sockets("0807"))]
     assert account.items() == before
+
+
+def test_a_container_that_has_not_met_a_connection_asks_whose_it_is(
+    account: Cloud, api: Client, live: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = connected(account, api, live)
+    client.say(do="look", num=None)
+    monkeypatch.setattr(account.modules["socket"], "known_owners", KnownOwners(1))
+    with calls_of(account) as calls:
+        client.say(do="unsubscribe", id="none")
+    assert calls[0].key == (keys.socket_owner(client.id), keys.SOCKET)
+    connected(account, api, live).say(do="look", num=None)
+    with calls_of(account) as calls:
+        client.say(do="unsubscribe", id="none")
+    assert calls[0].key == (keys.socket_owner(client.id), keys.SOCKET), (
+        "one other was met since, and one is kept"
+    )
+
+
+def test_a_socket_that_was_closed_is_ended_also_where_it_is_known(
+    account: Cloud, api: Client, live: str
+) -> None:
+    client = connected(account, api, live)
+    client.say(do="look", num=None)
+    client.leave()
+    account.wire.open.add(client.id)
+    client.say(do="look", num=1)
+    assert not client.is_open
+    assert not [key for key in of_tenant(account) if client.id in "".join(key)]
 
 
 def test_messages_that_come_together_share_the_bucket(
@@ -268,9 +301,12 @@ def test_a_user_follows_40_different_rows(account: Cloud, api: Client, live: str
     assert "items" in last.subscribe("again", filter=named("again"))[0], "what closes makes room"
 
 
-def test_the_same_rows_in_20_tabs_count_once(account: Cloud, api: Client, live: str) -> None:
+def test_the_same_rows_in_20_tabs_count_once(
+    account: Cloud, api: Client, live: str, now: list[float]
+) -> None:
     view = api.made(f"{live}/views", {"name": "Mine", "query": {"filter": named("a")}})["id"]
     for _ in range(seats.MAX_USER_SOCKETS):
+        now[0] += 10
         client = connected(account, api, live)
         for number in range(5):
             assert "items" in client.subscribe(f"s{number}", filter=named(f"{number}"))[0]
@@ -279,9 +315,8 @@ def test_the_same_rows_in_20_tabs_count_once(account: Cloud, api: Client, live: 
             "items"
             in client.say(do="subscribe", id="other", filter={"value": "0", "op": "eq", "field": "name"})[0]
         )
-    mine = [keys for pk, keys in account.table.items if pk == "seats-0807"]
-    assert len(mine) == seats.MAX_USER_SOCKETS
-    found = seat_store.of_user(account.table, "0807", "ann")
+    found = seat_store.of_user(account.table, "0807", "ann").seats
+    assert len(found) == seats.MAX_USER_SOCKETS
     assert len({rows for seat in found for rows in seat.rows.values()}) == 6, (
         "the words of a filter have no order"
     )
@@ -305,9 +340,102 @@ def test_two_sockets_that_find_the_last_room_at_once_do_not_both_have_it(
     assert sorted("items" in frame for frame in answers) == [False, True]
     followed = {keys.parse_socket(sk)[2] for pk, sk in account.table.items if pk == keys.sockets("0807")}
     assert len(followed & {"a", "b"}) == 1
+    counted = {name for seat in seat_store.of_user(account.table, "0807", "ann").seats for name in seat.rows}
+    assert counted == followed & {"a", "b"}, "what was refused does not count"
+
+
+# Starts
+
+
+def test_a_user_opens_100_sockets_and_subscriptions_at_once_and_2_a_second(
+    account: Cloud, api: Client, live: str, now: list[float]
+) -> None:
+    clients = [connected(account, api, live) for _ in range(5)]
+    for number in range(seats.STARTS - 5):
+        assert "items" in clients[number % 5].subscribe("s")[0]
+    assert opened(account, api, live) == 429
+    (frame,) = clients[0].subscribe("s")
+    assert (frame["id"], frame["error"]["status"], frame["error"]["type"]) == ("s", 429, "too-many-starts")
+    assert clients[0].is_open
+    assert opened(account, api.acting(user="bob"), live) == 200, "each user has their own"
+    now[0] += 0.5
+    assert opened(account, api, live) == 200
+    assert opened(account, api, live) == 429
+    now[0] += 1
+    assert ["items" in clients[0].subscribe("s")[0] for _ in range(3)] == [True, True, False]
+    now[0] += 300
+    clients = [connected(account, api, live) for _ in range(10)]
+    taken = sum("items" in clients[each % 10].subscribe("s")[0] for each in range(seats.STARTS))
+    assert taken == seats.STARTS - 10, "it is full again, and no fuller"
+
+
+def test_opening_and_closing_a_socket_over_and_over_is_refused(
+    account: Cloud, api: Client, live: str, now: list[float]
+) -> None:
+    """A socket that closes leaves no seat, so the 21st is never reached."""
+    statuses = []
+    for _ in range(300):
+        now[0] += 0.01
+        client = SocketClient(account)
+        statuses.append(client.connect(ticket(api, live)))
+        if statuses[-1] == 200:
+            client.leave()
+    assert seats.STARTS + 5 <= statuses.count(200) <= seats.STARTS + 6
+    assert set(statuses) == {200, 429}
+
+
+def test_a_start_too_many_reads_and_writes_nothing(
+    account: Cloud, api: Client, live: str, now: list[float]
+) -> None:
+    client = connected(account, api, live)
+    empty_starts(account, now)
+    good = ticket(api, live)
+    with calls_of(account) as calls:
+        assert SocketClient(account).connect(good) == 429
+    assert [(one.operation, one.key) for one in calls] == [("get", (keys.seats("0807"), keys.seat("ann")))]
+    with calls_of(account) as calls:
+        assert client.subscribe("s")[0]["error"]["status"] == 429
+    assert [one.key for one in calls if one.writes] == [(keys.sockets("0807"), f"plain.{client.id}")], (
+        "only the bucket of its messages"
+    )
+    now[0] += 1
+    assert SocketClient(account).connect(good) == 200, "the ticket stayed good"
+
+
+def test_starts_that_come_together_share_the_bucket(
+    account: Cloud, api: Client, live: str, now: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of 120 attempts sees the bucket as it was before all of them."""
+    monkeypatch.setattr(seat_store, "spent", lambda *_: 0)
+    monkeypatch.setattr(seats, "MAX_USER_SOCKETS", 1_000)
+    statuses = [opened(account, api, live) for _ in range(seats.STARTS + 20)]
+    assert statuses == [200] * seats.STARTS + [429] * 20
+
+
+def opened(account: Cloud, api: Client, live: str) -> int:
+    """The status of an attempt to connect with a new ticket."""
+    return SocketClient(account).connect(ticket(api, live))
+
+
+def empty_starts(account: Cloud, now: list[float]) -> None:
+    """Let the user's bucket of starts be empty."""
+    place = keys.seats("0807"), keys.seat("ann")
+    account.table.put({keys.PK: place[0], keys.SK: place[1], "spent": seats.START_BUCKET.fullest(now[0]) + 1})
 
 
 # Honest use
+
+
+def test_ten_tabs_that_connect_again_three_times_are_refused_nothing(
+    account: Cloud, api: Client, live: str, now: list[float]
+) -> None:
+    """A network that comes and goes, within ten seconds."""
+    for _ in range(3):
+        now[0] += 3
+        tabs = [connected(account, api, live) for _ in range(10)]
+        assert all("items" in tab.subscribe("s1")[0] for tab in tabs)
+        for tab in tabs:
+            tab.leave()
 
 
 def test_ten_tabs_that_are_sorted_again_quickly_are_refused_nothing(
@@ -351,5 +479,5 @@ def test_a_seat_that_its_socket_has_lost_is_the_first_to_go(
     for _ in range(seats.MAX_USER_SOCKETS):
         now[0] += 1
         connected(account, api, live)
-    assert len(seat_store.of_user(account.table, "0807", "ann")) == seats.MAX_USER_SOCKETS
+    assert len(seat_store.of_user(account.table, "0807", "ann").seats) == seats.MAX_USER_SOCKETS
     assert account.modules["socket"].handler({"task": "end"}, Context())["ended"] == 0

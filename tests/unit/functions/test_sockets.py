@@ -63,9 +63,10 @@ def still(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], None]]:
 
     def sleep(pause: float) -> None:
         nonlocal now
-        now += pause
+        now += pause / 2
         if planned:
             planned.pop(0)()
+        now += pause / 2
 
     monkeypatch.setattr(clock, "seconds", seconds)
     monkeypatch.setattr(clock, "sleep", sleep)
@@ -424,7 +425,7 @@ def test_a_number_that_a_dead_consumer_has_left_is_waited_for(
     assert client.ids() == ["1.1"]
 
 
-def test_who_subscribes_at_such_a_number_waits_for_it_too(
+def test_a_subscription_waits_a_second_for_such_a_number_and_is_owed_the_rest(
     account: Cloud,
     api: Client,
     live: str,
@@ -436,7 +437,12 @@ def test_who_subscribes_at_such_a_number_waits_for_it_too(
     Log(account.table, "0807", "plain").reserve(1)
     create(api, live)
     stream.deliver()
+    began = clock.seconds()
     client.subscribe()
+    assert clock.seconds() - began < 1.5
+    assert client.ids() == []
+    clock.sleep(60)
+    assert account.modules["socket"].handler({"task": "end"}, Context())["settled"] == 1
     assert client.ids() == ["1.1"]
 
 
@@ -922,21 +928,46 @@ def test_people_are_told_at_most_once_a_second(
     assert people(users[0].frames()) == shown
 
 
-def test_what_comes_while_others_wait_is_told_by_whoever_is_first(
+def test_while_one_call_waits_to_tell_people_no_other_waits(
     account: Cloud, api: Client, live: str, still: list[Callable[[], None]]
 ) -> None:
     ann, bob, cid = (connected(account, api.acting(user=user), live) for user in ("ann", "bob", "cid"))
     ann.say(do="look", num=1)
     ann.frames()
 
+    waited: list[float] = []
+
     def meanwhile() -> None:
+        began = clock.seconds()
         cid.say(do="look", num=3)
+        waited.append(clock.seconds() - began)
 
     still.append(meanwhile)  # while bob waits
     bob.say(do="look", num=2)
     frames = [frame for frame in ann.frames() if "people" in frame]
     assert len(frames) == 1
     assert [one["num"] for one in frames[0]["people"]] == [1, 2, 3]
+    assert waited[0] < 0.1
+
+
+def test_of_two_calls_that_would_tell_people_at_once_one_does(
+    account: Cloud,
+    api: Client,
+    live: str,
+    still: list[Callable[[], None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ann, bob = connected(account, api, live), connected(account, api.acting(user="bob"), live)
+    claim = socket_store.claim_telling
+
+    def beside(*given: Any) -> bool:
+        monkeypatch.setattr(socket_store, "claim_telling", claim)
+        bob.say(do="look", num=2)
+        return claim(*given)
+
+    monkeypatch.setattr(socket_store, "claim_telling", beside)
+    frames = [frame for frame in ann.say(do="look", num=1) if "people" in frame]
+    assert [[one["num"] for one in frame["people"]] for frame in frames] == [[1, 2]]
 
 
 def test_fifty_people_are_told_of(

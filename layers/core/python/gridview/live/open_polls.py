@@ -39,6 +39,11 @@ class OpenPolls:
         self._refused: dict[tuple[str, str], float] = {}
         """By tenant and user: until when more polls are refused without a call."""
 
+    def require_room(self, actor: Actor) -> None:
+        """TooManyPolls if this container has refused a poll of the user within the last second. No call."""
+        if clock.seconds() < self._refused.get((actor.tenant, actor.user), 0.0):
+            raise _too_many(self._most)
+
     @contextmanager
     def polling(self, table: Table, actor: Actor, wait: int) -> Iterator["OpenPoll"]:
         """A poll that may wait so many seconds. One that waits costs 2 write units, and each second half a read unit
@@ -97,15 +102,12 @@ class OpenPoll:
 
     def _joined(self, now: float) -> float:
         """Join the list. Returns until when the poll may wait."""
-        who = self._actor.tenant, self._actor.user
-        if now < self._refused.get(who, 0.0):
-            raise _too_many(self._most)
         own = Poll(int(now * 1000), secrets.token_hex(4), self._actor.user)
         try:
             listed = self._add(own, now)
             if listed is None:
                 _forget_before(self._refused, now)
-                self._refused[who] = now + _REFUSED
+                self._refused[self._actor.tenant, self._actor.user] = now + _REFUSED
                 raise _too_many(self._most)
             self._own = own
             _drop_dead(self._table, self._key, listed, now)

@@ -14,6 +14,9 @@ _MAX_NAME: Final = 64
 LOOK_SECONDS: Final = 1.0
 """Between two messages of one socket about where its user looks, and between two that tell people of each other."""
 
+_CLOCKS_DIFFER: Final = 0.05
+"""Seconds by which the clocks of two containers may differ."""
+
 
 def looking(sockets: Iterable[Socket], now: float) -> list[Socket]:
     """The sockets of the people who are told of and told, the last who spoke first; several of one person stand for one."""
@@ -31,6 +34,13 @@ def people_json(sockets: Iterable[Socket]) -> list[dict[str, Any]]:
         last.setdefault(one.user, one)
     people = sorted(last.values(), key=lambda one: (one.name.casefold(), one.user))
     return [{"user": one.user, "name": one.name[:_MAX_NAME], "num": one.num} for one in people]
+
+
+def next_telling(last: float, now: float) -> float | None:
+    """When to tell people of each other next; None: a call waits that will, at the instant `last`, which is yet to come."""
+    if _CLOCKS_DIFFER < last - now <= LOOK_SECONDS + _CLOCKS_DIFFER:
+        return None
+    return min(max(now, last + LOOK_SECONDS), now + LOOK_SECONDS)
 
 
 def is_too_soon(socket: Socket, now: float) -> bool:

@@ -4,28 +4,44 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import PRESENT, Bound
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.live.seats import Seat, attribute_of, refusal, rows_print
+from gridview.live import bucket_store
+from gridview.live.seats import (
+    START_BUCKET,
+    STARTS,
+    STARTS_PER_SECOND,
+    Seat,
+    UserSeats,
+    attribute_of,
+    is_bucket,
+    refusal,
+    rows_print,
+)
 from gridview.live.sockets import Socket, Subscription
-from gridview.support.errors import Unprocessable
+from gridview.support import clock
+from gridview.support.errors import TooManyStarts, Unprocessable
+
+_BUCKET_DAYS = 1 / 24
+"""For which a bucket is kept that nothing is taken from: it is full long before."""
 
 
 def count(table: Table, tenant: str, now: float) -> int:
     """How many sockets a tenant has open: half a read unit for each 4 KB of their seats (50 to 700 bytes each)."""
-    open_now = (Seat.from_item(item) for item in table.query_all(keys.seats(tenant)))
+    items = table.query_all(keys.seats(tenant))
+    open_now = (Seat.from_item(item) for item in items if not is_bucket(item))
     return sum(1 for seat in open_now if not seat.is_over(now))
 
 
-def of_user(table: Table, tenant: str, user: str) -> list[Seat]:
-    """The seats of a user: a read unit for each 4 KB, strongly consistent."""
+def of_user(table: Table, tenant: str, user: str) -> UserSeats:
+    """The seats and the bucket of a user: a read unit for each 4 KB, strongly consistent."""
     # One page holds them all: a seat has 1 KB at most.
     page = table.query(keys.seats(tenant), bound=Bound("begins_with", keys.seat(user)), consistent=True)
-    return [Seat.from_item(item) for item in page.items]
+    return UserSeats.from_items(page.items)
 
 
 def take(table: Table, socket: Socket) -> list[Seat]:
     """Give a socket a seat; all seats of its user then: 1 write unit, and what `of_user` costs."""
     table.put(Seat.of(socket).to_item())
-    return of_user(table, socket.tenant, socket.user)
+    return of_user(table, socket.tenant, socket.user).seats
 
 
 def leave(table: Table, seat: Seat) -> None:
@@ -33,11 +49,42 @@ def leave(table: Table, seat: Seat) -> None:
     table.delete(keys.seats(seat.tenant), keys.seat(seat.user, seat.connection))
 
 
-def require_room(table: Table, socket: Socket, subscription: Subscription) -> None:
-    """Unprocessable if its socket or its user has too many subscriptions for this one: what `of_user` costs."""
-    refused = refusal(of_user(table, socket.tenant, socket.user), subscription)
+def require_room(table: Table, socket: Socket, subscription: Subscription) -> UserSeats:
+    """What `of_user` returns, and costs. Unprocessable: socket or user have too many subscriptions for this one."""
+    found = of_user(table, socket.tenant, socket.user)
+    refused = refusal(found.seats, subscription)
     if refused is not None:
         raise Unprocessable(refused)
+    return found
+
+
+def spent(table: Table, tenant: str, user: str) -> int:
+    """When a user's bucket of starts is full again, in milliseconds: half a read unit. TooManyStarts: it is empty."""
+    item = table.get(keys.seats(tenant), keys.seat(user))
+    found = 0 if item is None else int(item["spent"])
+    if not START_BUCKET.has_room(found, clock.seconds()):
+        raise _too_many_starts()
+    return found
+
+
+def take_start(table: Table, tenant: str, user: str, spent: int) -> None:
+    """Take a start out of a user's bucket, last seen as `spent`: 1 write unit, a second one where two come together.
+
+    TooManyStarts: the bucket is empty, which usually takes no write.
+    """
+    key = keys.seats(tenant), keys.seat(user)
+    try:
+        bucket_store.take(table, key, START_BUCKET, spent, expires=clock.expiry(_BUCKET_DAYS))
+    except bucket_store.BucketEmpty:
+        raise _too_many_starts() from None
+
+
+def _too_many_starts() -> TooManyStarts:
+    return TooManyStarts(
+        f"You can open {STARTS} sockets and subscriptions at once, and {STARTS_PER_SECOND} a second. "
+        "Wait a second, then try again.",
+        headers={"Retry-After": "1"},
+    )
 
 
 def note(table: Table, socket: Socket, subscription: Subscription) -> None:

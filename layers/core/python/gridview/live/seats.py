@@ -3,17 +3,19 @@
 Each open socket has a seat, an item of its own, so that two sockets of a user never write the same item:
 
     seats-0807   ann/L0SM9cOFvHcCIhw=   {"project": "35e9", "begun": 1700000000000, "=rows": "fPz1k3Qm", "=all": ""}
+    seats-0807   ann/                   {"spent": 1700000000000}   the user's bucket of starts
 """
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps
 from gridview.live.sockets import MAX_SECONDS, Socket, Subscription, expiry, milliseconds
+from gridview.live.token_buckets import TokenBucket
 
 MAX_USER_SOCKETS: Final = 20
 """Open sockets of a user. One more ends the oldest: a connection that broke stays here for minutes."""
@@ -23,6 +25,15 @@ MAX_SUBSCRIPTIONS: Final = 10
 
 MAX_USER_ROWS: Final = 40
 """Different rows that all sockets of a user follow together. The same rows in several tabs count once."""
+
+STARTS: Final = 100
+"""Sockets and subscriptions that a user can begin at once: a bucket, which fills again by `STARTS_PER_SECOND`. Each takes
+many times what a message takes.
+"""
+
+STARTS_PER_SECOND: Final = 2
+
+START_BUCKET: Final = TokenBucket(STARTS, STARTS_PER_SECOND)
 
 _MARK: Final = "="
 """The attributes of a seat that begin so are its subscriptions."""
@@ -77,6 +88,29 @@ class Seat:
             begun=item["begun"] / 1_000,
             rows={name.removeprefix(_MARK): rows for name, rows in item.items() if name.startswith(_MARK)},
         )
+
+
+class UserSeats(NamedTuple):
+    """A user's seats, and when the bucket of what the user begins is full again, in milliseconds."""
+
+    seats: list[Seat]
+    spent: int
+
+    @classmethod
+    def from_items(cls, items: Iterable[Mapping[str, Any]]) -> Self:
+        """Decode the stored items of one user."""
+        seats, spent = [], 0
+        for item in items:
+            if is_bucket(item):
+                spent = int(item["spent"])
+            else:
+                seats.append(Seat.from_item(item))
+        return cls(seats, spent)
+
+
+def is_bucket(item: Mapping[str, Any]) -> bool:
+    """Whether an item among the seats is a user's bucket."""
+    return not keys.parse_seat(item[keys.SK])[1]
 
 
 def attribute_of(subscription: str) -> str:

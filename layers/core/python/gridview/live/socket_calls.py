@@ -4,7 +4,7 @@ end. Whose a socket is is looked up first; all else is done in the name of its t
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gridview.dynamodb.errors import ConditionFailed
@@ -17,7 +17,8 @@ from gridview.encoding.seals import Seals
 from gridview.encoding.values import datetime_json
 from gridview.live import seat_store
 from gridview.live import socket_store as store
-from gridview.live.presence import LOOK_SECONDS, is_too_soon, looking, people_json
+from gridview.live.known_owners import KnownOwners
+from gridview.live.presence import LOOK_SECONDS, is_too_soon, looking, next_telling, people_json
 from gridview.live.push_pages import PushPages
 from gridview.live.push_shares import AT_ONCE, BATCH_SECONDS, Share, shared_out
 from gridview.live.pushes import Pushes
@@ -48,8 +49,10 @@ _ENDED_AT_ONCE: Final = 200
 _OWED_AT_ONCE: Final = 200
 """Projects whose sockets are owed changes and are served together."""
 
-_SUBSCRIBE_SECONDS: Final = 5.0
-"""For which what a new subscription lacks is sent to it at once. The rest follows within a minute."""
+_SUBSCRIBE_SECONDS: Final = 1.0
+"""For which what a new subscription lacks is sent to it at once. The rest follows within a minute. A user begins two
+subscriptions a second, so those take two invocations at most.
+"""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class SocketCalls:
     deadline: float
     count: Callable[[str], None]
     """Counts something by its name."""
+    known_owners: KnownOwners
 
     def opened(self, connection: str, ticket: str) -> None:
         """A client has connected with a ticket; its user's oldest sockets end if there are too many. Unauthenticated,
@@ -90,7 +94,7 @@ class SocketCalls:
 
     def spoke(self, connection: str, body: str, *, is_base64: bool) -> None:
         """A client has sent something. What is wrong with it the client is told; nothing is raised for that."""
-        owner = store.owner_of(self.owners, connection)
+        owner = self._owner_of(connection)
         socket = None
         if owner is not None:
             with acting_for(owner.tenant):
@@ -108,6 +112,12 @@ class SocketCalls:
                     self._forget(owner, [connection])
             except ConditionFailed:
                 self.wire.end(connection)  # it was closed meanwhile
+
+    def _owner_of(self, connection: str) -> Owner | None:
+        owner = self.known_owners.of(connection) or store.owner_of(self.owners, connection)
+        if owner is not None:
+            self.known_owners.note(connection, owner)
+        return owner
 
     def committed(self, wakes: Mapping[Owner, Wake]) -> list[Owner]:
         """Something of these projects was committed: tell those who subscribe to it, each tenant and project in its
@@ -209,22 +219,24 @@ class SocketCalls:
         self._send(socket.connection, dumps({"renewed": until}))
 
     def _subscribe(self, owner: Owner, socket: Socket, asked: Subscribe) -> None:
-        pushes = self._pushes(Share(1, self.deadline, _SUBSCRIBE_SECONDS).begun())
-        subscription = Subscription(
+        wanted = Subscription(
             tenant=socket.tenant,
             project=socket.project,
             connection=socket.connection,
             id=asked.id,
             rows=asked.rows,
             told=asked.since,
-            at=pushes.begin(socket, asked.since),
+            at="",
             begun=socket.begun,
         )
+        store.admit(self.table, socket, wanted)  # before anything else is read: a refusal is to cost little
+        pushes = self._pushes(Share(1, self.deadline, _SUBSCRIBE_SECONDS).begun())
+        subscription = replace(wanted, at=pushes.begin(socket, asked.since))
         store.subscribe(self.table, socket, subscription)
         # What is committed from now on finds the subscription; what was before is read here.
         reached = pushes.tell([(socket, subscription)], answer=True)
         self._forget(owner, reached.gone)
-        if reached.late:
+        if not reached.complete:
             self._owe(owner)
 
     def _look(self, owner: Owner, socket: Socket, num: int | None) -> None:
@@ -237,14 +249,16 @@ class SocketCalls:
     def _tell_people(self, owner: Owner) -> None:
         """Tell those who look at rows of a project of each other, once a second at most.
 
-        Who comes second waits. If somebody else takes the telling meanwhile, that one sees what is to be told.
+        At most one call waits for the next telling. It reads who looks where when the wait is over, so all others leave
+        it to that one.
         """
         seen = store.people_told(self.table, owner)
-        wait = seen / 1_000 + LOOK_SECONDS - clock.seconds()
-        if wait > 0:
-            clock.sleep(min(wait, LOOK_SECONDS))
-        if not store.claim_telling(self.table, owner, seen):
+        now = clock.seconds()
+        at = next_telling(seen / 1_000, now)
+        if at is None or not store.claim_telling(self.table, owner, seen, at):
             return
+        if at > now:
+            clock.sleep(at - now)
         shown = looking(store.listed(self.table, owner).sockets.values(), clock.seconds())
         frame = dumps({"people": people_json(shown)})
         sent = in_threads(lambda one: self._send(one.connection, frame), shown, AT_ONCE)

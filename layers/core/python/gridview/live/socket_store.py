@@ -2,6 +2,7 @@
 (`owners`) is known before there is a name to act in, so a role of its own reaches that, and nothing else.
 """
 
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -11,18 +12,17 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, revision_is
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.live import seat_store
+from gridview.live import bucket_store, seat_store
 from gridview.live.seats import Seat, replaced
 from gridview.live.sockets import (
     MAX_SOCKETS,
-    MESSAGE_MILLISECONDS,
+    MESSAGE_BUCKET,
     MESSAGES,
     MESSAGES_PER_SECOND,
     Owner,
     Socket,
     Subscription,
     expiry,
-    fullest,
     milliseconds,
 )
 from gridview.live.tickets import Ticket
@@ -44,17 +44,20 @@ def open_socket(table: Table, owners: Table, ticket: Ticket, connection: str) ->
     """Open a socket by a ticket, which is used up; also the user's oldest sockets that it replaces, which the caller
     ends.
 
-    3 write units and 3 for its owner, and what `seat_store.count` and `of_user` cost. A used ticket takes 1 write unit.
-    Unauthenticated: the ticket was used before. TooManySockets.
+    4 write units and 3 for its owner, and what `seat_store.spent`, `count` and `of_user` cost. A used ticket takes 1
+    write unit. Unauthenticated: the ticket was used before. TooManySockets. TooManyStarts, which usually takes no write:
+    the ticket stays good.
     """
     now = clock.seconds()
     tenant, user, role = ticket.actor
+    spent = seat_store.spent(table, tenant, user)
     _use(table, ticket)
     if seat_store.count(table, tenant, now) >= MAX_SOCKETS:
         raise TooManySockets(
             f"Your tenant has {MAX_SOCKETS} sockets open; close one, or wait a minute.",
             headers={"Retry-After": "60"},
         )
+    seat_store.take_start(table, tenant, user, spent)
     socket = Socket(
         tenant=tenant,
         project=ticket.project,
@@ -109,26 +112,10 @@ def take_message(table: Table, socket: Socket) -> None:
 
     TooManyMessages: the bucket is empty, which usually takes no write. ConditionFailed: the socket was closed.
     """
-    now = clock.seconds()
-    if not socket.can_speak(now):
-        raise _too_many_messages()
     place = keys.sockets(socket.tenant), socket.sort_key
-    if socket.spent <= now:
-        is_full = Condition("spent <= :now", values={":now": milliseconds(now)})
-        try:
-            table.update(*place, is_full, assign={"spent": milliseconds(now) + MESSAGE_MILLISECONDS})
-            return
-        except ConditionFailed as error:
-            if error.item is None:
-                raise
-            if not Socket.from_item(error.item).can_speak(now):
-                raise _too_many_messages() from None
-    has_room = Condition("spent <= :fullest", values={":fullest": fullest(now)})
     try:
-        table.update(*place, has_room, add={"spent": MESSAGE_MILLISECONDS})
-    except ConditionFailed as error:
-        if error.item is None:
-            raise
+        bucket_store.take(table, place, MESSAGE_BUCKET, milliseconds(socket.spent))
+    except bucket_store.BucketEmpty:
         raise _too_many_messages() from None
 
 
@@ -188,13 +175,20 @@ def listed(table: Table, owner: Owner) -> OpenSockets:
     return OpenSockets(sockets, tuple(one for one in subscriptions if one.connection in sockets))
 
 
-def subscribe(table: Table, socket: Socket, subscription: Subscription) -> None:
-    """Begin a subscription, or begin it again: a write unit for each KB, 1 for the seat, and twice what `of_user`
-    costs.
+def admit(table: Table, socket: Socket, subscription: Subscription) -> None:
+    """Let a subscription begin, or begin again, and count it: 1 write unit, and what `of_user` costs.
 
-    Unprocessable: the socket or its user has too many; then nothing is written. ConditionFailed: the socket was closed.
+    Unprocessable: the socket or its user has too many. TooManyStarts. Then nothing is written.
     """
-    seat_store.require_room(table, socket, subscription)
+    found = seat_store.require_room(table, socket, subscription)
+    seat_store.take_start(table, socket.tenant, socket.user, found.spent)
+
+
+def subscribe(table: Table, socket: Socket, subscription: Subscription) -> None:
+    """Begin a subscription that was let begin: a write unit for each KB, 1 for the seat, and what `of_user` costs.
+
+    Unprocessable: as for `admit`; then nothing stays written. ConditionFailed: the socket was closed.
+    """
     seat_store.note(table, socket, subscription)
     try:
         # Two sockets of a user may have found room for one at the same time.
@@ -227,19 +221,23 @@ def advance(table: Table, subscription: Subscription, *, told: str | None, at: s
 
 
 def people_told(table: Table, owner: Owner) -> int:
-    """When the people of a project were last told of each other, in milliseconds since 1970; 0: never. 1 read unit."""
+    """When the people of a project are told of each other, the last time or next, in milliseconds since 1970; 0: never.
+    1 read unit.
+    """
     item = table.get(keys.sockets(owner.tenant), owner.project, consistent=True)
     return 0 if item is None else int(item["people_told"])
 
 
-def claim_telling(table: Table, owner: Owner, seen: int) -> bool:
-    """Take the telling of who looks at which row, unless somebody has taken it since it was `seen`: 1 write unit."""
-    now = clock.seconds()
+def claim_telling(table: Table, owner: Owner, seen: int, at: float) -> bool:
+    """Take the telling, at an instant, of who looks at which row; False: another call has taken it since it was `seen`.
+    1 write unit.
+    """
     item = {
         keys.PK: keys.sockets(owner.tenant),
         keys.SK: owner.project,
-        "people_told": max(milliseconds(now), seen + 1),
-        keys.TTL_ATTRIBUTE: expiry(now),
+        "people_told": milliseconds(at),
+        "by": secrets.token_hex(4),  # two calls may claim the same instant
+        keys.TTL_ATTRIBUTE: expiry(at),
     }
     as_seen = Condition("people_told = :seen", values={":seen": seen}) if seen else ABSENT
     try:

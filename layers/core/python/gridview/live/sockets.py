@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, Self
 from gridview.commands.actor import Actor, Role
 from gridview.encoding import keys
 from gridview.encoding.json_codec import dumps, loads
+from gridview.live.token_buckets import TokenBucket
 
 MAX_SECONDS: Final = 2 * 3600 - 180.0
 """Seconds after which a socket ends. API Gateway ends it after two hours, and says nothing."""
@@ -31,8 +32,7 @@ MESSAGES: Final = 20
 
 MESSAGES_PER_SECOND: Final = 5
 
-MESSAGE_MILLISECONDS: Final = 1_000 // MESSAGES_PER_SECOND
-"""So much later a bucket is full again by each message."""
+MESSAGE_BUCKET: Final = TokenBucket(MESSAGES, MESSAGES_PER_SECOND)
 
 _KEPT_SECONDS: Final = 3600
 """So long after the end of a socket the table removes what nobody has removed."""
@@ -94,10 +94,6 @@ class Socket:
         if now >= self.begun + MAX_SECONDS:
             return "age"
         return "idle" if now >= self.heard + IDLE_SECONDS else None
-
-    def can_speak(self, now: float) -> bool:
-        """Whether its bucket has room for one more message at an instant."""
-        return milliseconds(self.spent) <= fullest(now)
 
     def to_item(self) -> dict[str, Any]:
         """Encode as the stored item."""
@@ -188,11 +184,6 @@ class Subscription:
             begun=item["begun"] / 1_000,
             revision=item["revision"],
         )
-
-
-def fullest(now: float) -> int:
-    """The latest `spent`, in milliseconds, with which a socket's bucket has room for one more message at an instant."""
-    return milliseconds(now) + (MESSAGES - 1) * MESSAGE_MILLISECONDS
 
 
 def milliseconds(instant: float) -> int:

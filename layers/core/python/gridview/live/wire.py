@@ -10,11 +10,16 @@ from botocore.exceptions import BotoCoreError, ClientError
 from gridview.live.push_shares import AT_ONCE
 from gridview.support import aws, clock
 
-SECONDS: Final = 1
-"""After which a message that was not taken is given up. It is not tried again: the client is too slow."""
+SECONDS: Final = 0.5
+"""After which a message that was not taken is given up. It is not tried again: the client is too slow. An invocation waits
+for so long with each message to it.
+"""
+
+_CONNECT_SECONDS: Final = 1
+"""For a connection to the management API, which all messages share."""
 
 _CONFIG: Final = Config(
-    connect_timeout=SECONDS,
+    connect_timeout=_CONNECT_SECONDS,
     read_timeout=SECONDS,
     retries={"mode": "standard", "total_max_attempts": 1},
     max_pool_connections=AT_ONCE,

@@ -140,6 +140,10 @@ class TooManySockets(RequestError):
     """The tenant has as many sockets open as it may have. One that ends makes room."""
 
 
+class TooManyStarts(RequestError):
+    """The user opens sockets and subscriptions faster than they may."""
+
+
 class TooManyMessages(RequestError):
     """A socket says something more often than it may."""
 
@@ -180,6 +184,7 @@ PROBLEMS: dict[type[RequestError], ProblemType] = {
     TooManyJobs: ProblemType(429, "too-many-jobs", "Too many jobs"),
     TooManyPolls: ProblemType(429, "too-many-polls", "Too many polls"),
     TooManySockets: ProblemType(429, "too-many-sockets", "Too many sockets"),
+    TooManyStarts: ProblemType(429, "too-many-starts", "Too many sockets and subscriptions"),
     TooManyMessages: ProblemType(429, "too-many-messages", "Too many messages"),
     Overloaded: ProblemType(503, "overloaded", "Service busy"),
 }
