@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 _ENVIRONMENTS = 4
 _WAITING_ENVIRONMENTS = 12
-"""Environments of the function in which requests wait for changes: one tenant may wait in 8
-(`stack.POLLS_PER_TENANT`), so a third stays for others.
+"""Environments of the function in which requests wait for changes: one tenant may wait in 4
+(`stack.POLLS_PER_TENANT`), and have 8 for a second, so a third stays for others.
 """
 _QUEUE = 64
 """Events that wait for an environment of a function."""

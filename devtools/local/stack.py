@@ -23,8 +23,10 @@ from devtools.local.socket_gateway import STAGE
 from gridview.support import forms
 from infra.limits import SETTLE_SECONDS
 
-POLLS_PER_TENANT = 8
-"""Of the environments in which requests wait for changes (`server`), what one tenant may take."""
+POLLS_PER_TENANT = 4
+"""Of the environments in which requests wait for changes (`server`), what one tenant may take: a third, as on AWS. Twice as
+many may be in flight.
+"""
 
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.5

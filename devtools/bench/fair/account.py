@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
 from math import ceil
+from random import Random
 from typing import Any, Final
 
 from greenlet import getcurrent
@@ -23,6 +24,7 @@ from gridview.commands.actor import Role
 from gridview.encoding import keys
 from gridview.encoding.attribute_values import item_size, item_to_wire
 from gridview.index.images import Poison
+from gridview.live.known_owners import KnownOwners
 from gridview.live.open_polls import OpenPolls
 from gridview.live.wire import SECONDS as SLOW_SECONDS
 from gridview.live.wire import Gone, Slow
@@ -74,11 +76,14 @@ class Account:
     `polls`: how many a tenant may have open.
     """
 
-    def __init__(self, time: Timeline, table: MemoryTable, concurrency: Concurrency, polls: int) -> None:
+    def __init__(
+        self, time: Timeline, table: MemoryTable, concurrency: Concurrency, polls: int, seed: int
+    ) -> None:
         self.time = time
+        self.chance = Random(seed)  # noqa: S311 - meant to be the same every time
+        """When requests come, and which ones."""
         self.concurrency = concurrency
         self.wire = Wire(self)
-        self.write_units = 0
         self.table = table.seen_through(self._around)
         self._outside = getcurrent()
         self._polls = polls
@@ -102,12 +107,12 @@ class Account:
         self.time.wake(strand, 0)
 
     def every(self, seconds: float, work: Callable[[], None], until: float) -> None:
-        """Begin some work again and again, without waiting for what was begun before."""
+        """Begin some work again and again, on average each so many seconds, without waiting for what was begun before."""
 
         def loop() -> None:
             while self.time.passed < until:
+                self.time.sleep(seconds * self.chance.uniform(0, 2))
                 self.begin(work)
-                self.time.sleep(seconds)
 
         self.begin(loop)
 
@@ -186,7 +191,7 @@ class Account:
         if function == "live":
             given = {"open_polls": OpenPolls(self._polls)}
         elif function == "socket":
-            given = {"owners": self.table, "wire": self.wire}
+            given = {"owners": self.table, "wire": self.wire, "known_owners": KnownOwners()}
         return Functions(self.table, Catalogs(), left=lambda: float(TIMEOUTS[function]), given=given)
 
     def _reach(self, strand: Strand, cpu: float) -> float:
@@ -195,12 +200,10 @@ class Account:
         self._cpu_free[strand.strands] = reached
         return reached
 
-    def _around(self, call: Attempted, perform: Callable[[], Any]) -> Any:
+    def _around(self, _: Attempted, perform: Callable[[], Any]) -> Any:
         strand = current()
         if strand is not None:
             self.time.sleep(self._reach(strand, CALL_CPU) - self.time.seconds + CALL_SECONDS)
-        if call.writes:
-            self.write_units += _units(call)
         return perform()
 
     def _told(self, before: Any, after: Any) -> None:
@@ -287,13 +290,18 @@ class Wire:
             take(frame)
 
     def end(self, connection: str) -> None:
-        """Close a connection."""
+        """Close a connection; API Gateway then says so to the socket function."""
         self._account.work(POST_CPU)
         self._account.time.sleep(POST_SECONDS)
-        self.open.discard(connection)
+        if connection in self.open:
+            self.open.discard(connection)
+            self._account.begin(lambda: self._disconnected(connection))
+
+    def _disconnected(self, connection: str) -> None:
+        self._account.socket_event(connection, "$disconnect")
 
 
-def _units(call: Attempted) -> int:
+def write_units(call: Attempted) -> int:
     """At least the write units of a call, also of one that is refused; those of deletes and updates are one."""
     if call.transaction:
         return 2 * len(call.transaction)

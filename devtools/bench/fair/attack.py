@@ -1,10 +1,13 @@
 """The worst requests of one viewer, as data: the virtual account and the local stack send the same ones."""
 
+import json
 from collections.abc import Iterator
 from itertools import cycle
 from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
 
 from devtools.bench import issues
+from gridview.live.change_requests import MAX_WAIT
 from gridview.live.seats import MAX_SUBSCRIPTIONS, MAX_USER_ROWS, MAX_USER_SOCKETS
 
 KINDS: Final = ("polls", "sockets", "queries", "refusals")
@@ -33,6 +36,7 @@ SOCKETS: Final = MAX_USER_SOCKETS
 SUBSCRIPTIONS: Final = MAX_SUBSCRIPTIONS
 ROWS: Final = MAX_USER_ROWS
 _FILTER: Final = {"field": "name", "op": "contains", "value": "a"}
+_NONE: Final = {"field": "name", "op": "eq", "value": "no issue has this name"}
 
 DEAREST: Final = (
     Asked("POST", "/grid", {"filter": _FILTER, "sort": [{"field": issues.TEXT}], "count": True}),
@@ -47,6 +51,11 @@ REFUSED: Final = (
     Asked("POST", "/grid", {"filter": {"field": "none", "op": "eq", "value": 1}}),
 )
 """Requests that get 403, 429 (from the fourth export on) and 400."""
+
+
+def poll_query(cursor: str) -> str:
+    """The query of a long poll that no change ends: it follows rows that there are none of."""
+    return urlencode({"since": cursor, "wait": MAX_WAIT, "filter": json.dumps(_NONE)})
 
 
 def dear_requests() -> Iterator[Asked]:

@@ -1,37 +1,64 @@
-"""The command: one viewer's worst in virtual time, at both concurrencies, with and without limits."""
+"""The command: one viewer's worst in virtual time, what refusals cost, and the same load on a local stack."""
 
 import argparse
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import Console
 
 from devtools.bench import output
-from devtools.bench.fair import report
+from devtools.bench.fair import local, prices, report
 from devtools.bench.fair.attack import KINDS
-from devtools.bench.fair.virtual import CONCURRENCIES, Setting, loaded, measured
+from devtools.bench.fair.report import Row
+from devtools.bench.fair.virtual import CONCURRENCIES, Setting, Timed, loaded, measured
+from devtools.proof.faults.memory_table import MemoryTable
 
 RUNS: Final = 5
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure; 0 when all was measured."""
-    progress, runs = Console(stderr=True), args.repeat or RUNS
-    table, found = loaded(Setting(0).size), []
-    for concurrency in CONCURRENCIES:
-        alone = [measured(Setting(concurrency, kinds=()), seed, table) for seed in range(runs)]
-        for limited in (False, True):
-            progress.print(
-                f"Concurrency {concurrency:,}, {'with' if limited else 'without'} limits ...", highlight=False
-            )
-            # Without limits one run takes minutes, and five say the same.
-            seeds = range(runs if limited else 1)
-            beside = [measured(Setting(concurrency, limited=limited), seed, table) for seed in seeds]
-            name = f"{concurrency:,} at once, {'with' if limited else 'without'} limits"
-            found += report.rows(name, alone, beside)
-        for kind in KINDS:
-            beside = [measured(Setting(concurrency, kinds=(kind,)), seed, table) for seed in range(runs)]
-            found += report.rows(f"{concurrency:,} at once, {kind}", alone, beside)
-    report.show(output.console(), found)
+    progress, runs = Console(stderr=True, highlight=False), args.repeat or RUNS
+    progress.print("Refusing requests ...")
+    paid = prices.prices()
+    found = [*_in_virtual_time(progress, runs), *_on_a_local_stack(progress, runs)]
+    console = output.console()
+    report.show(console, found)
+    report.show_prices(console, paid)
     if args.json is not None:
-        output.write_json(args.json, report.to_json(found))
+        output.write_json(args.json, report.to_json(found, paid))
     return 0
+
+
+def _in_virtual_time(progress: Console, runs: int) -> Iterator[Row]:
+    table = loaded(Setting(0).size)
+    for concurrency in CONCURRENCIES:
+        alone = _runs(Setting(concurrency, kinds=()), runs, table)
+        for kinds in (*((kind,) for kind in KINDS), KINDS):
+            name = f"{concurrency:,} at once, {_named(kinds)}"
+            progress.print(f"{name} ...")
+            yield from report.rows(name, alone, _runs(Setting(concurrency, kinds), runs, table))
+        progress.print("The same without limits ...")
+        # One run takes a minute without limits, and five say the same.
+        beside = _runs(Setting(concurrency, limited=False), 1, table)
+        yield from report.rows(f"{concurrency:,} at once, all, without limits", alone, beside)
+
+
+def _runs(setting: Setting, runs: int, table: MemoryTable) -> list[Timed]:
+    return [measured(setting, seed, table) for seed in range(runs)]
+
+
+def _on_a_local_stack(progress: Console, runs: int) -> Iterator[Row]:
+    with local.stack() as measured_beside:
+        alone = [measured_beside(()) for _ in range(runs)]
+        for kinds in (*((kind,) for kind in KINDS), (local.FORMER,), KINDS):
+            name = f"local stack, {_named(kinds)}"
+            progress.print(f"{name} ...")
+            beside = [measured_beside(kinds) for _ in range(runs)]
+            yield from report.rows(name, alone, beside)
+            for one in beside:
+                progress.print(f"  answers to the viewer: {dict(one.statuses)}")
+
+
+def _named(kinds: Sequence[str]) -> str:
+    return "all" if len(kinds) > 1 else kinds[0]

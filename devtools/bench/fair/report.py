@@ -7,6 +7,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
+from devtools.bench.fair.prices import Price
 from devtools.bench.fair.virtual import TIMED
 
 SLOWER: Final = 2.0
@@ -64,9 +65,31 @@ def show(console: Console, found: Sequence[Row]) -> None:
     console.print(table)
 
 
-def to_json(found: Sequence[Row]) -> list[dict[str, Any]]:
+def show_prices(console: Console, paid: Sequence[Price]) -> None:
+    """Print what refusals cost."""
+    table = Table(title="\nA refused request", title_justify="left", box=None, padding=(0, 3, 0, 0))
+    table.add_column("refusal")
+    for heading in ("status", "write units", "read units", "calls", "CPU", "target"):
+        table.add_column(heading, justify="right")
+    for one in paid:
+        table.add_row(
+            one.refusal,
+            f"{one.status}",
+            f"{one.write_units}",
+            f"{one.read_units:g}",
+            f"{one.calls}",
+            f"{1000 * one.cpu_seconds:.1f} ms",
+            "met" if one.is_cheap else "missed",
+        )
+    console.print(table)
+
+
+def to_json(found: Sequence[Row], paid: Sequence[Price]) -> dict[str, Any]:
     """The same as JSON."""
-    return [{**asdict(row), "is_fair": row.is_fair} for row in found]
+    return {
+        "rows": [{**asdict(row), "is_fair": row.is_fair} for row in found],
+        "prices": [{**one._asdict(), "is_cheap": one.is_cheap} for one in paid],
+    }
 
 
 def _middle(values: Sequence[float]) -> float:

@@ -21,6 +21,7 @@ from devtools.proof.faults.virtual import virtual
 from gridview.commands.actor import Actor, Role
 from gridview.commands.journals import begin_journal
 from gridview.live.push_shares import Share
+from gridview.live.token_buckets import TokenBucket
 from infra.settings import Settings
 
 CONCURRENCIES: Final = (10, 1_000)
@@ -59,7 +60,9 @@ class Setting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """Seconds of each kind, and what Lambda has refused for want of concurrency."""
+    """Seconds of each kind, and what Lambda has refused for want of concurrency. A kind that never came has the length of
+    the whole run.
+    """
 
     seconds: Mapping[str, Sequence[float]]
     throttled: int
@@ -77,14 +80,16 @@ def measured(setting: Setting, seed: int = 0, table: MemoryTable | None = None) 
     """What the other tenant waits for. `table`: from `loaded`, which is not changed."""
     time = Timeline()
     stored = loaded(setting.size) if table is None else table.copy()
-    with virtual(time, seed, _FORGETFUL if setting.limited else _UNLIMITED):
-        account = Account(time, stored, _concurrency(setting), _polls(setting))
+    with virtual(time, seed, {} if setting.limited else _UNLIMITED):
+        account = Account(time, stored, _concurrency(setting), _polls(setting), seed)
         end = _BUSY + setting.seconds
         scene = _Scene(account, setting, end)
         scene.begin()
         time.run()
         account.kill()
-    return Timed(scene.other.seconds, sum(account.concurrency.throttled.values()))
+    never = [_BUSY + setting.seconds]
+    seconds = {kind: scene.other.seconds[kind] or never for kind in TIMED}
+    return Timed(seconds, sum(account.concurrency.throttled.values()))
 
 
 def loaded(size: int) -> MemoryTable:
@@ -133,7 +138,7 @@ class _Scene:
         def poll() -> None:
             if not cursor:
                 cursor.append(account.patiently(_VIEWER, "GET", f"{_PATH}/changes").body["next"])
-            account.request(_VIEWER, "GET", f"{_PATH}/changes", query=f"since={cursor[0]}&wait=20")
+            account.request(_VIEWER, "GET", f"{_PATH}/changes", query=attack.poll_query(cursor[0]))
 
         account.every(1 / self.setting.rates.polls, poll, self.end)
 
@@ -154,7 +159,9 @@ class _Scene:
         def say() -> None:
             if self._open:
                 place = next(self._numbers) % min(len(self._open), wanted)
-                account.say(self._open[-1 - place], do="look", num=None)
+                account.say(
+                    self._open[-1 - place], do="look", num=1 + next(self._numbers) % self.setting.size
+                )
 
         def connect_all() -> None:
             for _ in range(wanted):
@@ -228,7 +235,7 @@ class _Other:
             version = self._timed("write", "PATCH", f"/issues/{num}", {"name": f"edit {num}"})["version"]
             self._written[f"{num}.{version}"] = time.seconds
             self._note(f"{num}.{version}")
-            account.time.sleep(0.7)
+            account.time.sleep(account.chance.uniform(0.4, 1.0))
 
     def _timed(self, kind: str, method: str, path: str, body: Any) -> Any:
         began = self._account.time.seconds
@@ -280,10 +287,6 @@ def _polls(setting: Setting) -> int:
     return Settings(account_concurrency=setting.concurrency).open_polls if setting.limited else 10**9
 
 
-_FORGETFUL: Final[Mapping[str, Any]] = {"live.open_polls._REFUSED": 0.0}
-"""No container remembers whom it refused, as if each poll met another one: the worst case."""
-
-
 def _one_by_one(owners: Sequence[Any], whole: Share, work: Any) -> dict[Any, Any]:
     """Pushes as they were before tenants shared a batch's time."""
     return {owner: work(owner, whole.begun()) for owner in owners}
@@ -295,6 +298,8 @@ _UNLIMITED: Final[Mapping[str, Any]] = {
     "live.poll_limits.SHORTEST": 20.0,
     "live.seats.MAX_USER_SOCKETS": 10**9,
     "live.seats.MAX_USER_ROWS": 10**9,
+    "live.seat_store.START_BUCKET": TokenBucket(10**9, 1_000),
+    "live.socket_calls._SUBSCRIBE_SECONDS": 5.0,
     "live.socket_store.take_message": lambda *_: None,
     "live.socket_calls.shared_out": _one_by_one,
     "live.socket_calls.BATCH_SECONDS": 25.0,
