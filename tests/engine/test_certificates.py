@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from gridview.dynamodb import connections
-from gridview.dynamodb.connections import Broken, Connections, Patience
+from gridview.support import connections
+from gridview.support.connections import Broken, Connections, Patience
 
 Serve = Callable[[str], tuple[Connections, Path]]
 """Begins a server with a certificate of a name: the connections to it, and the file of the authority."""
@@ -83,7 +83,7 @@ def test_whoever_the_authorities_vouch_for_is_talked_to(
     made, authority = serve("localhost")
     monkeypatch.setenv("AWS_CA_BUNDLE", str(authority))
     connections._context.cache_clear()
-    assert made.post({"Host": "localhost"}, b"{}").body == b"{}"
+    assert made.send("POST", "/", {"Host": "localhost"}, b"{}").body == b"{}"
 
 
 def test_whoever_no_authority_vouches_for_is_told_nothing(
@@ -93,7 +93,7 @@ def test_whoever_no_authority_vouches_for_is_told_nothing(
     monkeypatch.delenv("AWS_CA_BUNDLE", raising=False)
     connections._context.cache_clear()
     with pytest.raises(Broken, match="CERTIFICATE_VERIFY_FAILED"):
-        made.post({"Host": "localhost"}, b"{}")
+        made.send("POST", "/", {"Host": "localhost"}, b"{}")
 
 
 def test_a_certificate_of_somebody_else_is_not_taken(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,4 +101,4 @@ def test_a_certificate_of_somebody_else_is_not_taken(serve: Serve, monkeypatch: 
     monkeypatch.setenv("AWS_CA_BUNDLE", str(authority))
     connections._context.cache_clear()
     with pytest.raises(Broken, match="CERTIFICATE_VERIFY_FAILED"):
-        made.post({"Host": "localhost"}, b"{}")
+        made.send("POST", "/", {"Host": "localhost"}, b"{}")

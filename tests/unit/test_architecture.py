@@ -47,13 +47,15 @@ AWS = {"boto3", "botocore"}
 RUNTIME = {"botocore", "snapshot_restore_py"}
 """What Lambda's Python brings along."""
 TALK_TO_AWS = {
+    "live.management_client",
     "live.wire",
     "dynamodb.client",
-    "dynamodb.connections",
     "dynamodb.sessions",
     "dynamodb.signed_client",
     "dynamodb.table",
     "support.aws",
+    "support.connections",
+    "support.signed_requests",
 }
 THIRD_PARTY = {"aws_lambda_powertools", "cryptography", "orjson", "pydantic", "pyroaring"}
 

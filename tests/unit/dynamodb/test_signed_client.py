@@ -13,7 +13,7 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError, HTTPClientError, NoCredentialsError
 
 from gridview.dynamodb import client as clients
-from gridview.dynamodb import connections
+from gridview.support import connections
 from gridview.dynamodb.expressions import ABSENT
 from gridview.dynamodb.signed_client import OPERATIONS, SignedClient
 from gridview.dynamodb.table import Table
@@ -148,20 +148,21 @@ def test_a_table_that_stays_busy_is_overloaded(pauses: list[float], busy: tuple[
 def test_a_connection_that_breaks_is_made_again(monkeypatch: pytest.MonkeyPatch, pauses: list[float]) -> None:
     tried: list[bytes] = []
 
-    def post(_: Any, headers: dict[str, str], body: bytes) -> connections.HttpAnswer:
+    def send(_: Any, method: str, path: str, headers: dict[str, str], body: bytes) -> connections.HttpAnswer:
         assert headers["Authorization"].startswith("AWS4-HMAC-SHA256 Credential=testing/")
+        assert (method, path) == ("POST", "/")
         tried.append(body)
         if len(tried) < 3:
             raise connections.Broken("cut")
         return connections.HttpAnswer(200, {}, b'{"Item":{}}')
 
-    monkeypatch.setattr(connections.Connections, "post", post)
+    monkeypatch.setattr(connections.Connections, "send", send)
     client: Any = clients.connect()
     assert client.get_item(TableName="t") == {"Item": {}}
     assert len(tried) == 3
     tried[:] = [b""] * -9
     monkeypatch.setattr(
-        connections.Connections, "post", lambda *_: (_ for _ in ()).throw(connections.Broken("cut"))
+        connections.Connections, "send", lambda *_: (_ for _ in ()).throw(connections.Broken("cut"))
     )
     with pytest.raises(HTTPClientError, match="cut"):
         client.get_item(TableName="t")

@@ -5,6 +5,7 @@ import io
 import pytest
 from botocore.awsrequest import AWSResponse, HeadersDict
 
+from gridview.live.management_client import ManagementClient
 from gridview.live.wire import ApiGatewayWire, Gone, Slow
 
 
@@ -68,3 +69,12 @@ def test_a_connection_is_closed_or_was_closed(monkeypatch: pytest.MonkeyPatch, s
     answers = Answers(status)
     wire_to(monkeypatch, answers).end("abc=")
     assert answers.asked[0][0] == "DELETE"
+
+
+def test_after_a_proxy_the_client_is_botocores(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_APIGATEWAYMANAGEMENTAPI", "https://sockets.invalid/live")
+    assert isinstance(ApiGatewayWire()._client, ManagementClient)
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:3128")
+    assert not isinstance(ApiGatewayWire()._client, ManagementClient)

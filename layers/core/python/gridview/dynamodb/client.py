@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.config import Config
 
-from gridview.dynamodb.connections import is_direct
 from gridview.dynamodb.sessions import SessionCredentials
 from gridview.dynamodb.signed_client import SignedClient
 from gridview.support import aws
 from gridview.support.concurrency import in_context
+from gridview.support.connections import is_direct
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient

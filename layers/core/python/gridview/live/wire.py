@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from gridview.live import management_client
 from gridview.live.push_shares import AT_ONCE
 from gridview.support import aws, clock
 
@@ -54,7 +55,7 @@ class ApiGatewayWire:
 
     @cached_property
     def _client(self) -> Any:
-        return aws.client("apigatewaymanagementapi", _CONFIG)
+        return management_client.connect(_CONFIG)
 
     def post(self, connection: str, frame: bytes) -> None:
         """Send a message: one request of the management API, up to two more where API Gateway is busy. Gone, Slow."""

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from gridview.dynamodb.connections import Broken, Connections, Patience, is_direct
+from gridview.support.connections import Broken, Connections, Patience, is_direct
 
 Reply = Callable[[bytes], bytes | None]
 """What a server writes when it has read a request; None: it closes the connection."""
@@ -84,7 +84,7 @@ Serve = Callable[[Reply], tuple[Connections, Server]]
 
 def test_a_request_is_posted_with_its_headers_and_its_length(serve: Serve) -> None:
     connections, server = serve(lambda _: plain(b'{"a":1}', b"x-amzn-RequestId: 4Q"))
-    answer = connections.post({"Host": "engine", "X-Amz-Target": "T.Get"}, b'{"b":2}')
+    answer = connections.send("POST", "/", {"Host": "engine", "X-Amz-Target": "T.Get"}, b'{"b":2}')
     assert (answer.status, answer.body, answer.headers["x-amzn-requestid"]) == (200, b'{"a":1}', "4Q")
     assert server.requests == [
         b'POST / HTTP/1.1\r\nHost: engine\r\nX-Amz-Target: T.Get\r\nContent-Length: 7\r\n\r\n{"b":2}'
@@ -93,20 +93,24 @@ def test_a_request_is_posted_with_its_headers_and_its_length(serve: Serve) -> No
 
 def test_a_refusal_is_an_answer(serve: Serve) -> None:
     connections, _ = serve(lambda _: plain(b"no", status=b"400 Bad Request"))
-    assert connections.post({}, b"")[::2] == (400, b"no")
+    assert connections.send("POST", "/", {}, b"")[::2] == (400, b"no")
 
 
 def test_a_body_in_chunks_is_put_together(serve: Serve) -> None:
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\nT: t\r\n\r\n"
     connections, server = serve(lambda _: chunked)
     for _ in range(2):
-        assert connections.post({}, b"").body == b"abc0123456789"
+        assert connections.send("POST", "/", {}, b"").body == b"abc0123456789"
     assert server.dialled == 1
 
 
 def test_a_connection_is_used_again(serve: Serve) -> None:
     connections, server = serve(plain)
-    assert [connections.post({}, body).body[-1:] for body in (b"1", b"2", b"3")] == [b"1", b"2", b"3"]
+    assert [connections.send("POST", "/", {}, body).body[-1:] for body in (b"1", b"2", b"3")] == [
+        b"1",
+        b"2",
+        b"3",
+    ]
     assert server.dialled == 1
 
 
@@ -116,15 +120,15 @@ def test_a_connection_is_used_again(serve: Serve) -> None:
 def test_a_connection_that_is_not_kept_is_not_used_again(serve: Serve, last: bytes) -> None:
     connections, server = serve(lambda _: last)
     for _ in range(2):
-        assert connections.post({}, b"").body == b"x"
+        assert connections.send("POST", "/", {}, b"").body == b"x"
     assert server.dialled == 2
 
 
 def test_a_connection_that_the_other_side_closes_meanwhile_is_made_anew(serve: Serve) -> None:
     connections, server = serve(lambda _: plain(b"x"))
-    connections.post({}, b"")
+    connections.send("POST", "/", {}, b"")
     server.sides[0].shutdown(socket.SHUT_RDWR)
-    assert connections.post({}, b"").body == b"x"
+    assert connections.send("POST", "/", {}, b"").body == b"x"
     assert server.dialled == 2
 
 
@@ -154,8 +158,8 @@ def test_an_answer_that_is_none_is_told_and_the_connection_given_up(
 
     connections, server = serve(reply)
     with pytest.raises(Broken):
-        connections.post({}, b"")
-    assert connections.post({}, b"").body == b"x"
+        connections.send("POST", "/", {}, b"")
+    assert connections.send("POST", "/", {}, b"").body == b"x"
     assert server.dialled == 2
 
 
@@ -170,7 +174,9 @@ def test_when_one_connection_breaks_no_other_is_trusted(serve: Serve) -> None:
         return None if cut else plain(b"x")
 
     connections, server = serve(reply)
-    threads = [threading.Thread(target=connections.post, args=({}, b"together")) for _ in range(2)]
+    threads = [
+        threading.Thread(target=connections.send, args=("POST", "/", {}, b"together")) for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -178,10 +184,53 @@ def test_when_one_connection_breaks_no_other_is_trusted(serve: Serve) -> None:
     assert server.dialled == 2
     cut = True
     with pytest.raises(Broken):
-        connections.post({}, b"")
+        connections.send("POST", "/", {}, b"")
     cut = False
-    assert connections.post({}, b"").body == b"x"
+    assert connections.send("POST", "/", {}, b"").body == b"x"
     assert server.dialled == 3
+
+
+@pytest.mark.parametrize(("trusting", "dialled"), [(True, 2), (False, 3)])
+def test_an_answer_that_is_late_ends_the_other_connections_unless_they_are_trusted(
+    serve: Serve, trusting: bool, dialled: int
+) -> None:
+    late, meeting = threading.Event(), threading.Barrier(2, timeout=20)
+
+    def reply(request: bytes) -> bytes | None:
+        if request.endswith(b"late"):
+            late.wait(20)
+            return None
+        if request.endswith(b"together"):
+            meeting.wait()
+        return plain(b"x")
+
+    def dial() -> socket.socket:
+        made = server.dial()
+        made.settimeout(0.2)
+        return made
+
+    _, server = serve(reply)
+    connections = Connections("http://engine", PATIENCE, dial, trusting=trusting)
+    threads = [
+        threading.Thread(target=connections.send, args=("POST", "/", {}, b"together")) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with pytest.raises(Broken, match="timed out"):
+        connections.send("POST", "/", {}, b"late")
+    late.set()
+    assert connections.send("POST", "/", {}, b"").body == b"x"
+    assert server.dialled == dialled
+
+
+def test_an_answer_without_a_body_is_whole(serve: Serve) -> None:
+    connections, server = serve(lambda _: b"HTTP/1.1 204 No Content\r\nx: y\r\n\r\n")
+    for _ in range(2):
+        assert connections.send("DELETE", "/a%3D", {}, b"") == (204, {"x": "y"}, b"")
+    assert server.dialled == 1
+    assert server.requests[0] == b"DELETE /a%3D HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
 
 
 def test_who_is_not_there_is_told() -> None:
@@ -189,7 +238,7 @@ def test_who_is_not_there_is_told() -> None:
         raise ConnectionRefusedError("nobody")
 
     with pytest.raises(Broken, match="nobody"):
-        Connections("http://engine", PATIENCE, dial).post({}, b"")
+        Connections("http://engine", PATIENCE, dial).send("POST", "/", {}, b"")
 
 
 def test_requests_at_the_same_time_have_a_connection_each(serve: Serve) -> None:
@@ -202,7 +251,9 @@ def test_requests_at_the_same_time_have_a_connection_each(serve: Serve) -> None:
     connections, server = serve(reply)
     found: dict[bytes, bytes] = {}
     threads = [
-        threading.Thread(target=lambda body=body: found.update({body: connections.post({}, body).body}))
+        threading.Thread(
+            target=lambda body=body: found.update({body: connections.send("POST", "/", {}, body).body})
+        )
         for body in (b"1", b"2", b"3")
     ]
     for thread in threads:
