@@ -530,8 +530,10 @@ def test_a_receiver_that_answers_slowly_moves_to_the_slow_queue_and_back(
     courier.deliver()
     assert len(receiver.heard) == 6
     courier.issue(path)
+    stored = outbox(courier, hook)
     quick_turn(courier)
     assert len(receiver.heard) == 6, "a hint in the quick queue is handed over without an attempt"
+    assert outbox(courier, hook) == stored, "and without a write"
     assert len(courier.account.retries) == 1
     late.seconds = 0.0
     courier.deliver()
@@ -982,6 +984,23 @@ def test_a_deleted_field_of_the_frozen_filter_lets_nothing_more_pass(
         courier.api.post(f"{path}/webhooks", {"url": URL, "view": view}),
     ):
         assert answer.errors["view"].startswith("has a filter by a deleted field")
+
+
+def test_a_deleted_field_of_the_frozen_order_is_a_reset_for_the_receiver(
+    courier: Courier, path: str, receiver: Receiver
+) -> None:
+    """The rows stay the same, but not their keys: a receiver that keeps both has to read them again."""
+    courier.api.made(f"{path}/attributes", {"id": "size", "name": "Size", "type": "number", "indexed": True})
+    query = {"sort": [{"field": "size"}, {"field": "name"}]}
+    view = courier.api.made(f"{path}/views", {"name": "All", "visibility": "shared", "query": query})["id"]
+    hook = defined(courier, path, view=view)["path"]
+    courier.issue(path)
+    courier.deliver()
+    courier.api.delete(f"{path}/attributes/size")
+    courier.issue(path)
+    courier.wait(70)
+    assert [one["type"] for one in receiver.told] == ["enter", "reset", "enter"]
+    assert courier.api.get(hook).body["enabled"] is True
 
 
 def test_what_failed_for_former_rows_is_neither_tried_nor_replayed_for_others(
