@@ -5,6 +5,7 @@ Time is virtual: requests run in threads of which one runs at a time, and time p
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -118,6 +119,67 @@ def test_ten_tabs_all_receive_a_change(
     scene.pass_time(0.1)
     assert len(again) == 2
     assert all(one.result.body["items"] for one in again)
+
+
+@pytest.mark.parametrize("most_of_tenant", [2, 90])
+def test_ten_tabs_that_poll_as_the_page_does_all_receive_a_change_also_in_a_new_account(
+    scene: Scene,
+    api: Client,
+    live: str,
+    account: Cloud,
+    monkeypatch: pytest.MonkeyPatch,
+    most_of_tenant: int,
+) -> None:
+    """Without sockets. Each pauses as the answers ask it to."""
+    monkeypatch.setattr(account.modules["live"], "open_polls", OpenPolls(most_of_tenant))
+    cursor = api.get(f"{live}/changes").body["next"]
+    viewer = api.acting(user="ann", role="viewer")
+    received, refused, asked = list[float](), list[int](), list[int]()
+    made = clock.seconds() + 40
+
+    def follow(tab: int) -> None:
+        clock.sleep(tab / 10)
+        while True:
+            asked.append(tab)
+            answer = viewer.get(f"{live}/changes", query={"since": cursor, "wait": "20"})
+            if answer.status == 429:
+                assert answer.kind == (429, "too-many-polls")
+                refused.append(tab)
+            elif answer.body["items"]:
+                received.append(clock.seconds() - made)
+                return
+            clock.sleep(max(float(answer.headers.get("retry-after", 0)), 0.01))
+
+    for tab in range(10):
+        scene.start(partial(follow, tab))
+    scene.pass_time(40)
+    api.made(f"{live}/issues", {"name": "new"})
+    Stream(account).deliver()
+    scene.pass_time(22)
+    assert len(received) == 10
+    assert max(received) <= 20.5, "no later than where the page looks each 20 seconds"
+    assert len(refused) <= (15 if most_of_tenant == 2 else 0), "each pauses the feed by a second"
+    assert len(asked) <= 60
+
+
+def test_who_sorts_again_and_again_in_a_new_account_is_paused_by_a_second_at_most(
+    scene: Scene,
+    poll: Callable[..., Started[Answer]],
+    account: Cloud,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(account.modules["live"], "open_polls", OpenPolls(2))
+    begun = []
+    for _ in range(10):
+        begun.append(poll())
+        scene.pass_time(0.2)
+    refused = [one.result for one in begun if one.is_over and one.result.status == 429]
+    assert refused
+    assert {one.headers["retry-after"] for one in refused} == {"1"}
+    scene.pass_time(1.0)
+    last = poll()
+    scene.pass_time(10.0)
+    assert not last.is_over, "it waits, and ends none of its own"
 
 
 def test_five_hundred_at_once_leave_eight(
