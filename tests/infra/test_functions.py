@@ -142,6 +142,20 @@ def test_the_rate_of_writes_is_told_to_the_functions_that_write_for_people(
     assert {name: rate for name, rate in told.items() if rate} == {"command": "50", "upkeep": "50"}
 
 
+def test_the_limit_of_projects_is_known_to_the_function_that_creates_them(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    for of, most in ((template, "1000"), (chosen_template, "5")):
+        command = resources(of, "AWS::Lambda::Function")["CommandFunction"]
+        assert command["Environment"]["Variables"]["PROJECTS_PER_TENANT"] == most
+
+
+def test_jobs_ask_the_pool_of_the_stack_for_the_rights_of_their_users(template: dict[str, Any]) -> None:
+    (pool,) = resources(template, "AWS::Cognito::UserPool")
+    upkeep = resources(template, "AWS::Lambda::Function")["UpkeepFunction"]
+    assert upkeep["Environment"]["Variables"]["USER_POOL_ID"] == {"Ref": pool}
+
+
 def test_the_rate_of_writes_lets_no_other_function_write(
     template: dict[str, Any], chosen_template: dict[str, Any]
 ) -> None:
