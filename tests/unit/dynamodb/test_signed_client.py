@@ -13,11 +13,10 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError, HTTPClientError, NoCredentialsError
 
 from gridview.dynamodb import client as clients
-from gridview.support import connections
 from gridview.dynamodb.expressions import ABSENT
 from gridview.dynamodb.signed_client import OPERATIONS, SignedClient
 from gridview.dynamodb.table import Table
-from gridview.support import aws
+from gridview.support import aws, connections
 from gridview.support.errors import Overloaded
 
 PREFIX = "com.amazonaws.dynamodb.v20120810#"

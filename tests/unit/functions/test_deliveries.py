@@ -14,7 +14,7 @@ from gridview.dynamodb.expressions import PRESENT
 from gridview.encoding import keys
 from gridview.live import deliveries, feed
 from gridview.live.deliveries import AT_ONCE
-from gridview.live.outbox import SLOW, Reply
+from gridview.live.outbox import Reply
 from gridview.live.sending import Sender
 from gridview.schema.jobs import Hint
 from gridview.support import clock
@@ -520,7 +520,7 @@ def quick_turn(courier: Courier) -> None:
 def test_a_receiver_that_answers_slowly_moves_to_the_slow_queue_and_back(
     courier: Courier, path: str, hook: str, receiver: Receiver, late: Late
 ) -> None:
-    late.seconds = SLOW + 0.5
+    late.seconds = 3.5
     for _ in range(6):
         courier.issue(path)
     quick_turn(courier)
@@ -548,7 +548,7 @@ def test_a_receiver_that_answers_slowly_moves_to_the_slow_queue_and_back(
 def test_an_answer_within_the_limit_is_not_slow(
     courier: Courier, path: str, hook: str, receiver: Receiver, late: Late
 ) -> None:
-    late.seconds = SLOW / AT_ONCE - 0.1  # the clock of this test runs for messages that are under way at once
+    late.seconds = 3.0 / AT_ONCE - 0.1  # the clock of this test runs for messages that are under way at once
     for _ in range(6):
         courier.issue(path)
     quick_turn(courier)
@@ -559,7 +559,7 @@ def test_an_answer_within_the_limit_is_not_slow(
 def test_the_schedule_hints_at_a_slow_receiver_through_the_slow_queue(
     courier: Courier, path: str, hook: str, receiver: Receiver, late: Late
 ) -> None:
-    late.seconds = SLOW + 0.5
+    late.seconds = 3.5
     courier.issue(path)
     courier.deliver()
     courier.issue(path)

@@ -232,6 +232,50 @@ def test_projects_are_served_side_by_side_and_each_in_order(
         assert client.missed == 0
 
 
+def test_a_user_with_many_sockets_leaves_another_of_the_project_a_turn(
+    account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time is enough for some five messages: each user's first socket comes before anyone's second."""
+    monkeypatch.setattr("gridview.live.socket_calls.AT_ONCE", 1)
+    monkeypatch.setattr("gridview.live.socket_calls.BATCH_SECONDS", 0.045)
+    api = journalled(account, "0807")
+    stream, commits = Stream(account), Commits(account)
+    clients = [connected(account, api.acting(user="ann"), PATH) for _ in range(10)]
+    clients += [connected(account, api.acting(user="bob"), PATH)]
+    clients += [connected(account, api.acting(user="ann"), PATH) for _ in range(10)]
+    for one in clients:
+        one.subscribe()
+    api.made(f"{PATH}/issues", {"name": "a"})
+    stream.deliver()
+    virtual.run(lambda: commits.push())
+    assert sum(bool(one.ids()) for one in clients) in range(2, 7)
+    assert clients[10].ids() == ["1.1"]
+
+
+def test_reading_leaves_time_to_send_what_was_read(
+    account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """40 filters that take 50 ms each: more than a batch's time."""
+    monkeypatch.setattr("gridview.live.socket_calls.AT_ONCE", 1)
+    api = journalled(account, "0807")
+    stream, commits = Stream(account), Commits(account)
+    clients = [connected(account, api, PATH) for _ in range(4)]
+    for number in range(seats.MAX_USER_ROWS):
+        clients[number % 4].subscribe(f"s{number}", filter=named(f"{number}"))
+    told_in = changes.told_in
+
+    def slowly(*given: Any, **options: Any) -> Any:
+        virtual.sleep(0.05)
+        return told_in(*given, **options)
+
+    monkeypatch.setattr(changes, "told_in", slowly)
+    api.made(f"{PATH}/issues", {"name": "a"})
+    stream.deliver()
+    virtual.run(lambda: commits.push())
+    told = sum(bool(clients[number % 4].ids(f"s{number}")) for number in range(seats.MAX_USER_ROWS))
+    assert told >= BATCH_SECONDS / 2 / 0.05 - 1
+
+
 def test_a_private_view_wakes_its_followers_only(
     account: Cloud, virtual: VirtualTime, wire: TimedWire, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -169,8 +169,8 @@ class Pushes:
 
 
 def _in_turns(told: Iterable[Listener]) -> list[Listener]:
-    """The first of each user, then the second of each, ...: nobody's many subscriptions are all served before another's
-    one.
+    """The first of each user, then the second of each, and so on. So each user's first connection gets its messages
+    before anyone's second.
     """
     turns = Counter[str]()
     placed = []
