@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Api } from '../src/api/client';
+import { findings } from './accessibility';
 import type { Visit } from './browser';
 import { ProjectPage } from './project-page';
 import { makeProject, PARTS, valuesOf } from './projects';
@@ -83,10 +84,38 @@ describe('an edit', () => {
     await page.page.getByText('1 cell was refused').waitFor();
     const weight = await page.cell(3, 'Weight');
     await expect.poll(() => weight.getAttribute('aria-invalid')).toBe('true');
-    await weight.click();
+
+    // The list leads to the cell. Corrected there, it leaves the list.
+    await page.page.getByRole('button', { name: '1 cell was refused' }).click();
+    const list = page.page.getByRole('complementary', { name: 'Refused cells' });
+    await list.getByRole('listitem').getByText('n/a: This is not a number.').waitFor();
+    expect(await findings(page.page)).toEqual([]);
+    await list.getByRole('button', { name: 'Issue 4, Weight' }).click();
+    await expect.poll(() => weight.evaluate((cell) => cell === document.activeElement)).toBe(true);
     await page.page.getByRole('alert').getByText('n/a: This is not a number.').waitFor();
     expect(await valuesOf(api, id, 4)).toEqual({ name: 'Bolt', state: 'open' });
     expect(await valuesOf(api, id, 5)).toEqual({ name: 'Plate', state: 'closed', weight: 40 });
+    await page.page.keyboard.type('39');
+    await page.page.keyboard.press('Enter');
+    await list.getByText('No refused cells are left.').waitFor();
+    expect(await valuesOf(api, id, 4)).toEqual({ name: 'Bolt', state: 'open', weight: 39 });
+  });
+
+  test('that was refused is listed also where its column is hidden: the panel has it', async ({ visit, api }) => {
+    const id = await bridge(api);
+    const page = await ProjectPage.open(await visit(), id);
+    await type(page, 1, 'Weight', 'heavy');
+    await (await page.cell(0, 'Name')).click();
+    await page.page.getByRole('button', { name: '1 cell was refused' }).waitFor();
+    await page.columnMenu('Weight', 'Hide');
+    await page.head('Weight').waitFor({ state: 'hidden' });
+    await page.page.getByRole('button', { name: '1 cell was refused' }).click();
+    await page.page.getByRole('button', { name: 'Issue 2, Weight' }).click();
+    const panel = page.page.getByRole('complementary', { name: '2 Rivet' });
+    await panel.getByRole('alert').getByText('heavy: This is not a number.').waitFor();
+    // The panel goes along with the focus again.
+    await (await page.cell(2, 'Name')).click();
+    await page.page.getByRole('complementary', { name: '3 Cable' }).waitFor();
   });
 
   test('of what somebody else has changed meanwhile asks whose value stays; other fields go together', async ({ visit, api }) => {

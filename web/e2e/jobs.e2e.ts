@@ -65,6 +65,13 @@ describe('jobs', () => {
     await jobs.getByText('2 issues were refused').click();
     await expect.poll(() => jobs.getByRole('listitem').filter({ hasText: /^[23] / }).count()).toBe(2);
     await project.page.keyboard.press('Escape');
+    // A refused issue opens, wherever the focus of the grid is.
+    await (await project.cell(0, 'Name')).click();
+    await project.more('Background jobs');
+    await jobs.getByText('2 issues were refused').click();
+    await jobs.getByRole('button', { name: 'Show all fields of issue 3' }).click();
+    await project.page.getByRole('complementary', { name: '3 Plate' }).waitFor();
+    await drawer.getByRole('button', { name: 'Close' }).click();
 
     await project.more('Delete all 3 issues');
     await project.page.getByRole('dialog', { name: 'Delete 3 issues?' }).getByRole('button', { name: 'Delete', exact: true }).click();

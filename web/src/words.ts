@@ -241,6 +241,13 @@ export const words = {
     price: (units: number, dollars: number) =>
       `${amounts.format(units)} read units · ${money.format(dollars)} for a million such pages`,
   },
+  refused: {
+    title: 'Refused cells',
+    what: 'Each cell keeps its value. Edit it again to correct the text.',
+    none: 'No refused cells are left.',
+    cell: (num: number, field: string) => `Issue ${numbers.format(num)}, ${field}`,
+    more: (cells: number) => `${counted(cells, 'more cell', 'more cells')}.`,
+  },
   explain: {
     title: 'How this page was made',
     none: 'The rows are still being read.',

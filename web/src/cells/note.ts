@@ -4,6 +4,7 @@ import { keepBeside } from '../place';
 export class Note {
   private readonly element = document.createElement('div');
   private release: () => void = () => undefined;
+  private cell: HTMLElement | null = null;
 
   constructor() {
     this.element.className = 'note';
@@ -18,6 +19,9 @@ export class Note {
       this.hide();
       return;
     }
+    // A reader would say the same text again.
+    if (this.cell === cell && this.element.textContent === text) return;
+    this.cell = cell;
     this.element.textContent = text;
     this.element.showPopover();
     this.release();
@@ -25,6 +29,7 @@ export class Note {
   }
 
   hide(): void {
+    this.cell = null;
     this.release();
     this.element.hidePopover();
   }

@@ -28,6 +28,21 @@ export function keyOf(num: number, field: string): string {
   return `${num}/${field}`;
 }
 
+/** A cell whose text was refused, and what is said of it. */
+export interface RefusedCell {
+  readonly num: number;
+  readonly field: string;
+  readonly note: string;
+}
+
+/** The cells whose texts were refused. */
+export function refusedIn(marks: Marks): RefusedCell[] {
+  return [...marks].flatMap(([key, mark]) => {
+    const [num, field = ''] = key.split('/');
+    return mark.kind === 'refused' ? [{ num: Number(num), field, note: noteOf(mark) }] : [];
+  });
+}
+
 /** The marks with others set, or taken away. */
 export function marked(marks: Marks, cells: Iterable<{ readonly num: number; readonly field: string }>, mark: Mark | null): Marks {
   const next = new Map(marks);

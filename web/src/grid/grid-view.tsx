@@ -217,10 +217,15 @@ function connect(element: HTMLElement, connection: Connection): () => void {
   const sayNote = () => {
     const focus = model.selection.peek()?.anchor;
     const field = focus && model.fieldAt(focus.column);
-    note.show(focus && field ? noteOf(markAt(model, focus.row, field.id)) : '', focus ? grid.elementOf(focus) : null);
+    const cell = focus ? grid.elementOf(focus) : null;
+    note.show(focus && field ? noteOf(markAt(model, focus.row, field.id)) : '', cell && isInView(cell) ? cell : null);
   };
-  const hideNote = () => note.hide();
-  element.addEventListener('scroll', hideNote, { capture: true });
+  // The note goes along with its cell. An editor says itself what was refused.
+  const followNote = inOneFrame(() => {
+    if (element.querySelector('.ag-cell-inline-editing')) note.hide();
+    else sayNote();
+  });
+  element.addEventListener('scroll', followNote, { capture: true });
   const paste = (event: ClipboardEvent) => {
     if (isTyping(document.activeElement) || !element.contains(document.activeElement)) return;
     event.preventDefault();
@@ -248,6 +253,12 @@ function connect(element: HTMLElement, connection: Connection): () => void {
     for (const stop of stopping) stop();
     grid.destroy();
   };
+}
+
+/** Whether the middle of a cell is seen, and not scrolled out of the grid. */
+function isInView(cell: Element): boolean {
+  const { left, top, width, height } = cell.getBoundingClientRect();
+  return cell.contains(document.elementFromPoint(left + width / 2, top + height / 2));
 }
 
 /** Many changes between two frames are drawn once. */

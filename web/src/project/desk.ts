@@ -7,6 +7,7 @@ export type Scope = 'all' | 'rows';
 export type Drawer =
   | { readonly kind: 'issue'; readonly num: number }
   | { readonly kind: 'explain' }
+  | { readonly kind: 'refused' }
   | { readonly kind: 'bulk'; readonly scope: Scope; readonly field: string | null };
 export type Window = 'settings' | 'import' | 'export' | 'trash' | 'jobs' | 'webhooks';
 

@@ -1,6 +1,6 @@
 /** One issue with every field, beside the grid. */
 import { useSignalEffect } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatDatetime } from '../cells/format';
 import { valueOf } from '../fields/values';
 import type { Actions } from '../project/actions';
@@ -20,9 +20,11 @@ interface IssueDrawerProps {
 }
 
 export function IssueDrawer({ model, actions, num }: IssueDrawerProps) {
-  // The panel goes along with the focus of the grid.
+  // The panel goes along with the focus of the grid, once that moves: a list may have opened another issue.
+  const before = useRef(model.selection.peek());
   useSignalEffect(() => {
-    if (model.selection.value) model.openIssue();
+    if (model.selection.value !== before.current) model.openIssue();
+    before.current = model.selection.value;
   });
   const row = model.issue.row.value;
   const trail = model.issue.trail.value;

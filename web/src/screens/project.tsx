@@ -30,6 +30,7 @@ import { JobsWindow } from './jobs';
 import { Confirmation, Conflict, hasConflict, Help } from './questions';
 import { Redefined } from './redefined';
 import { Rail, railOpen, toggleRail } from './rail';
+import { RefusedDrawer } from './refused';
 import { RowsNotice } from './rows-notice';
 import { StatusLine } from './status-line';
 import { useResource } from './resource';
@@ -200,6 +201,13 @@ function OpenProject({ api, views, feed, onRedefined, onDeleted }: OpenProjectPr
     const name = model.columns.peek().findIndex(({ field }) => field === 'name');
     grid.current?.edit({ row: model.size.rows - 1, column: Math.max(0, name) });
   };
+  // Where the grid does not have the cell, the panel does.
+  const show = (num: number, id: string) => {
+    const row = model.rows.indexOf(num);
+    const column = model.columns.peek().findIndex(({ field }) => field === id);
+    if (row !== undefined && column >= 0) grid.current?.focus({ row, column });
+    else model.desk.drawer.value = { kind: 'issue', num };
+  };
   return (
     <div class={`workspace${dropping ? ' is-dropping' : ''}`} {...drop}>
       <Toolbar model={model} actions={actions}>
@@ -213,6 +221,7 @@ function OpenProject({ api, views, feed, onRedefined, onDeleted }: OpenProjectPr
           <RowsNotice model={model} />
         </div>
         {drawer?.kind === 'explain' && <ExplainDrawer model={model} />}
+        {drawer?.kind === 'refused' && <RefusedDrawer model={model} onShow={show} />}
         {drawer?.kind === 'bulk' && <BulkDrawer key={`${drawer.scope} ${drawer.field}`} model={model} scope={drawer.scope} field={drawer.field} />}
         {drawer?.kind === 'issue' && <IssueDrawer model={model} actions={actions} num={drawer.num} />}
       </div>

@@ -1,4 +1,5 @@
 /** The line below the grid: what is selected, how many rows there are, how late they are, and what the page costs. */
+import { refusedIn } from '../edits/marks';
 import type { Actions } from '../project/actions';
 import type { ProjectModel } from '../project/model';
 import { cellCount } from '../selection/range';
@@ -14,7 +15,7 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
   const cells = model.range ? cellCount(model.range) : 0;
   const index = model.index.age.value;
   const progress = model.editor.progress.value;
-  const refused = [...model.editor.marks.value.values()].filter(({ kind }) => kind === 'refused').length;
+  const refused = refusedIn(model.editor.marks.value).length;
   const jobs = model.jobs.open.value;
   const misfits = model.misfits.value.size;
   return (
@@ -38,7 +39,11 @@ export function StatusLine({ model, actions }: { readonly model: ProjectModel; r
       )}
       {cells > 1 && <span>{words.status.selected(cells)}</span>}
       {misfits > 0 && <span>{words.status.misfits(misfits)}</span>}
-      {refused > 0 && <span class="bad">{words.status.refused(refused)}</span>}
+      {refused > 0 && (
+        <button class="link-inline bad" type="button" onClick={() => (model.desk.drawer.value = { kind: 'refused' })}>
+          {words.status.refused(refused)}
+        </button>
+      )}
       <span class="said" role="status">
         {progress ? words.status.writing(progress.done, progress.of) : actions.said.value}
       </span>
