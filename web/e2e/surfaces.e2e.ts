@@ -200,6 +200,41 @@ describe('whatever opens', () => {
     expect(faults).toEqual([]);
   });
 
+  test('and every screen around it stays in the window, with buttons that can be read', async ({ visit }) => {
+    const judged = new Set<string>();
+    const { page } = await visit();
+    const door = await visit(null);
+    const faults: string[] = [];
+    const judge = async (name: string, { page: shown }: { readonly page: Page }) => {
+      const found = [...(await illegible(shown, shown.locator('body'), judged)), ...(await inEachWindow(shown, WINDOWS, () => scrolling(shown)))];
+      faults.push(...found.map((fault) => `${name}: ${fault}`));
+    };
+    await door.page.goto('/');
+    await door.page.getByRole('button', { name: 'Sign in' }).waitFor();
+    await judge('signing in', door);
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Demo' }).waitFor();
+    await page.getByText('Deleted projects…').click();
+    await judge('projects', { page });
+    await page.getByRole('button', { name: 'New project' }).click();
+    await page.getByRole('dialog', { name: 'New project' }).waitFor();
+    await judge('a new project', { page });
+    for (const [address, text] of [
+      ['/projects/absent', 'There is no such project'],
+      ['/projects/demo?search=unheard', 'No issue passes the filter'],
+    ] as const) {
+      await page.goto(address);
+      await page.getByText(text).waitFor();
+      await judge(text, { page });
+    }
+    await page.route('**/grid', (route) => route.abort('internetdisconnected'));
+    await page.goto('/projects/demo');
+    await page.getByText('You are offline').waitFor();
+    await judge('offline', { page });
+    expect(judged.size).toBeGreaterThan(10);
+    expect(faults).toEqual([]);
+  });
+
   test('takes Enter: a new project, rows that are pasted, and a list of projects that scrolls at the edge of the window', async ({ visit, api }) => {
     const visited = await visit();
     const { page } = visited;

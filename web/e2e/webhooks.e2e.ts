@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
+import type { Filter } from '../src/api/types';
 import { findings } from './accessibility';
 import { ProjectPage } from './project-page';
-import { makeProject } from './projects';
+import { makeProject, PARTS } from './projects';
 import { ADMIN } from './stack';
 import { test } from './test';
 
@@ -55,6 +56,52 @@ test('an admin defines a webhook, takes its secret, looks at its messages, sends
   await item.getByRole('button', { name: 'Delete the webhook' }).click();
   await item.getByRole('alert').getByRole('button', { name: 'Delete the webhook' }).click();
   await window.getByText('There are no webhooks yet.').waitFor();
+});
+
+test('a webhook of a view says which rows and fields it sends, that the view has changed since, and that it is gone', async ({ visit, api }) => {
+  const id = await makeProject(api, { name: 'Followed', fields: PARTS });
+  const path = { project: id };
+  const open: Filter = { field: 'state', op: 'eq', value: 'open' };
+  const columns = ['name', 'weight'].map((field) => ({ field, width: 120, frozen: false }));
+  const { body: view } = await api.call('POST', '/v1/projects/{project}/views', { path, body: { name: 'Open parts', visibility: 'shared', query: { filter: open }, columns } });
+  const { page } = await visit();
+  const show = async () => {
+    await page.goto(`/projects/${id}`);
+    await new ProjectPage(page, id).more('Webhooks');
+    return new ProjectPage(page, id).panel('Webhooks');
+  };
+  const window = await show();
+  const form = window.getByRole('region', { name: 'New webhook' });
+  await form.getByLabel('URL that takes the messages').fill(URL);
+  await form.getByLabel('Of which issues').selectOption('Open parts');
+  await form.getByText('Messages follow the view as it is when you choose it.').waitFor();
+  await form.getByRole('button', { name: 'Add the webhook' }).click();
+  await window.getByRole('region', { name: 'Secret' }).getByRole('button', { name: 'I have it' }).click();
+  const item = window.getByRole('listitem', { name: URL });
+  await item.getByText(/The view “Open parts” as of .+, chosen by ada/).waitFor();
+  await item.getByText('Sends these fields only: Name, Weight').waitFor();
+
+  const filterOf = async () => {
+    const { body: list } = await api.call('GET', '/v1/projects/{project}/webhooks', { path });
+    return list.items[0]?.frozen?.query.filter;
+  };
+  const closed: Filter = { ...open, value: 'closed' };
+  await api.call('PATCH', '/v1/projects/{project}/views/{view}', { path: { ...path, view: view.id }, body: { query: { filter: closed } } });
+  await show();
+  await item.getByText('The view has changed since. Messages follow it as it was.').waitFor();
+  expect(await filterOf()).toEqual(open);
+  expect(await findings(page)).toEqual([]);
+  await item.getByRole('button', { name: 'Use the view as it is now' }).click();
+  await item.getByText('The view has changed since.').waitFor({ state: 'hidden' });
+  await expect.poll(filterOf).toEqual(closed);
+
+  await api.call('DELETE', '/v1/projects/{project}/views/{view}', { path: { ...path, view: view.id } });
+  await show();
+  await item.getByText('The view "Open parts" was deleted.').waitFor();
+  await item.getByText(/^Enabled · /).waitFor();
+  await item.getByRole('button', { name: 'Keep the filter' }).click();
+  await item.getByText('was deleted').waitFor({ state: 'hidden' });
+  expect(await filterOf()).toEqual(closed);
 });
 
 test('an editor is not offered webhooks', async ({ visit }) => {
