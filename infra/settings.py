@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, get_args
 
+from gridview.support.fold_pace import HEAVIEST, LONGEST, Pace
 from gridview.support.forms import NEWEST, OLDEST
 
 Architecture = Literal["arm64", "x86_64"]
@@ -193,6 +194,14 @@ class Settings:
         metadata=_told(
             "newest stored form that is written; the one before in the deployment that brings one (`./dev deploy` sees to it)"
         ),
+    )
+    fold_weight: int = field(
+        default=Pace().weight,
+        metadata=_told("changes that wait before a minute's upkeep folds them into blocks; more are cheaper"),
+    )
+    fold_seconds: int = field(
+        default=Pace().seconds,
+        metadata=_told("seconds after which fewer changes are folded too; longer is cheaper, up to 900"),
     )
     isolate_sessions: bool = field(
         default=False,
@@ -401,6 +410,8 @@ _RULES: Final[dict[str, tuple[Callable[[Settings], bool], str]]] = {
         f"at most {_HIGHEST_RATE:,}",
     ),
     "forms": (lambda our: OLDEST <= our.forms <= NEWEST, f"{OLDEST} to {NEWEST}"),
+    "fold-weight": (lambda our: 1 <= our.fold_weight <= HEAVIEST, f"1 to {HEAVIEST:,}"),
+    "fold-seconds": (lambda our: 1 <= our.fold_seconds <= LONGEST, f"1 to {LONGEST}"),
     "parallelization": (lambda our: 1 <= our.parallelization <= 10, "1 to 10"),
     # Lambda takes no lower maximum.
     "workers": (lambda our: 2 <= our.workers <= 1000, "2 to 1000"),

@@ -69,6 +69,7 @@ class GridviewStack(Stack):
         journals = {"JOURNALS": "true"} if settings.journals else {}
         projects = {"PROJECTS_PER_TENANT": str(settings.projects_per_tenant)}
         written = {"FORMS": str(settings.forms)}
+        folds = {"FOLD_WEIGHT": str(settings.fold_weight), "FOLD_SECONDS": str(settings.fold_seconds)}
         hooks = {"WEBHOOK_QUEUE_URL": webhooks.queue.queue_url}
         files = {"EXPORT_BUCKET": exports.bucket.bucket_name}
         poison = {"DEAD_LETTER_QUEUE_URL": dead_letters.queue.queue_url}
@@ -175,6 +176,7 @@ class GridviewStack(Stack):
                 **hooks,
                 **poison,
                 **written,
+                **folds,
             },
             memory_mib=1769,
             published=False,
@@ -195,6 +197,7 @@ class GridviewStack(Stack):
                 **poison,
                 **files,
                 **written,
+                **folds,
             },
             memory_mib=1769,
             published=False,

@@ -20,6 +20,8 @@ from gridview.schema.catalog import Catalog
 _TABLE: Final = "gridview"
 _SIZES: Final = (1_000, 10_000, 100_000)
 _REPEAT: Final = 60
+_FEW: Final = 300
+"""Issues of a project in which most blocks of an order are one."""
 _ACTOR: Final = Actor("bench", "gridview.bench", Role.ADMIN)
 
 
@@ -65,7 +67,10 @@ def run(args: argparse.Namespace) -> int:
         edited = edits.edits(functions, _ACTOR, stored)
         kept = history.remembered(functions, _ACTOR, stored)
         progress.print(f"Measuring a journalled project of {sizes[-1]:,} issues ...", highlight=False)
-        folded = journalled.journalled(functions, _ACTOR, stored, sizes[-1])
+        folded = [
+            *journalled.journalled(functions, _ACTOR, stored, sizes[-1]),
+            *journalled.journalled(functions, _ACTOR, stored, _FEW, journalled.LONE),
+        ]
     progress.print("Measuring slices and a neighbour, in virtual time ...")
     shared = sharing.Shared(sharing.slices(), sharing.lags())
     report.show(console, results, edited, kept, folded, shared)

@@ -18,6 +18,7 @@ from gridview.commands.actor import Actor
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.jobs import Hint
+from gridview.support import clock
 
 _SECONDS: Final = 60.0
 
@@ -37,10 +38,11 @@ class Functions:
         self._query, self._command, self._maintain, self._upkeep = (
             _handler(name) for name in ("query", "command", "maintain", "upkeep")
         )
-        # Nobody hints at work: the benchmark has it done when it is time.
+        # Hints lead to nothing: the benchmark has work done when it is time.
+        self._hints = _Hints()
         for name in ("command", "maintain", "upkeep"):
             vars(importlib.import_module(f"functions.{name}.handler")).update(
-                job_queue=_NoQueue(), webhook_queue=_NoQueue()
+                job_queue=self._hints, webhook_queue=_Hints()
             )
 
     @property
@@ -67,6 +69,12 @@ class Functions:
         """Have these messages of the queue of jobs worked on: a turn each. Hints at further turns are forgotten."""
         self._call(self._upkeep, {"Records": list(messages)})
 
+    def hints_at_jobs(self) -> list[Hint]:
+        """What each minute's upkeep hints at."""
+        self._hints.sent.clear()
+        self._call(self._upkeep, {"task": "jobs"})
+        return list(self._hints.sent)
+
     def metered(self) -> contextlib.AbstractContextManager[Units]:
         """What is used up by calls inside the block."""
         return self._counter.metered()
@@ -76,9 +84,14 @@ class Functions:
             return handler(event, Context("gridview-bench", time.monotonic() + _SECONDS))
 
 
-class _NoQueue:
+class _Hints:
+    """A queue that keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[Hint] = []
+
     def send(self, hint: Hint) -> None:
-        """Forget it."""
+        self.sent.append(hint)
 
 
 def event(actor: Actor, method: str, path: str, body: Any = None) -> dict[str, Any]:
@@ -108,7 +121,7 @@ def record(
         "Keys": {name: image[name] for name in (keys.PK, keys.SK)},
         "SequenceNumber": f"{sequence:021d}",
         "StreamViewType": "NEW_AND_OLD_IMAGES",
-        "ApproximateCreationDateTime": int(time.time()),
+        "ApproximateCreationDateTime": int(clock.seconds()),
     }
     if before is not None:
         stream["OldImage"] = before

@@ -1,14 +1,22 @@
 """What a write costs in a journalled project, by how many changes a fold takes together: write units, and CPU time of a new issue.
 
-The project has the blocks and ledgers of all its issues, and of those that are changed the documents and sort entries too: no
+Time is stepped: upkeep offers a fold when it is due, however little was changed, and a fold of a few changes is due after the
+seconds of `fold_pace`. The project has the blocks and ledgers of all its issues, and of those that are changed the documents and sort entries too: no
 write looks at the others' documents and entries.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
 from itertools import count, groupby
 from random import Random
+from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
+from unittest import mock
+
+from typing_extensions import override
 
 from devtools.bench import issues
 from devtools.bench.functions import Functions, event, record
@@ -28,11 +36,13 @@ from gridview.index.ledger import Ledger
 from gridview.maintenance.job_queue import body_of
 from gridview.schema.catalog import Catalog
 from gridview.schema.jobs import Hint
+from gridview.support import clock
 from gridview.support.concurrency import chunked
 from infra.limits import BATCH_SIZE
 
 CREATE: Final = "create"
 EDIT: Final = "edit of an old issue"
+EDIT_A_MINUTE: Final = "edit a minute of old issues"
 DELETE: Final = "delete of an old issue"
 BULK: Final = "bulk change of old issues"
 
@@ -47,11 +57,17 @@ class Step(NamedTuple):
     """Whether the project's history is on."""
 
 
+LONE: Final = (
+    Step(EDIT, 1, 10),
+    Step(EDIT_A_MINUTE, 15, 2),
+)
+"""What is done to a project of few issues: changes that come one by one."""
+
 PLAN: Final = (
     Step(CREATE, 1, 10),
     Step(CREATE, 40, 3),
     Step(CREATE, 1_000, 1),
-    Step(EDIT, 1, 10),
+    *LONE,
     Step(EDIT, 200, 2),
     Step(DELETE, 40, 3),
     Step(DELETE, 200, 1),
@@ -67,11 +83,13 @@ _SEED: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Journalled:
-    """Changes of issues of one kind, with `together` of them in a fold: what accepting, deriving and folding them took.
+    """Changes of one kind in a project of so many `issues`, with `together` of them in a fold: what accepting, deriving and folding
+    them took.
 
     `history`: whether the history was on.
     """
 
+    issues: int
     kind: str
     together: int
     history: bool
@@ -85,37 +103,60 @@ class Journalled:
         return sum(work.write_units_each for work in (self.accepted, self.consumed, self.folded))
 
 
-def journalled(functions: Functions, actor: Actor, table: Table, size: int) -> list[Journalled]:
+def journalled(
+    functions: Functions, actor: Actor, table: Table, size: int, plan: Sequence[Step] = PLAN
+) -> list[Journalled]:
     """Load a project of so many issues, and change it. Takes some tens of thousands of writes, and a minute for 100,000 issues."""
-    plan = plan_for(size)
-    old = old_issues(size)
-    project = _Project(functions, actor, table, size, [*range(1, _bulk_changed(size) + 1), *old], old)
+    steps, old = plan_for(size, plan), old_issues(size, plan)
     measured = []
-    for remembers, steps in groupby(plan, key=lambda step: step.history):
-        project.remember(remembers)
-        measured += [project.measure(step) for step in steps]
+    with stepped() as go_on:
+        whole = [*range(1, _bulk_changed(steps) + 1), *old]
+        project = _Project(functions, actor, table, size, whole, old, go_on)
+        for remembers, some in groupby(steps, key=lambda step: step.history):
+            project.remember(remembers)
+            measured += [project.measure(step) for step in some]
     return measured
 
 
-def plan_for(size: int) -> list[Step]:
+def plan_for(size: int, plan: Sequence[Step] = PLAN) -> list[Step]:
     """What is done to a project of so many issues."""
     # A small project has to last for all of it.
     return [
-        step._replace(together=min(step.together, size // (8 if step.kind == BULK else 16))) for step in PLAN
+        step._replace(together=min(step.together, size // (8 if step.kind == BULK else 16))) for step in plan
     ]
 
 
-def old_issues(size: int) -> list[int]:
+def old_issues(size: int, plan: Sequence[Step] = PLAN) -> list[int]:
     """The numbers of those that are edited and deleted, in this order."""
-    changed = sum(step.together * step.folds for step in plan_for(size) if step.kind not in (CREATE, BULK))
+    steps = plan_for(size, plan)
+    changed = sum(step.together * step.folds for step in steps if step.kind not in (CREATE, BULK))
     # A bulk change takes the first issues of the project; of the others some are changed one by one.
-    others = range(_bulk_changed(size) + 1, size + 1)
+    others = range(_bulk_changed(steps) + 1, size + 1)
     return Random(_SEED).sample(others, min(changed, len(others)))  # noqa: S311  (the same each time)
 
 
-def _bulk_changed(size: int) -> int:
-    (changed,) = (step.together for step in plan_for(size) if step.kind == BULK)
-    return changed
+def _bulk_changed(steps: Sequence[Step]) -> int:
+    return sum(step.together for step in steps if step.kind == BULK)
+
+
+@contextmanager
+def stepped() -> Iterator[Callable[[float], None]]:
+    """Let the core see a clock that goes as it does, and that moves on by so many seconds when the function is called."""
+    ahead = 0.0
+
+    class Later(datetime):
+        @classmethod
+        @override
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return datetime.now(tz) + timedelta(seconds=ahead)
+
+    def go_on(seconds: float) -> None:
+        nonlocal ahead
+        ahead += max(seconds, 0.0)
+
+    later = SimpleNamespace(time=lambda: time.time() + ahead, sleep=time.sleep)
+    with mock.patch.multiple(clock, datetime=Later, time=later):
+        yield go_on
 
 
 def load(table: Table, catalog: Catalog, size: int, whole: Sequence[int]) -> None:
@@ -141,8 +182,11 @@ class _Project:
         size: int,
         whole: Sequence[int],
         old: Sequence[int],
+        go_on: Callable[[float], None],
     ) -> None:
         self._functions = functions
+        self._size = size
+        self._go_on = go_on
         self._actor = actor
         self._table = table
         self._catalog = issues.make_project(table, actor, f"j{size}")
@@ -168,14 +212,38 @@ class _Project:
     def measure(self, step: Step) -> Journalled:
         """Change so many issues and fold them, so many times."""
         kind, together = step.kind, step.together
-        accepted, consumed, folded = [], [], []
-        change = {CREATE: self._create, EDIT: self._edit, DELETE: self._delete, BULK: self._bulk}[kind]
-        for _ in range(step.folds):
-            work, records = change(together)
-            accepted.append(work)
-            consumed.append(self._worked(together, lambda records=records: self._consume(records)))  # type: ignore[misc]
-            folded.append(self._worked(together, self._fold))
-        return Journalled(kind, together, step.history, *map(_sum, (accepted, consumed, folded)))
+        if kind == EDIT_A_MINUTE:
+            works = self._minutes(together * step.folds)
+        else:
+            change = {CREATE: self._create, EDIT: self._edit, DELETE: self._delete, BULK: self._bulk}[kind]
+            works = [self._changed_and_folded(change, together) for _ in range(step.folds)]
+        return Journalled(self._size, kind, together, step.history, *map(_sum, zip(*works, strict=True)))
+
+    def _changed_and_folded(
+        self, change: Callable[[int], tuple[Work, list[Any]]], together: int
+    ) -> tuple[Work, Work, Work]:
+        accepted, records = change(together)
+        consumed = self._worked(together, lambda: self._consume(records))
+        return accepted, consumed, self._worked(together, self._fold)
+
+    def _minutes(self, count: int) -> list[tuple[Work, Work, Work]]:
+        """An edit each minute, and upkeep; then upkeep until all is folded."""
+        works = []
+        for _ in range(count):
+            accepted, records = self._edit(1)
+            consumed = self._worked(1, lambda records=records: self._consume(records))  # type: ignore[misc]
+            works.append((accepted, consumed, self._minute(1)))
+        while self._head().folded != self._head().last:
+            works.append((NOTHING, NOTHING, self._minute(0)))
+        return works
+
+    def _minute(self, changes: int) -> Work:
+        """A minute passes, and upkeep works on what is due then, as its schedule has it."""
+        self._go_on(60)
+        hints = self._functions.hints_at_jobs()
+        return self._worked(
+            changes, lambda: self._functions.upkeep([{"body": body_of(hint)} for hint in hints])
+        )
 
     def _create(self, together: int) -> tuple[Work, list[Any]]:
         operations = [{"create": next(self._bodies)} for _ in range(together)]
@@ -248,28 +316,31 @@ class _Project:
             self._functions.maintain(some)
 
     def _fold(self) -> None:
-        """Fold what there is: a turn, and more of them where there is more than a turn's work."""
+        """Fold what there is, once it is due: a turn, and more of them where there is more than a turn's work."""
         while self._head().folded != self._head().last:
-            before = self._head().folded
-            self._functions.upkeep([{"body": body_of(self._due())}])
-            if self._head().folded == before:
+            before = self._head()
+            if before.due is None:
+                raise Failure("Nothing is to be folded.")
+            self._go_on(clock.until(before.due))
+            self._functions.upkeep([{"body": body_of(Hint(self._journal, before.due))}])
+            if self._head().folded == before.folded:
                 raise Failure("A fold left something behind.")
 
-    def _due(self) -> Hint:
-        head = self._head()
-        if head.due is None:
-            raise Failure("Nothing is to be folded.")
-        return Hint(keys.journal(self._actor.tenant, self._catalog.project), head.due)
+    @property
+    def _journal(self) -> str:
+        return keys.journal(self._actor.tenant, self._catalog.project)
 
     def _head(self) -> Head:
-        partition = keys.journal(self._actor.tenant, self._catalog.project)
-        item = self._table.get(partition, keys.FOLD, consistent=True)
+        item = self._table.get(self._journal, keys.FOLD, consistent=True)
         if item is None:
             raise Failure("The project is not journalled.")
         return Head.from_item(item)
 
     def _worked(self, changes: int, do: Callable[[], object]) -> Work:
         return worked(self._functions, changes, do)
+
+
+NOTHING: Final = Work(0, True, 0.0, 0.0, 0, 0.0, 0.0)
 
 
 def _sum(works: Sequence[Work]) -> Work:

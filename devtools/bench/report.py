@@ -67,6 +67,7 @@ def to_json(
         "history": [asdict(one) for one in remembered],
         "journalled": [
             {
+                "issues": one.issues,
                 "kind": one.kind,
                 "together": one.together,
                 "history": one.history,
@@ -188,12 +189,13 @@ def _remembered(remembered: Sequence[Remembered]) -> Table:
 
 
 def _journalled(journalled: Sequence[Journalled]) -> Table:
-    table = _table("\nWrite units of a change in a journalled project of the largest size")
+    table = _table("\nWrite units of a change in a journalled project")
     parts = "document", "ledger, journal, entries and history", "blocks"
-    _columns(table, "change", "changes a fold", "history", "all", *parts, "calls")
+    _columns(table, "change", "issues", "changes a fold", "history", "all", *parts, "calls")
     for one in journalled:
         table.add_row(
             one.kind,
+            f"{one.issues:,}",
             f"{one.together:,}",
             "on" if one.history else "off",
             f"{one.write_units:.1f}",

@@ -28,6 +28,9 @@ POLLS_PER_TENANT = 4
 many may be in flight.
 """
 
+_FOLD_SECONDS = "10"
+"""Locally nobody pays for folds, and whoever tries something out looks at blocks soon."""
+
 _READY_SECONDS = 60.0
 _WATCH_SECONDS = 0.5
 _STOP_SECONDS = 3.0
@@ -157,6 +160,7 @@ def _environment(
             "SETTLE_SECONDS": os.environ.get("SETTLE_SECONDS") or str(SETTLE_SECONDS),
             "JOURNALS": os.environ.get("JOURNALS") or "true",
             "FORMS": os.environ.get("FORMS") or str(forms.NEWEST),
+            "FOLD_SECONDS": os.environ.get("FOLD_SECONDS") or _FOLD_SECONDS,
             "CURSOR_SECRET": tokens.cursor_secret_in(folder.path),
             "AWS_ENDPOINT_URL_DYNAMODB": endpoint,
             "POWERTOOLS_METRICS_NAMESPACE": "gridview",

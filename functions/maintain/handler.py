@@ -7,7 +7,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import required, stack_metrics, use_forms
+from gridview.api.config import required, stack_metrics, use_fold_pace, use_forms
 from gridview.dynamodb.table import Table
 from gridview.index.dead_letters import DeadLetters
 from gridview.index.fence_cache import Fences
@@ -20,6 +20,7 @@ from gridview.maintenance.job_queue import JobQueue
 from gridview.schema.store import Catalogs
 
 use_forms()
+use_fold_pace()
 logger = Logger()
 metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))

@@ -8,7 +8,7 @@ from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import MetricUnit
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from gridview.api.config import required, stack_metrics, use_forms, writes_per_second
+from gridview.api.config import required, stack_metrics, use_fold_pace, use_forms, writes_per_second
 from gridview.commands.write_rate import WriteRate
 from gridview.dynamodb.table import Table
 from gridview.fsck import nightly
@@ -27,6 +27,7 @@ _RESERVE = 15.0
 """No new piece of work begins in these last seconds of an invocation: more than the longest piece should take."""
 
 use_forms()
+use_fold_pace()
 logger = Logger()
 metrics = stack_metrics()
 table = Table(required("TABLE_NAME"))

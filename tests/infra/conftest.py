@@ -43,6 +43,8 @@ def chosen_template() -> dict[str, Any]:
         writes_per_second=50,
         journals=False,
         forms=1,
+        fold_weight=100,
+        fold_seconds=60,
         hot_keys=True,
         customer_key=True,
         backup=True,

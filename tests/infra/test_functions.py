@@ -85,9 +85,12 @@ def test_environment(template: dict[str, Any]) -> None:
             *("CURSOR_SECRET_ARN", "RES_OPTIONS"),
             *("WEBHOOK_QUEUE_URL", "WEBHOOK_RETRY_QUEUE_URL"),
         },
-        "maintain": {"FORMS", "DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"},
+        "maintain": {
+            *("FORMS", "FOLD_WEIGHT", "FOLD_SECONDS"),
+            *("DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
+        },
         "upkeep": {
-            *("FORMS", "SETTLE_SECONDS"),
+            *("FORMS", "FOLD_WEIGHT", "FOLD_SECONDS", "SETTLE_SECONDS"),
             *("DEAD_LETTER_QUEUE_URL", "JOB_QUEUE_URL", "EXPORT_BUCKET", "USER_POOL_ID"),
         },
     }
@@ -130,6 +133,18 @@ def test_the_functions_that_write_derived_data_or_definitions_are_told_in_which_
         assert told == dict.fromkeys(("command", "maintain", "upkeep"), str(written))
         assert of["Outputs"]["FormsWritten"]["Value"] == str(written)
         assert of["Outputs"]["Forms"]["Value"] == str(NEWEST)
+
+
+def test_who_takes_numbers_of_journals_and_who_folds_them_have_the_same_pace(
+    template: dict[str, Any], chosen_template: dict[str, Any]
+) -> None:
+    for of, pace in ((template, ("256", "900")), (chosen_template, ("100", "60"))):
+        told = {
+            NAMES[logical_id]: (variables["FOLD_WEIGHT"], variables["FOLD_SECONDS"])
+            for logical_id, function in resources(of, "AWS::Lambda::Function").items()
+            if "FOLD_WEIGHT" in (variables := function["Environment"]["Variables"])
+        }
+        assert told == dict.fromkeys(("maintain", "upkeep"), pace)
 
 
 def test_the_rate_of_writes_is_told_to_the_functions_that_write_for_people(

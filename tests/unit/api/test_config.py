@@ -14,10 +14,11 @@ from gridview.api.config import (
     directory_seconds,
     journals,
     required,
+    use_fold_pace,
     use_forms,
     writes_per_second,
 )
-from gridview.support import forms
+from gridview.support import fold_pace, forms
 from gridview.support.errors import InvalidRequest
 
 
@@ -89,6 +90,27 @@ def test_forms_are_written_up_to_the_one_that_is_said(monkeypatch: pytest.Monkey
         with pytest.raises(ConfigurationError, match="FORMS must be a number from 1 to 3"):
             use_forms()
     assert forms.writes(2)
+
+
+def test_the_pace_of_folds_is_that_of_the_stack(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("FOLD_WEIGHT", "FOLD_SECONDS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(fold_pace, "_used", fold_pace.Pace(7, 8))
+    use_fold_pace()
+    assert fold_pace.pace() == (256, 900)
+    monkeypatch.setenv("FOLD_WEIGHT", "1000")
+    monkeypatch.setenv("FOLD_SECONDS", "1")
+    use_fold_pace()
+    assert fold_pace.pace() == (1_000, 1)
+    for name, wrong in (("FOLD_WEIGHT", "0"), ("FOLD_WEIGHT", "1001"), ("FOLD_SECONDS", "901")):
+        with monkeypatch.context() as context:
+            context.setenv(name, wrong)
+            with pytest.raises(ConfigurationError, match="a weight of 1 to 1,000, and 1 to 900 seconds"):
+                use_fold_pace()
+    monkeypatch.setenv("FOLD_SECONDS", "soon")
+    with pytest.raises(ConfigurationError, match="FOLD_SECONDS must be a whole number"):
+        use_fold_pace()
+    assert fold_pace.pace() == (1_000, 1)
 
 
 def test_a_variable_must_be_there_and_not_empty(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,10 @@ from gridview.fsck.issue_diff import DifferenceKind
 from gridview.fsck.progress import BY_HAND, Finding
 from gridview.fsck.repairs import Repairs
 from gridview.fsck.walks import ProjectWalk
+from gridview.index import journal
 from gridview.index.journal import EXPIRES_DAYS
 from gridview.schema.store import Catalogs
-from gridview.support import clock
+from gridview.support import clock, fold_pace
 from tests.support.journalled import PROJECT, TENANT, Derived, log_of, new_table
 
 pytestmark = pytest.mark.usefixtures("no_pauses")
@@ -79,7 +80,18 @@ def test_what_waits_too_long_is_named_and_folded(derived: Derived, later: Any) -
     derived.assert_chains()
 
 
-def test_holes_and_items_without_marks_are_named_and_made_right(derived: Derived, later: Any) -> None:
+def test_what_the_fold_may_still_wait_for_is_no_fault(derived: Derived, later: Any) -> None:
+    derived.consume(1)
+    log_of(derived.table).reserve(1)
+    derived.consume(2)
+    later(fold_pace.LONGEST + 600)
+    assert checked(derived.table) == []
+
+
+def test_holes_and_items_without_marks_are_named_and_made_right(
+    derived: Derived, later: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "FEW_ENTRIES", 0)
     table, log = derived.table, log_of(derived.table)
     hole = log.reserve(1)
     derived.consume(1)

@@ -16,7 +16,8 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.fsck.issue_diff import differences
 from gridview.fsck.repair import mend
-from gridview.index.committer import complete, put_entry, settled
+from gridview.index import journal
+from gridview.index.committer import complete, make_whole, put_entry, settled
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
 from gridview.index.journal import JournalItem
@@ -106,7 +107,11 @@ def test_a_batch_is_one_item_that_names_what_its_issues_leave_and_take(table: Me
     assert set(moved) == {"a1.1", "updated.1"}  # and no other family
 
 
-def test_the_writes_come_in_the_order_that_makes_them_right(table: MemoryTable) -> None:
+@pytest.mark.parametrize("few", [0, journal.FEW_ENTRIES])
+def test_the_writes_come_in_the_order_that_makes_them_right(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(journal, "FEW_ENTRIES", few)
     written: list[str] = []
 
     def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
@@ -116,11 +121,12 @@ def test_the_writes_come_in_the_order_that_makes_them_right(table: MemoryTable) 
         return perform()
 
     assert given(table.seen_through(around), document(table, 1)) is None
-    lists, begun, entries = written[0], written[1:5], written[5:-1]
+    mark = [] if few else ["journal 000000000001+"]
+    lists, begun, entries = written[0], written[1:5], written[5 : len(written) - len(mark)]
     assert lists.startswith(("activity ", "change "))
     assert begun == ["history 0000000001", "journal fold", "issue xindex", "journal 000000000001"]
     assert set(entries) == {"issue xvalue"}
-    assert written[-1] == "journal 000000000001+"
+    assert written[5 + len(entries) :] == mark
     assert not any(sort_key.startswith("block") for sort_key in written)
 
 
@@ -307,7 +313,7 @@ def test_of_a_lost_ledger_nobody_knows_what_was_told(table: MemoryTable, lose: s
     else:  # as a version of this code left it that told nothing, before its item was there
         del stored["telling"]
         table.put(stored)
-        log_of(table).advance(log_of(table).head(), [JournalItem(1, 0.0)])
+        log_of(table).advance(log_of(table).head(), [JournalItem(1, 0.0)], 0.0)
         assert given(table, document(table, 1, version=2)) is None
         assert told(table)[-1] == (1, None, 2)
     assert given(table, document(table, 1, version=3)) is None
@@ -406,7 +412,11 @@ def test_a_ledger_whose_number_has_no_item_is_unfinished_and_the_number_is_close
     assert numbers_in(record_of(table, 2)) == [1]
 
 
-def test_an_item_without_its_mark_is_completed_by_who_finds_it(table: MemoryTable) -> None:
+@pytest.mark.parametrize("few", [0, journal.FEW_ENTRIES])
+def test_an_item_without_its_mark_is_completed_by_who_finds_it(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(journal, "FEW_ENTRIES", few)
     one = document(table, 1)
     assert given(table, one) is None
     lost_entries = [(pk, sk) for pk, sk in table.items if keys.is_order(sk)]
@@ -414,7 +424,37 @@ def test_an_item_without_its_mark_is_completed_by_who_finds_it(table: MemoryTabl
         table.delete(*key)
     assert given(table, {**one, "version": 2}) is None
     assert [(pk, sk) for pk, sk in table.items if keys.is_order(sk)] == lost_entries
-    assert log_of(table).marked([1]) == {1}
+    assert log_of(table).marked([1]) == (set() if few else {1})
+
+
+def test_what_is_there_of_an_item_is_not_put_again(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "FEW_ENTRIES", 0)
+    assert given(table, document(table, 1)) is None
+    assert given(table, document(table, 1, version=2, start="2023-05-02")) is None
+    first, second = record_of(table, 1), record_of(table, 2)
+    assert first is not None
+    assert second is not None
+    (gone,) = ((pk, sk) for pk, sk in table.items if keys.is_order(sk) and sk.endswith("updated.1"))
+    was = table.items
+    stale = table.items[gone[0], keys.order(TENANT, PROJECT, "a1.1")]
+    table.put({**stale, "revision": 1, keys.SORT: "2023-05-01"})
+    table.delete(*gone)
+    written: list[tuple[str, str]] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        if attempted.writes:
+            written.append(attempted.key)
+        return perform()
+
+    make_whole(replace(log_of(table), table=table.seen_through(around)), [first, second])
+    entries = [key for key in written if keys.is_order(key[1])]
+    assert set(entries) == {gone, (stale[keys.PK], stale[keys.SK])}
+    assert {key: item for key, item in table.items.items() if keys.is_order(key[1])} == {
+        key: item for key, item in was.items() if keys.is_order(key[1])
+    }
+    assert log_of(table).marked([1, 2]) == {1, 2}
 
 
 def test_completing_an_old_item_overtakes_nothing(table: MemoryTable) -> None:
@@ -444,7 +484,7 @@ def test_what_the_head_knows_is_read_nowhere_else(table: MemoryTable) -> None:
     log = log_of(table)
     numbers = [log.reserve(1) for _ in range(2)]
     head = log.head()
-    moved = log.advance(head, [log.close(number) for number in numbers])
+    moved = log.advance(head, [log.close(number) for number in numbers], 0.0)
     assert moved is not None
     assert settled(log, numbers) == {1: False, 2: False}
     assert list(moved.emptied) == [1, 2]

@@ -1,6 +1,7 @@
 """The fold: blocks follow the journal, past no hole, and nothing up to a block's position is applied to it again."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from devtools.proof.faults.watched import Attempted
 from gridview.encoding import keys
 from gridview.encoding.fences import before as before_body
 from gridview.encoding.sort_strings import sort_string
-from gridview.index import blocks, replay
+from gridview.index import blocks, journal, replay
 from gridview.index.block_writer import BlockWriter, Replay
 from gridview.index.blocks import FIRST, HEAD, Block, KeyChange
 from gridview.index.fence_cache import Fences
@@ -136,6 +137,7 @@ def test_a_hole_is_closed_in_the_end_and_its_batch_comes_too_late(
 def test_an_item_without_its_mark_gets_its_sort_entries_before_it_is_passed(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(journal, "FEW_ENTRIES", 0)
     own = log_of(table)
     number = own.reserve(1)
     assert own.put(number, [moved(1, None, "2023-05-01", "a1.1")]) is not None
@@ -146,6 +148,17 @@ def test_an_item_without_its_mark_gets_its_sort_entries_before_it_is_passed(
     assert entry is not None
     assert entry[keys.SORT] == sort_string("2023-05-01", 1)
     assert own.marked([number]) == {number}
+
+
+def test_an_item_of_few_sort_entries_is_passed_once_they_are_there(table: MemoryTable) -> None:
+    own = log_of(table)
+    number = own.reserve(1)
+    assert own.put(number, [moved(1, None, "2023-05-01", "a1.1")]) is not None
+    assert fold(table) == 1
+    entry = table.get(keys.issue(TENANT, PROJECT, 1), keys.order(TENANT, PROJECT, "a1.1"))
+    assert entry is not None
+    assert entry[keys.SORT] == sort_string("2023-05-01", 1)
+    assert own.marked([number]) == frozenset()
 
 
 def test_an_item_that_changes_orders_without_entries_alone_needs_no_mark(table: MemoryTable) -> None:
@@ -254,5 +267,9 @@ def test_a_page_of_the_journal_that_ends_is_gone_on_with(
 def test_a_head_that_another_fold_has_moved_is_left_alone(table: MemoryTable) -> None:
     own = log_of(table)
     head = own.head()
-    assert own.advance(head, [JournalItem(own.reserve(0), 0.0)]) is not None
-    assert own.advance(head, [JournalItem(own.reserve(0), 0.0)]) is None
+    assert own.advance(head, [JournalItem(own.reserve(0), 0.0)], 0.0) is not None
+    assert own.advance(head, [JournalItem(own.reserve(0), 0.0)], 0.0) is None
+    assert own.head().folded == 1
+    head = own.head()
+    assert own.advance(replace(head, folded=0), [JournalItem(head.last, 0.0)], 0.0) is None
+    assert own.head() == head

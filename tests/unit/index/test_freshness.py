@@ -64,6 +64,38 @@ def test_each_project_is_noted_at_most_once_in_a_while(table: MemoryTable) -> No
     assert table.items != before
 
 
+def test_a_project_that_is_on_time_is_noted_once_an_hour(
+    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = Notes()
+
+    def noted(at: float, behind: float) -> bool:
+        monkeypatch.setattr(clock, "seconds", lambda: at)
+        before = table.items.get(NOTE)
+        notes.note(table, [record(1, at - behind)])
+        return table.items[NOTE] != before
+
+    assert noted(1_000.0, 2.0)
+    assert not noted(1_060.0, 2.0)
+    assert noted(1_120.0, 2.1), "it is late"
+    assert noted(1_122.0, 30.0)
+    assert noted(1_124.0, 1.0), "it is on time again"
+    assert not noted(4_723.0, 1.0)
+    assert noted(4_725.0, 1.0)
+
+
+def test_each_heartbeat_is_noted(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = Notes()
+    for at in (1_000.0, 1_060.0):
+        monkeypatch.setattr(clock, "seconds", lambda at=at: at)
+        beat = {
+            "Keys": {keys.PK: {"S": keys.BEAT}},
+            "NewImage": {"at": {"N": f"{at * 1_000:.0f}"}},
+        }
+        notes.note(table, [{"dynamodb": beat}])
+        assert table.items[keys.LAG_OF_BEAT, keys.LAG]["taken_in"] == at * 1_000
+
+
 def test_what_is_no_issue_or_of_no_known_time_is_not_noted(table: MemoryTable) -> None:
     before = table.items
     other = {"dynamodb": {"Keys": {"PK": {"S": "block-acme.bridge.num.0"}}, "ApproximateCreationDateTime": 1}}
@@ -165,12 +197,12 @@ def test_a_container_reads_the_heartbeat_seldom(table: MemoryTable) -> None:
         ),
         (
             Lag(0.0, Note(-12.0, 0.84), None),
-            "The index last processed changes of this project 12 s ago, the newest of them 0.8 s after it was made; it is 0.8 s "
+            "The index processed changes of this project 12 s ago, the newest of them 0.8 s after it was made; it is 0.8 s "
             "behind.",
         ),
         (
             Lag(0.0, Note(-1_234.0, 61.0), Note(-1_300.0, 1.0)),
-            "The index last processed changes of this project 1,234 s ago, the newest of them 61 s after it was made; it is "
+            "The index processed changes of this project 1,234 s ago, the newest of them 61 s after it was made; it is "
             "1,211 s behind.",
         ),
     ],

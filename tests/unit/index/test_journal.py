@@ -9,7 +9,16 @@ import pytest
 from pyroaring import BitMap
 
 from gridview.encoding import keys
-from gridview.index.journal import FamilyChange, Head, IssueChange, JournalItem, cut, encoded_size, new_head
+from gridview.index.journal import (
+    FEW_ENTRIES,
+    FamilyChange,
+    Head,
+    IssueChange,
+    JournalItem,
+    cut,
+    encoded_size,
+    new_head,
+)
 from gridview.index.ledger import SHOWN_SECONDS
 
 MOVES = {
@@ -56,10 +65,15 @@ def test_an_empty_item_has_no_changes() -> None:
     assert JournalItem.from_item(item).changes == ()
 
 
-def test_only_sort_entries_need_a_mark() -> None:
+def test_only_many_sort_entries_need_a_mark() -> None:
     in_blocks_alone = CHANGE._replace(moves={"num": FamilyChange((), "x"), "a2.1.has": FamilyChange((), "y")})
-    assert JournalItem(1, 0.0, (CHANGE,)).needs_mark
-    assert not JournalItem(1, 0.0, (in_blocks_alone, SEEN)).needs_mark
+    one = JournalItem(1, 0.0, (CHANGE,)).entries
+    assert 0 < one < FEW_ENTRIES
+    most = (CHANGE,) * (FEW_ENTRIES // one)
+    assert not JournalItem(1, 0.0, most).needs_mark
+    assert JournalItem(1, 0.0, (*most, CHANGE)).needs_mark
+    without = JournalItem(1, 0.0, (in_blocks_alone, SEEN) * FEW_ENTRIES)
+    assert (without.entries, without.needs_mark) == (0, False)
 
 
 def test_a_hundred_new_issues_take_a_few_kilobytes() -> None:

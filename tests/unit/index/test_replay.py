@@ -5,7 +5,7 @@ from pyroaring import BitMap
 
 from gridview.encoding.sort_strings import joined, sort_string
 from gridview.index.blocks import FIRST, HEAD, Block
-from gridview.index.journal import PATIENCE, FamilyChange, Head, IssueChange, JournalItem
+from gridview.index.journal import FEW_ENTRIES, PATIENCE, FamilyChange, Head, IssueChange, JournalItem
 from gridview.index.ledger import Intent, Ledger
 from gridview.index.replay import Next, keys_at, last_words, next_step
 
@@ -29,6 +29,7 @@ def record(number: int, *changes: IssueChange, made: float = LONG_AGO) -> Journa
 
 
 MOVED = change(1, ORDER, None, key("a"))
+MANY = tuple(change(num, ORDER, None, key("a", num)) for num in range(1, FEW_ENTRIES + 2))
 
 
 @pytest.mark.parametrize(
@@ -36,8 +37,9 @@ MOVED = change(1, ORDER, None, key("a"))
     [
         ([record(5, MOVED)], {5}, Head(last=5), Next.PASS),
         ([record(5)], set(), Head(last=5), Next.PASS),
-        ([record(5, MOVED, made=LATELY)], set(), Head(last=5), Next.WAIT),
-        ([record(5, MOVED)], set(), Head(last=5), Next.COMPLETE),
+        ([record(5, *MANY, made=LATELY)], set(), Head(last=5), Next.WAIT),
+        ([record(5, *MANY)], set(), Head(last=5), Next.COMPLETE),
+        ([record(5, MOVED, made=LATELY)], set(), Head(last=5), Next.COMPLETE),
         ([record(6, made=LATELY), record(7, made=NOW)], set(), Head(last=7), Next.WAIT),
         ([record(6), record(7, made=NOW)], set(), Head(last=7), Next.CLOSE),
         ([record(4)], set(), Head(last=5), Next.WAIT),
@@ -46,7 +48,7 @@ MOVED = change(1, ORDER, None, key("a"))
         ([], set(), Head(last=5, seen=5, seen_at=LONG_AGO), Next.CLOSE),
     ],
     ids=[
-        "marked", "empty", "not marked yet", "never marked", "a later one just came", "a later one came long ago",
+        "marked", "empty", "not marked yet", "never marked", "never to be marked", "a later one just came", "a later one came long ago",
         "only an earlier one", "seen lately", "not seen before", "seen long ago",
     ],
 )  # fmt: skip

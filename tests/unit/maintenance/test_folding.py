@@ -1,26 +1,42 @@
 """Turns of the fold: when one is due, who has it, and what waits for it."""
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import pytest
 
 from devtools.proof.faults.memory_table import MemoryTable
+from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, issues
 from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
 from gridview.index.gaps import MISSING_SECONDS
 from gridview.index.images import Poison
-from gridview.index.journal import FamilyChange, IssueChange, weight
+from gridview.index.journal import PATIENCE, FamilyChange, IssueChange, weight
 from gridview.maintenance import folding
 from gridview.maintenance.folding import Folder, Wakes
 from gridview.maintenance.job_worker import Worker, due_jobs
 from gridview.schema.jobs import Hint, Turn
-from gridview.schema.leases import LEASE
+from gridview.schema.leases import LEASE, RETRY
 from gridview.schema.store import Catalogs
-from gridview.support import clock
+from gridview.support import clock, fold_pace
 from gridview.support.errors import Overloaded
+from gridview.support.fold_pace import Pace, pace
 from tests.support.block_truth import assert_chains
-from tests.support.journalled import ADMIN, PROJECT, TENANT, catalog_of, log_of, new_table
+from tests.support.journalled import ADMIN, PROJECT, TENANT, before, catalog_of, log_of, new_table
 
-pytestmark = pytest.mark.usefixtures("no_pauses")
+pytestmark = pytest.mark.usefixtures("no_pauses", "own_pace")
+
+HEAD = (keys.journal(TENANT, PROJECT), keys.FOLD)
+
+
+@pytest.fixture
+def own_pace() -> Iterator[None]:
+    """The pace is the deployed one until a test uses another."""
+    used = pace()
+    fold_pace.use(Pace())
+    yield
+    fold_pace.use(used)
 
 
 @pytest.fixture
@@ -56,48 +72,179 @@ def due_of(table: MemoryTable) -> str:
     return due
 
 
-def test_a_journal_is_due_as_soon_as_a_number_is_taken_and_rests_when_all_is_folded(
-    table: MemoryTable,
+def writes_of_the_head(table: MemoryTable) -> tuple[list[dict[str, Any]], MemoryTable]:
+    """The head after each write of it, and the table that notes them."""
+    heads: list[dict[str, Any]] = []
+
+    def around(attempted: Attempted, perform: Callable[[], Any]) -> Any:
+        answer = perform()
+        if attempted.writes and attempted.key == HEAD:
+            heads.append(table.items[HEAD])
+        return answer
+
+    return heads, table.seen_through(around)
+
+
+def test_a_little_that_waits_is_offered_after_a_while_and_folded_by_one_write_of_the_head(
+    table: MemoryTable, later: Callable[[float], None]
 ) -> None:
-    assert due_jobs(table) == []
     log(table)
+    later(pace().seconds - 60)
+    log(table, 2)
+    assert due_jobs(table) == []
+    assert folder(table).take_turn(due_of(table), always) is None
+    later(61)
     (hint,) = due_jobs(table)
     assert (hint.partition, hint.due) == (keys.journal(TENANT, PROJECT), due_of(table))
-    assert folder(table).take_turn(hint.due, always) == Turn()
+    written, watched = writes_of_the_head(table)
+    assert folder(watched).take_turn(hint.due, always) == Turn()
+    assert len(written) == 1
     head = log_of(table).head()
-    assert (head.folded, head.due, head.waiting) == (1, None, 0)
+    assert (head.folded, head.due, head.waiting) == (3, None, 0)
     assert due_jobs(table) == []
 
 
-def test_an_outdated_hint_is_ignored(table: MemoryTable) -> None:
+def test_what_weighs_enough_is_offered_at_once_and_claimed(table: MemoryTable) -> None:
+    fold_pace.use(Pace(weight=3))
+    log(table, 2)
+    assert due_jobs(table) == []
+    written, watched = writes_of_the_head(table)
+    log(watched, 2)
+    assert len(written) == 3, "two numbers, and once that the fold is due"
+    (hint,) = due_jobs(table)
+    written.clear()
+    assert folder(watched).take_turn(hint.due, always) == Turn()
+    claimed, rested = written
+    assert clock.until(claimed[keys.SORT]) == pytest.approx(LEASE, abs=5)
+    assert keys.SORT not in rested
+    head = log_of(table).head()
+    assert (head.folded, head.waiting, head.held) == (4, 0, False)
+
+
+def test_a_change_that_comes_meanwhile_waits_as_long_as_any(
+    table: MemoryTable, later: Callable[[float], None]
+) -> None:
+    """It came after the fold had begun, so the fold is due again after the seconds of the pace from then on."""
+    log(table, 2)
+    later(pace().seconds)
+    due = due_of(table)
+    around = before(lambda attempted: attempted.writes and attempted.key == HEAD, lambda: log(table))
+    assert folder(table.seen_through(around)).take_turn(due, always) == Turn()
+    head = log_of(table).head()
+    assert (head.last, head.folded, head.waiting) == (3, 2, 1)
+    assert clock.until(due_of(table)) == pytest.approx(pace().seconds, abs=5)
+
+
+@pytest.mark.parametrize("more", [2, 3])
+def test_whoever_has_the_fold_goes_on_if_enough_comes_meanwhile(table: MemoryTable, more: int) -> None:
+    fold_pace.use(Pace(weight=3))
+    log(table, 3)
+
+    def advances(attempted: Attempted) -> bool:
+        condition = attempted.condition
+        return attempted.key == HEAD and condition is not None and "folded" in condition.expression
+
+    around = before(advances, lambda: log(table, more))
+    assert folder(table.seen_through(around)).take_turn(due_of(table), always) == Turn()
+    head = log_of(table).head()
+    assert (head.last, head.folded, head.due is None) == (3 + more, 3 if more < 3 else 6, more == 3)
+    assert not head.held
+
+
+def test_an_outdated_hint_is_ignored(table: MemoryTable, later: Callable[[float], None]) -> None:
     log(table)
+    later(pace().seconds + 100)
     assert folder(table).take_turn(clock.after(-1), always) is None
     assert folder(table).take_turn(clock.after(100), always) is None
+    assert folder(table).take_turn(due_of(table), lambda: 0.0) is None
     assert log_of(table).head().folded == 0
 
 
 def test_who_has_the_fold_has_it_until_the_lease_runs_out(
-    table: MemoryTable, monkeypatch: pytest.MonkeyPatch
+    table: MemoryTable, later: Callable[[float], None]
 ) -> None:
     log(table)
+    later(pace().seconds)
     due = due_of(table)
     assert log_of(table).claim(due, clock.after(LEASE))
+    assert log_of(table).head().held
     assert folder(table).take_turn(due, always) is None
     leased = due_of(table)
     assert folder(table).take_turn(leased, always) is None
-    now = clock.after
-    monkeypatch.setattr(clock, "after", lambda seconds: now(seconds + LEASE + 1))
+    later(LEASE + 1)
     assert folder(table).take_turn(leased, always) == Turn()
+    assert log_of(table).head().folded == 1
 
 
-def test_a_number_without_an_item_is_looked_at_again(table: MemoryTable) -> None:
+def test_numbers_that_are_taken_meanwhile_do_not_end_a_lease(table: MemoryTable) -> None:
+    fold_pace.use(Pace(weight=1))
+    log(table)
+    lease = clock.after(LEASE)
+    assert log_of(table).claim(due_of(table), lease)
+    log(table)
+    assert due_of(table) == lease
+
+
+def test_a_fold_of_little_that_dies_is_offered_again(
+    table: MemoryTable, later: Callable[[float], None]
+) -> None:
+    log(table)
+    later(pace().seconds)
+    due = due_of(table)
+
+    class Killed(Exception):
+        pass
+
+    def die() -> None:
+        raise Killed
+
+    dying = table.seen_through(before(lambda attempted: attempted.writes, die))
+    with pytest.raises(Killed):
+        folder(dying).take_turn(due, always)
+    assert [hint.due for hint in due_jobs(table)] == [due]
+    assert folder(table).take_turn(due, always) == Turn()
+
+
+def test_a_number_that_nobody_uses_is_closed_soon_once_the_fold_stops_at_it(
+    table: MemoryTable, later: Callable[[float], None]
+) -> None:
     log_of(table).reserve(1)
+    later(pace().seconds)
     turn = folder(table).take_turn(due_of(table), always)
     assert turn is not None
     (hint,) = turn.hints
     assert hint.due == due_of(table)
     assert 0 < clock.until(hint.due) <= 5
     assert log_of(table).head().seen == 1
+    later(PATIENCE)
+    assert folder(table).take_turn(hint.due, always) == Turn()
+    head = log_of(table).head()
+    assert (head.folded, list(head.emptied), head.due) == (1, [1], None)
+
+
+def test_a_number_at_which_the_fold_stops_is_seen_and_waits_with_what_comes(
+    table: MemoryTable, later: Callable[[float], None]
+) -> None:
+    log(table)
+    later(pace().seconds)
+    log_of(table).reserve(1)
+    assert folder(table).take_turn(due_of(table), always) is not None
+    head = log_of(table).head()
+    assert (head.folded, head.seen) == (1, 2)
+
+
+def test_a_busy_table_makes_the_fold_due_again(table: MemoryTable, later: Callable[[float], None]) -> None:
+    log(table)
+    later(pace().seconds)
+
+    def refuse() -> None:
+        raise Overloaded("busy")
+
+    busy = table.seen_through(before(lambda attempted: attempted.writes, refuse))
+    turn = folder(busy).take_turn(due_of(table), always)
+    assert turn is not None
+    assert [hint.due for hint in turn.hints] == [due_of(table)]
+    assert 0 < clock.until(due_of(table)) <= RETRY
 
 
 def test_all_is_folded_once_nobody_has_to_be_waited_for(table: MemoryTable) -> None:
@@ -105,6 +252,8 @@ def test_all_is_folded_once_nobody_has_to_be_waited_for(table: MemoryTable) -> N
     assert folder(table).fold_all(always)
     number = log_of(table).reserve(1)
     assert not folder(table).fold_all(always)
+    assert clock.until(due_of(table)) <= RETRY, "it does not wait for the pace"
+    assert log_of(table).head().seen == number
     assert log_of(table).put(number, [seen(1)]) is not None
     assert not folder(table).fold_all(lambda: 0.0)
     assert folder(table).fold_all(always)
@@ -177,6 +326,7 @@ class Waker:
 
 def test_the_fold_is_woken_when_enough_waits(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folding, "ENOUGH", 3)
+    fold_pace.use(Pace(weight=3))
     waker = Waker(table, 2)
     assert waker.look() == 0
     monkeypatch.setattr(folding, "_SECONDS_BETWEEN", 0.0)
@@ -200,6 +350,7 @@ def test_a_container_looks_once_a_second_and_only_at_journals(
     table: MemoryTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folding, "ENOUGH", 1)
+    fold_pace.use(Pace(weight=1))
     waker = Waker(table, 5)
     assert (waker.look(), waker.look()) == (1, 1)
     own = table.metered()

@@ -37,6 +37,7 @@ REMEMBERED = [Remembered("create", stored=3.0, on=3.25, off=1.25)]
 
 JOURNALLED = [
     Journalled(
+        100_000,
         "create",
         together,
         history=True,
@@ -134,8 +135,8 @@ def test_edits_are_printed_by_what_is_indexed() -> None:
 def test_a_change_in_a_journalled_project_is_told_by_what_it_writes() -> None:
     lines = printed([result(1_000, {})], [])
     rows = [" ".join(line.split()) for line in lines]
-    assert "create 1,000 on 19.3 2.0 15.8 1.5 8.7" in rows
-    assert "create 40 on 37.5 2.0 15.8 19.7 8.7" in rows
+    assert "create 100,000 1,000 on 19.3 2.0 15.8 1.5 8.7" in rows
+    assert "create 100,000 40 on 37.5 2.0 15.8 19.7 8.7" in rows
     # That of the largest fold.
     assert "CPU time of a new issue: consumer 2.50 ms, with the fold 3.75 ms." in lines
     told = report.to_json([result(1_000, {})], [], REMEMBERED, JOURNALLED, SHARED)["journalled"]

@@ -10,7 +10,7 @@ from aws_lambda_powertools import Metrics
 from gridview.encoding.consistency import ConsistencyTokens
 from gridview.encoding.cursors import Cursors
 from gridview.encoding.seals import Seals
-from gridview.support import aws, forms
+from gridview.support import aws, fold_pace, forms
 
 _SECRET_MAX_AGE = 300
 """Seconds for which a secret is cached: a rotation is known everywhere after that."""
@@ -93,6 +93,18 @@ def use_forms() -> None:
     except ValueError:
         raise ConfigurationError(
             f"The environment variable FORMS must be a number from {forms.OLDEST} to {forms.NEWEST}."
+        ) from None
+
+
+def use_fold_pace() -> None:
+    """Set how much waits for the fold (FOLD_WEIGHT), and for how many seconds (FOLD_SECONDS); by default, `fold_pace.Pace`."""
+    default = fold_pace.Pace()
+    wanted = _whole("FOLD_WEIGHT", default.weight), _whole("FOLD_SECONDS", default.seconds)
+    try:
+        fold_pace.use(fold_pace.Pace(*wanted))
+    except ValueError as error:
+        raise ConfigurationError(
+            f"The environment variables FOLD_WEIGHT and FOLD_SECONDS must be {error}."
         ) from None
 
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from gridview.fsck.issue_diff import Difference, DifferenceKind
 from gridview.index.journal import EXPIRES_DAYS, Head, JournalItem, Listing
 
-LATE = 600.0
-"""Seconds after which whoever took a number, and the folds of several minutes, have had their time."""
+LATE = 1_800.0
+"""Seconds after which whoever took a number, and the fold that waits for the longest pace, have had their time: twice as long."""
 
 LOOKED_BACK = 1_000
 """Numbers up to the watermark that are looked at."""

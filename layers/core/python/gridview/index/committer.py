@@ -5,7 +5,7 @@ The order is what makes it right:
 1. a number is reserved after the ledgers were read, so the numbers of an issue's changes rise as its revisions do;
 2. the ledgers are written, each on condition that it is as it was read, and name the number;
 3. the journal item is put where none is, with exactly the issues whose ledgers were written. This commits them;
-4. their sort entries are put, then the mark that they are there.
+4. their sort entries are put, and if these are many, then the mark that they are there.
 
 Whoever dies leaves a number that somebody closes, or an item that somebody completes (`settled`, and the fold). If the fate of a
 ledger is not known, the item must not be put: it would leave out an issue whose ledger names it.
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gridview.dynamodb.errors import ConditionFailed, ItemTooLarge
-from gridview.dynamodb.expressions import Condition, Item
+from gridview.dynamodb.expressions import Condition, Item, Key
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.families import has_entries
@@ -51,7 +51,7 @@ def commit(log: Log, pending: Sequence[Pending]) -> dict[str, Exception]:
 
     Superseded: another invocation has written meanwhile. Overloaded and ItemTooLarge: from the table. For n issues with m sort
     entries: n writes of ledgers, m of entries (1 write unit each, and 1 in GSI1 for an entry), and for all together 1 for the
-    number, 1 for the mark, and 1 for each KB of the item.
+    number, 1 for a mark, and 1 for each KB of the item.
     """
     failed: dict[str, Exception] = {}
     by_num = {one.change.num: one for one in pending}
@@ -118,16 +118,36 @@ def _write_ledgers(table: Table, number: int, chosen: Iterable[Pending]) -> dict
 
 
 def complete(log: Log, record: JournalItem) -> None:
-    """Put the sort entries of a journal item, and the mark that they are there. Whoever does it again does no harm."""
-    if not record.needs_mark:
-        return
-    entries = [entry for change in record.changes for entry in _entries(log, change)]
-    in_threads(lambda entry: put_entry(log.table, entry), entries)
-    log.mark(record.number)
+    """Put the sort entries of a journal item, and the mark if it needs one. Whoever does it again does no harm."""
+    in_threads(lambda entry: put_entry(log.table, entry), _entries(log, record))
+    if record.needs_mark:
+        log.mark(record.number)
 
 
-def _entries(log: Log, change: IssueChange) -> Iterator[Item]:
-    """The sort entries of an issue's moves, and tombstones of those that it has no more."""
+def make_whole(log: Log, records: Sequence[JournalItem]) -> None:
+    """Put those sort entries of journal items that are not there, and the marks: half a read unit for each entry, and the writes.
+
+    A copy of the table that is late may lack an entry, which is then put again.
+    """
+    entries = [entry for record in records for entry in _entries(log, record)]
+    there = log.table.batch_get([_key(entry) for entry in entries], paths=(("revision",),)).items
+    missing = [one for one in entries if there.get(_key(one), {}).get("revision", -1) < one["revision"]]
+    in_threads(lambda entry: put_entry(log.table, entry), missing)
+    for record in records:
+        if record.needs_mark:
+            log.mark(record.number)
+
+
+def _key(entry: Item) -> Key:
+    return entry[keys.PK], entry[keys.SK]
+
+
+def _entries(log: Log, record: JournalItem) -> list[Item]:
+    """The sort entries of the moves of issues, and tombstones of those that they have no more."""
+    return [entry for change in record.changes for entry in _entries_of(log, change)]
+
+
+def _entries_of(log: Log, change: IssueChange) -> Iterator[Item]:
     key = keys.issue(log.tenant, log.project, change.num)
     told = {"version": change.version, "revision": change.revision}
     for family, move in change.moves.items():
@@ -162,9 +182,6 @@ def settled(log: Log, numbers: Iterable[int]) -> Mapping[int, bool]:
     unknown = [number for number in wanted if number not in told]
     marked = log.marked(unknown) if unknown else frozenset[int]()
     told |= dict.fromkeys(marked, True)
-    for number in unknown:
-        if number not in marked:
-            record = log.standing(number) or log.close(number)
-            complete(log, record)
-            told[number] = bool(record.changes)
-    return told
+    records = [log.standing(number) or log.close(number) for number in unknown if number not in marked]
+    make_whole(log, records)
+    return told | {record.number: bool(record.changes) for record in records}

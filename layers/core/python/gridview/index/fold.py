@@ -1,7 +1,7 @@
 """The fold: writes a project's blocks by its journal, in the journal's order, many batches at a time.
 
-It passes no number without an item and no item without its mark: it waits for whoever is at it, and then does it himself. It asks
-no ledger what a block is to hold. Nothing up to a block's position is applied to the block again, so folds may overlap, repeat and
+It passes no number without an item, and no item whose sort entries are not there: it waits for whoever is at it, and then does it
+itself. It asks no ledger what a block is to hold. Nothing up to a block's position is applied to the block again, so folds may overlap, repeat and
 die at any point. The watermark follows when every block is written.
 
 A block that cannot be read is passed over and told: it holds nothing that anybody could still read, and a repair builds it anew by
@@ -14,7 +14,7 @@ from functools import partial
 from gridview.encoding import keys
 from gridview.index.block_writer import BlockWriter, Replay
 from gridview.index.blocks import Block, KeyChange, Unreadable
-from gridview.index.committer import complete
+from gridview.index.committer import make_whole
 from gridview.index.families import families_of
 from gridview.index.fence_cache import Fences
 from gridview.index.images import Poison
@@ -38,10 +38,10 @@ def fold(
     """Fold what stands behind the watermark, as far as it goes; returns how many numbers were passed.
 
     `current_catalog` reads the present definitions, None if the project is deleted. Costs a strongly consistent read of the
-    journal behind the watermark and of each block that changes, a write of each such block, and 1 write unit. `send_poison`
+    journal behind the watermark and of each block that changes, a write of each such block, and `Log.advance`. `send_poison`
     receives an issue of each unreadable block. Overloaded: the watermark stays, and what has been written is not written again.
     """
-    head = log.head()
+    since, head = clock.seconds(), log.head()
     passed = _passable(log, head)
     if not passed:
         return 0
@@ -51,7 +51,7 @@ def fold(
         replay = Replay(passed[-1].number, partial(keys_of_members, log, head, passed))
         for changes in last_words(log.partition, passed, frozenset(families_of(catalog))).values():
             _write(log, fences, replay, changes, send_poison)
-    log.advance(head, passed)
+    log.advance(head, passed, since)
     return len(passed)
 
 
@@ -61,6 +61,7 @@ def _passable(log: Log, head: Head) -> list[JournalItem]:
     records = {record.number: record for record in listed.records}
     end = max(records, default=head.folded) if listed.more else head.last
     passed: list[JournalItem] = []
+    unsure: list[JournalItem] = []
     changes = 0
     for number in range(head.folded + 1, end + 1):
         step = next_step(number, head, records, listed.marked, clock.seconds())
@@ -69,9 +70,10 @@ def _passable(log: Log, head: Head) -> list[JournalItem]:
         if step is Next.CLOSE:
             records[number] = log.close(number)
         if step is not Next.PASS:
-            complete(log, records[number])
+            unsure.append(records[number])
         passed.append(records[number])
         changes += len(records[number].changes)
+    make_whole(log, unsure)
     return passed
 
 

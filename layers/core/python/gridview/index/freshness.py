@@ -2,7 +2,8 @@
 
 A project's note says when the consumer finished a batch with changes of it, and how old the newest of them was then. Another says
 the same of the heartbeat. Each note is one item in a partition of its own, outside GSI1. Each container writes it unconditionally,
-at most once a second. A project's expires after a week without changes. Nothing depends on notes but what is told.
+at most once a second. While a project's changes are taken in on time, the heartbeat's note says so too, and a container writes the
+project's once an hour. It expires after a week without one. Nothing depends on notes but what is told.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,6 +20,10 @@ from gridview.support.errors import Overloaded
 
 _REMEMBERED_DAYS = 7
 _SECONDS_BETWEEN = 1.0
+_ON_TIME = 2.0
+"""Seconds: a change that was taken in within them is on time."""
+_SECONDS_ON_TIME = 3_600.0
+"""Seconds between a container's notes of a project that is on time, and was so before."""
 _KEPT = 1_000
 """Projects for which a container remembers when it wrote its last note."""
 
@@ -34,24 +39,33 @@ class Notes:
 
     def __init__(self, seconds_between: float = _SECONDS_BETWEEN) -> None:
         self._seconds_between = seconds_between
-        self._written: dict[str, float] = {}
+        self._written: dict[str, Note] = {}
 
     def note(self, table: Table, records: Iterable[Mapping[str, Any]]) -> None:
         """Note that all of these stream records have been processed: 1 write unit for each project in turn, if it succeeds."""
         now = clock.seconds()
         for partition, made in _newest(list(records)).items():
-            if not 0 <= now - self._written.get(partition, 0.0) < self._seconds_between:
+            note = Note(now, max(now - made, 0.0))
+            if self._is_due(partition, note):
                 if len(self._written) >= _KEPT:
                     self._written.clear()
-                self._written[partition] = now
-                self._write(table, partition, now, made)
+                self._written[partition] = note
+                self._write(table, partition, note)
 
-    def _write(self, table: Table, partition: str, now: float, made: float) -> None:
+    def _is_due(self, partition: str, note: "Note") -> bool:
+        last = self._written.get(partition)
+        if last is None:
+            return True
+        quiet = partition != keys.LAG_OF_BEAT and max(last.behind, note.behind) <= _ON_TIME
+        between = _SECONDS_ON_TIME if quiet else self._seconds_between
+        return not 0 <= note.taken_in - last.taken_in < between
+
+    def _write(self, table: Table, partition: str, note: "Note") -> None:
         item = {
             keys.PK: partition,
             keys.SK: keys.LAG,
-            "taken_in": round(now * 1_000),
-            "behind": max(round((now - made) * 1_000), 0),
+            "taken_in": round(note.taken_in * 1_000),
+            "behind": round(note.behind * 1_000),
             keys.TTL_ATTRIBUTE: clock.expiry(_REMEMBERED_DAYS),
         }
         try:
@@ -137,7 +151,7 @@ class Lag(NamedTuple):
         else:
             ago = max(self.at - self.note.taken_in, 0.0)
             said = (
-                f"The index last processed changes of this project {_words(ago)} ago, "
+                f"The index processed changes of this project {_words(ago)} ago, "
                 f"the newest of them {_words(self.note.behind)} after it was made"
             )
         return f"{said}." if self.seconds is None else f"{said}; it is {_words(self.seconds)} behind."

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,10 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, set_attribute
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
+from gridview.support.fold_pace import pace
 from gridview.index.journal import (
     EXPIRES_DAYS,
+    HELD,
     PATIENCE,
     RECHAINED,
     Head,
@@ -56,9 +59,10 @@ class Log:
     # Writing
 
     def reserve(self, weight: int) -> int:
-        """A number for an item with changes of about this weight, and the fold is due from now on: 1 write unit.
+        """Take a number for an item with changes of about this weight. Overloaded as for `head`.
 
-        Overloaded as for `head`.
+        1 write unit, and 1 in GSI1 if nothing waited: the fold is then due after the seconds of the pace. The number with
+        which the weight of the pace is reached makes it due now: 3 write units more.
         """
         try:
             item = self.table.update(
@@ -66,11 +70,21 @@ class Log:
                 keys.FOLD,
                 PRESENT,
                 add={"last": 1, "waiting": weight},
-                default={keys.SORT: clock.now()},
+                default={keys.SORT: clock.after(pace().seconds)},
             )
         except ConditionFailed as error:
             raise Overloaded(f"{self.partition} has no head; try again.") from error
-        return Head.from_item(item).last
+        head = Head.from_item(item)
+        if head.waiting >= pace().weight and not head.held:
+            self._hasten(head)
+        return head.last
+
+    def _hasten(self, head: Head) -> None:
+        """Make the fold due now, unless it is or someone has taken it. If the table refuses, the next number tries again."""
+        now = clock.now()
+        if head.due is not None and head.due > now:
+            with suppress(ConditionFailed, Overloaded):
+                self.table.update(self.partition, keys.FOLD, _due_at(head.due), assign={keys.SORT: now})
 
     def put(self, number: int, changes: Iterable[IssueChange]) -> JournalItem | None:
         """Put the item of a number: a write unit for each KB. None if somebody has put an empty one before."""
@@ -154,27 +168,58 @@ class Log:
 
     def claim(self, due: str, until: str) -> bool:
         """Take the fold that is due at an instant, until another: nobody else is to look before. 1 write unit, and 2 in GSI1."""
-        at = Condition("#due = :due", {"#due": keys.SORT}, {":due": due})
+        taken = {keys.SORT: until, HELD: until}
         try:
-            self.table.update(self.partition, keys.FOLD, at, assign={keys.SORT: until})
+            self.table.update(self.partition, keys.FOLD, _due_at(due), assign=taken)
         except ConditionFailed as error:
             return error.item is not None and error.item.get(keys.SORT) == until
         return True
 
-    def advance(self, head: Head, passed: Sequence[JournalItem]) -> Head | None:
-        """Move the watermark from where it was read over these items: 1 write unit.
+    def advance(self, head: Head, passed: Sequence[JournalItem], since: float) -> Head | None:
+        """Move the watermark from where it was read over these items, and rest in the same write, unless much is left.
+
+        If nothing is left, nothing is due any more. Numbers beyond these items have waited since the instant `since` at the
+        earliest, the one of the fold's beginning (seconds since 1970): if they weigh little, the fold is due after the seconds of
+        the pace from then on. If they weigh more, it stays due when it is. 1 write unit, and in GSI1 1 where nothing is left and
+        2 where little is; 1 more if a number was taken meanwhile.
 
         None if another fold has moved it, or if a repair has changed a chain since, whose blocks may then lack these items.
         """
+        number = passed[-1].number
         emptied = head.emptied | BitMap(record.number for record in passed if not record.changes)
         folded = sum(weight(record.changes) for record in passed)
-        number = passed[-1].number
-        trail = head.trail_to(number, clock.seconds())
-        moved = {"folded": number, "emptied": emptied.serialize(), "trail": trail}
+        moved: dict[str, Any] = {
+            "folded": number,
+            "emptied": emptied.serialize(),
+            "trail": head.trail_to(number, clock.seconds()),
+        }
         unmoved = Condition("folded = :folded", values={":folded": head.folded}).also(_rechained_at(head))
+        waiting = head.waiting
+        if number == head.last:
+            is_last = Condition("#last = :last", {"#last": "last"}, {":last": number})
+            try:
+                item = self.table.update(
+                    self.partition,
+                    keys.FOLD,
+                    unmoved.also(is_last),
+                    assign={**moved, "waiting": 0},
+                    drop=[keys.SORT, HELD],
+                )
+            except ConditionFailed as error:
+                if error.item is None or error.item["folded"] != head.folded:
+                    return None
+                waiting = error.item["waiting"]
+            else:
+                return Head.from_item(item)
+        elif since - head.seen_at >= PATIENCE:
+            moved |= {"seen": head.last, "seen_at": round(since * 1_000)}
+        drop = []
+        if waiting - folded < pace().weight:
+            moved[keys.SORT] = clock.stored(since + pace().seconds)
+            drop = [HELD]
         try:
             item = self.table.update(
-                self.partition, keys.FOLD, unmoved, assign=moved, add={"waiting": -folded}
+                self.partition, keys.FOLD, unmoved, assign=moved, add={"waiting": -folded}, drop=drop
             )
         except ConditionFailed:
             return None
@@ -203,14 +248,21 @@ class Log:
         head, now = self.head(), clock.seconds()
         all_folded = Condition("#last = :last AND folded = :last", {"#last": "last"}, {":last": head.folded})
         try:
-            self.table.update(self.partition, keys.FOLD, all_folded, assign={"waiting": 0}, drop=[keys.SORT])
+            self.table.update(
+                self.partition, keys.FOLD, all_folded, assign={"waiting": 0}, drop=[keys.SORT, HELD]
+            )
         except ConditionFailed:
             again: dict[str, Any] = {keys.SORT: due}
             if now - head.seen_at >= PATIENCE:
                 again |= {"seen": head.last, "seen_at": round(now * 1_000)}
-            self.table.update(self.partition, keys.FOLD, PRESENT, assign=again)
+            self.table.update(self.partition, keys.FOLD, PRESENT, assign=again, drop=[HELD])
             return due
         return None
+
+
+def _due_at(due: str) -> Condition:
+    """The condition that the fold is due at an instant."""
+    return Condition("#due = :due", {"#due": keys.SORT}, {":due": due})
 
 
 def _rechained_at(head: Head) -> Condition:

@@ -26,8 +26,8 @@ from gridview.index.journal_log import Log
 from gridview.index.moves import FamilyMoves, Logged, logged_moves
 from gridview.support import clock
 
-_HEAD_SECONDS = 10.0
-"""After so long the head is read again if something is not shown to everybody: it may be by now."""
+_HEAD_SECONDS = 30.0
+"""After so long the head is read again if something is not shown to everybody: it may be by now, though a fold waits for minutes."""
 
 _IDLE_SECONDS = 60.0
 """After so long it is read in any case: a great many may have come, and been folded."""
@@ -35,8 +35,8 @@ _IDLE_SECONDS = 60.0
 _KEPT_CHANGES = 500
 """With more changes than that, those that everybody is shown go: to lay them over costs more than to read directories anew."""
 
-_KEPT_SECONDS = 900.0
-"""After so long they go too."""
+_KEPT_SECONDS = 1_800.0
+"""After so long they go too. Half of it they may wait for the fold."""
 
 _BYTES = 4
 """Bytes in memory for each byte of a change's strings."""

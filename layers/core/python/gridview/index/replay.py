@@ -19,7 +19,7 @@ class Next(Enum):
     CLOSE = "close"
     """Put an empty item: whoever took the number has had the time to put one."""
     COMPLETE = "complete"
-    """Put the sort entries of its item, and the mark."""
+    """Put those sort entries of its item that are not there, and the mark."""
 
 
 def next_step(
@@ -32,8 +32,10 @@ def next_step(
     """
     record = records.get(number)
     if record is not None:
-        if number in marked or not record.needs_mark:
+        if number in marked or not record.entries:
             return Next.PASS
+        if not record.needs_mark:
+            return Next.COMPLETE
         return Next.WAIT if now - record.made < PATIENCE else Next.COMPLETE
     taken = [later.made for later in records.values() if later.number > number]
     if number <= head.seen:

@@ -1,4 +1,7 @@
-"""Folds the journals of projects: a turn when one is due, or all that stands in one before something else can go on."""
+"""Folds the journals of projects: a turn when one is due, or all that stands in one before something else can go on.
+
+A fold is due when it is worth its writes (`fold_pace`): each minute upkeep offers those that are, and no others.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -7,6 +10,7 @@ from typing import Any
 from gridview.dynamodb.table import Table
 from gridview.index.fence_cache import Fences
 from gridview.index.fold import MOST, fold
+from gridview.support.fold_pace import pace
 from gridview.index.gaps import Gaps
 from gridview.index.images import Poison, projects_in
 from gridview.index.journal import Head
@@ -72,9 +76,10 @@ class Wakes:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The fold of one project. The instant at which it is due is its lease too: whoever moves that on has the fold until then.
+    """The fold of one project. Where much waits, whoever folds first moves on the instant at which it is due: that is the lease.
 
-    A lease only saves money: folds may overlap. `send_poison` receives an issue of each block that cannot be read.
+    A lease only saves money: folds may overlap. So a fold of little takes none. `send_poison` receives an issue of each block that
+    cannot be read.
     """
 
     table: Table
@@ -87,14 +92,46 @@ class Folder:
     def take_turn(self, due: str, left: Callable[[], float]) -> Turn | None:
         """Fold for a turn if the fold is due at this instant and time is `left`; None if not. The hints say when to look again.
 
-        If the fold fails, the lease runs out. DefinitionsMissing.
+        If the fold fails, it stays due; a lease runs out. DefinitionsMissing.
         """
         if due > clock.now() or left() <= 0:
             return None
+        head = self._log.known_head(consistent=True)
+        return self._turn(head, left) if head is not None and head.due == due else None
+
+    def fold_all(self, left: Callable[[], float]) -> bool:
+        """Fold what stands in the journal by now; False if there is something to wait for, or the seconds in `left` ran out.
+
+        The fold is then due within seconds: it closes a number that nobody uses once that has been seen for long enough.
+        """
+        last = self._log.head().last
+        if self._fold_for(left).folded >= last:
+            return True
+        self._log.rest(clock.after(RETRY))
+        return False
+
+    def relieve(self, left: Callable[[], float]) -> None:
+        """Fold for a turn if much waits: 1 read unit if not. Overloaded if others fold and cannot keep up."""
+        head = self._log.head()
+        if head.waiting < MOST:
+            return
+        is_taken = head.held and head.due is not None and head.due > clock.now()
+        turn = None if is_taken else self._turn(head, left)
+        if turn is None and head.waiting >= _TOO_MUCH:
+            raise Overloaded(f"{self._log.partition} has to be folded first.")
+
+    @property
+    def _log(self) -> Log:
+        return Log(self.table, self.tenant, self.project)
+
+    def _turn(self, head: Head, left: Callable[[], float]) -> Turn | None:
+        """A turn, if nobody else takes it first."""
+        due, lease = head.due, clock.after(LEASE)
         try:
-            if not self._log.claim(due, clock.after(LEASE)):
+            if due is None or (head.waiting >= pace().weight and not self._log.claim(due, lease)):
                 return None
-            self._fold_for(left)
+            if self._fold_for(left).due not in (due, lease):
+                return Turn()
         except Overloaded:
             pass  # what has been written is not written again
         try:
@@ -103,28 +140,15 @@ class Folder:
             return Turn()
         return Turn(hints=() if again is None else (Hint(self._log.partition, again),))
 
-    def fold_all(self, left: Callable[[], float]) -> bool:
-        """Fold what stands in the journal by now; False if there is something to wait for, or the seconds in `left` ran out."""
-        last = self._log.head().last
-        self._fold_for(left)
-        return self._log.head().folded >= last
-
-    def relieve(self, left: Callable[[], float]) -> None:
-        """Fold for a turn if much waits: 1 read unit if not. Overloaded if others fold and cannot keep up."""
+    def _fold_for(self, left: Callable[[], float]) -> Head:
+        """Fold what stands in the journal by now, and what comes meanwhile if it weighs enough; returns the head then."""
         head = self._log.head()
-        if head.waiting < MOST:
-            return
-        turn = None if head.due is None else self.take_turn(head.due, left)
-        if turn is None and head.waiting >= _TOO_MUCH:
-            raise Overloaded(f"{self._log.partition} has to be folded first.")
-
-    @property
-    def _log(self) -> Log:
-        return Log(self.table, self.tenant, self.project)
-
-    def _fold_for(self, left: Callable[[], float]) -> None:
-        while left() > 0 and fold(self._log, self.fences, self._catalog, self.send_poison):
-            pass
+        last = head.last
+        while left() > 0 and (head.folded < last or head.waiting >= pace().weight):
+            if not fold(self._log, self.fences, self._catalog, self.send_poison):
+                break
+            head = self._log.head()
+        return head
 
     def _catalog(self) -> Catalog | None:
         catalog = current_catalog(self.table, self.catalogs, self.tenant, self.project)
