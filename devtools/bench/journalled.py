@@ -69,6 +69,7 @@ PLAN: Final = (
     Step(CREATE, 1_000, 1),
     *LONE,
     Step(EDIT, 200, 2),
+    Step(DELETE, 1, 3),
     Step(DELETE, 40, 3),
     Step(DELETE, 200, 1),
     Step(BULK, 10_000, 1),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from devtools.proof.faults import administrators, people, truth
 from devtools.proof.faults.drawn import Drawn, Weather
-from devtools.proof.faults.project import PROJECT, SMALL, in_memory, neighbours
+from devtools.proof.faults.project import FOLD_PACE, PROJECT, SMALL, in_memory, neighbours
 from devtools.proof.faults.stream import Shard
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import SETTLING, Difference, Run, World
@@ -21,6 +21,7 @@ from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.schema.catalog import Catalog
 from gridview.schema.store import Catalogs
+from gridview.support.fold_pace import Pace
 
 JOB_POINTS = 500_000
 """The first seed of a kill point of a background job."""
@@ -388,7 +389,10 @@ class JobScript(NamedTuple):
     def constants(self) -> Constants:
         """What is smaller than it is when somebody uses it."""
         slicing = {"maintenance.job_worker.SLICE": 1} if self.sliced else {}
-        return {"maintenance.job_worker.BATCH": 1 if self.sliced else 2, **slicing, **SMALL[self.size]}
+        # The fold is due when the job is: with a lease, or without one because little waits.
+        pace = {FOLD_PACE: Pace(weight=1 if self.size % 2 else 256, seconds=1)}
+        batch = {"maintenance.job_worker.BATCH": 1 if self.sliced else 2}
+        return {**batch, **slicing, **pace, **SMALL[self.size]}
 
 
 def patched(attribute: str, **body: object) -> administrators.Change:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.virtual import Clock, Constants, virtual
@@ -126,3 +126,6 @@ SMALL: tuple[Constants, ...] = tuple(
     {f"index.blocks.{name}": value for name, value in sizes.items()} for sizes in _SIZES
 )
 """Blocks so small that a handful of issues splits and merges them, in several ways."""
+
+FOLD_PACE: Final = "support.fold_pace._used"
+"""The constant that says how much waits for the fold, and for how long."""

@@ -14,10 +14,11 @@ from typing import NamedTuple
 from devtools.proof.faults import chains_truth, journal_races, races, repair_races, truth
 from devtools.proof.faults.drawn import WEATHERS, Drawn
 from devtools.proof.faults.points import JOB_POINTS, JobPoint, KillPoint, job_points, kill_points
-from devtools.proof.faults.project import MEMORY, PROJECT, SMALL, Engine
+from devtools.proof.faults.project import FOLD_PACE, MEMORY, PROJECT, SMALL, Engine
 from devtools.proof.faults.together import COMPANIES, Together
 from devtools.proof.faults.virtual import Clock, Constants, virtual
 from devtools.proof.faults.world import Difference, World
+from gridview.support.fold_pace import Pace
 
 RANDOM = 1_000_000
 """The first seed of a scenario that is drawn."""
@@ -88,7 +89,12 @@ def _constants_of(seed: int) -> Constants:
     if seed >= TOGETHER:
         return {**_TINY[seed % len(_TINY)], **_constants_of(JOURNALLED + RANDOM + seed - TOGETHER)}
     if seed >= JOURNALLED:
-        return {"index.fold.MOST": 1 + seed % 7, **_constants_of(seed - JOURNALLED)}
+        journal: Constants = {
+            "index.fold.MOST": 1 + seed % 7,
+            "index.journal.FEW_ENTRIES": seed % 2 * 8,
+            FOLD_PACE: _PACES[seed // 7 % len(_PACES)],
+        }
+        return {**journal, **_constants_of(seed - JOURNALLED)}
     if seed >= RANDOM:
         return {
             "maintenance.job_worker.BATCH": 1 + seed % 3,
@@ -130,6 +136,9 @@ def _drawn(name: str) -> Family:
 
 
 _FAMILIES = tuple(map(_drawn, WEATHERS))
+
+_PACES = (Pace(1, 1), Pace(4, 60), Pace(256, 300))
+"""A fold that is due at once, one that waits for either, and one that waits for its time."""
 
 
 def _together(name: str) -> Family:

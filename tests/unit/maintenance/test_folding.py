@@ -135,15 +135,28 @@ def test_a_change_that_comes_meanwhile_waits_as_long_as_any(
     assert clock.until(due_of(table)) == pytest.approx(pace().seconds, abs=5)
 
 
+def advances(attempted: Attempted) -> bool:
+    """Whether a call moves the watermark."""
+    condition = attempted.condition
+    return attempted.key == HEAD and condition is not None and "folded" in condition.expression
+
+
+@pytest.mark.parametrize("more", [2, 3])
+def test_what_comes_meanwhile_is_due_at_once_if_it_weighs_enough(table: MemoryTable, more: int) -> None:
+    """The turn ends before anything can be done about it."""
+    fold_pace.use(Pace(weight=3))
+    log(table, 3)
+    watched = table.seen_through(before(advances, lambda: log(table, more)))
+    seconds = iter([60.0, 60.0])
+    turn = folder(watched).take_turn(due_of(table), lambda: next(seconds, 0.0))
+    assert turn is not None
+    assert [hint.due for hint in turn.hints] == ([] if more < 3 else [due_of(table)])
+
+
 @pytest.mark.parametrize("more", [2, 3])
 def test_whoever_has_the_fold_goes_on_if_enough_comes_meanwhile(table: MemoryTable, more: int) -> None:
     fold_pace.use(Pace(weight=3))
     log(table, 3)
-
-    def advances(attempted: Attempted) -> bool:
-        condition = attempted.condition
-        return attempted.key == HEAD and condition is not None and "folded" in condition.expression
-
     around = before(advances, lambda: log(table, more))
     assert folder(table.seen_through(around)).take_turn(due_of(table), always) == Turn()
     head = log_of(table).head()
@@ -216,7 +229,7 @@ def test_a_number_that_nobody_uses_is_closed_soon_once_the_fold_stops_at_it(
     assert hint.due == due_of(table)
     assert 0 < clock.until(hint.due) <= 5
     assert log_of(table).head().seen == 1
-    later(PATIENCE)
+    later(PATIENCE + 1)
     assert folder(table).take_turn(hint.due, always) == Turn()
     head = log_of(table).head()
     assert (head.folded, list(head.emptied), head.due) == (1, [1], None)
@@ -326,7 +339,7 @@ class Waker:
 
 def test_the_fold_is_woken_when_enough_waits(table: MemoryTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folding, "ENOUGH", 3)
-    fold_pace.use(Pace(weight=3))
+    fold_pace.use(Pace(weight=1))
     waker = Waker(table, 2)
     assert waker.look() == 0
     monkeypatch.setattr(folding, "_SECONDS_BETWEEN", 0.0)
