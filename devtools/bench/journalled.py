@@ -1,8 +1,8 @@
 """What a write costs in a journalled project, by how many changes a fold takes together: write units, and CPU time of a new issue.
 
-Time is stepped: upkeep offers a fold when it is due, however little was changed, and a fold of a few changes is due after the
-seconds of `fold_pace`. The project has the blocks and ledgers of all its issues, and of those that are changed the documents and sort entries too: no
-write looks at the others' documents and entries.
+Time is stepped: a fold runs when it is due, which is after the seconds of `fold_pace` if little was changed. The project has the
+blocks and ledgers of all its issues, and the documents and sort entries of those that are changed. No write reads those of the
+others.
 """
 
 import time

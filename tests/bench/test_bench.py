@@ -30,8 +30,8 @@ FAMILIES_BESIDES = 2
 """In which an issue stands besides its orders: all numbers, and the words of its name."""
 ONE_LEDGER = 1
 """Write units of a ledger of a journalled project, which is written once."""
-FOLD = 8
-"""Write units: taking the fold, its watermark, and that nothing waits any more."""
+FOLD = 5
+"""Write units: taking the fold, and its watermark with which it rests."""
 LAG = 1
 """Write units: how far the index has come, at most once for each batch."""
 
@@ -161,27 +161,39 @@ def test_a_journalled_project_writes_a_ledger_once_and_its_blocks_in_folds(
     found = measured[0]["journalled"]
     loaded = list(orders_of(issues.bodies(300)))
     old = (loaded[num - 1] for num in journalled.old_issues(300))
+    steps = [
+        (300, step) for plan in (journalled.PLAN, journalled.LONE) for step in journalled.plan_for(300, plan)
+    ]
     created = orders_of(issues.bodies(300, seed=3))
     of = {journalled.CREATE: created, journalled.EDIT: old, journalled.DELETE: old}
-    for one, step in zip(found, journalled.plan_for(300), strict=True):
+    for one, (size, step) in zip(found, steps, strict=True):
         kind, together, folds, history = step
-        assert (one["kind"], one["together"], one["history"]) == step[:2] + step[3:]
+        assert (one["issues"], one["kind"], one["together"], one["history"]) == (
+            size,
+            *step[:2],
+            *step[3:],
+        )
         parts = [one[name]["write_units"] for name in ("accepted", "consumed", "folded")]
         assert one["write_units"] == pytest.approx(sum(parts))
         document, derived, blocks = parts
         # A bulk change is of issues of its own.
         orders = mean(islice(of[kind], together * folds)) if kind in of else 0
-        entries = 2.0 * MOVED_ENTRY if kind in (journalled.EDIT, journalled.BULK) else orders * ENTRY
+        edits = journalled.EDIT, journalled.EDIT_A_MINUTE, journalled.BULK
+        entries = 2.0 * MOVED_ENTRY if kind in edits else orders * ENTRY
         # A job's items: itself, its line and what it is to do, written and written again.
         job = 40 / together if kind == journalled.BULK else 0
         assert DOCUMENT <= document <= DOCUMENT + COUNTER + job
         # The number, the mark, and the item: 1 KB of it for ten issues.
-        journal = (2 + 2 + LAG + together / 10) / together
+        batch = 1 if kind == journalled.EDIT_A_MINUTE else together
+        journal = (2 + 2 + LAG + batch / 10) / batch
         kept = HISTORY if history else FORGOTTEN
         assert ONE_LEDGER < derived - entries - kept < ONE_LEDGER + journal + 1
         assert 0 < blocks * together < together * 60 + FOLD
     alone, *_, together = (one for one in found if one["kind"] == journalled.CREATE and one["history"])
     assert alone["folded"]["write_units"] > 4 * together["folded"]["write_units"]
+    lone, each_minute = (one["write_units"] for one in found[-2:])
+    assert lone < 22
+    assert each_minute <= 14
     assert together["consumed"]["cpu_milliseconds"] > 0
 
 

@@ -48,8 +48,8 @@ MANY = tuple(change(num, ORDER, None, key("a", num)) for num in range(1, FEW_ENT
         ([], set(), Head(last=5, seen=5, seen_at=LONG_AGO), Next.CLOSE),
     ],
     ids=[
-        "marked", "empty", "not marked yet", "never marked", "never to be marked", "a later one just came", "a later one came long ago",
-        "only an earlier one", "seen lately", "not seen before", "seen long ago",
+        "marked", "empty", "not marked yet", "never marked", "never to be marked", "a later one just came",
+        "a later one came long ago", "only an earlier one", "seen lately", "not seen before", "seen long ago",
     ],
 )  # fmt: skip
 def test_a_number_is_passed_when_its_item_and_mark_are_there(

@@ -8,6 +8,7 @@ import pytest
 from devtools.proof.faults.memory_table import MemoryTable
 from devtools.proof.faults.watched import Attempted
 from gridview.commands import attributes, issues
+from gridview.dynamodb.table import Table
 from gridview.encoding import keys
 from gridview.index.fence_cache import Fences
 from gridview.index.gaps import MISSING_SECONDS
@@ -44,7 +45,7 @@ def table() -> MemoryTable:
     return new_table()
 
 
-def folder(table: MemoryTable) -> Folder:
+def folder(table: Table) -> Folder:
     return Folder(table, Catalogs(), Fences(), TENANT, PROJECT, _unexpected)
 
 
@@ -60,7 +61,7 @@ def seen(num: int) -> IssueChange:
     return IssueChange(num, 1, removed=False, revision=0, moves={})
 
 
-def log(table: MemoryTable, count: int = 1) -> None:
+def log(table: Table, count: int = 1) -> None:
     own = log_of(table)
     for num in range(1, count + 1):
         assert own.put(own.reserve(1), [seen(num)]) is not None
@@ -72,7 +73,7 @@ def due_of(table: MemoryTable) -> str:
     return due
 
 
-def writes_of_the_head(table: MemoryTable) -> tuple[list[dict[str, Any]], MemoryTable]:
+def writes_of_the_head(table: MemoryTable) -> tuple[list[dict[str, Any]], Table]:
     """The head after each write of it, and the table that notes them."""
     heads: list[dict[str, Any]] = []
 

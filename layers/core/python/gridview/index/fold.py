@@ -1,8 +1,8 @@
 """The fold: writes a project's blocks by its journal, in the journal's order, many batches at a time.
 
-It passes no number without an item, and no item whose sort entries are not there: it waits for whoever is at it, and then does it
-itself. It asks no ledger what a block is to hold. Nothing up to a block's position is applied to the block again, so folds may overlap, repeat and
-die at any point. The watermark follows when every block is written.
+It passes no number without an item, and no item whose sort entries are missing: it waits for the writer, then closes the one and
+completes the other. It asks no ledger what a block is to hold. Nothing up to a block's position is applied to the block again, so
+folds may overlap, repeat and die at any point. The watermark follows when every block is written.
 
 A block that cannot be read is passed over and told: it holds nothing that anybody could still read, and a repair builds it anew by
 the ledgers. Nothing else waits for that.

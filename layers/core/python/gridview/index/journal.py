@@ -5,8 +5,9 @@
               issue 4: new
     mark      its sort entries are there                          it needs none   not yet
 
-An item of few sort entries has no mark: the fold looks whether they are there. The item of a number is put once and never changes. It is *empty* if the batch came to nothing: then none of the ledgers that name
-the number counts. `Head` says up to which number all is known, folded and marked.
+An item of few sort entries has no mark: the fold looks whether they are there. The item of a number is put once and never changes.
+It is *empty* if the batch came to nothing: then none of the ledgers that name the number counts. `Head` says up to which number all
+is known and folded, with all sort entries.
 """
 
 import zlib
@@ -33,7 +34,7 @@ _WEIGHED = 1_024
 """Bytes of changes, before compression, that weigh as much as one change."""
 
 FEW_ENTRIES = 8
-"""Up to so many sort entries an item has no mark: to look for one costs half a read unit, a tenth of what a mark costs."""
+"""Up to so many sort entries an item has no mark. To look for one takes half a read unit, which costs a tenth of a mark."""
 
 PATIENCE = 5.0
 """Seconds for which the fold waits for whoever has taken a number, or has put an item and is writing its sort entries."""
@@ -181,7 +182,7 @@ RECHAINED = "rechained"
 """The attribute of a stored head that changes with each repair of a chain."""
 
 HELD = "held"
-"""The attribute of a stored head with the end of the lease of whoever has claimed the fold."""
+"""The attribute of a stored head with the end of the lease of the fold that runs."""
 
 
 @dataclass(frozen=True)
@@ -190,8 +191,8 @@ class Head:
 
     No number up to the watermark is missing; each is folded, and its sort entries are there. `emptied` are the empty ones among
     them. `waiting` is about the weight of what is not folded yet. `due` (a stored instant) is when the fold is to look
-    next, or the end of the lease of whoever has it (`held`); None if nothing waits. When it looked before (`seen_at`, seconds since 1970), `seen` was the last number.
-    `rechained` changes with each repair of a chain of blocks.
+    next, or the end of the lease of the fold that runs (`held`); None if nothing waits. When it looked before (`seen_at`, seconds
+    since 1970), `seen` was the last number. `rechained` changes with each repair of a chain of blocks.
     """
 
     last: int = 0

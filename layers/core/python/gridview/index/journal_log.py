@@ -12,7 +12,6 @@ from gridview.dynamodb.errors import ConditionFailed
 from gridview.dynamodb.expressions import ABSENT, PRESENT, Bound, Condition, Write, set_attribute
 from gridview.dynamodb.table import Table
 from gridview.encoding import keys
-from gridview.support.fold_pace import pace
 from gridview.index.journal import (
     EXPIRES_DAYS,
     HELD,
@@ -26,6 +25,7 @@ from gridview.index.journal import (
 )
 from gridview.support import clock
 from gridview.support.errors import Overloaded
+from gridview.support.fold_pace import pace
 
 _LAST = keys.journal_mark(keys.MAX_JOURNAL_NUMBER)
 """The last sort key that an item or a mark can have."""

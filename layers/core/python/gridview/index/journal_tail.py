@@ -27,7 +27,7 @@ from gridview.index.moves import FamilyMoves, Logged, logged_moves
 from gridview.support import clock
 
 _HEAD_SECONDS = 30.0
-"""After so long the head is read again if something is not shown to everybody: it may be by now, though a fold waits for minutes."""
+"""After so long the head is read again if something is not shown to everybody. A fold of little waits for minutes."""
 
 _IDLE_SECONDS = 60.0
 """After so long it is read in any case: a great many may have come, and been folded."""

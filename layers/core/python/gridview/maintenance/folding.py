@@ -10,7 +10,6 @@ from typing import Any
 from gridview.dynamodb.table import Table
 from gridview.index.fence_cache import Fences
 from gridview.index.fold import MOST, fold
-from gridview.support.fold_pace import pace
 from gridview.index.gaps import Gaps
 from gridview.index.images import Poison, projects_in
 from gridview.index.journal import Head
@@ -22,6 +21,7 @@ from gridview.schema.leases import LEASE, RETRY
 from gridview.schema.store import Catalogs, require_deleted
 from gridview.support import clock
 from gridview.support.errors import Overloaded
+from gridview.support.fold_pace import pace
 
 _TOO_MUCH = 4 * MOST
 """Changes of issues that may wait before a pass waits for the fold: readers lay them over what blocks hold."""
