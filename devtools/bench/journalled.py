@@ -112,7 +112,8 @@ def journalled(
     measured = []
     with stepped() as go_on:
         whole = [*range(1, _bulk_changed(steps) + 1), *old]
-        project = _Project(functions, actor, table, size, whole, old, go_on)
+        name = f"j{size}" if plan is PLAN else f"lone{size}"
+        project = _Project(functions, actor, table, name, size, whole, old, go_on)
         for remembers, some in groupby(steps, key=lambda step: step.history):
             project.remember(remembers)
             measured += [project.measure(step) for step in some]
@@ -180,6 +181,7 @@ class _Project:
         functions: Functions,
         actor: Actor,
         table: Table,
+        project: str,
         size: int,
         whole: Sequence[int],
         old: Sequence[int],
@@ -190,7 +192,7 @@ class _Project:
         self._go_on = go_on
         self._actor = actor
         self._table = table
-        self._catalog = issues.make_project(table, actor, f"j{size}")
+        self._catalog = issues.make_project(table, actor, project)
         bulk.take_numbers(table, self._catalog, size)
         load(table, self._catalog, size, whole)
         begin_journal(table, actor.tenant, self._catalog.project)
